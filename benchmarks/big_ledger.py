@@ -21,8 +21,8 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
-from judgesmith.programs.models import Budget, Ledger, ModelAnswer
-from judgesmith.programs.models.ledger_writes import Claim, Granted, Record, Settle
+from judgesmith.programs.lm import Budget, Ledger, ModelAnswer
+from judgesmith.programs.lm.cache.records import Claim, Granted, Record, Settle
 
 WORDS = "The response keeps to the source and names both bridges but not the year it opened. "
 GOALS = {"a look-up": 0.1, "opening": 1000.0}

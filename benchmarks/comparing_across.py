@@ -21,9 +21,8 @@ import numpy as np
 
 import judgesmith
 from judgesmith.metrics import share_interval
-from judgesmith.programs.benchmarking.comparator import CALLS_PER_PAIR, Comparator
-from judgesmith.programs.benchmarking.comparing_steps import AcrossPair
-from judgesmith.programs.models import model
+from judgesmith.programs.benchmarking.comparator import CALLS_PER_PAIR, AcrossPair, Comparator
+from judgesmith.programs.lm import model
 from judgesmith.signatures import RatedItem
 from judgesmith.signatures.rubric import Criterion
 

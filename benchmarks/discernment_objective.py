@@ -28,7 +28,7 @@ from judgesmith.experiments.chosen_targets import chosen_targets
 from judgesmith.experiments.parts import parts_of
 from judgesmith.optimizers import JudgedTable, parse_objective
 from judgesmith.programs import judge_items
-from judgesmith.programs.holding import scale_of
+from judgesmith.programs.families.ensemble.judges import scale_of
 
 SEEN = (
     *("character_deletions", "character_typos", "word_deletions", "reordering"),

@@ -56,9 +56,9 @@ from judgesmith.optimizers.demonstration_choices import CHOSEN, DRAW, ORDER, N
 from judgesmith.optimizers.rated_examples import rows_of
 from judgesmith.optimizers.source_counts import numbered_sources
 from judgesmith.programs import ActiveCritic, Judge, judge_items
-from judgesmith.programs.holding import scale_of
-from judgesmith.programs.models import ModelAnswer, Stack, model, stack_of
-from judgesmith.programs.models.dspy_lm import StackLM
+from judgesmith.programs.families.ensemble.judges import scale_of
+from judgesmith.programs.lm import ModelAnswer, Stack, model, stack_of
+from judgesmith.programs.lm.dspy_lm import StackLM
 from judgesmith.signatures.space import Space
 
 SETS = ["summeval", "topical_chat", "sfres", "wiki_da"]

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from judgesmith.experiments import read_items
 from judgesmith.experiments.inferring import InferenceRun, infer_rubric
-from judgesmith.programs.inference_settings import InferenceSettings
-from judgesmith.programs.models import model
+from judgesmith.programs.families.steps.inference_record import InferenceSettings
+from judgesmith.programs.lm import model
 
 # What each set is, as its origin describes it, and the types that name it rightly.
 SETS = {

@@ -31,9 +31,9 @@ from judgesmith.experiments.human_criteria import human_rubric
 from judgesmith.experiments.targets import targets_of
 from judgesmith.metrics import Estimate, agreement, agreement_interval
 from judgesmith.programs import family_of
-from judgesmith.programs.models import stack_of
+from judgesmith.programs.lm import stack_of
 from judgesmith.signatures import Judgement, Rubric
-from judgesmith.signatures.weights import PLACES
+from judgesmith.signatures.reference import PLACES
 
 TASKS = {
     "summeval": Rubric(task="A news article is summarised.", task_type="summarization"),

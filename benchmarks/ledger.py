@@ -27,7 +27,7 @@ class Offline:
 
     def answer(self, request: Any) -> Any:
         """Answer."""
-        from judgesmith.programs.models import ModelAnswer
+        from judgesmith.programs.lm import ModelAnswer
 
         return ModelAnswer(text="70", input_tokens=1, output_tokens=1)
 
@@ -48,7 +48,7 @@ def milliseconds(call: Callable[[int], object], n_calls: int) -> float:
 
 def ours(folder: Path, n_demos: int, n_calls: int) -> tuple[float, float]:
     """Return milliseconds per hit, called one by one and in an event loop."""
-    from judgesmith.programs.models import Ledger, Message, ModelRequest, Prefix, Stack
+    from judgesmith.programs.lm import Ledger, Message, ModelRequest, Prefix, Stack
 
     stack = Stack(Offline(), ledger=Ledger(folder / f"{n_demos}.sqlite"))
     shown = [Message("user", TEXT), Message("assistant", TEXT)] * n_demos

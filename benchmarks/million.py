@@ -19,7 +19,7 @@ import time
 from itertools import pairwise
 from pathlib import Path
 
-from judgesmith import Protocol, model
+from judgesmith import ActiveCriticConfig, model
 from judgesmith.experiments import CompileSettings, compile_judge, read_items, score_shards
 
 TEXT = (
@@ -95,7 +95,7 @@ def measured(n_rows: int, n_shards: int, *, ledger: bool, into_folder: bool) -> 
         folder = Path(name)
         write_shards(folder / "in", n_rows, n_shards)
         settings = CompileSettings(
-            optimizer="none", holdout=0, protocol=Protocol(variant="vanilla")
+            optimizer="none", holdout=0, protocol=ActiveCriticConfig(variant="vanilla")
         )
         judge = compile_judge(read_items("sample"), settings, lm=model(ledger=None)).saved
         lm = model("offline", ledger=folder / "ledger.sqlite" if ledger else None)

@@ -25,13 +25,13 @@ from sklearn.preprocessing import StandardScaler
 
 from judgesmith.metrics import kendall, pearson, spearman
 from judgesmith.programs import ActiveCritic
-from judgesmith.programs.critic_questions import assessments_text
 from judgesmith.programs.features import lexical_features
-from judgesmith.programs.judging import Reply
-from judgesmith.programs.models import ModelRequest
+from judgesmith.programs.judging.program import Reply
+from judgesmith.programs.judging.scoring import assessments_text
+from judgesmith.programs.lm import ModelRequest
 from judgesmith.programs.offline import OfflineEngine
+from judgesmith.signatures.config import ActiveCriticConfig, Demonstration
 from judgesmith.signatures.judgement import Judgement
-from judgesmith.signatures.protocol import Demonstration, Protocol
 
 TARGETS = {
     "summeval": "mean",
@@ -109,7 +109,7 @@ def with_demonstrations(
     demos = tuple(
         Demonstration(inputs=inputs(place), outputs={"score": grades[place]}) for place in chosen
     )
-    judge = ActiveCritic(Protocol(demonstrations={"overall": demos}))
+    judge = ActiveCritic(ActiveCriticConfig(demonstrations={"overall": demos}))
     template = judge.templates()["overall"]
     prefix = template.prefix()
 

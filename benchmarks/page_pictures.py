@@ -14,7 +14,7 @@ from PIL import Image
 
 from judgesmith.cli import main
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "unit" / "support"))
 
 from devtools import Chromium
 from serving_page import served

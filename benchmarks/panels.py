@@ -37,10 +37,10 @@ from judgesmith.optimizers.panel_selection import PanelSelection
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.splitting import split_by_source
 from judgesmith.programs import judge_items
-from judgesmith.programs.annotator import AnnotatorJudge
+from judgesmith.programs.families.annotator import AnnotatorJudge
 from judgesmith.signatures import Rubric, Scale
-from judgesmith.signatures.default_rubric import DEFAULT_RUBRIC
-from judgesmith.signatures.panel_weights import PanelWeights
+from judgesmith.signatures.aggregation import PanelWeights
+from judgesmith.signatures.rubric import DEFAULT_RUBRIC
 
 TASKS = {
     "summeval": Rubric(task="A news article is summarised.", task_type="summarization"),

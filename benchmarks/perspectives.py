@@ -45,7 +45,7 @@ from judgesmith.experiments.recorded_pairs import PairedAnswers
 from judgesmith.experiments.recorded_samples import recorded_by_criterion
 from judgesmith.metrics import Estimate, majority_preference, share_interval
 from judgesmith.programs import family_of
-from judgesmith.programs.pairs import Pairs
+from judgesmith.programs.families.pairwise import PairwiseJudge
 from judgesmith.signatures import Rubric
 from judgesmith.signatures.scale import PERCENT
 
@@ -226,7 +226,7 @@ def errors(data: DataSet, n_samples: int) -> str:
     for criterion in data.criteria:
         rubric = human_rubric(data, names=[criterion], rubric=TASK).rubric
         scored = by_scores(data, criterion, rubric, n_samples, n_errors)
-        pairs = Pairs(rubric=rubric, weighting="none", temperature=1.0)
+        pairs = PairwiseJudge(rubric=rubric, weighting="none", temperature=1.0)
         compared = compare_directly(
             pairs, data, criterion, samples=n_samples, lm=judgesmith.model("offline", ledger=None)
         )

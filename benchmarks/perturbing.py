@@ -14,8 +14,8 @@ from itertools import repeat
 from random import Random
 
 from judgesmith.programs.perturbing import PERTURBATIONS, Donors, perturb
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import Perturbed
-from judgesmith.signatures.rated import RatedItem
 
 NAMES = "Townsend Merson Burnley England Italy Manchester Turin Tottenham Roy Hodgson"
 WORDS = (

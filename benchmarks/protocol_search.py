@@ -34,7 +34,7 @@ from judgesmith.experiments.estimating import estimate_run
 from judgesmith.experiments.parts import parts_of
 from judgesmith.optimizers import JudgedTable, parse_objective
 from judgesmith.programs import judge_items
-from judgesmith.programs.models import model, stack_of
+from judgesmith.programs.lm import model, stack_of
 
 WAYS = ("random", "protocol")
 

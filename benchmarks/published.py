@@ -13,7 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests"))  # beside the tests that compare the same numbers
+sys.path.insert(
+    0, str(ROOT / "tests" / "unit" / "support")
+)  # beside the tests that compare the same numbers
 
 from recomputing import RECIPES, Data  # noqa: E402
 

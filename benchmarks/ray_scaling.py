@@ -21,7 +21,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "unit" / "support"))
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 os.environ.setdefault("OPENAI_API_KEY", "none")
 
@@ -29,8 +29,8 @@ from loopback import Loopback, serving
 
 from judgesmith.experiments import CompileSettings, compile_judge, ray_judging, read_items
 from judgesmith.programs import judge_each
-from judgesmith.programs.models import stack_model
-from judgesmith.programs.saved import SavedJudge
+from judgesmith.programs.artifacts.saved import SavedJudge
+from judgesmith.programs.lm import stack_model
 from judgesmith.signatures import RatedItem
 
 ANSWER = "[[ ## score ## ]]\n70\n\n[[ ## completed ## ]]"

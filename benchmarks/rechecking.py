@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from judgesmith.experiments.rechecking import RecheckSettings, recheck_of
-from judgesmith.programs.saved_record import GoldenItem
+from judgesmith.programs.artifacts.record import GoldenItem
 from judgesmith.signatures import Judgement, Scale
 
 Points = npt.NDArray[np.float64]

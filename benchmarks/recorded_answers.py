@@ -39,7 +39,7 @@ from judgesmith.optimizers.aggregation import FitAggregation
 from judgesmith.optimizers.panel_selection import PanelSelection
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.splitting import Split, split_by_source
-from judgesmith.programs.aggregating import aggregate
+from judgesmith.programs.judging.scoring import aggregate
 from judgesmith.signatures.judgement import Judgement
 
 SETS = {

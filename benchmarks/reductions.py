@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from judgesmith.metrics import PairedEstimate, paired_interval
-from judgesmith.programs.sampled_steps import Reduction, one_of
+from judgesmith.programs.judging.scoring import Reduction, one_of
 
 CRITERIA = ("naturalness", "coherence", "engagingness", "groundedness")
 OTHERS: tuple[Reduction, ...] = ("median", "mode")

@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from judgesmith import ActiveCritic, Protocol, RatedItem, judge_each, judge_items, model
+from judgesmith import ActiveCritic, ActiveCriticConfig, RatedItem, judge_each, judge_items, model
 from judgesmith.programs.features import lexical_features
 from judgesmith.signatures import Demonstration
 
@@ -47,7 +47,7 @@ def overhead(n: int, n_demonstrations: int) -> tuple[float, float]:
         )
         for place, item in enumerate(texts(n_demonstrations, salt=-1))
     )
-    protocol = Protocol(demonstrations={"overall": shown} if shown else {})
+    protocol = ActiveCriticConfig(demonstrations={"overall": shown} if shown else {})
     lm = model("offline", ledger=None)
     judge = ActiveCritic(protocol)
     judge_items(judge, list(texts(32, salt=5)), lm=lm)

@@ -25,13 +25,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "unit" / "support"))
 
 from crowd import Client, crowd
 
 from judgesmith.experiments import read_items
 from judgesmith.programs import ActiveCritic
-from judgesmith.programs.saved import SavedJudge
+from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.signatures import Scale
 
 COMMAND = [sys.executable, "-m", "judgesmith"]

@@ -29,8 +29,8 @@ from typing import Any
 import numpy as np
 
 from judgesmith.experiments import CompileSettings, DataSet, compile_judge
-from judgesmith.programs.models import model
-from judgesmith.signatures import Protocol, RatedItem, Scale
+from judgesmith.programs.lm import model
+from judgesmith.signatures import ActiveCriticConfig, RatedItem, Scale
 
 WAYS = ("random", "protocol", "reflective", "balanced", "miprov2", "simba")
 LIKERT = Scale(low=1, high=5)
@@ -108,7 +108,7 @@ def compiled(way: str, seed: int, given: argparse.Namespace) -> Run:
     own: dict[str, Any] = {"n_trials": given.trials} if way == "protocol" else {}
     if given.unconfirmed:
         own["confirm"] = None
-    protocol = Protocol(variant="vanilla", **answers)
+    protocol = ActiveCriticConfig(variant="vanilla", **answers)
     settings = CompileSettings(optimizer=way, protocol=protocol, seed=seed, **own)
     found = compile_judge(data, settings, lm=model(ledger=None))
     gain = found.objective.gain

@@ -40,9 +40,9 @@ from judgesmith.optimizers import FitAggregation, RandomDemonstrationSearch
 from judgesmith.optimizers.drawing import Pool, kept_runs
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import ActiveCritic, Judge, judge_items
-from judgesmith.programs.asking import current_lm
-from judgesmith.programs.holding import scale_of
-from judgesmith.programs.running import CONCURRENCY
+from judgesmith.programs.families.ensemble.judges import scale_of
+from judgesmith.programs.judging.executors import current_lm
+from judgesmith.programs.judging.runner import CONCURRENCY
 
 TARGETS = {
     "summeval": "mean",

@@ -25,7 +25,7 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "unit" / "support"))
 os.environ.setdefault("OPENAI_API_KEY", "none")
 
 from loopback_connections import Restartable, serving
@@ -48,7 +48,7 @@ async def measured(
     server: Restartable, storm: dict[str, object] | None, options: argparse.Namespace, ledger: Path
 ) -> dict[str, float]:
     """Return rates, seconds to recovery, and what was lost or counted wrongly."""
-    from judgesmith.programs.models import Message, ModelError, ModelRequest, Prefix, stack_model
+    from judgesmith.programs.lm import Message, ModelError, ModelRequest, Prefix, stack_model
 
     stack = stack_model(
         "openai/m",

@@ -36,9 +36,9 @@ from judgesmith.experiments.unseen import rated_rows
 from judgesmith.metrics import q
 from judgesmith.optimizers.aggregation import FitAggregation
 from judgesmith.programs import ActiveCritic, judge_items
-from judgesmith.programs.aggregating import aggregate
+from judgesmith.programs.judging.scoring import aggregate
 from judgesmith.signatures import Judgement
-from judgesmith.signatures.protocol import Aggregation
+from judgesmith.signatures.config import Aggregation
 
 BATCHES = (20, 20, 40)
 HELD_OUT = 0.3

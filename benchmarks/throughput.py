@@ -31,7 +31,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "unit" / "support"))
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 os.environ.setdefault("OPENAI_API_KEY", "none")
 
@@ -48,7 +48,7 @@ Run = Callable[[str, list[str], int], None]
 
 def stack(url: str, texts: list[str], in_flight: int) -> None:
     """Ask through the stack, with a ledger."""
-    from judgesmith.programs.models import Message, ModelRequest, Prefix, model, stack_of
+    from judgesmith.programs.lm import Message, ModelRequest, Prefix, model, stack_of
 
     with tempfile.TemporaryDirectory() as folder:
         made = stack_of(model(MODEL, api_base=url, ledger=Path(folder) / "ledger.sqlite"))

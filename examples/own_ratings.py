@@ -11,7 +11,7 @@ import pandas as pd
 
 from judgesmith.experiments import CompileSettings, compile_judge, read_items
 from judgesmith.experiments.samples import sample_path
-from judgesmith.programs.saved import SavedJudge
+from judgesmith.programs.artifacts.saved import SavedJudge
 
 # A table as one might have it: an article, a summary, and one column for each of two raters.
 rows = pd.read_json(sample_path(), lines=True)

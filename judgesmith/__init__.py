@@ -34,11 +34,19 @@ if TYPE_CHECKING:
     from judgesmith.optimizers import FitAggregation, RandomDemonstrationSearch
     from judgesmith.programs import ActiveCritic, Judge, SavedJudge, judge_each, judge_items
     from judgesmith.programs import load_judge as load
-    from judgesmith.programs.models import model
-    from judgesmith.signatures import Criterion, Judgement, Protocol, RatedItem, Rubric, Scale
+    from judgesmith.programs.lm import model
+    from judgesmith.signatures import (
+        ActiveCriticConfig,
+        Criterion,
+        Judgement,
+        RatedItem,
+        Rubric,
+        Scale,
+    )
 
 __all__ = [
     "ActiveCritic",
+    "ActiveCriticConfig",
     "CompileSettings",
     "Criterion",
     "DataError",
@@ -50,7 +58,6 @@ __all__ = [
     "Judgement",
     "JudgesmithError",
     "MissingExtraError",
-    "Protocol",
     "RandomDemonstrationSearch",
     "RatedItem",
     "Rubric",
@@ -83,7 +90,7 @@ __getattr__ = front_door(
         "Judgement": "judgesmith.signatures:Judgement",
         "JudgesmithError": "judgesmith.errors:JudgesmithError",
         "MissingExtraError": "judgesmith.errors:MissingExtraError",
-        "Protocol": "judgesmith.signatures:Protocol",
+        "ActiveCriticConfig": "judgesmith.signatures:ActiveCriticConfig",
         "RandomDemonstrationSearch": "judgesmith.optimizers:RandomDemonstrationSearch",
         "RatedItem": "judgesmith.signatures:RatedItem",
         "Rubric": "judgesmith.signatures:Rubric",
@@ -96,7 +103,7 @@ __getattr__ = front_door(
         "judge_each": "judgesmith.programs:judge_each",
         "judge_items": "judgesmith.programs:judge_items",
         "load": "judgesmith.programs:load_judge",
-        "model": "judgesmith.programs.models:model",
+        "model": "judgesmith.programs.lm:model",
         "read": "judgesmith.experiments:read_items",
         "read_scores": "judgesmith.experiments:read_scores",
     },

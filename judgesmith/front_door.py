@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import ast
+import functools
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+
+@functools.cache
+def at(place: str) -> Any:
+    """Return what stands at ``module:name``, whose module is imported when this is asked.
+
+    Examples
+    --------
+    >>> at("fractions:Fraction")(1, 2)
+    Fraction(1, 2)
+    """
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
 
 
 def front_door(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
@@ -33,8 +47,7 @@ def front_door(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
     def load(name: str) -> Any:
         if name not in places:
             raise AttributeError(f"{package} has no {name!r}; it has {', '.join(sorted(places))}.")
-        module, _, attribute = places[name].partition(":")
-        return getattr(import_module(module), attribute)
+        return at(places[name])
 
     return load
 

@@ -16,7 +16,7 @@ import pytest
 from judgesmith.errors import InputError
 
 if TYPE_CHECKING:
-    from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
     from judgesmith.pytest_session import Judging
     from judgesmith.signatures import Judgement, RatedItem
 
@@ -72,7 +72,7 @@ def assert_judged(
         If there is no such judge, its model cannot be asked, or a bound is outside its scale.
     """
     __tracebackhide__ = True
-    from judgesmith.programs.expecting import Expectation, told
+    from judgesmith.programs.artifacts.differences import Expectation, told
 
     expected = Expectation(
         at_least=at_least,
@@ -120,7 +120,7 @@ def assert_judged_all(
         As for ``assert_judged``; if there are no items, or ``share`` is none.
     """
     __tracebackhide__ = True
-    from judgesmith.programs.expecting import Expectation, told
+    from judgesmith.programs.artifacts.differences import Expectation, told
 
     if not 0 < share <= 1:
         raise InputError(f"share is above 0 and up to 1; got {share}.")

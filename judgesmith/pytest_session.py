@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from judgesmith.cli.judge_models import asked_models
 from judgesmith.cli.model_options import ModelChoice
 from judgesmith.programs import judge_items
-from judgesmith.programs.costs import usage_of
-from judgesmith.programs.expecting import Expectation
-from judgesmith.programs.saved import SavedJudge
-from judgesmith.programs.saved_kinds import AnySaved, SavedHolder, load_saved
+from judgesmith.programs.artifacts.differences import Expectation
+from judgesmith.programs.artifacts.saved import SavedJudge
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedHolder, load_saved
+from judgesmith.programs.judging.rows import usage_of
 from judgesmith.signatures import Judgement, RatedItem
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Judging:
         return beneath if not path.exists() and beneath.exists() else path
 
     def _choice(self) -> ModelChoice:
-        from judgesmith.programs.models.addresses import check_place, is_postgres
+        from judgesmith.programs.lm.cache.store import check_place, is_postgres
 
         ledger = self.asked.ledger
         check_place(ledger)

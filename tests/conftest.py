@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-sys.path.insert(0, str(Path(__file__).parent))  # tests import the helpers beside this file
+sys.path.insert(0, str(Path(__file__).parent / "unit" / "support"))  # what tests share
 
 # A busy machine makes single examples slow; how long they take is no property of the code.
 settings.register_profile("judgesmith", deadline=None)

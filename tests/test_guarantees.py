@@ -36,7 +36,7 @@ def test_every_topic_it_measures_with_is_there():
 def test_it_counts_what_the_tests_try():
     faults = loopback_faults
     n_faults = len(faults.PASSING) + len(faults.LASTING) + len(faults.HARMLESS)
-    refusals = (ROOT / "tests" / "cli" / "bad_inputs.yaml").read_text(encoding="utf-8")
+    refusals = (ROOT / "tests" / "unit" / "cli" / "bad_inputs.yaml").read_text(encoding="utf-8")
     assert f", {n_faults} kinds." in PAGE
     assert f"\n{len(re.findall('^- command:', refusals, re.MULTILINE))} cases over" in PAGE
-    assert f"the {len(hostile.TEXTS)} of `tests/hostile.py`" in PAGE
+    assert f"the {len(hostile.TEXTS)} of `tests/unit/support/hostile.py`" in PAGE

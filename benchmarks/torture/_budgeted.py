@@ -10,8 +10,8 @@ import json
 import sys
 
 from judgesmith import ActiveCritic, RatedItem, judge_each, model
-from judgesmith.programs.models import stack_of
-from judgesmith.programs.running import was_not_asked
+from judgesmith.programs.judging.runner import was_not_asked
+from judgesmith.programs.lm import stack_of
 
 PRICE = (1000.0, 4000.0)
 

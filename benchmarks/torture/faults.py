@@ -124,7 +124,7 @@ class _Room:
 
 def _in_python(room: _Room) -> dict[str, Any]:
     from judgesmith import ActiveCritic, RatedItem, judge_each, model
-    from judgesmith.programs.models import stack_of
+    from judgesmith.programs.lm import stack_of
 
     lm = model("openai/m", api_base=room.server.url, ledger=room.folder / "ledger.sqlite")
     items = (RatedItem(source="Judge it.", response=text) for text in room.texts)

@@ -1,6 +1,7 @@
 """Fuzz targets: every reader, parser and loader on bytes that nobody wrote.
 
-One target per file ``tests/fuzz/fuzz_*.py``; ``fuzz_one(data)`` fails where anything else comes of
+One target per file ``tests/unit/fuzz/fuzz_*.py``; ``fuzz_one(data)`` fails where anything else
+comes of
 an input than what is documented. Every run takes fresh seeds, which the row names.
 
     python -m benchmarks.torture fuzz                        ten minutes per target

@@ -10,7 +10,7 @@ def run(quick: bool) -> list[str]:
     # Beside the tests, whose folder is on the path; this module has the name of one of them.
     texts = importlib.import_module("hostile")
     forging = importlib.import_module("forging")
-    from judgesmith.programs.models import model
+    from judgesmith.programs.lm import model
 
     names = list(texts.TEXTS)
     places = forging.PLACES

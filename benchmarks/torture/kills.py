@@ -204,7 +204,7 @@ def _writes(server: Any, folder: Path, quick: bool) -> list[str]:
 
 
 def tried(folder: Path, job: dict[str, Any]) -> dict[str, Any]:
-    """Run ``tests/crashing.py`` in a folder of its own and return what it found."""
+    """Run ``tests/unit/support/crashing.py`` in a folder of its own and return what it found."""
     import crashing
 
     folder.mkdir()

@@ -11,9 +11,9 @@ from typing import Any
 from benchmarks.torture import row
 from benchmarks.torture.fuzz import TARGETS
 from judgesmith.programs import SavedJudge, SavedJudgeError
-from judgesmith.programs.models import Ledger, LedgerError
-from judgesmith.programs.models.rescuing import rescue
-from judgesmith.programs.saved import content_hash
+from judgesmith.programs.artifacts.saved import content_hash
+from judgesmith.programs.lm import Ledger, LedgerError
+from judgesmith.programs.lm.cache.admin import rescue
 
 N_ANSWERS = 2_000
 PAGE = 4_096

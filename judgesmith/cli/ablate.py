@@ -65,8 +65,8 @@ def command(
     from judgesmith.experiments.ablation_rows import chosen_rows
     from judgesmith.experiments.ablation_table import ablation
     from judgesmith.experiments.chosen_targets import chosen_targets
-    from judgesmith.programs.asking import endpoint_of
-    from judgesmith.programs.models import stack_of
+    from judgesmith.programs.judging.executors import endpoint_of
+    from judgesmith.programs.lm import stack_of
     from judgesmith.signatures.plain_faults import record_faults
 
     given = [name.strip() for name in rows.split(",") if name.strip()]

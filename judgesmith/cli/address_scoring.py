@@ -76,9 +76,9 @@ def score_at_addresses(
     from judgesmith.experiments.clusters import ClusterError
     from judgesmith.experiments.clusters.addresses import FORMATS, score_addresses
     from judgesmith.experiments.columns import column_map
-    from judgesmith.programs.models import stack_of
-    from judgesmith.programs.models.redaction import public_address
-    from judgesmith.programs.saved_kinds import load_saved
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved
+    from judgesmith.programs.lm import stack_of
+    from judgesmith.programs.lm.errors import public_address
 
     form = files.form or FORMATS[0]
     if form not in FORMATS:

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     import dspy
 
     from judgesmith.experiments.scoring import Shard
-    from judgesmith.programs.models import StackModel
-    from judgesmith.programs.models.batches import BatchDesk
-    from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+    from judgesmith.programs.lm import StackModel
+    from judgesmith.programs.lm.batches import BatchDesk
     from judgesmith.signatures import RatedItem
 
 BATCH, FILES = "--batch", "--batch-files"
@@ -94,7 +94,7 @@ class Batching:
         if not self.wanted:
             yield None
             return
-        from judgesmith.programs.models.batches import BatchDesk
+        from judgesmith.programs.lm.batches import BatchDesk
 
         folder = None if self.batch_files is None else Path(self.batch_files)
         with blaming(self.option):
@@ -144,8 +144,8 @@ class Batching:
         """
         if not self.wanted:
             return
-        from judgesmith.programs.models.batches import BatchEngine
-        from judgesmith.programs.models.naming import OFFLINE
+        from judgesmith.programs.lm.batches import BatchEngine
+        from judgesmith.programs.lm.factory import OFFLINE
 
         served = [name for name in names if name != OFFLINE]
         if not served:
@@ -198,7 +198,7 @@ class BatchChoice(AskedChoice):
     desk: BatchDesk = field(repr=False)
 
     def _made(self, name: str, **settings: Any) -> StackModel:
-        from judgesmith.programs.models.batches import batch_model
+        from judgesmith.programs.lm.batches import batch_model
 
         made = super()._made(name, **settings)
         with blaming(BATCH if self.desk.folder is None else FILES):

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from judgesmith.experiments.benchmarking.settings import BenchmarkSettings, Perspective
     from judgesmith.experiments.dataset import DataSet
     from judgesmith.signatures import Rubric
-    from judgesmith.signatures.injection import SubAspect
+    from judgesmith.signatures.perturbation import SubAspect
 
 PERSPECTIVE = "--perspective"
 _OF_LOCAL = ("steps",)
@@ -174,8 +174,8 @@ def command(
     from judgesmith.experiments.benchmarking.folder import check_benchmark
     from judgesmith.experiments.benchmarking.models import UnfinishedError
     from judgesmith.experiments.benchmarking.planned import planned_steps
-    from judgesmith.programs.costs import usage_of
-    from judgesmith.programs.models import BudgetSpent
+    from judgesmith.programs.judging.rows import usage_of
+    from judgesmith.programs.lm import BudgetSpent
 
     place = check_place(output)
     choice = ModelChoice.taken_from(rest)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from judgesmith.experiments.benchmarking.dropping import Dropped
     from judgesmith.experiments.benchmarking.planned import PlannedStep
     from judgesmith.experiments.benchmarking.report_text import ReportTable
-    from judgesmith.programs.models import Usage
+    from judgesmith.programs.lm import Usage
 
 
 def print_benchmark(report: Mapping[str, Any], output: str, usage: Usage) -> None:

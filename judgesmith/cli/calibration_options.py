@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from judgesmith.experiments import CompileSettings, DataSet
     from judgesmith.experiments.estimating import RunEstimate
     from judgesmith.experiments.targets import Targets
-    from judgesmith.programs.saved import SavedJudge
-    from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.programs.artifacts.saved import SavedJudge
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 
 
 NO_CALIBRATION = "no_calibration"
@@ -88,7 +88,7 @@ class CalibrationChoice:
 
     def refuse_for(self, settings: CompileSettings) -> None:
         """Refuse options about a calibration that is not made, or cannot be."""
-        from judgesmith.programs.families import family_of
+        from judgesmith.programs.judging.registry import family_of
 
         if not self.calibrate and (given := given_options("confidence", "within")):
             raise OptionError(
@@ -155,7 +155,7 @@ class CalibrationChoice:
         """Return an estimate with the calls that the calibration takes."""
         from judgesmith.experiments.judging_estimate import calls_per_text, sizes_of
         from judgesmith.experiments.search_estimate import dearest_calls
-        from judgesmith.programs.families import family_of
+        from judgesmith.programs.judging.registry import family_of
 
         if aside is None:
             return estimate

@@ -19,7 +19,7 @@ from judgesmith.cli.places import file_place
 from judgesmith.cli.printing import counted, say_notes
 
 if TYPE_CHECKING:
-    from judgesmith.programs.models.taping import Tape
+    from judgesmith.programs.lm.cache.cassettes import Tape
 
 RECORD, REPLAY = "--record", "--replay"
 _ENDS = (".jsonl", ".jsonl.gz")
@@ -129,14 +129,14 @@ def _refuse_to_go_on(output: object, *, force: bool | None) -> None:
 
 
 def _recording(folder: Path) -> Taping:
-    from judgesmith.programs.models.taping import Tape
+    from judgesmith.programs.lm.cache.cassettes import Tape
 
     return Taping(tape=Tape(), replay=False, folder=folder)
 
 
 def _write(taping: Taping, ledger: str, place: Path, *, as_json: bool) -> None:
-    from judgesmith.programs.models import Ledger
-    from judgesmith.programs.models.cassettes import record_cassette
+    from judgesmith.programs.lm import Ledger
+    from judgesmith.programs.lm.cache.cassettes import record_cassette
 
     if not (taping.tape.answered or taping.tape.failures):
         say_notes([f"no answer was given, so {place} is not written."], as_json=as_json)
@@ -150,9 +150,8 @@ def _write(taping: Taping, ledger: str, place: Path, *, as_json: bool) -> None:
 @contextmanager
 def _played(cassette: Path) -> Iterator[tuple[Taping, Path]]:
     """Yield what plays a cassette, and the ledger that its answers stand in."""
-    from judgesmith.programs.models import Ledger
-    from judgesmith.programs.models.cassettes import play_cassette
-    from judgesmith.programs.models.replaying import NotOnRecord
+    from judgesmith.programs.lm import Ledger
+    from judgesmith.programs.lm.cache.cassettes import NotOnRecord, play_cassette
 
     with tempfile.TemporaryDirectory(prefix="judgesmith-") as folder:
         ledger = Ledger(Path(folder) / "ledger.sqlite")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from judgesmith.experiments import DataSet, Targets
     from judgesmith.experiments.judged_rows import JudgedRows
     from judgesmith.experiments.score_files import Scores
-    from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 
 
 @click.command("compare")
@@ -83,7 +83,7 @@ def command(
     from judgesmith.experiments.comparing import compare_rows
     from judgesmith.experiments.stated_scores import other_models
     from judgesmith.optimizers.objectives import parse_agreement
-    from judgesmith.programs.running import judges_sources
+    from judgesmith.programs.judging.runner import judges_sources
 
     with blaming("--objective"):
         wanted = None if objective is None else parse_agreement(objective)
@@ -143,7 +143,7 @@ def _judges(sides: tuple[Named, Named]) -> list[AnySaved | None]:
     """Load the judges among the two."""
     if all(side.path is not None for side in sides):
         return [None, None]
-    from judgesmith.programs.saved_kinds import load_saved
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved
 
     judges = [None if side.path else load_saved(side.text) for side in sides]
     first, second = judges

@@ -40,7 +40,7 @@ from judgesmith.cli.role_options import role_option
 from judgesmith.cli.unscored import max_unscored_option, unscored_status
 
 if TYPE_CHECKING:
-    from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 
 
 @click.command("compile")

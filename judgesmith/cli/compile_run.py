@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from judgesmith.experiments import Compiled, CompileSettings, DataSet
     from judgesmith.experiments.estimating import RunEstimate
     from judgesmith.experiments.searching import SearchFiles
-    from judgesmith.programs.models import Usage
-    from judgesmith.programs.saved import SavedJudge
-    from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.programs.artifacts.saved import SavedJudge
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+    from judgesmith.programs.lm import Usage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +64,7 @@ class CompileRun:
     @property
     def usage(self) -> Usage:
         """What went through all models together."""
-        from judgesmith.programs.costs import usage_of
+        from judgesmith.programs.judging.rows import usage_of
 
         usage = usage_of(*self.models)
         assert usage is not None
@@ -73,7 +73,7 @@ class CompileRun:
     @property
     def adaptations(self) -> list[str]:
         """What models were asked in another way than was said, each once."""
-        from judgesmith.programs.models import stack_of
+        from judgesmith.programs.lm import stack_of
 
         stacks = [stack for one in self.models if (stack := stack_of(one))]
         return list(dict.fromkeys(text for stack in stacks for text in stack.adaptations))

@@ -29,7 +29,7 @@ from judgesmith.cli.role_options import roles_of
 if TYPE_CHECKING:
     from judgesmith.experiments import CompileSettings
     from judgesmith.programs import Family
-    from judgesmith.programs.saved import SavedJudge
+    from judgesmith.programs.artifacts.saved import SavedJudge
 
 
 def earlier_judge(folder: str) -> SavedJudge:
@@ -40,7 +40,7 @@ def earlier_judge(folder: str) -> SavedJudge:
     OptionError
         If other options say what is taken from it, or speak of what it has not.
     """
-    from judgesmith.programs.saved import SavedJudge
+    from judgesmith.programs.artifacts.saved import SavedJudge
 
     before = SavedJudge.load(folder)
     refuse_beside_earlier()
@@ -148,8 +148,8 @@ def _settings(
 ) -> CompileSettings:
     from judgesmith.experiments import CompileSettings
     from judgesmith.experiments.ablating import without as left_out
-    from judgesmith.programs.inference_settings import InferenceSettings
-    from judgesmith.signatures import Protocol, Rubric
+    from judgesmith.programs.families.steps.inference_record import InferenceSettings
+    from judgesmith.signatures import ActiveCriticConfig, Rubric
     from judgesmith.signatures.plain_faults import record_faults
 
     if rubric and criteria in ("inferred", "general"):
@@ -192,7 +192,7 @@ def _settings(
         )
     refuse_unused_versions(settings)
     parts = [part.strip() for part in without.split(",") if part.strip()]
-    variant = protocol.variant if isinstance(protocol, Protocol) else ""
+    variant = protocol.variant if isinstance(protocol, ActiveCriticConfig) else ""
     refuse_contradictions(variant, source, parts, lexical=rest["lexical"])
     with blaming("--without"):
         return left_out(settings, parts) if parts else settings
@@ -209,7 +209,7 @@ def _said(without: str) -> tuple[str, ...]:
 
 def objective_note(settings: CompileSettings) -> list[str]:
     """Return what decided, where nobody said and it is not what it usually is."""
-    from judgesmith.programs.families import family_of
+    from judgesmith.programs.judging.registry import family_of
 
     if given_options("objective") or not family_of(settings.protocol.judge).ranks:
         return []

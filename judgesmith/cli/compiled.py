@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from judgesmith.experiments.compile_notes import NothingScoredError
     from judgesmith.experiments.estimating import RunEstimate
     from judgesmith.experiments.objective_report import ObjectiveReport
-    from judgesmith.programs.calibrated_judgement import CalibratedJudgement
-    from judgesmith.programs.models import Usage
-    from judgesmith.programs.saved_kinds import AnySaved
-    from judgesmith.signatures.judge_protocol import JudgeProtocol
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+    from judgesmith.programs.families.ensemble.members import CalibratedJudgement
+    from judgesmith.programs.lm import Usage
+    from judgesmith.signatures.config import JudgeConfig
 
 
 def summary(saved: AnySaved, folder: Path, usage: Usage | None) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def print_again(saved: AnySaved, folder: Path, *, as_json: bool) -> None:
     if as_json:
         print_json(summary(saved, folder, None))
         return
-    from judgesmith.programs.card import judge_card
+    from judgesmith.programs.artifacts.card import judge_card
 
     say(f"{folder} holds the result of this very run; nothing was asked.\n")
     say_notes(no_calibration_note(saved.settings), as_json=as_json)
@@ -125,7 +125,7 @@ def estimate_note(estimate: RunEstimate | None, usage: Usage) -> list[str]:
 
 def print_compiled(found: Compiled, dataset: DataSet, usage: Usage) -> None:
     """Print a compiled judge: its rows, its agreement, and what it is made of."""
-    from judgesmith.programs.card import score_text
+    from judgesmith.programs.artifacts.card import score_text
 
     saved = found.saved
     rows = saved.rows
@@ -172,14 +172,14 @@ def _no_gain(found: Compiled) -> bool:
     return not any(abs(value) > NO_DIFFERENCE for value in values)
 
 
-def _shown_text(protocol: JudgeProtocol) -> str:
+def _shown_text(protocol: JudgeConfig) -> str:
     """Return how many examples each question shows.
 
     Examples
     --------
-    >>> from judgesmith.signatures import Demonstration, Protocol
+    >>> from judgesmith.signatures import Demonstration, ActiveCriticConfig
     >>> few = (Demonstration(inputs={"source": "a", "response": "b"}, outputs={"score": 1}),) * 4
-    >>> _shown_text(Protocol(variant="vanilla", demonstrations={"grade": few}, nearest=3))
+    >>> _shown_text(ActiveCriticConfig(variant="vanilla", demonstrations={"grade": few}, nearest=3))
     'the 3 nearest of 4 in grade'
     """
     some = "" if protocol.nearest is None else f"the {protocol.nearest} nearest of "
@@ -233,8 +233,8 @@ def print_saved(saved: AnySaved, folder: Path, asked: str) -> None:
 
 def print_examples(found: Compiled, saved: AnySaved) -> None:
     """Print two judgements of texts that were held out, as the judge that is saved gives them."""
-    from judgesmith.programs.calibrated_judgement import calibrated
-    from judgesmith.programs.saved_kinds import SavedCalibrated
+    from judgesmith.programs.artifacts.saved_ensembles import SavedCalibrated
+    from judgesmith.programs.families.ensemble.members import calibrated
 
     if not found.examples:
         return

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from judgesmith.experiments import DataSet
     from judgesmith.experiments.perturbed_set import PerturbedSet
     from judgesmith.experiments.version_scores import By, VersionScores
-    from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 
 _OF_JUDGES = ("samples", "temperature", "dry_run", "model_name", "api_base", "roles")
 
@@ -131,9 +131,9 @@ def command(
 
     from judgesmith.experiments.discerning import discern
     from judgesmith.experiments.discernment_folder import check_discerned, run_of, save_discerned
-    from judgesmith.programs.asking import endpoint_of
-    from judgesmith.programs.costs import usage_of
-    from judgesmith.programs.saved_kinds import SavedHolder
+    from judgesmith.programs.artifacts.saved_ensembles import SavedHolder
+    from judgesmith.programs.judging.executors import endpoint_of
+    from judgesmith.programs.judging.rows import usage_of
 
     given = named(judge)
     _refuse_mixed(given, criterion)
@@ -212,9 +212,9 @@ def _refuse_mixed(given: Named, criterion: str | None) -> None:
 
 
 def _to_ask(judge: str, samples: int | None, temperature: float | None) -> AnySaved:
-    from judgesmith.programs.running import judges_sources
-    from judgesmith.programs.sampled_judge import with_sampling
-    from judgesmith.programs.saved_kinds import load_saved
+    from judgesmith.programs.artifacts.derived import with_sampling
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved
+    from judgesmith.programs.judging.runner import judges_sources
 
     saved = load_saved(judge)
     if judges_sources(saved):

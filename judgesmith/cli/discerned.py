@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from judgesmith.experiments.estimating import RunEstimate
     from judgesmith.experiments.perturbed_set import PerturbedSet
     from judgesmith.experiments.weak_spots import WeakPair
-    from judgesmith.programs.models import Usage
-    from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+    from judgesmith.programs.lm import Usage
 
 _WORDS = 240
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from judgesmith.experiments.drifting.drifting import Drift, Shift
     from judgesmith.experiments.drifting.gathering import Gathered
     from judgesmith.experiments.drifting.snapshot import Snapshot
-    from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 
 _FEW = 30
 
@@ -74,7 +74,7 @@ def command(
 
     from judgesmith.experiments.columns import column_map
     from judgesmith.experiments.drifting.drifting import drift_between
-    from judgesmith.programs.saved_kinds import load_saved
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved
 
     if against_inputs is not None and against is None:
         raise OptionError(

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import dspy
 
     from judgesmith.experiments.clusters import RayJudging
-    from judgesmith.programs.models import AnyModel, Usage
-    from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+    from judgesmith.programs.lm import AnyModel, Usage
     from judgesmith.signatures import Judgement, RatedItem
 
 ENGINE, ADDRESS, WORKERS = "--engine", "--address", "--workers"
@@ -184,7 +184,7 @@ class RayEngine:
     @property
     def usage(self) -> Usage:
         """What workers asked and spent."""
-        from judgesmith.programs.models import Usage
+        from judgesmith.programs.lm import Usage
 
         return Usage() if self._judging is None else self._judging.tallies.usage
 

@@ -174,7 +174,7 @@ def _of_judge(
     data: str,
 ) -> Evaluation:
     from judgesmith.experiments import evaluate_judge, targets_of
-    from judgesmith.programs.saved_kinds import load_saved
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved
 
     saved = load_saved(folder)
     with blaming("--target" if target != "auto" else data):

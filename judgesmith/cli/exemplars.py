@@ -47,14 +47,14 @@ def command(
     from judgesmith.experiments.columns import column_map
     from judgesmith.experiments.exemplars import write_exemplars
     from judgesmith.experiments.problems import nothing_in
-    from judgesmith.programs.costs import usage_of
-    from judgesmith.programs.saved import SavedJudge
-    from judgesmith.programs.saved_kinds import load_saved
-    from judgesmith.signatures.exemplars import ExemplarProtocol
+    from judgesmith.programs.artifacts.saved import SavedJudge
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved
+    from judgesmith.programs.judging.rows import usage_of
+    from judgesmith.signatures.family_configs import ExemplarConfig
 
     place = lines_place(output, data, like="exemplars.jsonl")
     saved = load_saved(judge)
-    if not isinstance(saved, SavedJudge) or not isinstance(saved.protocol, ExemplarProtocol):
+    if not isinstance(saved, SavedJudge) or not isinstance(saved.protocol, ExemplarConfig):
         raise OptionError(
             f"{judge} writes no exemplars; name a judge that compile --judge exemplar made.",
             option=judge,

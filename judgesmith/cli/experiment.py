@@ -77,10 +77,9 @@ def command(
     from judgesmith.experiments.runs.leaderboard import leaderboard, why_unranked
     from judgesmith.experiments.runs.workers import helped_by
     from judgesmith.experiments.specs import cells_of, read_sets, read_spec
-    from judgesmith.programs.costs import usage_of
-    from judgesmith.programs.models import Ledger
-    from judgesmith.programs.models.cassettes import read_cassette, record_cassette
-    from judgesmith.programs.models.taping import Tape
+    from judgesmith.programs.judging.rows import usage_of
+    from judgesmith.programs.lm import Ledger
+    from judgesmith.programs.lm.cache.cassettes import Tape, read_cassette, record_cassette
 
     if not Path(spec).is_file():
         raise OptionError(
@@ -167,7 +166,7 @@ def command(
 
 def _check_keys(models: RunModels, cells: Sequence[Cell], spec: str) -> None:
     """Refuse models that need a key and have none, where nothing is on record to go by."""
-    from judgesmith.programs.models import ModelError
+    from judgesmith.programs.lm import ModelError
 
     try:
         with blaming(spec):

@@ -15,8 +15,8 @@ from judgesmith.cli.places import OUTPUT, check_place
 from judgesmith.cli.printing import counted, print_json, say, say_notes
 
 if TYPE_CHECKING:
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
     from judgesmith.programs.exporting.exporting import Exported
-    from judgesmith.programs.saved_kinds import AnySaved
 
 _MODULES = ("python", "inspect")  # forms that are imported by the name of their place
 
@@ -55,9 +55,9 @@ def command(
     the offline model is always verified; --verify asks other models, answers on record are not
     asked again.
     """
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved
     from judgesmith.programs.exporting.exporting import check_carried, check_free, export_judge
     from judgesmith.programs.exporting.forms import form_of
-    from judgesmith.programs.saved_kinds import load_saved
 
     place = check_place(output)
     saved = load_saved(judge)

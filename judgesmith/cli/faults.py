@@ -50,7 +50,7 @@ def blaming(option: str, *, given: bool = True) -> Iterator[None]:
 def _is_of(fault: Exception, *names: str) -> bool:
     """Say whether ``fault`` is one of the errors around models that have these names."""
     # Only what has been loaded can have raised; nothing is imported just to look.
-    errors = sys.modules.get("judgesmith.programs.models.errors")
+    errors = sys.modules.get("judgesmith.programs.lm.errors")
     return errors is not None and isinstance(fault, tuple(getattr(errors, one) for one in names))
 
 

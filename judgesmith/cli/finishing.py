@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from judgesmith.programs.models import Stack
+    from judgesmith.programs.lm import Stack
 
 _opened: ContextVar[list[Stack] | None] = ContextVar("judgesmith_opened", default=None)
 

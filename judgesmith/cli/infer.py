@@ -23,7 +23,7 @@ from judgesmith.errors import ExistingFileError, InputError, file_faults
 if TYPE_CHECKING:
     from judgesmith.experiments.dataset import DataSet
     from judgesmith.experiments.inferring import Inferred
-    from judgesmith.programs.models import Usage
+    from judgesmith.programs.lm import Usage
     from judgesmith.signatures import Rubric
 
 PARTS = ("task", "criteria")
@@ -92,9 +92,9 @@ def command(
     continues where an interrupted one was. DATA is described under 'judgesmith check --help'.
     """
     from judgesmith.experiments.inferring import InferenceRun, infer_rubric
-    from judgesmith.programs.asking import endpoint_of
-    from judgesmith.programs.inference_settings import InferenceSettings
-    from judgesmith.programs.models import BudgetSpent, stack_of
+    from judgesmith.programs.families.steps.inference_record import InferenceSettings
+    from judgesmith.programs.judging.executors import endpoint_of
+    from judgesmith.programs.lm import BudgetSpent, stack_of
     from judgesmith.signatures import Rubric
     from judgesmith.signatures.plain_faults import record_faults
 

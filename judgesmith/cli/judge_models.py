@@ -14,8 +14,8 @@ from judgesmith.cli.role_options import ROLE, models_by_part, roles_of
 if TYPE_CHECKING:
     import dspy
 
-    from judgesmith.programs.saved import SavedJudge
-    from judgesmith.programs.saved_kinds import AnySaved, SavedHolder
+    from judgesmith.programs.artifacts.saved import SavedJudge
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedHolder
 
 
 def models_of_all(
@@ -57,8 +57,8 @@ def refuse_unnamed(
     OptionError
         If there is one; it lists every such model with its address, and says what to do.
     """
-    from judgesmith.programs.models import engine_for
-    from judgesmith.programs.models.naming import OFFLINE, refusal, unnamed
+    from judgesmith.programs.lm import engine_for
+    from judgesmith.programs.lm.factory import OFFLINE, refusal, unnamed
 
     without_network = choice.model_name == OFFLINE
     named = {*given} if without_network else {*given, choice.model_name or "", *choice.allow_models}
@@ -99,8 +99,8 @@ def asked_models(
     OptionError
         If a model cannot be asked, or the judge has no such role.
     """
-    from judgesmith.programs.saved import SavedJudge
-    from judgesmith.programs.saved_kinds import SavedHolder
+    from judgesmith.programs.artifacts.saved import SavedJudge
+    from judgesmith.programs.artifacts.saved_ensembles import SavedHolder
 
     if isinstance(saved, SavedJudge) and (roles or saved.roles):
         return _with_roles(saved, choice, run_id=run_id, roles=roles)
@@ -122,8 +122,8 @@ def asked_models(
 
 def role_names(saved: AnySaved) -> tuple[str, ...]:
     """Return what ``--role`` may name of a judge: roles of its family, or parts of a panel."""
-    from judgesmith.programs.families import family_of
-    from judgesmith.programs.saved import SavedJudge
+    from judgesmith.programs.artifacts.saved import SavedJudge
+    from judgesmith.programs.judging.registry import family_of
 
     if isinstance(saved, SavedJudge):
         return tuple(name for name, _ in family_of(saved.protocol.judge).roles)
@@ -134,8 +134,7 @@ def _with_roles(
     saved: SavedJudge, choice: ModelChoice, *, run_id: str, roles: Sequence[str]
 ) -> tuple[SavedJudge, list[dspy.LM]]:
     """Return a judge whose roles ask the models that are named, or those it was compiled with."""
-    from judgesmith.programs.families import family_of
-    from judgesmith.programs.roles import check_roles
+    from judgesmith.programs.judging.registry import check_roles, family_of
 
     given = roles_of(roles)
     with blaming(ROLE):
@@ -176,7 +175,7 @@ class PanelModels:
     @property
     def told(self) -> str:
         """Which models are asked and where, without secrets: what is saved tells neither."""
-        from judgesmith.programs.asking import endpoint_of
+        from judgesmith.programs.judging.executors import endpoint_of
 
         named = {**self.by_name, **self.by_part}
         return " ".join(f"{name} {lm.model} {endpoint_of(lm)}" for name, lm in named.items())
@@ -215,7 +214,7 @@ def panel_models(
     OptionError
         If a model cannot be asked, the user did not name it, or the panel has no such part.
     """
-    from judgesmith.programs.saved_kinds import models_of_parts
+    from judgesmith.programs.artifacts.saved_ensembles import models_of_parts
 
     if unknown := [name for name in given if name not in panel.part_names]:
         raise OptionError(

@@ -13,7 +13,7 @@ from judgesmith.cli.options import Command, given_options, together
 
 if TYPE_CHECKING:
     from judgesmith.programs import Family
-    from judgesmith.signatures.judge_protocol import JudgeProtocol
+    from judgesmith.signatures.config import JudgeConfig
 
 _JUDGES = (
     "active-critic",
@@ -160,9 +160,7 @@ give --choose again for each further one; got 'answers=1-5,samples=3'.
     return picked
 
 
-def protocol_of(
-    family: Family, parts: Mapping[str, Any], picked: Mapping[str, str]
-) -> JudgeProtocol:
+def protocol_of(family: Family, parts: Mapping[str, Any], picked: Mapping[str, str]) -> JudgeConfig:
     """Return the protocol that the options describe.
 
     Parameters
@@ -174,7 +172,7 @@ def protocol_of(
     picked : dict of str to str
         Options of its choices.
     """
-    from judgesmith.programs.choices import decided_by_names
+    from judgesmith.programs.judging.choices import decided_by_names
     from judgesmith.signatures.plain_faults import record_faults
 
     known = family.protocol_class.model_fields
@@ -184,7 +182,8 @@ def protocol_of(
     if not picked:
         return protocol
     with blaming("--choose"):
-        return decided_by_names(family.judge_of(protocol), picked).protocol
+        decided: JudgeConfig = decided_by_names(family.judge_of(protocol), picked).protocol
+        return decided
 
 
 def lines_of(files: Mapping[str, str | None]) -> dict[str, Any]:
@@ -195,7 +194,7 @@ def lines_of(files: Mapping[str, str | None]) -> dict[str, Any]:
     ValueError
         If a file holds something else.
     """
-    from judgesmith.programs.criterion_lines import QUESTIONS, STEPS
+    from judgesmith.programs.judging.ask_once import QUESTIONS, STEPS
 
     kinds = {"steps": STEPS, "questions": QUESTIONS}
     return {name: kinds[name].load(path) for name, path in files.items() if path is not None}

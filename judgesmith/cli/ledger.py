@@ -29,8 +29,8 @@ def command() -> None:
 @json_option
 def stats(ledger: str, as_json: bool) -> None:
     """Say what the ledger holds, by model."""
-    from judgesmith.programs.models import Ledger
-    from judgesmith.programs.models.housekeeping import ledger_stats
+    from judgesmith.programs.lm import Ledger
+    from judgesmith.programs.lm.cache.admin import ledger_stats
 
     found = ledger_stats(Ledger(ledger))
     if as_json:
@@ -59,9 +59,9 @@ def prune(ledger: str, older_than_days: float | None, model: str | None, as_json
 
     What runs have spent stays on record. To start anew, delete the file.
     """
-    from judgesmith.programs.models import Ledger
-    from judgesmith.programs.models.addresses import shown_place
-    from judgesmith.programs.models.housekeeping import prune as pruned
+    from judgesmith.programs.lm import Ledger
+    from judgesmith.programs.lm.cache.admin import prune as pruned
+    from judgesmith.programs.lm.cache.store import shown_place
 
     if older_than_days is None and model is None:
         raise OptionError(
@@ -82,9 +82,9 @@ def prune(ledger: str, older_than_days: float | None, model: str | None, as_json
 @json_option
 def export(ledger: str, output: str | None, force: bool, as_json: bool) -> None:
     """Write every answer as JSON Lines."""
-    from judgesmith.programs.models import Ledger
-    from judgesmith.programs.models.addresses import shown_place
-    from judgesmith.programs.models.housekeeping import export as exported
+    from judgesmith.programs.lm import Ledger
+    from judgesmith.programs.lm.cache.admin import export as exported
+    from judgesmith.programs.lm.cache.store import shown_place
 
     if output is None:
         if as_json:
@@ -120,8 +120,8 @@ def rescue(ledger: str, output: str, as_json: bool) -> None:
 
     The damaged file stays as it is. Answers that are left behind will be asked for again.
     """
-    from judgesmith.programs.models.addresses import is_postgres, shown_place
-    from judgesmith.programs.models.rescuing import rescue as rescued
+    from judgesmith.programs.lm.cache.admin import rescue as rescued
+    from judgesmith.programs.lm.cache.store import is_postgres, shown_place
 
     if is_postgres(ledger):
         raise OptionError(

@@ -34,7 +34,7 @@ def _place(context: click.Context, option: click.Parameter, place: str) -> str:
     said = context.get_parameter_source("ledger")
     if said is not click.core.ParameterSource.DEFAULT:
         if "://" in place:
-            from judgesmith.programs.models.addresses import check_place
+            from judgesmith.programs.lm.cache.store import check_place
 
             check_place(place)
         return place
@@ -42,7 +42,7 @@ def _place(context: click.Context, option: click.Parameter, place: str) -> str:
     if not storage:
         return place
     from judgesmith.optimizers.studies import check_storage
-    from judgesmith.programs.models.addresses import is_postgres, shown_place
+    from judgesmith.programs.lm.cache.store import is_postgres, shown_place
 
     if not is_postgres(storage):
         return place

@@ -23,8 +23,8 @@ from judgesmith.errors import InputError
 if TYPE_CHECKING:
     import dspy
 
-    from judgesmith.programs.models import AnyModel, Price, StackModel
-    from judgesmith.programs.models.ledger import Ledger
+    from judgesmith.programs.lm import AnyModel, Price, StackModel
+    from judgesmith.programs.lm.cache.store import Ledger
 
 _TOLD = "judgesmith.cli.announced"  # where a command keeps the models that it has announced
 
@@ -121,7 +121,7 @@ class ModelAt:
         >>> ModelAt.parse("vertex_ai/claude-3-5-sonnet@20240620").address is None
         True
         """
-        from judgesmith.programs.models.providers import check_address
+        from judgesmith.programs.lm.factory import check_address
 
         scheme = text.find("://")
         at = text.rfind("@", 0, scheme) if scheme >= 0 else -1
@@ -138,7 +138,7 @@ class ModelAt:
 
     def __str__(self) -> str:
         """Return it as it may be shown: the address without user, password and query."""
-        from judgesmith.programs.models.redaction import public_address
+        from judgesmith.programs.lm.errors import public_address
 
         return self.name if self.address is None else f"{self.name}@{public_address(self.address)}"
 
@@ -181,7 +181,7 @@ class ModelChoice:
     @property
     def folder(self) -> Path:
         """The folder of the ledger; of the usual one, where it is in a database."""
-        from judgesmith.programs.models.addresses import is_postgres
+        from judgesmith.programs.lm.cache.store import is_postgres
 
         return Path(LEDGER if is_postgres(self.ledger) else self.ledger).expanduser().parent
 
@@ -211,12 +211,8 @@ class ModelChoice:
         OptionError
             If one cannot be asked, or ``--only-host`` does not name its host.
         """
-        from judgesmith.programs.models import Ledger, engine_for, stack_of
-        from judgesmith.programs.models.providers import (
-            check_address,
-            check_host,
-            check_provider,
-        )
+        from judgesmith.programs.lm import Ledger, engine_for, stack_of
+        from judgesmith.programs.lm.factory import check_address, check_host, check_provider
 
         names = [one.name for one in wanted]
         placed = [self._placed(one, alone=len(wanted) == 1) for one in wanted]
@@ -297,7 +293,7 @@ class ModelChoice:
         >>> ModelChoice(**usual | {"api_base": "http://me:secret@host/v1"}).asked_again(["openai/m"])
         ' --model openai/m --api-base http://host/v1'
         """
-        from judgesmith.programs.models.redaction import public_address
+        from judgesmith.programs.lm.errors import public_address
 
         told: list[str] = []
         others = [name for name in dict.fromkeys(names) if name != "offline"]
@@ -325,8 +321,8 @@ class ModelChoice:
         """
         if not self.needs_keys:
             return
-        from judgesmith.programs.models import ModelError, stack_of
-        from judgesmith.programs.models.addresses import is_postgres
+        from judgesmith.programs.lm import ModelError, stack_of
+        from judgesmith.programs.lm.cache.store import is_postgres
 
         stack = stack_of(lm)
         check = getattr(stack.engine if stack else None, "check_key", None)
@@ -347,7 +343,7 @@ class ModelChoice:
         api_base: str | None,
         ledger: str | Ledger | None,
     ) -> dspy.LM:
-        from judgesmith.programs.models import stack_of
+        from judgesmith.programs.lm import stack_of
 
         made = self._made(
             name,
@@ -370,7 +366,7 @@ class ModelChoice:
         return made
 
     def _made(self, name: str, **settings: Any) -> dspy.LM:
-        from judgesmith.programs.models import model
+        from judgesmith.programs.lm import model
 
         return model(name, **settings)
 
@@ -379,15 +375,15 @@ class AskedChoice(ModelChoice):
     """The same for saved judges that are asked and nothing else, which takes no DSPy."""
 
     def _made(self, name: str, **settings: Any) -> StackModel:
-        from judgesmith.programs.models import stack_model
+        from judgesmith.programs.lm import stack_model
 
         return stack_model(name, **settings)
 
 
 def announced(lm: AnyModel) -> None:
     """Print a model with its address, once a command; the offline model has none."""
-    from judgesmith.programs.models import stack_of
-    from judgesmith.programs.models.naming import OFFLINE
+    from judgesmith.programs.lm import stack_of
+    from judgesmith.programs.lm.factory import OFFLINE
 
     context = click.get_current_context(silent=True)
     told: set[str] = set() if context is None else context.meta.setdefault(_TOLD, set())
@@ -415,7 +411,7 @@ def prices_of(given: tuple[str, ...], names: Sequence[str]) -> dict[str, Price]:
     >>> prices_of(("c/d=3,4",), ["a/b", "c/d"])
     {'c/d': Price(input=3.0, output=4.0)}
     """
-    from judgesmith.programs.models import Price
+    from judgesmith.programs.lm import Price
 
     found: dict[str, Price] = {}
     for one in given:

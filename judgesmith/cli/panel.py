@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from judgesmith.experiments import DataSet
     from judgesmith.experiments.agreeing import Report
     from judgesmith.experiments.panelling import LearnedPanel
-    from judgesmith.programs.models import Usage
-    from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+    from judgesmith.programs.lm import Usage
 
 
 @click.command("panel")
@@ -102,7 +102,7 @@ def command(
     from judgesmith.experiments.panel_rows import PanelSettings, panel_parts, panel_to_learn
     from judgesmith.experiments.panelling import TooFewJudgedError, learn_panel
     from judgesmith.optimizers import PanelSelection
-    from judgesmith.programs.costs import usage_of
+    from judgesmith.programs.judging.rows import usage_of
     from judgesmith.signatures.plain_faults import record_faults
 
     folder = judge_place(output)
@@ -192,7 +192,7 @@ def _members(judges: tuple[str, ...]) -> dict[str, AnySaved]:
     OptionError
         If there is but one, or one twice.
     """
-    from judgesmith.programs.saved_kinds import load_saved
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved
 
     found: dict[str, AnySaved] = {}
     known: dict[str, str] = {}
@@ -222,7 +222,7 @@ def _members(judges: tuple[str, ...]) -> dict[str, AnySaved]:
 
 
 def _summary(saved: AnySaved, folder: Path, usage: Usage | None) -> dict[str, Any]:
-    from judgesmith.programs.saved_kinds import SavedPanel
+    from judgesmith.programs.artifacts.saved_ensembles import SavedPanel
 
     assert isinstance(saved, SavedPanel)
     weights = dict(zip(saved.weights.members, saved.weights.weights, strict=True))
@@ -250,7 +250,7 @@ def _print_nothing(why: str, usage: Usage | None, *, as_json: bool) -> None:
 
 
 def _print_again(saved: AnySaved, folder: Path, *, as_json: bool) -> None:
-    from judgesmith.programs.card import judge_card
+    from judgesmith.programs.artifacts.card import judge_card
 
     if as_json:
         print_json(_summary(saved, folder, None))

@@ -12,7 +12,7 @@ from judgesmith.cli.model_options import ModelAt, ModelChoice
 from judgesmith.cli.options import Command
 
 if TYPE_CHECKING:
-    from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 
 SUPERVISOR = "--supervisor"
 PART = "supervisor"
@@ -65,8 +65,8 @@ def check_supervisor(given: str | None, outliers: str | None) -> None:
     OptionError
         If one is.
     """
-    from judgesmith.programs.models import engine_for
-    from judgesmith.programs.models.providers import check_provider
+    from judgesmith.programs.lm import engine_for
+    from judgesmith.programs.lm.factory import check_provider
 
     if outliers is not None and given is None:
         raise OptionError(

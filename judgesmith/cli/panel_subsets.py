@@ -10,7 +10,7 @@ from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
     from judgesmith.experiments.subset_analysis import SubsetAnalysis
-    from judgesmith.programs.saved_kinds import SavedPanel
+    from judgesmith.programs.artifacts.saved_ensembles import SavedPanel
 
 _MOST_SHOWN = 10
 

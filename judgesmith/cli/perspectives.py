@@ -198,9 +198,9 @@ def _of_judge(
     from judgesmith.experiments.direct_perspective import compared_by_judge
     from judgesmith.experiments.perspective_ratings import errors_of
     from judgesmith.experiments.perspectives import perspective_of_judge
-    from judgesmith.programs.running import judges_sources
-    from judgesmith.programs.saved import SavedJudge
-    from judgesmith.programs.saved_kinds import load_saved
+    from judgesmith.programs.artifacts.saved import SavedJudge
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved
+    from judgesmith.programs.judging.runner import judges_sources
 
     saved = load_saved(given.text)
     ranks = judges_sources(saved)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from judgesmith.experiments.originals import Originals, Which
     from judgesmith.experiments.perturbed_set import PerturbedSet
     from judgesmith.experiments.perturbing import Changes
-    from judgesmith.programs.perturbing.planned_calls import PlannedCalls
+    from judgesmith.programs.perturbing.perturber import PlannedCalls
 
 
 def _change_options(command: Command) -> Command:
@@ -101,9 +101,9 @@ def command(
     take a language model are made by --model, and without one by rule as well.
     """
     from judgesmith.experiments.perturbing import perturb_texts, summary_of, write_perturbed
-    from judgesmith.programs.costs import usage_of
+    from judgesmith.programs.judging.rows import usage_of
     from judgesmith.programs.perturbing import Donors
-    from judgesmith.programs.perturbing.planned_calls import planned_calls
+    from judgesmith.programs.perturbing.perturber import planned_calls
 
     place = rows_place(output, data, like="versions.jsonl", force=force)
     dataset = load_data(data, columns, scales)
@@ -154,7 +154,7 @@ def _changes(
     """Return what is to be done to texts, as the command line and the rows say."""
     from judgesmith.experiments.perturbing import Changes
     from judgesmith.programs.perturbing import TASKS
-    from judgesmith.programs.perturbing.naming import named_amounts, perturbations_named
+    from judgesmith.programs.perturbing.catalogue import named_amounts, perturbations_named
 
     if task is not None and task not in TASKS:
         raise OptionError(

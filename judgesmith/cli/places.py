@@ -10,7 +10,7 @@ from judgesmith.drafts import draft_beside
 from judgesmith.errors import ExistingFileError
 
 if TYPE_CHECKING:
-    from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 
 OUTPUT = "--output"
 
@@ -77,7 +77,7 @@ def made_before(folder: Path, run: str, *, force: bool) -> AnySaved | None:
     FileExistsError
         If another run's judge is there.
     """
-    from judgesmith.programs.saved_kinds import load_saved
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved
 
     if not folder.exists() or force:
         return None

@@ -53,15 +53,15 @@ def command(
     from judgesmith.experiments import stream_items
     from judgesmith.experiments.columns import column_map
     from judgesmith.experiments.recording_pairs import pairs_of, record_pairs
-    from judgesmith.programs.costs import usage_of
-    from judgesmith.programs.models import stack_of
-    from judgesmith.programs.saved import SavedJudge
-    from judgesmith.programs.saved_kinds import load_saved
-    from judgesmith.signatures.pairs import PairsProtocol
+    from judgesmith.programs.artifacts.saved import SavedJudge
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved
+    from judgesmith.programs.judging.rows import usage_of
+    from judgesmith.programs.lm import stack_of
+    from judgesmith.signatures.family_configs import PairwiseConfig
 
     place = lines_place(output, data, like="pairs.jsonl")
     saved = load_saved(judge)
-    if not (isinstance(saved, SavedJudge) and isinstance(saved.protocol, PairsProtocol)):
+    if not (isinstance(saved, SavedJudge) and isinstance(saved.protocol, PairwiseConfig)):
         raise OptionError(
             f"{judge} scores single texts and compares nothing; name one that was compiled with "
             "--judge pairs.",

@@ -13,7 +13,7 @@ import click
 from judgesmith.errors import file_faults
 
 if TYPE_CHECKING:
-    from judgesmith.programs.models import Usage
+    from judgesmith.programs.lm import Usage
 
 
 def visible(text: str) -> str:

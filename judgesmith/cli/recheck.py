@@ -81,9 +81,9 @@ def command(
     from judgesmith.experiments.rechecking import RecheckSettings, recheck_judge
     from judgesmith.experiments.rechecking.rechecking import check_golden
     from judgesmith.experiments.rechecking.text import recheck_notes, recheck_text
-    from judgesmith.programs.costs import usage_of
-    from judgesmith.programs.models import stack_of
-    from judgesmith.programs.saved_kinds import load_saved
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved
+    from judgesmith.programs.judging.rows import usage_of
+    from judgesmith.programs.lm import stack_of
 
     with blaming("--samples"):
         settings = RecheckSettings(

@@ -66,7 +66,7 @@ def models_by_part(given: Sequence[str]) -> dict[str, ModelAt]:
     >>> str(models_by_part(["gemma=openai/m@http://localhost:8000/v1"])["gemma"])
     'openai/m@http://localhost:8000/v1'
     """
-    from judgesmith.programs.models.providers import check_address
+    from judgesmith.programs.lm.factory import check_address
 
     with blaming(ROLE):
         found = {role: ModelAt.parse(name) for role, name in _named(given).items()}
@@ -77,8 +77,8 @@ def models_by_part(given: Sequence[str]) -> dict[str, ModelAt]:
 
 
 def _check_model(name: str) -> None:
-    from judgesmith.programs.models import engine_for
-    from judgesmith.programs.models.providers import check_provider
+    from judgesmith.programs.lm import engine_for
+    from judgesmith.programs.lm.factory import check_provider
 
     check_provider(name)
     engine_for(name)
@@ -86,7 +86,7 @@ def _check_model(name: str) -> None:
 
 def _named(given: Sequence[str]) -> dict[str, str]:
     """Return what stands behind ``=`` for each role."""
-    from judgesmith.programs.models.redaction import redacted
+    from judgesmith.programs.lm.errors import redacted
 
     roles: dict[str, str] = {}
     for one in given:
@@ -147,9 +147,9 @@ def run_models(
     OptionError
         If one that is to judge cannot be asked what the judge asks.
     """
-    from judgesmith.programs.families import family_of
-    from judgesmith.programs.models import ModelError
-    from judgesmith.programs.text_likelihood import check_scores_texts
+    from judgesmith.programs.judging.registry import family_of
+    from judgesmith.programs.judging.replies import check_scores_texts
+    from judgesmith.programs.lm import ModelError
 
     first = choice.model_name or "offline"
     names = list(dict.fromkeys((first, *settings.models, *settings.roles.values())))

@@ -68,10 +68,10 @@ def command(
     from judgesmith.experiments.scoring import score_shards, unscored_items
     from judgesmith.experiments.stated_scores import sampled_text, stated_text
     from judgesmith.experiments.watching import Pulse
-    from judgesmith.programs.costs import usage_of
-    from judgesmith.programs.models import stack_of
-    from judgesmith.programs.running import judges_sources
-    from judgesmith.programs.saved_kinds import load_saved
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved
+    from judgesmith.programs.judging.rows import usage_of
+    from judgesmith.programs.judging.runner import judges_sources
+    from judgesmith.programs.lm import stack_of
 
     files, engines = ShardChoice.taken_from(choice), EngineChoice.taken_from(choice)
     batching, sizing = Batching.taken_from(choice), Sizing.taken_from(choice)

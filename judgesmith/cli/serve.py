@@ -22,9 +22,9 @@ from judgesmith.cli.printing import counted, say
 from judgesmith.cli.role_options import ROLE, role_option
 
 if TYPE_CHECKING:
-    from judgesmith.programs.models import AnyModel, Price
-    from judgesmith.programs.models.ledger import Ledger
-    from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+    from judgesmith.programs.lm import AnyModel, Price
+    from judgesmith.programs.lm.cache.store import Ledger
     from judgesmith.programs.serving import ServedJudge
 
 _MEBIBYTE = 2**20
@@ -211,7 +211,7 @@ def _loaded(judges: Sequence[str]) -> dict[str, AnySaved]:
     SavedJudgeError
         If there is no judge somewhere.
     """
-    from judgesmith.programs.saved_kinds import load_saved
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved
 
     found: dict[str, AnySaved] = {}
     for one in judges:
@@ -268,7 +268,7 @@ def _bound(
 
 def _check_ledgers(lms: Sequence[AnyModel]) -> None:
     """Open the ledgers of models: one that is none ends the command before anybody asks."""
-    from judgesmith.programs.models import stack_of
+    from judgesmith.programs.lm import stack_of
 
     for stack in filter(None, map(stack_of, lms)):
         if stack.ledger is not None:

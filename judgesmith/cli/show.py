@@ -15,12 +15,12 @@ from judgesmith.cli.printing import print_json, say
 @json_option
 def command(judge: str, other: str | None, prompts: bool, as_json: bool) -> None:
     """Print the judge in the folder JUDGE as people read it."""
-    from judgesmith.programs.card import judge_card
-    from judgesmith.programs.saved_kinds import load_saved
+    from judgesmith.programs.artifacts.card import judge_card
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved
 
     saved = load_saved(judge)
     if other is not None:
-        from judgesmith.programs.comparing import difference
+        from judgesmith.programs.artifacts.differences import difference
 
         lines = difference(saved, load_saved(other))
         if as_json:

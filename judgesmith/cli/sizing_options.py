@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from judgesmith.experiments.scoring import Shard
     from judgesmith.experiments.sizing.run_size import RunSize
     from judgesmith.experiments.sizing.scoring_size import ScoringSize
-    from judgesmith.programs.models import StackModel
-    from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+    from judgesmith.programs.lm import StackModel
 
 _BOUNDS = {"concurrency": "answers", "rpm": "--rpm", "tpm": "--tpm", "processor": "processor"}
 _FROM = {"given": "as given", "record": "as on record", "assumed": "assumed; --seconds-per-call"}
@@ -110,7 +110,7 @@ class _LookedUp(AskedChoice):
     """The models of a run, looked up and not asked; no ledger is made where there is none."""
 
     def _made(self, name: str, **settings: Any) -> StackModel:
-        from judgesmith.programs.models.looking import looking_model
+        from judgesmith.programs.lm.factory import looking_model
 
         ledger = settings["ledger"]
         if isinstance(ledger, str) and "://" not in ledger:

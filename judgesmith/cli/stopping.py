@@ -65,13 +65,13 @@ def stopping_well() -> Iterator[None]:
 
 def has_stopped(fault: BaseException) -> bool:
     """Say whether ``fault`` is the end that was asked for."""
-    module = sys.modules.get("judgesmith.programs.models.stopping")
+    module = sys.modules.get("judgesmith.programs.lm.limits")
     return module is not None and isinstance(fault, module.Stopped)
 
 
 def _state() -> Any:
     """Return the state of this process; None as long as nothing has been loaded that looks."""
-    module = sys.modules.get("judgesmith.programs.models.stopping")
+    module = sys.modules.get("judgesmith.programs.lm.limits")
     return getattr(module, "STOPPING", None)
 
 

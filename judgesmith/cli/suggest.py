@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from judgesmith.experiments.suggesting.suggesting import Suggestions
-    from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
     from judgesmith.signatures import Scale
 
 _NONE_RANDOM = (
@@ -117,10 +117,10 @@ def command(
         refuse_ranking,
         suggest,
     )
-    from judgesmith.programs.asking import calls_per_item
-    from judgesmith.programs.costs import usage_of
-    from judgesmith.programs.models import stack_of
-    from judgesmith.programs.saved_kinds import load_saved
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved
+    from judgesmith.programs.judging.executors import calls_per_item
+    from judgesmith.programs.judging.rows import usage_of
+    from judgesmith.programs.lm import stack_of
 
     if not n + n_random:
         raise OptionError("no row is to be chosen; give -n a number above 0.", option="-n")
@@ -251,7 +251,7 @@ def _by(found: Suggestions) -> list[tuple[str, int]]:
 
 def _next(saved: AnySaved, judge: str, output: str) -> str:
     """Return what to do with the sheet, once it is filled in."""
-    from judgesmith.programs.saved import SavedJudge
+    from judgesmith.programs.artifacts.saved import SavedJudge
 
     sheet = shlex.quote(output)
     if isinstance(saved, SavedJudge):

@@ -25,8 +25,7 @@ def command(judge: str, number: int, output: str, force: bool, as_json: bool) ->
     'judgesmith show JUDGE' lists the front. No model is asked: the judge is in the folder JUDGE
     already. It was not judged on the rows held out; 'judgesmith evaluate OTHER DATA' does that.
     """
-    from judgesmith.programs.front import taken
-    from judgesmith.programs.saved import SavedJudge
+    from judgesmith.programs.artifacts.saved import SavedJudge, taken
 
     folder = judge_place(output)
     found = SavedJudge.load(judge)

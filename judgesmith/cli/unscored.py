@@ -42,8 +42,8 @@ def unscored_status(n_rows: int, reasons: Mapping[str, int], most: float) -> int
     """
     from judgesmith.experiments.agreeing import grouped
     from judgesmith.experiments.score_files import NO_ROW
-    from judgesmith.programs.running import NOT_ASKED
-    from judgesmith.signatures.calibration import LEFT_TO_PEOPLE
+    from judgesmith.programs.judging.runner import NOT_ASKED
+    from judgesmith.signatures.aggregation import LEFT_TO_PEOPLE
 
     unasked = {one for one in reasons if one.startswith(NOT_ASKED) or one == NO_ROW}
     kept = {one for one in reasons if one.startswith(LEFT_TO_PEOPLE)}

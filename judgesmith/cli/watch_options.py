@@ -192,7 +192,7 @@ def _forgiven(write: Callable[[], None], name: str) -> Callable[[], None]:
     said: list[str] = []
 
     def attempt() -> None:
-        from judgesmith.programs.models.errors import LedgerError
+        from judgesmith.programs.lm.errors import LedgerError
 
         try:
             write()

@@ -7,8 +7,8 @@ from typing import Any, Literal, get_args
 
 from judgesmith.errors import InputError
 from judgesmith.experiments.settings import CompileSettings
-from judgesmith.programs.families import family_of
-from judgesmith.signatures.judge_protocol import JudgeProtocol
+from judgesmith.programs.judging.registry import family_of
+from judgesmith.signatures.config import JudgeConfig
 
 Ablation = Literal[
     "explanations", "task", "criteria", "mcs", "os", "search", "weights", "confirmation"
@@ -79,7 +79,7 @@ def without(settings: CompileSettings, parts: Iterable[str]) -> CompileSettings:
     return CompileSettings.model_validate({**dict(settings), **changes})
 
 
-def _parts_of(protocol: JudgeProtocol) -> list[Ablation]:
+def _parts_of(protocol: JudgeConfig) -> list[Ablation]:
     """Return the parts of the method that judges of a family have."""
     fields = {"explanations": "explain", "mcs": "variant", "os": "overall"}
     found = [part for part in ABLATIONS if fields.get(part, "judge") in type(protocol).model_fields]

@@ -39,7 +39,7 @@ def estimate_ablation(
     Examples
     --------
     >>> from judgesmith.experiments.reading import read_items
-    >>> from judgesmith.programs.models import model
+    >>> from judgesmith.programs.lm import model
     >>> data, settings = read_items("sample"), CompileSettings()
     >>> names = ["coarse", "without-mcs"]
     >>> twice = estimate_ablation(data, settings, model(ledger=None), rows=names)

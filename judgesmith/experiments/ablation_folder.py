@@ -15,7 +15,7 @@ from judgesmith.drafts import draft_beside, put, write_synced
 from judgesmith.errors import ExistingFileError, InputError, file_faults
 from judgesmith.experiments.ablation_rows import BLOCKS, ROWS, PlannedRow
 from judgesmith.experiments.run_folders import stated_in
-from judgesmith.programs.saved import SavedJudge
+from judgesmith.programs.artifacts.saved import SavedJudge
 
 RUN_FILE = "ablation.json"
 TABLE_FILES = ("table.json", "table.csv", "table.md", "calls.csv")

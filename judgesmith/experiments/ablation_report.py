@@ -21,7 +21,7 @@ from judgesmith.experiments.ablation_folder import FinishedRow, RowCalls
 from judgesmith.experiments.ablation_rows import FULL, Block, PlannedRow
 from judgesmith.metrics import Estimate, PairedEstimate, Statistic
 from judgesmith.optimizers import JudgedTable
-from judgesmith.programs.saved import SavedJudge
+from judgesmith.programs.artifacts.saved import SavedJudge
 
 if TYPE_CHECKING:
     import pandas as pd

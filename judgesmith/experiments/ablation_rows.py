@@ -11,7 +11,7 @@ from judgesmith.experiments.ablating import without
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.human_criteria import human_rubric
 from judgesmith.experiments.settings import CompileSettings
-from judgesmith.signatures import Protocol
+from judgesmith.signatures import ActiveCriticConfig
 
 Block = Literal["paper", "learned"]
 """``paper``: the judge's own score, as there. ``learned``: what learned weights make of it."""
@@ -150,7 +150,7 @@ def impossible_rows(dataset: DataSet, names: Iterable[str]) -> dict[str, str]:
 def _settings(name: str, base: CompileSettings) -> CompileSettings:
     change = _CHANGES[name]
     changes: dict[str, Any] = {
-        "protocol": Protocol.model_validate({**dict(base.protocol), **change.protocol}),
+        "protocol": ActiveCriticConfig.model_validate({**dict(base.protocol), **change.protocol}),
         "inference": {**dict(base.inference), **change.inference},
         # What is inferred is looked at here, whether or not it is the best there is.
         "criteria": None if name == "vanilla" else "inferred",
@@ -160,10 +160,10 @@ def _settings(name: str, base: CompileSettings) -> CompileSettings:
 
 def _refuse_less_than_all(settings: CompileSettings) -> None:
     """Refuse settings from which rows could not be told apart, or nothing could be reported."""
-    usual = Protocol()
+    usual = ActiveCriticConfig()
     own = settings.protocol
     names = ("variant", "criteria_calls", "overall", "explain", "rubric")
-    same = isinstance(own, Protocol)
+    same = isinstance(own, ActiveCriticConfig)
     differing = [name for name in names if same and getattr(own, name) != getattr(usual, name)]
     if not same:
         differing.append("judge")

@@ -26,13 +26,13 @@ from judgesmith.experiments.tuning import Progress
 from judgesmith.optimizers import JudgedTable
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import judge_items
-from judgesmith.programs.running import was_not_asked
+from judgesmith.programs.judging.runner import was_not_asked
 from judgesmith.signatures import Judgement
 
 if TYPE_CHECKING:
     import dspy
 
-    from judgesmith.programs.models import Stack, Usage
+    from judgesmith.programs.lm import Stack, Usage
 
 __all__ = ["HOLDOUT", "AblationTable", "ablation"]
 
@@ -100,8 +100,8 @@ def ablation(
     >>> [(row.block, row.name) for row in table.rows[:2]], table.equal[0]
     ([('paper', 'coarse'), ('paper', 'without-mcs')], ('paper', ('coarse', 'without-mcs')))
     """
-    from judgesmith.programs.asking import current_lm, endpoint_of
-    from judgesmith.programs.models import stack_of
+    from judgesmith.programs.judging.executors import current_lm, endpoint_of
+    from judgesmith.programs.lm import stack_of
 
     settings = settings or CompileSettings(holdout=HOLDOUT)
     names = chosen_rows(rows)

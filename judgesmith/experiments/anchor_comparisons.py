@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from judgesmith.experiments.neighbour_probabilities import anchor_pairs
 from judgesmith.metrics.record import Record, plain
-from judgesmith.programs.benchmarking.comparator import Comparator
-from judgesmith.programs.benchmarking.comparing_steps import AcrossPair, Compared
-from judgesmith.programs.running import NOT_ASKED
-from judgesmith.signatures.rated import RatedItem
+from judgesmith.programs.benchmarking.comparator import AcrossPair, Comparator, Compared
+from judgesmith.programs.judging.runner import NOT_ASKED
+from judgesmith.signatures.items import RatedItem
 
 Told = Callable[[int], None]
 """Told the number of pairs finished since it was last told."""

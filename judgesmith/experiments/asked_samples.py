@@ -13,11 +13,11 @@ from judgesmith.experiments.by_criterion import judged_criteria
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.perspective_scores import SampledScores
 from judgesmith.optimizers.table import on_criterion
-from judgesmith.programs.running import judge_items
-from judgesmith.programs.sampled_judge import with_sampling
-from judgesmith.programs.samples_apart import judged_samples
-from judgesmith.programs.saved import SavedJudge
-from judgesmith.programs.saved_kinds import AnySaved
+from judgesmith.programs.artifacts.derived import with_sampling
+from judgesmith.programs.artifacts.saved import SavedJudge
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+from judgesmith.programs.families.samples_apart import judged_samples
+from judgesmith.programs.judging.runner import judge_items
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import PERCENT, Scale

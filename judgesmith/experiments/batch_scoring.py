@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from judgesmith.errors import InputError
-from judgesmith.programs.asking import calls_per_item
-from judgesmith.programs.models import AnyModel
-from judgesmith.programs.models.batches import BatchDesk
-from judgesmith.programs.models.stopping import STOPPING
-from judgesmith.programs.models.waiting import BLOCKING, driven
-from judgesmith.programs.running import judge_each, judges_sources
-from judgesmith.programs.saved_kinds import AnySaved
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+from judgesmith.programs.judging.executors import calls_per_item
+from judgesmith.programs.judging.runner import judge_each, judges_sources
+from judgesmith.programs.lm import AnyModel
+from judgesmith.programs.lm.batches import BatchDesk
+from judgesmith.programs.lm.limits import STOPPING
+from judgesmith.programs.lm.waiting import BLOCKING, driven
 from judgesmith.signatures import RatedItem
 
 _FIRST_LOOK = 1.0  # seconds

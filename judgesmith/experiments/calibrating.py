@@ -17,10 +17,10 @@ from judgesmith.optimizers import Calibrator
 from judgesmith.optimizers.calibrating import FEWEST_ROWS
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import judge_items
-from judgesmith.programs.calibrated_judgement import CalibratedJudgement, calibrated
-from judgesmith.programs.running import was_not_asked
-from judgesmith.programs.saved_kinds import AnySaved, SavedCalibrated
-from judgesmith.signatures.calibration import Calibration
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedCalibrated
+from judgesmith.programs.families.ensemble.members import CalibratedJudgement, calibrated
+from judgesmith.programs.judging.runner import was_not_asked
+from judgesmith.signatures.aggregation import Calibration
 from judgesmith.signatures.judgement import Judgement
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ def _holds(judgement: CalibratedJudgement, value: float) -> bool:
 
 def _notes(saved: SavedCalibrated, report: dict[str, Any] | None) -> list[str]:
     """Return what a calibration promises and rests on, in sentences."""
-    from judgesmith.programs.holder_card import calibration_lines, report_lines
+    from judgesmith.programs.artifacts.card import calibration_lines, report_lines
 
     promised = calibration_lines(saved.calibration, saved.members["judge"].scale)
     return [

@@ -22,7 +22,7 @@ from judgesmith.experiments.targets import (
 )
 from judgesmith.experiments.unlabelled import UNRATED, is_unlabelled
 from judgesmith.optimizers.table import SCORE
-from judgesmith.signatures.protocol import Protocol
+from judgesmith.signatures.config import ActiveCriticConfig
 from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import PERCENT
 
@@ -118,7 +118,7 @@ def _refuse_other_criteria(settings: CompileSettings, criteria: list[str]) -> No
     protocol = settings.protocol
     if not protocol.scores_criteria:
         kind, other = f"{protocol.judge} judge", "one that scores criteria"
-        if isinstance(protocol, Protocol):
+        if isinstance(protocol, ActiveCriticConfig):
             kind, other = f"{protocol.variant} variant", "the fine variant"
         raise InputError(
             f"several targets need a score on each criterion, and the {kind} gives one on the "

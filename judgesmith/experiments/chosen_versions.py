@@ -36,9 +36,9 @@ from judgesmith.programs.perturbing import (
     perturb,
     perturbations_for,
 )
-from judgesmith.programs.perturbing.naming import perturbations_named
+from judgesmith.programs.perturbing.catalogue import perturbations_named
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import Perturbation, Perturbed
-from judgesmith.signatures.rated import RatedItem
 
 Kinds = tuple[Perturbation, ...]
 Make = Callable[[int, Perturbation], RatedItem | None]

@@ -25,8 +25,8 @@ from judgesmith.metrics import PairedEstimate
 from judgesmith.metrics.checks import fraction
 from judgesmith.optimizers import Agreement, JudgedTable
 from judgesmith.optimizers.objectives import parse_agreement
-from judgesmith.programs.holding import AnyJudge
-from judgesmith.programs.saved_kinds import AnySaved
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+from judgesmith.programs.families.ensemble.judges import AnyJudge
 from judgesmith.signatures.rubric import folded
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def compare_judges(
 
     Parameters
     ----------
-    first, second : Judge, JudgeOfJudges, a saved one, or Scores
+    first, second : Judge, CompositeJudge, a saved one, or Scores
         Judge A and judge B, or what they said, as ``read_scores`` returns it.
     dataset : DataSet
         Rated items.
@@ -223,9 +223,10 @@ def compare_judges(
     --------
     >>> from judgesmith.experiments.reading import read_items
     >>> from judgesmith.programs import ActiveCritic
-    >>> from judgesmith.signatures import Protocol
+    >>> from judgesmith.signatures import ActiveCriticConfig
     >>> found = compare_judges(
-    ...     ActiveCritic(), ActiveCritic(Protocol(variant="vanilla")), read_items("sample"),
+    ...     ActiveCritic(), ActiveCritic(ActiveCriticConfig(variant="vanilla")),
+    ...     read_items("sample"),
     ...     rng=np.random.default_rng(0),
     ... )
     >>> found.gain.n, found.gain.value == found.gain.first - found.gain.second

@@ -20,8 +20,8 @@ from judgesmith.metrics.perturbations.wilcoxon import FEWEST_NONZERO
 from judgesmith.optimizers import JudgedTable
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import Judge
-from judgesmith.programs.families import family_of
-from judgesmith.programs.readable import readable_of
+from judgesmith.programs.judging.registry import family_of
+from judgesmith.programs.judging.runner import readable_of
 from judgesmith.signatures import Judgement
 
 _MORE = "More rows, more versions of each (--versions) or fewer kinds (--kinds) help."

@@ -68,11 +68,10 @@ from judgesmith.optimizers.answer_balance import refuse_many_answers
 from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.table import SCORE
-from judgesmith.programs.families import family_of
-from judgesmith.programs.holding import scale_of
-from judgesmith.programs.roles import with_roles
-from judgesmith.programs.saved import GoldenItem, SavedJudge
-from judgesmith.programs.taught import rows_that_taught
+from judgesmith.programs.artifacts.card import rows_that_taught
+from judgesmith.programs.artifacts.saved import GoldenItem, SavedJudge
+from judgesmith.programs.families.ensemble.judges import scale_of
+from judgesmith.programs.judging.registry import family_of, with_roles
 from judgesmith.signatures import Judgement, RatedItem
 
 if TYPE_CHECKING:
@@ -184,7 +183,7 @@ def compile_judge(
     >>> found.saved.target, found.heldout["dataset"]["q"].n, found.complete
     ('overall', 48, True)
     """
-    from judgesmith.programs.asking import current_lm
+    from judgesmith.programs.judging.executors import current_lm
 
     check_dataset(dataset)
     settings = settings or CompileSettings()

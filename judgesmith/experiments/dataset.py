@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from judgesmith.signatures.rated import RatedItem
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.scale import Scale
 
 DEFINITIONS = "definitions"

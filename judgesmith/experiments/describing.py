@@ -184,7 +184,7 @@ def describe(
 
     Examples
     --------
-    >>> from judgesmith.signatures.rated import RatedItem
+    >>> from judgesmith.signatures.items import RatedItem
     >>> form = {"overall": Scale(low=1, high=5)}
     >>> said = [(1, 2), (4, 4), (3, 5)]
     >>> items = [

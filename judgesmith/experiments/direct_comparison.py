@@ -28,10 +28,9 @@ from judgesmith.metrics import (
     order_consistency,
 )
 from judgesmith.metrics.checks import FloatArray
-from judgesmith.programs.asking import Askable
-from judgesmith.programs.preference import Preference
-from judgesmith.programs.preferring import ResponsePair
-from judgesmith.programs.samples_apart import preferred_samples
+from judgesmith.programs.families.samples_apart import preferred_samples
+from judgesmith.programs.families.steps.preference import Preference, ResponsePair
+from judgesmith.programs.judging.executors import Askable
 
 if TYPE_CHECKING:
     import dspy

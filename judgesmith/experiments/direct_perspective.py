@@ -16,7 +16,7 @@ from judgesmith.experiments.perspectives import (
     criteria_of_target,
     nothing_scored,
 )
-from judgesmith.programs.saved import SavedJudge
+from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.signatures.rubric import folded
 
 if TYPE_CHECKING:

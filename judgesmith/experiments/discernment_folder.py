@@ -14,8 +14,8 @@ from judgesmith.experiments.perturbed_rows import rows_of
 from judgesmith.experiments.perturbed_set import PerturbedSet
 from judgesmith.experiments.run_folders import check_folder, stated_in
 from judgesmith.experiments.version_scores import VersionScores
-from judgesmith.programs.plain_data import as_loaded
-from judgesmith.programs.scored_row import json_line, score_row
+from judgesmith.programs.artifacts.record import as_loaded
+from judgesmith.programs.judging.rows import json_line, score_row
 
 REPORT, SCORES, VERSIONS = "report.json", "scores.jsonl", "versions.jsonl"
 FILES = (REPORT, SCORES, VERSIONS)

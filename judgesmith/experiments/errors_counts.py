@@ -96,7 +96,7 @@ def error_counts(
     Examples
     --------
     >>> from judgesmith.signatures.judgement import ErrorSpan
-    >>> from judgesmith.signatures.rated import RatedItem
+    >>> from judgesmith.signatures.items import RatedItem
     >>> texts = [
     ...     TextErrors(item=RatedItem(source_id=name, response="a"), errors=errors)
     ...     for name, errors in (

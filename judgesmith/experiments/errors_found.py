@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from judgesmith.experiments.score_rows import Criteria
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import ErrorSpan, Judgement
-from judgesmith.signatures.rated import RatedItem
 
 
 @dataclass(frozen=True, kw_only=True)

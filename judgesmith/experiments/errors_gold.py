@@ -15,8 +15,8 @@ from judgesmith.experiments.errors_severity import severity_points
 from judgesmith.experiments.perturbed_rows import edits_of, is_perturbed, versions_of
 from judgesmith.experiments.problems import DataError, Problem, shown
 from judgesmith.programs.perturbing.passage import Passage
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import Perturbation, Perturbed, edited
-from judgesmith.signatures.rated import RatedItem
 
 GoldKind = Literal["edits", "errors"]
 

@@ -31,7 +31,7 @@ def new_errors(
     Examples
     --------
     >>> from judgesmith.signatures.perturbation import Edit
-    >>> from judgesmith.signatures.rated import RatedItem
+    >>> from judgesmith.signatures.items import RatedItem
     >>> before = RatedItem(response="A red dog ran.")
     >>> after = RatedItem(response="An old red cat ran.")
     >>> made = Perturbed(

@@ -28,8 +28,8 @@ from judgesmith.experiments.score_rows import (
     only_one,
     same_kind,
 )
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import ErrorSpan
-from judgesmith.signatures.rated import RatedItem
 
 
 def read_errors(

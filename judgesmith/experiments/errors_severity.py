@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from judgesmith.errors import InputError
-from judgesmith.signatures.annotating import SEVERITIES
+from judgesmith.signatures.family_configs import SEVERITIES
 
 SEVERITY_WORDS: Mapping[str, int] = {
     word.casefold(): points for points, word in enumerate(SEVERITIES, start=1)

@@ -60,7 +60,7 @@ def error_totals(found: FoundErrors) -> ErrorTotals:
 
     Examples
     --------
-    >>> from judgesmith.signatures.rated import RatedItem
+    >>> from judgesmith.signatures.items import RatedItem
     >>> errors = (ErrorSpan(text="a", start=0, end=1, severity=5), ErrorSpan(text="b"))
     >>> text = TextErrors(item=RatedItem(response="a"), errors=errors)
     >>> totals = error_totals(FoundErrors(label="it", texts=(text,), n_unused=0))

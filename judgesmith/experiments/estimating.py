@@ -25,10 +25,9 @@ from judgesmith.experiments.text_estimate import text_search_calls
 from judgesmith.experiments.unlabelled import settings_without_labels
 from judgesmith.optimizers.answer_balance import refuse_many_answers
 from judgesmith.optimizers.rows import Rows
-from judgesmith.programs.effort import ATTEMPTS_TO_READ
-from judgesmith.programs.families import family_of
-from judgesmith.programs.judge import Judge
-from judgesmith.signatures.default_rubric import DEFAULT_RUBRIC
+from judgesmith.programs.judging.judge import Judge
+from judgesmith.programs.judging.registry import ATTEMPTS_TO_READ, family_of
+from judgesmith.signatures.rubric import DEFAULT_RUBRIC
 
 if TYPE_CHECKING:
     import dspy
@@ -114,13 +113,13 @@ def estimate_run(
     Without inference or search each of the 160 texts is judged once, in two questions:
 
     >>> from judgesmith.experiments.reading import read_items
-    >>> from judgesmith.programs.models import model
+    >>> from judgesmith.programs.lm import model
     >>> settings = CompileSettings(criteria="given", optimizer="none")
     >>> found = estimate_run(read_items("sample"), settings, model(ledger=None))
     >>> found.calls, found.max_calls, found.cost_usd
     (320, 640, 0.0)
     """
-    from judgesmith.programs.models import stack_of
+    from judgesmith.programs.lm import stack_of
 
     settings = settings_without_labels(dataset, settings)
     targets = chosen_targets(dataset, settings)

@@ -28,8 +28,8 @@ from judgesmith.experiments.score_files import Scores
 from judgesmith.experiments.stated_scores import other_models, stated_notes
 from judgesmith.experiments.targets import Targets, targets_of
 from judgesmith.experiments.within_source import within_sources
-from judgesmith.programs.holding import AnyJudge
-from judgesmith.programs.saved_kinds import AnySaved
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+from judgesmith.programs.families.ensemble.judges import AnyJudge
 from judgesmith.signatures.scale import Scale
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def evaluate_judge(
 
     Parameters
     ----------
-    judge : Judge, JudgeOfJudges, or a saved one
+    judge : Judge, CompositeJudge, or a saved one
         Only a saved judge knows which rows it was made from.
     dataset : DataSet
         Rated items.

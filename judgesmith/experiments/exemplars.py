@@ -15,8 +15,8 @@ from judgesmith.experiments.earlier_exemplars import check_own_exemplars, refuse
 from judgesmith.experiments.problems import nothing_in
 from judgesmith.metrics import Estimate, share_interval
 from judgesmith.programs import Judge, SavedJudge, judge_each
-from judgesmith.programs.asking import own_models, with_own_models
-from judgesmith.programs.exemplar_ladders import Ladder, LadderAsker, LadderJudgement
+from judgesmith.programs.families.steps.exemplar import Ladder, LadderAsker, LadderJudgement
+from judgesmith.programs.judging.executors import own_models, with_own_models
 from judgesmith.signatures import RatedItem
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def exemplar_ladders(
 
     Examples
     --------
-    >>> from judgesmith.programs.exemplar import ExemplarJudge
+    >>> from judgesmith.programs.families.exemplar import ExemplarJudge
     >>> item = RatedItem(source="The bridge opened on Monday.", response="It did.")
     >>> ((_, found),) = exemplar_ladders(ExemplarJudge(levels=3), [item, item])
     >>> [rung.text for rung in found.ladders[0].rungs][-1]

@@ -23,10 +23,10 @@ from judgesmith.optimizers.protocol_search import ProtocolSearch
 from judgesmith.optimizers.racing_search import RacedTrial
 from judgesmith.optimizers.several_objectives import SeveralObjectives, needs_versions
 from judgesmith.optimizers.studies import importances
-from judgesmith.programs.asking import endpoint_of
-from judgesmith.programs.front import FrontMember
-from judgesmith.programs.holding import scale_of
-from judgesmith.programs.judge import Judge
+from judgesmith.programs.artifacts.saved import FrontMember
+from judgesmith.programs.families.ensemble.judges import scale_of
+from judgesmith.programs.judging.executors import endpoint_of
+from judgesmith.programs.judging.judge import Judge
 
 if TYPE_CHECKING:
     import dspy

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from judgesmith.programs.saved_record import GoldenItem
+from judgesmith.programs.artifacts.record import GoldenItem
 from judgesmith.signatures import Judgement, RatedItem
 
 MOST_ITEMS = 20

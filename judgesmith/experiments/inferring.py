@@ -18,9 +18,9 @@ from judgesmith.experiments.offline_notes import offline_notes
 from judgesmith.experiments.ratings import Aggregate
 from judgesmith.experiments.targets import targets_of
 from judgesmith.optimizers.splitting import split_by_source
-from judgesmith.programs.inference import TaskInference
-from judgesmith.programs.inference_settings import InferenceSettings
-from judgesmith.programs.taught import rubric_mark
+from judgesmith.programs.artifacts.card import rubric_mark
+from judgesmith.programs.families.steps.inference_record import InferenceSettings
+from judgesmith.programs.families.task_inference import TaskInference
 from judgesmith.signatures import RatedItem, Rubric
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def infer_rubric(
     >>> found.rubric.task_type, found.rubric.provenance["target"]
     ('summarization', 'overall')
     """
-    from judgesmith.programs.asking import current_lm, endpoint_of
+    from judgesmith.programs.judging.executors import current_lm, endpoint_of
 
     check_dataset(dataset)
     run = run or InferenceRun()

@@ -16,11 +16,11 @@ from judgesmith.experiments.score_files import Scores
 from judgesmith.experiments.targets import Targets
 from judgesmith.optimizers.table import JudgedTable, judged_table, on_criterion
 from judgesmith.programs import judge_items
-from judgesmith.programs.holding import AnyJudge, JudgeOfJudges, scale_of
-from judgesmith.programs.judge import Judge
-from judgesmith.programs.running import judges_sources
-from judgesmith.programs.saved_kinds import AnySaved
-from judgesmith.programs.saved_record import SavedRecord
+from judgesmith.programs.artifacts.record import SavedRecord
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+from judgesmith.programs.families.ensemble.judges import AnyJudge, CompositeJudge, scale_of
+from judgesmith.programs.judging.judge import Judge
+from judgesmith.programs.judging.runner import judges_sources
 from judgesmith.signatures import Judgement
 from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import PERCENT, Scale
@@ -89,7 +89,7 @@ def rows_of_judge(
     items = [dataset[i] for i in targets.rated.tolist()]
     judgements = judge_items(judge, items, lm=lm, concurrency=concurrency, progress=progress)
     known = judge.seen_keys if isinstance(judge, SavedRecord) else frozenset()
-    own_scale = scale_of(judge) if isinstance(judge, Judge | JudgeOfJudges) else judge.scale
+    own_scale = scale_of(judge) if isinstance(judge, Judge | CompositeJudge) else judge.scale
     return _rows(
         label,
         dataset,

@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Self
 
-from judgesmith.programs.by_source import sources_of
-from judgesmith.programs.critic_questions import criteria_text
-from judgesmith.programs.effort import efforts_of
-from judgesmith.programs.families import family_of
-from judgesmith.programs.templates import Template
-from judgesmith.signatures.judge_protocol import JudgeProtocol
-from judgesmith.signatures.rated import RatedItem
+from judgesmith.programs.judging.prompts import Template
+from judgesmith.programs.judging.registry import efforts_of, family_of
+from judgesmith.programs.judging.runner import sources_of
+from judgesmith.programs.judging.scoring import criteria_text
+from judgesmith.signatures.config import JudgeConfig
+from judgesmith.signatures.items import RatedItem
 
 TOKENS_PER_EXPLAINED_SCORE = 60
 """Two sentences and a number."""
@@ -83,7 +82,7 @@ class JudgingEffort:
 
 
 def judging_effort(
-    protocol: JudgeProtocol,
+    protocol: JudgeConfig,
     templates: Mapping[str, Template],
     sizes: Sequence[int],
     lengths: Lengths,
@@ -92,7 +91,7 @@ def judging_effort(
 
     Parameters
     ----------
-    protocol : JudgeProtocol
+    protocol : JudgeConfig
         The judge.
     templates : dict of str to Template
         Its questions.
@@ -123,7 +122,7 @@ def judging_effort(
 
 
 def effort_per_text(
-    protocol: JudgeProtocol,
+    protocol: JudgeConfig,
     templates: Mapping[str, Template],
     sizes: Sequence[int],
     lengths: Lengths,
@@ -133,13 +132,13 @@ def effort_per_text(
     return max(each, key=lambda one: (one.calls, one.most))
 
 
-def calls_per_text(protocol: JudgeProtocol, sizes: Sequence[int]) -> float:
+def calls_per_text(protocol: JudgeConfig, sizes: Sequence[int]) -> float:
     """Return the calls that a text takes at most, if every answer can be read.
 
     Examples
     --------
-    >>> from judgesmith.signatures.pairs import PairsProtocol
-    >>> calls_per_text(PairsProtocol(), [6, 2])
+    >>> from judgesmith.signatures.family_configs import PairwiseConfig
+    >>> calls_per_text(PairwiseConfig(), [6, 2])
     5.0
     """
     counts = (
@@ -153,7 +152,7 @@ def sizes_of(items: Sequence[RatedItem]) -> list[int]:
     return [len(group) for group in sources_of(items)]
 
 
-def _told_length(protocol: JudgeProtocol) -> float:
+def _told_length(protocol: JudgeConfig) -> float:
     """Return how long a criterion is that is told anew in every question."""
     lines = criteria_text(protocol.rubric)
     n = len(protocol.rubric.criteria) if protocol.scores_criteria else 1
@@ -168,7 +167,7 @@ def _shared_length(template: Template) -> int:
     return found if found >= LEAST_CACHED * CHARACTERS_PER_TOKEN else 0
 
 
-def _answer_tokens(protocol: JudgeProtocol, template: Template, lengths: Lengths) -> float:
+def _answer_tokens(protocol: JudgeConfig, template: Template, lengths: Lengths) -> float:
     """Return about how many tokens an answer has."""
     if set(template.outputs.values()) == {"text"}:  # a text of the kind that is judged
         return lengths.response / CHARACTERS_PER_TOKEN

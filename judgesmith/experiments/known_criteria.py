@@ -6,8 +6,7 @@ something to go by where nobody wrote that down.
 
 from __future__ import annotations
 
-from judgesmith.signatures.default_rubric import DEFAULT_RUBRIC
-from judgesmith.signatures.rubric import Criterion, folded
+from judgesmith.signatures.rubric import DEFAULT_RUBRIC, Criterion, folded
 
 # Criteria that the default rubric and the offline model have no words for, or in the sense of
 # one type of task alone: raters of summaries mean facts by "consistency".
@@ -70,7 +69,7 @@ def known_criterion(name: str) -> Criterion | None:
     >>> known_criterion("zing") is None
     True
     """
-    from judgesmith.programs.offline.task_types import ASPECTS
+    from judgesmith.programs.offline.task_form import ASPECTS
 
     meant = _SAME.get(folded(name), folded(name))
     if meant in _OWN:

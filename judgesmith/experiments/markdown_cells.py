@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judgesmith.programs.card import printable
+from judgesmith.programs.artifacts.card import printable
 
 
 def markdown_cell(text: str) -> str:

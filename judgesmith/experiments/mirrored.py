@@ -18,7 +18,7 @@ def mirrored_criteria(dataset: DataSet) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> from judgesmith.signatures.rated import RatedItem
+    >>> from judgesmith.signatures.items import RatedItem
     >>> items = [
     ...     RatedItem(
     ...         source_id=str(n), response="r", human={"preferred": (won,)},

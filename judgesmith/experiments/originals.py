@@ -13,7 +13,7 @@ import numpy as np
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.perturbed_kinds import is_original
 from judgesmith.programs.perturbing.passage import Passage
-from judgesmith.signatures.rated import RatedItem
+from judgesmith.signatures.items import RatedItem
 
 Which = Literal["references", "responses"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 
-from judgesmith.signatures.line_ends import unix_lines
+from judgesmith.signatures.fences import unix_lines
 
 # Joiners shape words in many scripts and do nothing else.
 _HARMLESS = frozenset("\n\t\u200c\u200d")

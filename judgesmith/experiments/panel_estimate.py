@@ -16,8 +16,8 @@ from judgesmith.experiments.saved_efforts import (
     judging_efforts,
     supervising,
 )
-from judgesmith.programs.saved_kinds import AnySaved, SavedPanel
-from judgesmith.signatures.rated import RatedItem
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedPanel
+from judgesmith.signatures.items import RatedItem
 
 if TYPE_CHECKING:
     import dspy
@@ -66,7 +66,7 @@ def estimate_judging(
 def _estimate(
     efforts: Sequence[AskedEffort], lms: Mapping[str, dspy.LM], lm: dspy.LM
 ) -> RunEstimate:
-    from judgesmith.programs.models import stack_of
+    from judgesmith.programs.lm import stack_of
 
     total = JudgingEffort()
     n_in = n_out = 0

@@ -8,7 +8,7 @@ from judgesmith.experiments.compiled_discernment import DiscernmentReport, unnot
 from judgesmith.experiments.panel_rows import PanelParts
 from judgesmith.experiments.subset_analysis import SubsetAnalysis
 from judgesmith.optimizers import PanelSelection
-from judgesmith.signatures.panel_weights import Middle, PanelWeights
+from judgesmith.signatures.aggregation import Middle, PanelWeights
 
 _INCOMPLETE = "the budget ended before every row was judged; a larger one goes on from here."
 

@@ -37,11 +37,10 @@ from judgesmith.optimizers.grammar import parse_objectives
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.several_objectives import rated_terms
 from judgesmith.optimizers.splitting import split_by_source
-from judgesmith.programs.saved_kinds import AnySaved, SavedPanel
-from judgesmith.signatures.panel_rules import OutlierRule, PanelRules
-from judgesmith.signatures.panel_weights import Middle, PanelWeights
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedPanel
+from judgesmith.signatures.aggregation import Middle, OutlierRule, PanelRules, PanelWeights
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.plain_faults import SettingsModel
-from judgesmith.signatures.rated import RatedItem
 from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import PERCENT, Scale
 
@@ -139,8 +138,8 @@ class PanelSettings(SettingsModel):
     @property
     def merging(self) -> dict[str, Any]:
         """What a ``SavedPanel`` has of how errors become one list: ``rules``, ``supervisor``."""
-        from judgesmith.programs.saved_supervisor import SavedSupervisor
-        from judgesmith.programs.supervisor import Supervisor
+        from judgesmith.programs.artifacts.saved_ensembles import SavedSupervisor
+        from judgesmith.programs.families.ensemble.judges import Supervisor
 
         if not self.supervisor:
             return {}

@@ -37,13 +37,13 @@ from judgesmith.optimizers.aggregation import FEWEST_ROWS
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.table import SCORE
 from judgesmith.programs import judge_items
-from judgesmith.programs.panel_judgement import PanelJudgement
-from judgesmith.programs.running import was_not_asked
-from judgesmith.programs.saved_kinds import AnySaved, SavedPanel
-from judgesmith.programs.saved_record import GoldenItem
+from judgesmith.programs.artifacts.record import GoldenItem
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedPanel
+from judgesmith.programs.families.ensemble.members import PanelJudgement
+from judgesmith.programs.judging.runner import was_not_asked
+from judgesmith.signatures.aggregation import PanelWeights
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement
-from judgesmith.signatures.panel_weights import PanelWeights
-from judgesmith.signatures.rated import RatedItem
 
 if TYPE_CHECKING:
     import dspy
@@ -142,7 +142,8 @@ def learn_panel(
     >>> import judgesmith
     >>> data = judgesmith.read("sample")
     >>> start = judgesmith.CompileSettings(criteria="given", optimizer="none", holdout=0.6)
-    >>> plain = start.model_copy(update={"protocol": judgesmith.Protocol(variant="vanilla")})
+    >>> vanilla = judgesmith.ActiveCriticConfig(variant="vanilla")
+    >>> plain = start.model_copy(update={"protocol": vanilla})
     >>> made = {"fine": start, "grades": plain}
     >>> members = {name: judgesmith.compile(data, one).saved for name, one in made.items()}
     >>> found = learn_panel(members, data)

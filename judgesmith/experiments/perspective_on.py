@@ -14,7 +14,7 @@ from judgesmith.experiments.agreeing import Unscored
 from judgesmith.experiments.perspective_ratings import RightLevels
 from judgesmith.experiments.perspective_scores import SampledScores
 from judgesmith.optimizers.source_counts import Counted
-from judgesmith.programs.running import NOT_ASKED
+from judgesmith.programs.judging.runner import NOT_ASKED
 from judgesmith.signatures.scale import Scale
 
 

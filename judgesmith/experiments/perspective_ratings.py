@@ -20,7 +20,7 @@ from judgesmith.experiments.targets import nobody_rated
 from judgesmith.metrics import UnanimousCounts, nearest_levels, unanimous_counts, unanimous_ratings
 from judgesmith.metrics.checks import FloatArray
 from judgesmith.metrics.ratings.rating_levels import MOST_LEVELS
-from judgesmith.signatures.rated import RatedItem
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.scale import Scale
 
 PROVENANCE = "provenance"

@@ -33,9 +33,9 @@ from judgesmith.experiments.ratings import Aggregate
 from judgesmith.experiments.recorded_samples import scores_on_file
 from judgesmith.experiments.score_files import Scores
 from judgesmith.experiments.targets import meant_by, nobody_rated
-from judgesmith.programs.running import judges_sources
-from judgesmith.programs.saved import SavedJudge
-from judgesmith.programs.saved_kinds import AnySaved
+from judgesmith.programs.artifacts.saved import SavedJudge
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+from judgesmith.programs.judging.runner import judges_sources
 from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import Scale
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from judgesmith.programs.perturbing import PERTURBATIONS
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import Degree, Level, Method, Perturbation
-from judgesmith.signatures.rated import RatedItem
 
 DEFAULT_LEVEL: Level = "word"
 """The level of a change whose row says none that is known."""

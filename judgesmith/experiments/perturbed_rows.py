@@ -11,8 +11,8 @@ from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.perturbed_kinds import KindReader, is_original
 from judgesmith.experiments.perturbed_set import PerturbedSet
 from judgesmith.programs.perturbing import PERTURBATIONS
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import Edit, Level, Perturbation
-from judgesmith.signatures.rated import RatedItem
 
 __all__ = ["PerturbedSet", "edits_of", "is_perturbed", "rows_of", "versions_of"]
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from judgesmith.errors import InputError
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import Perturbation, Perturbed, Skipped
-from judgesmith.signatures.rated import RatedItem
 
 ORIGINAL_LEVEL = "none"
 """What stands in the field ``level`` of a row in which nothing was changed."""

@@ -12,12 +12,12 @@ from judgesmith.drafts import draft_beside, put
 from judgesmith.errors import file_faults
 from judgesmith.experiments.perturbed_rows import rows_of
 from judgesmith.experiments.perturbed_set import PerturbedSet, perturbed_set
+from judgesmith.programs.artifacts.record import as_loaded
 from judgesmith.programs.perturbing import Amount, Donors
-from judgesmith.programs.perturbing.by_model import method_of, perturb_all
-from judgesmith.programs.perturbing.naming import perturbations_named
-from judgesmith.programs.plain_data import as_loaded
+from judgesmith.programs.perturbing.catalogue import perturbations_named
+from judgesmith.programs.perturbing.perturber import method_of, perturb_all
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import Perturbation
-from judgesmith.signatures.rated import RatedItem
 
 if TYPE_CHECKING:
     import dspy

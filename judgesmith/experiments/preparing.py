@@ -5,7 +5,7 @@ from __future__ import annotations
 from judgesmith.experiments.compile_notes import NothingScoredError
 from judgesmith.experiments.tuning import Tuning
 from judgesmith.programs import Judge
-from judgesmith.programs.models import BudgetSpent
+from judgesmith.programs.lm import BudgetSpent
 
 
 def prepared_judges(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from judgesmith.errors import InputError
-from judgesmith.programs.by_source import sources_of
-from judgesmith.programs.families import family_of
+from judgesmith.programs.judging.registry import family_of
+from judgesmith.programs.judging.runner import sources_of
 from judgesmith.signatures import RatedItem
 
 

@@ -96,7 +96,7 @@ def rater_names(dataset: DataSet) -> list[tuple[str, ...] | None]:
 
     Examples
     --------
-    >>> from judgesmith.signatures.rated import RatedItem
+    >>> from judgesmith.signatures.items import RatedItem
     >>> rows = [{"raters": ["ana", 7]}, {"raters": ["ana", "ana"]}, {}]
     >>> items = tuple(RatedItem(response="r", extra=row) for row in rows)
     >>> rater_names(DataSet(name="toy", items=items))

@@ -26,7 +26,7 @@ from judgesmith.experiments.scales import ScaleGiven, given_scales
 from judgesmith.experiments.suggesting.filled_sheet import Strays, restored
 from judgesmith.experiments.suggesting.marks import chosen_note
 from judgesmith.experiments.suggesting.rating_form import COMMENT, MARKS, RatingForm, lost_columns
-from judgesmith.signatures.rated import RatedItem
+from judgesmith.signatures.items import RatedItem
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,11 +20,10 @@ from judgesmith.errors import ExistingFileError, InputError, file_faults
 from judgesmith.experiments.recorded_pairs import SWAPPED
 from judgesmith.experiments.score_rows import BETWEEN, pair_in
 from judgesmith.metrics import OrderConsistency, order_consistency
-from judgesmith.programs.asking import endpoint_of, with_own_models
-from judgesmith.programs.by_source import sources_of
-from judgesmith.programs.preference import OneOrder
-from judgesmith.programs.preferring import ResponsePair, prefer_each
-from judgesmith.programs.saved import SavedJudge
+from judgesmith.programs.artifacts.saved import SavedJudge
+from judgesmith.programs.families.steps.preference import OneOrder, ResponsePair, prefer_each
+from judgesmith.programs.judging.executors import endpoint_of, with_own_models
+from judgesmith.programs.judging.runner import sources_of
 from judgesmith.signatures import RatedItem
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from judgesmith.errors import InputError
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.optimizers.competing_models import minds_dollars
-from judgesmith.programs.families import family_of
-from judgesmith.programs.roles import check_roles
+from judgesmith.programs.judging.registry import check_roles, family_of
 
 if TYPE_CHECKING:
     import dspy

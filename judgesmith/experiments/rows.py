@@ -14,7 +14,7 @@ from judgesmith.experiments.formats import RawRows
 from judgesmith.experiments.problems import Problem, shown
 from judgesmith.experiments.ratings import expected_rating, rating_points
 from judgesmith.experiments.scales import GivenScales, StatedScales
-from judgesmith.signatures.rated import source_hash
+from judgesmith.signatures.items import source_hash
 from judgesmith.signatures.scale import Scale
 
 RATED_FIELDS = ("human", "scale")

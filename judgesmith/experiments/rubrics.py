@@ -12,7 +12,7 @@ from judgesmith.experiments.human_criteria import human_rubric
 from judgesmith.experiments.inferring import InferenceRun, infer_rubric
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.signatures import Rubric
-from judgesmith.signatures.default_rubric import DEFAULT_RUBRIC
+from judgesmith.signatures.rubric import DEFAULT_RUBRIC
 
 if TYPE_CHECKING:
     import dspy

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from judgesmith.errors import ExistingFileError, file_faults
-from judgesmith.programs.scored_row import json_line
+from judgesmith.programs.judging.rows import json_line
 
 
 def stated_in(path: Path) -> dict[str, Any] | None:

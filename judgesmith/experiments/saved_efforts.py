@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from judgesmith.experiments.judging_estimate import JudgingEffort, Lengths, judging_effort, sizes_of
-from judgesmith.programs.effort import ATTEMPTS_TO_READ
-from judgesmith.programs.panel_aspects import n_aspects
-from judgesmith.programs.saved_kinds import (
+from judgesmith.programs.artifacts.saved_ensembles import (
     SUPERVISOR,
     AnySaved,
     SavedPanel,
@@ -17,10 +15,12 @@ from judgesmith.programs.saved_kinds import (
     saved_leaves,
     saved_panels,
 )
-from judgesmith.signatures.rated import RatedItem
+from judgesmith.programs.families.ensemble.merging import n_aspects
+from judgesmith.programs.judging.registry import ATTEMPTS_TO_READ
+from judgesmith.signatures.items import RatedItem
 
 if TYPE_CHECKING:
-    from judgesmith.programs.models import AnyModel
+    from judgesmith.programs.lm import AnyModel
 
 
 @dataclass(frozen=True, slots=True)

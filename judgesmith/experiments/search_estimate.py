@@ -13,7 +13,7 @@ from judgesmith.optimizers.fixed_choices import without_fixed
 from judgesmith.optimizers.protocol_candidates import judge_space, with_demonstrations
 from judgesmith.optimizers.several_objectives import SeveralObjectives
 from judgesmith.programs import Judge
-from judgesmith.programs.families import family_of
+from judgesmith.programs.judging.registry import family_of
 from judgesmith.signatures import Rubric
 from judgesmith.signatures.space import Space
 
@@ -122,6 +122,7 @@ def dearest_calls(settings: CompileSettings, sizes: Sequence[int] = ()) -> float
 
 
 def _student(settings: CompileSettings) -> Judge:
+    judge: Judge
     judge, _ = family_of(settings.protocol.judge).judge_of(settings.protocol).as_if_prepared()
     return judge
 

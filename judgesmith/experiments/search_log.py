@@ -18,8 +18,8 @@ import dspy
 
 from judgesmith.errors import file_faults
 from judgesmith.optimizers.racing_search import RacedTrial
-from judgesmith.programs.costs import usage_of
-from judgesmith.programs.plain_data import as_loaded
+from judgesmith.programs.artifacts.record import as_loaded
+from judgesmith.programs.judging.rows import usage_of
 
 
 @dataclass(kw_only=True)

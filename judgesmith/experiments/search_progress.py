@@ -30,7 +30,7 @@ class SearchProgress:
 
     Examples
     --------
-    >>> from judgesmith.programs.models import model
+    >>> from judgesmith.programs.lm import model
     >>> lm = model("offline", ledger=None, max_calls=900)
     >>> said = SearchProgress(lm=lm, n_trials=30, objective="q", told=print)
     >>> known = dict(picked={}, n_rows=88, share_scored=1.0)
@@ -60,7 +60,7 @@ class SearchProgress:
 
     def _spent(self) -> list[str]:
         """Return what the run has spent, all its processes together, and of how much."""
-        from judgesmith.programs.models import stack_of
+        from judgesmith.programs.lm import stack_of
 
         stack = stack_of(self.lm)
         if stack is None:

@@ -28,12 +28,12 @@ from judgesmith.optimizers.grammar import as_objectives
 from judgesmith.optimizers.objectives import Objective
 from judgesmith.optimizers.sampler_identity import identity_of
 from judgesmith.optimizers.several_objectives import SeveralObjectives, needs_versions
-from judgesmith.programs.families import AnyProtocol, family_of
-from judgesmith.programs.inference_settings import InferenceSettings
+from judgesmith.programs.families.steps.inference_record import InferenceSettings
+from judgesmith.programs.judging.registry import AnyProtocol, family_of
 from judgesmith.programs.perturbing import TASKS
-from judgesmith.signatures import Protocol
-from judgesmith.signatures.default_rubric import DEFAULT_RUBRIC
+from judgesmith.signatures import ActiveCriticConfig
 from judgesmith.signatures.plain_faults import SettingsModel
+from judgesmith.signatures.rubric import DEFAULT_RUBRIC
 
 if TYPE_CHECKING:
     from judgesmith.optimizers.objectives import AnyObjective
@@ -61,7 +61,7 @@ class CompileSettings(SettingsModel):
     judge : str or None
         The family of the judge, such as ``active-critic`` or ``direct``; None takes that of the
         protocol.
-    protocol : JudgeProtocol
+    protocol : JudgeConfig
         Where the judge starts from. By default it is Active-Critic's, or that of ``judge``.
     criteria : {"inferred", "human", "given"} or None
         Where the rubric comes from: inferred from the ratings, the criteria people rated, or
@@ -144,7 +144,7 @@ class CompileSettings(SettingsModel):
     target: tuple[str, ...] = ()
     aggregate: Aggregate = "mean"
     judge: str | None = Field(default=None, exclude=True)  # the protocol says it, too
-    protocol: AnyProtocol = Field(default_factory=Protocol)
+    protocol: AnyProtocol = Field(default_factory=ActiveCriticConfig)
     criteria: Literal["inferred", "human", "given"] | None = None
     inference: InferenceSettings = Field(default_factory=InferenceSettings)
     optimizer: Literal[

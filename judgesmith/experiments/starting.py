@@ -15,11 +15,10 @@ from judgesmith.experiments.tuning import Tuning
 from judgesmith.experiments.within_source import RANKED_OBJECTIVE, check_within_source
 from judgesmith.optimizers.table import SCORE
 from judgesmith.programs import Judge
-from judgesmith.programs.constructing import check_lines_given
-from judgesmith.programs.families import family_of
-from judgesmith.programs.models import BudgetSpent
-from judgesmith.programs.saved import SavedJudge
-from judgesmith.signatures.protocol import Aggregation
+from judgesmith.programs.artifacts.saved import SavedJudge
+from judgesmith.programs.judging.registry import check_lines_given, family_of
+from judgesmith.programs.lm import BudgetSpent
+from judgesmith.signatures.config import Aggregation
 
 
 def starting_from(earlier: SavedJudge, settings: CompileSettings) -> CompileSettings:

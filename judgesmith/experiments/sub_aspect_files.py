@@ -14,7 +14,7 @@ from judgesmith.errors import InputError, file_faults
 from judgesmith.experiments.definitions import definition_fault
 from judgesmith.experiments.human_criteria import name_fault
 from judgesmith.experiments.problems import SHOWN, shown
-from judgesmith.signatures.injection import SubAspect
+from judgesmith.signatures.perturbation import SubAspect
 from judgesmith.signatures.plain_yaml import read_yaml, write_yaml
 from judgesmith.signatures.rubric import folded
 

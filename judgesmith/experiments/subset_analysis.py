@@ -15,7 +15,7 @@ from judgesmith.metrics.record import Record
 from judgesmith.optimizers.objectives import Objective, as_objective
 from judgesmith.optimizers.panel_ways import unpredicted
 from judgesmith.optimizers.rows import Rows
-from judgesmith.signatures.panel_weights import Middle, PanelWeights
+from judgesmith.signatures.aggregation import Middle, PanelWeights
 from judgesmith.signatures.scale import Scale
 
 MOST_MEMBERS = 10

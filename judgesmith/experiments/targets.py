@@ -14,7 +14,7 @@ from judgesmith.errors import InputError
 from judgesmith.experiments.columns import OVERALL
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.ratings import Aggregate, rating_value
-from judgesmith.signatures.rated import RatedItem
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import Scale
 

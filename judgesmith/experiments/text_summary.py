@@ -69,7 +69,7 @@ def text_summary(dataset: DataSet) -> TextSummary:
 
     Examples
     --------
-    >>> from judgesmith.signatures.rated import RatedItem
+    >>> from judgesmith.signatures.items import RatedItem
     >>> pairs = [("a", "yes"), ("b", "yes"), ("c", "")]
     >>> items = [RatedItem(source=source, response=response) for source, response in pairs]
     >>> found = text_summary(DataSet(name="toy", items=tuple(items)))

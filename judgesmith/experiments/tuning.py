@@ -40,9 +40,9 @@ from judgesmith.optimizers.judge_optimizer import OFFLINE
 from judgesmith.optimizers.racing_search import RacedTrial
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import Judge, judge_items
-from judgesmith.programs.costs import usd_of
-from judgesmith.programs.holding import scale_of
-from judgesmith.programs.running import was_not_asked
+from judgesmith.programs.families.ensemble.judges import scale_of
+from judgesmith.programs.judging.rows import usd_of
+from judgesmith.programs.judging.runner import was_not_asked
 from judgesmith.signatures import Judgement
 
 Progress = Callable[[str, int, int | None], None]
@@ -333,7 +333,7 @@ class Tuning:
 
     @property
     def _limited(self) -> bool:
-        from judgesmith.programs.models import Budget, stack_of
+        from judgesmith.programs.lm import Budget, stack_of
 
         stack = stack_of(self.lm)
         return stack is not None and stack.budget != Budget()

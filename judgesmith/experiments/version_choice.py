@@ -10,9 +10,9 @@ import numpy as np
 
 from judgesmith.errors import InputError
 from judgesmith.experiments.perturbed_set import PerturbedSet
-from judgesmith.programs.perturbing.naming import GROUPS, perturbations_named
+from judgesmith.programs.perturbing.catalogue import GROUPS, perturbations_named
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import Perturbation
-from judgesmith.signatures.rated import RatedItem
 
 
 def kinds_among(

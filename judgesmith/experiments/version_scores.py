@@ -16,15 +16,15 @@ from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.perturbed_set import PerturbedSet
 from judgesmith.experiments.score_files import Scores
 from judgesmith.programs import judge_items
-from judgesmith.programs.running import judges_sources
+from judgesmith.programs.judging.runner import judges_sources
 from judgesmith.signatures import Judgement, RatedItem
 from judgesmith.signatures.rubric import folded
 
 if TYPE_CHECKING:
     import dspy
 
-    from judgesmith.programs.holding import AnyJudge
-    from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+    from judgesmith.programs.families.ensemble.judges import AnyJudge
 
 FloatArray = NDArray[np.float64]
 By = Literal["criteria", "score"]
@@ -111,7 +111,7 @@ def judged_versions(
 
     Parameters
     ----------
-    judge : Judge, JudgeOfJudges, or a saved one
+    judge : Judge, CompositeJudge, or a saved one
         One that judges each text by itself.
     perturbed : PerturbedSet
         Originals and versions.

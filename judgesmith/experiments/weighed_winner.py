@@ -17,8 +17,8 @@ from judgesmith.optimizers.drawing import shown_keys
 from judgesmith.optimizers.rated_examples import rows_of
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import Judge
-from judgesmith.programs.running import was_not_asked
-from judgesmith.signatures.protocol import Aggregation
+from judgesmith.programs.judging.runner import was_not_asked
+from judgesmith.signatures.config import Aggregation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,10 +27,10 @@ from judgesmith.optimizers.objectives import AnyObjective, as_objective
 from judgesmith.optimizers.rated_examples import rows_of
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.ways import Way, WayName, ways_of
-from judgesmith.programs.judge import Judge, check_judge
-from judgesmith.programs.running import CONCURRENCY
+from judgesmith.programs.judging.judge import Judge, check_judge
+from judgesmith.programs.judging.runner import CONCURRENCY
+from judgesmith.signatures.config import Aggregation
 from judgesmith.signatures.judgement import Judgement
-from judgesmith.signatures.protocol import Aggregation
 from judgesmith.signatures.scale import PERCENT, Scale
 
 FEWEST_ROWS = 20

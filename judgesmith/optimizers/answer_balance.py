@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from judgesmith.errors import InputError
-from judgesmith.programs.families import family_of
-from judgesmith.programs.judge import Judge
-from judgesmith.signatures.answer_scale import levels_of
+from judgesmith.programs.judging.judge import Judge
+from judgesmith.programs.judging.registry import family_of
+from judgesmith.signatures.scale import levels_of
 
 MOST_ANSWERS = 10
 """Answers beyond which an even spread is no aim: nobody expects all of 0 to 100 equally often."""

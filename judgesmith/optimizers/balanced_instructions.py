@@ -18,13 +18,13 @@ from judgesmith.optimizers.demonstrations import ENOUGH_SCORED
 from judgesmith.optimizers.judge_optimizer import OFFLINE, JudgeOptimizer
 from judgesmith.optimizers.judge_texts import INSTRUCTIONS, judge_texts, problem_with, with_texts
 from judgesmith.optimizers.rewrite_trial import RewriteTrial
-from judgesmith.programs.asking import with_own_models
-from judgesmith.programs.judge import Judge, check_judge
-from judgesmith.programs.models import BudgetSpent, stack_of
-from judgesmith.programs.overhearing import Overheard
-from judgesmith.programs.paraphrasing import paraphrased, paraphrased_by_rule
-from judgesmith.programs.running import NOT_ASKED, judge_items
-from judgesmith.signatures.rated import RatedItem
+from judgesmith.programs.judging.ask_once import paraphrased, paraphrased_by_rule
+from judgesmith.programs.judging.executors import with_own_models
+from judgesmith.programs.judging.judge import Judge, check_judge
+from judgesmith.programs.judging.overhearing import Overheard
+from judgesmith.programs.judging.runner import NOT_ASKED, judge_items
+from judgesmith.programs.lm import BudgetSpent, stack_of
+from judgesmith.signatures.items import RatedItem
 
 if TYPE_CHECKING:
     import dspy

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any
 from judgesmith.errors import file_faults
 from judgesmith.optimizers.proposing import ITEM
 from judgesmith.optimizers.studies import Kept
-from judgesmith.programs.models.owners import Owners, owners_beside
-from judgesmith.programs.models.stopping import STOPPING
+from judgesmith.programs.lm.cache.store import Owners, owners_beside
+from judgesmith.programs.lm.limits import STOPPING
 
 if TYPE_CHECKING:
     import optuna

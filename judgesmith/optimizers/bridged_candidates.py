@@ -16,8 +16,8 @@ from judgesmith.optimizers.objectives import Objective
 from judgesmith.optimizers.protocol_candidates import Asking
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.table import JudgedTable
-from judgesmith.programs.holding import scale_of
-from judgesmith.programs.judge import Judge
+from judgesmith.programs.families.ensemble.judges import scale_of
+from judgesmith.programs.judging.judge import Judge
 from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.judgement import Judgement
 

@@ -14,10 +14,9 @@ from judgesmith.optimizers.objectives import Objective
 from judgesmith.optimizers.row_parts import row_part, row_parts
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.table import JudgedTable
-from judgesmith.programs.judge import Judge
-from judgesmith.signatures.answer_scale import Level, is_percent, level_of
+from judgesmith.programs.judging.judge import Judge
 from judgesmith.signatures.judgement import Judgement
-from judgesmith.signatures.scale import Scale
+from judgesmith.signatures.scale import Level, Scale, is_percent, level_of
 
 TRAIN, SELECT = "train", "select"
 """Names of the rows to learn from, and of those to choose by."""

@@ -31,10 +31,10 @@ from judgesmith.optimizers.protocol_candidates import Asking
 from judgesmith.optimizers.racing_search import OutOfBudget
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.text_search import TextSearch
-from judgesmith.programs.asking import with_own_models
-from judgesmith.programs.holding import scale_of
-from judgesmith.programs.judge import Judge
-from judgesmith.programs.models.stopping import STOPPING, Stopped
+from judgesmith.programs.families.ensemble.judges import scale_of
+from judgesmith.programs.judging.executors import with_own_models
+from judgesmith.programs.judging.judge import Judge
+from judgesmith.programs.lm.limits import STOPPING, Stopped
 from judgesmith.signatures.judgement import Judgement
 
 MOST_THREADS = 32

@@ -9,9 +9,9 @@ from dspy.utils.callback import BaseCallback
 
 from judgesmith.optimizers.bridged_rows import SELECT
 from judgesmith.optimizers.racing_search import OutOfBudget
-from judgesmith.programs.judge import Judge
-from judgesmith.programs.models import BudgetSpent
-from judgesmith.programs.models.stopping import Stopped
+from judgesmith.programs.judging.judge import Judge
+from judgesmith.programs.lm import BudgetSpent
+from judgesmith.programs.lm.limits import Stopped
 from judgesmith.signatures.judgement import Judgement
 
 

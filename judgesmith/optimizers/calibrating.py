@@ -25,12 +25,16 @@ from judgesmith.optimizers.rated_examples import rows_of
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.splitting import split_by_source
 from judgesmith.optimizers.table import FloatArray
-from judgesmith.programs.calibrated import Calibrated
-from judgesmith.programs.calibrated_judgement import calibrated, doubt_of
-from judgesmith.programs.holding import AnyJudge, JudgeOfJudges, leaves_of
-from judgesmith.programs.judge import check_judge
-from judgesmith.programs.running import CONCURRENCY
-from judgesmith.signatures.calibration import Abstention, Calibration, Doubt
+from judgesmith.programs.families.ensemble.judges import (
+    AnyJudge,
+    Calibrated,
+    CompositeJudge,
+    leaves_of,
+)
+from judgesmith.programs.families.ensemble.members import calibrated, doubt_of
+from judgesmith.programs.judging.judge import check_judge
+from judgesmith.programs.judging.runner import CONCURRENCY
+from judgesmith.signatures.aggregation import Abstention, Calibration, Doubt
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.scale import Scale
 
@@ -146,7 +150,7 @@ class Calibrator(JudgeOptimizer):
             If there is a teacher, the sets share a source, or too few rows have a score, or all
             the same one.
         """
-        if not isinstance(student, JudgeOfJudges):
+        if not isinstance(student, CompositeJudge):
             check_judge(student)
         if teacher is not None:
             raise InputError("Calibrator learns from rated rows only; drop teacher.")

@@ -11,7 +11,7 @@ from judgesmith.optimizers.constrained import Constrained
 from judgesmith.optimizers.effort_objectives import DollarsPerItem
 from judgesmith.optimizers.objectives import Agreement, Objective
 from judgesmith.optimizers.several_objectives import atoms_of
-from judgesmith.programs.costs import knows_costs
+from judgesmith.programs.judging.rows import knows_costs
 from judgesmith.signatures.space import Choice, Option, Space
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import numpy as np
 from judgesmith.optimizers.drawing import Pool, Shown
 from judgesmith.optimizers.splitting import FloatArray, IntArray
 from judgesmith.programs.features import lexical_features
-from judgesmith.signatures.protocol import Protocol
+from judgesmith.signatures.config import ActiveCriticConfig
 from judgesmith.signatures.space import Choice, Option, Picked
 
 NUMBERS = (3, 0, 1, 2, 5, 8)
@@ -108,7 +108,7 @@ class Drawer:
     seed: int
     n_pool: int = POOL
 
-    def shown(self, protocol: Protocol, picked: Picked) -> Shown:
+    def shown(self, protocol: ActiveCriticConfig, picked: Picked) -> Shown:
         """Return the demonstrations of a configuration, by question."""
         n = int(picked.get(N, "0"))
         if n == 0:
@@ -129,7 +129,7 @@ class Drawer:
             rows = rows[np.argsort(human if order == "rising" else -human, kind="stable")]
         return self.pool.shown(protocol, rows.tolist(), with_runs.tolist())
 
-    def _to_look_in(self, protocol: Protocol) -> Shown:
+    def _to_look_in(self, protocol: ActiveCriticConfig) -> Shown:
         """Return the rows among which the nearest are looked for, spread over the scores."""
         rng = np.random.default_rng([self.seed, 3])
         n = min(self.n_pool, len(self.pool.rows))

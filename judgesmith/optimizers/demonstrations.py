@@ -23,11 +23,11 @@ from judgesmith.optimizers.judge_search import JudgeSearch, SearchSettings
 from judgesmith.optimizers.objectives import AnyObjective, as_objective
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.table import JudgedTable
-from judgesmith.programs.holding import scale_of
-from judgesmith.programs.judge import Judge, check_judge
-from judgesmith.programs.running import was_not_asked
+from judgesmith.programs.families.ensemble.judges import scale_of
+from judgesmith.programs.judging.judge import Judge, check_judge
+from judgesmith.programs.judging.runner import was_not_asked
+from judgesmith.signatures.config import ActiveCriticConfig
 from judgesmith.signatures.judgement import Judgement
-from judgesmith.signatures.protocol import Protocol
 
 ENOUGH_SCORED = 0.95
 """A candidate that scores a smaller share of the rows ranks below all that reach it."""
@@ -226,7 +226,7 @@ class RandomDemonstrationSearch(JudgeSearch):
         )
         return found.get(number, student.with_protocol(student.protocol))
 
-    def _sets(self, pool: Pool, protocol: Protocol, own: Shown) -> Iterator[Shown]:
+    def _sets(self, pool: Pool, protocol: ActiveCriticConfig, own: Shown) -> Iterator[Shown]:
         """Yield the sets to try: none, the student's own, labelled ones, then random ones."""
         rng = np.random.default_rng([self.seed, 1])
         n_shown = min(self.n_demonstrations, len(pool.rows))
@@ -235,7 +235,9 @@ class RandomDemonstrationSearch(JudgeSearch):
             if not n and own:
                 yield own
 
-    def _runs(self, teacher: Judge, protocol: Protocol, rows: Rows) -> dict[int, Judgement]:
+    def _runs(
+        self, teacher: Judge, protocol: ActiveCriticConfig, rows: Rows
+    ) -> dict[int, Judgement]:
         if protocol.variant == "vanilla":
             return {}
         return kept_runs(rows, self.judged(teacher, rows), criteria=protocol.scored_criteria)

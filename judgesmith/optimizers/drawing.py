@@ -14,21 +14,20 @@ import numpy as np
 
 from judgesmith.errors import InputError
 from judgesmith.optimizers.rows import Rows
-from judgesmith.programs.critic_questions import (
+from judgesmith.programs.judging.logprobs import as_stated
+from judgesmith.programs.judging.prompts import LEFT_OUT
+from judgesmith.programs.judging.scoring import (
     assessing_names,
     assessments_text,
     fixed_inputs,
     question_names,
 )
-from judgesmith.programs.templates import LEFT_OUT
-from judgesmith.programs.weighing import as_stated
-from judgesmith.signatures.answer_scale import is_percent, level_of
+from judgesmith.signatures.config import ActiveCriticConfig, Demonstration, JudgeConfig
 from judgesmith.signatures.fences import imitates_layout
-from judgesmith.signatures.judge_protocol import JudgeProtocol
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import CriterionScore, Judgement
-from judgesmith.signatures.protocol import Demonstration, Protocol
-from judgesmith.signatures.rated import RatedItem
 from judgesmith.signatures.rubric import folded
+from judgesmith.signatures.scale import is_percent, level_of
 
 NEAR = 10.0
 """A run is kept for bootstrapping when its overall is this near to the human score, of 100."""
@@ -59,7 +58,7 @@ class Pool:
     partial_demos: bool = False
 
     def draw(
-        self, protocol: Protocol, n: int, n_bootstrapped: int, rng: np.random.Generator
+        self, protocol: ActiveCriticConfig, n: int, n_bootstrapped: int, rng: np.random.Generator
     ) -> Shown:
         """Return ``n`` demonstrations by question, ``n_bootstrapped`` of them with runs.
 
@@ -75,7 +74,9 @@ class Pool:
         order = rng.permutation(np.concatenate([with_runs, labelled])).tolist()
         return self.shown(protocol, order, with_runs.tolist())
 
-    def shown(self, protocol: Protocol, order: Sequence[int], with_runs: Iterable[int]) -> Shown:
+    def shown(
+        self, protocol: ActiveCriticConfig, order: Sequence[int], with_runs: Iterable[int]
+    ) -> Shown:
         """Return the rows in ``order`` by question, those in ``with_runs`` with their runs."""
         bootstrapped = set(with_runs)
         shown = {}
@@ -86,7 +87,7 @@ class Pool:
         return shown
 
     def _shown(
-        self, protocol: Protocol, question: str, row: int, bootstrapped: bool
+        self, protocol: ActiveCriticConfig, question: str, row: int, bootstrapped: bool
     ) -> Demonstration | None:
         """Return a row as one question shows it, or None where there is nothing to show."""
         inputs = {**fixed_inputs(protocol, question), **_texts(self.rows.items[row])}
@@ -117,13 +118,15 @@ class Pool:
             return None
         return Demonstration.model_validate({"inputs": inputs, "outputs": outputs, "kind": kind})
 
-    def _graded(self, protocol: Protocol, row: int) -> dict[str, Any]:
+    def _graded(self, protocol: ActiveCriticConfig, row: int) -> dict[str, Any]:
         return {"score": level_of(self._percent(protocol, row), protocol.answers)}
 
-    def _percent(self, protocol: Protocol, row: int) -> float:
+    def _percent(self, protocol: ActiveCriticConfig, row: int) -> float:
         return _as_asked(float(self.rows.percent()[row]), protocol)
 
-    def _labelled(self, protocol: Protocol, question: str, row: int) -> dict[str, Any] | None:
+    def _labelled(
+        self, protocol: ActiveCriticConfig, question: str, row: int
+    ) -> dict[str, Any] | None:
         """Return what people said of the criteria that a question asks for."""
         rated = self.rows.criteria
         said = {
@@ -143,7 +146,7 @@ class Pool:
         return None
 
 
-def demonstrated(protocol: JudgeProtocol) -> Protocol:
+def demonstrated(protocol: JudgeConfig) -> ActiveCriticConfig:
     """Return a protocol whose questions show graded examples.
 
     Raises
@@ -151,7 +154,7 @@ def demonstrated(protocol: JudgeProtocol) -> Protocol:
     ValueError
         If judges of its family show none.
     """
-    if not isinstance(protocol, Protocol):
+    if not isinstance(protocol, ActiveCriticConfig):
         raise InputError(
             f"a {protocol.judge} judge shows no graded examples; search none for it, or use an "
             "active-critic judge."
@@ -159,7 +162,7 @@ def demonstrated(protocol: JudgeProtocol) -> Protocol:
     return protocol
 
 
-def _as_asked(percent: float, protocol: Protocol) -> float:
+def _as_asked(percent: float, protocol: ActiveCriticConfig) -> float:
     """Return a whole number where models answer on 0 to 100; other scales round by themselves."""
     return round(percent) if is_percent(protocol.answers) else percent
 
@@ -223,7 +226,7 @@ def demonstration_plan(
 
 
 def _assessed(
-    protocol: Protocol, question: str, criteria: Mapping[str, CriterionScore]
+    protocol: ActiveCriticConfig, question: str, criteria: Mapping[str, CriterionScore]
 ) -> dict[str, Any] | None:
     """Return the answer to a question about all criteria, or to one about a single criterion."""
     if question == "assess":
@@ -237,7 +240,9 @@ def _assessed(
     )
 
 
-def _records(criteria: Mapping[str, CriterionScore], protocol: Protocol) -> list[dict[str, Any]]:
+def _records(
+    criteria: Mapping[str, CriterionScore], protocol: ActiveCriticConfig
+) -> list[dict[str, Any]]:
     """Return assessments with their keys in the order in which they are asked for."""
     keys = {
         "before": ("criterion", "explanation", "score"),
@@ -252,7 +257,7 @@ def _records(criteria: Mapping[str, CriterionScore], protocol: Protocol) -> list
     return records
 
 
-def _in_words(outputs: Mapping[str, Any], protocol: Protocol) -> dict[str, Any]:
+def _in_words(outputs: Mapping[str, Any], protocol: ActiveCriticConfig) -> dict[str, Any]:
     """Return an answer without its explanation, where none is asked for or there is none."""
     silent = protocol.explain == "none" or outputs["explanation"] in ("", LEFT_OUT)
     return {k: v for k, v in outputs.items() if k != "explanation" or not silent}

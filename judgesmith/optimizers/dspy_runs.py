@@ -15,7 +15,7 @@ from dspy.evaluate.evaluate import EvaluationResult
 from dspy.teleprompt import SIMBA, BootstrapFewShotWithRandomSearch, MIPROv2
 from dspy.teleprompt.simba_utils import append_a_demo
 
-from judgesmith.programs.judge import Judge
+from judgesmith.programs.judging.judge import Judge
 
 Name = Literal["miprov2", "simba", "bootstrap"]
 

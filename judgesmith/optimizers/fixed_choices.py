@@ -8,14 +8,13 @@ from collections.abc import Iterable, Sequence
 from judgesmith.errors import InputError
 from judgesmith.optimizers.competing_models import MODEL
 from judgesmith.optimizers.demonstration_choices import NAMES, N
-from judgesmith.programs.choices import own_settings
-from judgesmith.programs.families import family_of
-from judgesmith.signatures.judge_protocol import JudgeProtocol
-from judgesmith.signatures.protocol import Protocol
+from judgesmith.programs.judging.choices import own_settings
+from judgesmith.programs.judging.registry import family_of
+from judgesmith.signatures.config import ActiveCriticConfig, JudgeConfig
 from judgesmith.signatures.space import Space
 
 
-def check_fixed(fixed: Sequence[str], protocol: JudgeProtocol, more: Iterable[str] = ()) -> None:
+def check_fixed(fixed: Sequence[str], protocol: JudgeConfig, more: Iterable[str] = ()) -> None:
     """Refuse names of choices that no search has for such a judge.
 
     Names of the choices about an Active-Critic judge are good for every family: what a family has
@@ -25,7 +24,7 @@ def check_fixed(fixed: Sequence[str], protocol: JudgeProtocol, more: Iterable[st
     ----------
     fixed : sequence of str
         Names of choices.
-    protocol : JudgeProtocol
+    protocol : JudgeConfig
         Of the judge that is searched.
     more : iterable of str
         Choices of a space that was given.
@@ -37,8 +36,8 @@ def check_fixed(fixed: Sequence[str], protocol: JudgeProtocol, more: Iterable[st
 
     Examples
     --------
-    >>> check_fixed(["samples", "demonstrations.order"], Protocol())
-    >>> check_fixed(["sampels"], Protocol())
+    >>> check_fixed(["samples", "demonstrations.order"], ActiveCriticConfig())
+    >>> check_fixed(["sampels"], ActiveCriticConfig())
     Traceback (most recent call last):
     judgesmith.InputError: fixed names choices of the search, and there is no 'sampels'; did \
 you mean samples?
@@ -51,7 +50,7 @@ you mean samples?
         own += NAMES
     # What is set and never searched stays as it is, too.
     known += [name for name in own_settings(protocol) if name not in known]
-    known += [name for name in (*_names(Protocol()), *NAMES, MODEL) if name not in known]
+    known += [name for name in (*_names(ActiveCriticConfig()), *NAMES, MODEL) if name not in known]
     for name in fixed:
         if name not in known and str(name).partition(".")[0] not in protocol.by_criterion:
             near = difflib.get_close_matches(str(name)[:80], known, n=1, cutoff=0.5)
@@ -61,8 +60,9 @@ you mean samples?
             )
 
 
-def _names(protocol: JudgeProtocol) -> tuple[str, ...]:
-    return family_of(protocol.judge).judge_of(protocol).space().names
+def _names(protocol: JudgeConfig) -> tuple[str, ...]:
+    names: tuple[str, ...] = family_of(protocol.judge).judge_of(protocol).space().names
+    return names
 
 
 def without_fixed(space: Space, fixed: Sequence[str]) -> Space:

@@ -11,7 +11,7 @@ import numpy as np
 from judgesmith.metrics import Estimate
 from judgesmith.optimizers.front_search import FrontSearch
 from judgesmith.optimizers.protocol_candidates import JudgeOnRows
-from judgesmith.programs.judge import Judge
+from judgesmith.programs.judging.judge import Judge
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

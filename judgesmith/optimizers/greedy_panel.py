@@ -10,7 +10,7 @@ import numpy as np
 
 from judgesmith.optimizers.ridge import LIMIT
 from judgesmith.optimizers.table import FloatArray
-from judgesmith.signatures.panel_weights import PanelWeights
+from judgesmith.signatures.aggregation import PanelWeights
 from judgesmith.signatures.scale import Scale
 
 LEAST_AGREEMENT = 0.1

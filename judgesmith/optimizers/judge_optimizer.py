@@ -8,8 +8,8 @@ import dspy
 from dspy.teleprompt import Teleprompter
 
 from judgesmith.optimizers.rows import Rows
-from judgesmith.programs.asking import Askable
-from judgesmith.programs.running import judge_items
+from judgesmith.programs.judging.executors import Askable
+from judgesmith.programs.judging.runner import judge_items
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.scale import Scale
 

@@ -29,9 +29,9 @@ from judgesmith.optimizers.several_objectives import (
 )
 from judgesmith.optimizers.splitting import pool_and_selection
 from judgesmith.optimizers.table import SCORE, JudgedTable
-from judgesmith.programs.judge import Judge
-from judgesmith.programs.running import CONCURRENCY
-from judgesmith.signatures.judge_protocol import JudgeProtocol
+from judgesmith.programs.judging.judge import Judge
+from judgesmith.programs.judging.runner import CONCURRENCY
+from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import Scale
 
@@ -287,7 +287,7 @@ def pool_and_selection_rows(
     return pool.without(item.key for item in selection.items), selection
 
 
-def refuse_unscored_targets(protocol: JudgeProtocol, targets: Sequence[str]) -> None:
+def refuse_unscored_targets(protocol: JudgeConfig, targets: Sequence[str]) -> None:
     """Refuse targets that a judge gives no score for.
 
     Raises

@@ -10,9 +10,9 @@ import unicodedata
 from collections.abc import Mapping
 
 from judgesmith.errors import InputError
-from judgesmith.programs.judge import Judge
+from judgesmith.programs.judging.judge import Judge
+from judgesmith.signatures.config import Demonstration
 from judgesmith.signatures.fences import imitates_layout
-from judgesmith.signatures.protocol import Demonstration
 from judgesmith.signatures.rubric import Criterion, Rubric
 
 INSTRUCTIONS, TASK, CRITERION = "instructions:", "task", "criterion:"

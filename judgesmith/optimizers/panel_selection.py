@@ -28,10 +28,9 @@ from judgesmith.optimizers.rated_examples import rows_of
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.several_objectives import atoms_of, is_effort
 from judgesmith.optimizers.table import JudgedTable
-from judgesmith.programs.holding import leaves_of, scale_of
-from judgesmith.programs.panel import Panel
-from judgesmith.programs.running import CONCURRENCY
-from judgesmith.signatures.panel_weights import PanelWeights
+from judgesmith.programs.families.ensemble.judges import Panel, leaves_of, scale_of
+from judgesmith.programs.judging.runner import CONCURRENCY
+from judgesmith.signatures.aggregation import PanelWeights
 from judgesmith.signatures.scale import Scale
 
 FEWEST_SCORED = 0.8

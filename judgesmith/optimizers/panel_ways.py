@@ -15,7 +15,7 @@ from judgesmith.optimizers.objectives import Objective
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.splitting import IntArray
 from judgesmith.optimizers.table import FloatArray, JudgedTable
-from judgesmith.signatures.panel_weights import PanelWeights
+from judgesmith.signatures.aggregation import PanelWeights
 from judgesmith.signatures.scale import Scale
 
 PanelName = Literal["own", "single", "equal", "greedy"]

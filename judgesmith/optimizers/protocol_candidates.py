@@ -25,12 +25,11 @@ from judgesmith.optimizers.proposing import configuration_id
 from judgesmith.optimizers.racing_search import OutOfBudget
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.table import SCORE, JudgedTable
-from judgesmith.programs.costs import usd_of
-from judgesmith.programs.families import family_of
-from judgesmith.programs.holding import scale_of
-from judgesmith.programs.judge import Judge
-from judgesmith.programs.readable import readable_of
-from judgesmith.programs.running import judge_items, was_not_asked
+from judgesmith.programs.families.ensemble.judges import scale_of
+from judgesmith.programs.judging.judge import Judge
+from judgesmith.programs.judging.registry import family_of
+from judgesmith.programs.judging.rows import usd_of
+from judgesmith.programs.judging.runner import judge_items, readable_of, was_not_asked
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rubric import Rubric, folded
 from judgesmith.signatures.space import Space

@@ -41,8 +41,8 @@ from judgesmith.optimizers.screening import Screen
 from judgesmith.optimizers.several_objectives import SeveralObjectives
 from judgesmith.optimizers.shared_judging import SharedJudging
 from judgesmith.optimizers.studies import kept_in, quiet, reachable
-from judgesmith.programs.asking import endpoint_of, with_own_models
-from judgesmith.programs.judge import Judge, check_judge
+from judgesmith.programs.judging.executors import endpoint_of, with_own_models
+from judgesmith.programs.judging.judge import Judge, check_judge
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.space import Picked, Space
 

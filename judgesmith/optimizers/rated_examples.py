@@ -10,8 +10,8 @@ import numpy as np
 from judgesmith.errors import InputError
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.table import FloatArray
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import Perturbation
-from judgesmith.signatures.rated import RatedItem
 from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import PERCENT, Scale
 

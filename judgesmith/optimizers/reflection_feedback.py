@@ -12,9 +12,9 @@ import numpy as np
 from judgesmith.metrics import worst_pairs
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.table import SCORE, FloatArray, on_criterion
+from judgesmith.signatures.fences import unix_lines
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement
-from judgesmith.signatures.line_ends import unix_lines
-from judgesmith.signatures.rated import RatedItem
 from judgesmith.signatures.scale import PERCENT, Scale
 
 N_PAIRS, N_ROWS = 3, 4

@@ -20,10 +20,10 @@ from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.splitting import ROWS_PER_DEMONSTRATION
 from judgesmith.optimizers.text_evolution import TO_CHOOSE, TO_READ, TextEvolution
 from judgesmith.optimizers.text_search import TextSearch
-from judgesmith.programs.asking import with_own_models
-from judgesmith.programs.judge import Judge
-from judgesmith.programs.models.stopping import STOPPING
-from judgesmith.programs.rewriting import Rewriter
+from judgesmith.programs.judging.ask_once import Rewriter
+from judgesmith.programs.judging.executors import with_own_models
+from judgesmith.programs.judging.judge import Judge
+from judgesmith.programs.lm.limits import STOPPING
 
 BATCH = 35
 """Rows that a rewrite is learned from: on 3, as GEPA usually takes, Q of one and the same judge

@@ -18,9 +18,9 @@ from judgesmith.optimizers.table import (
     Labels,
     judged_table,
 )
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import CriterionScore, Judgement
 from judgesmith.signatures.perturbation import Perturbation
-from judgesmith.signatures.rated import RatedItem
 from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import PERCENT, Scale
 

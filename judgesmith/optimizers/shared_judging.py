@@ -13,7 +13,7 @@ import numpy as np
 from judgesmith.optimizers.board import Board
 from judgesmith.optimizers.protocol_candidates import Candidates, JudgeOnRows, Said
 from judgesmith.optimizers.racing_search import OutOfBudget
-from judgesmith.programs.readable import is_unread, readable_of
+from judgesmith.programs.judging.runner import is_unread, readable_of
 from judgesmith.signatures.judgement import CriterionScore, Judgement
 
 ROWS = 8

@@ -31,10 +31,10 @@ from judgesmith.optimizers.rewrite_trial import RewriteTrial
 from judgesmith.optimizers.row_parts import row_parts
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.table import SCORE, FloatArray, JudgedTable
-from judgesmith.programs.holding import scale_of
-from judgesmith.programs.judge import Judge
-from judgesmith.programs.models import BudgetSpent
-from judgesmith.programs.rewriting import Rewriter
+from judgesmith.programs.families.ensemble.judges import scale_of
+from judgesmith.programs.judging.ask_once import Rewriter
+from judgesmith.programs.judging.judge import Judge
+from judgesmith.programs.lm import BudgetSpent
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rubric import folded
 

@@ -13,7 +13,7 @@ from judgesmith.optimizers.judge_search import JudgeSearch, SearchSettings
 from judgesmith.optimizers.objectives import AnyObjective, as_objective
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.several_objectives import needs_versions
-from judgesmith.programs.judge import Judge, check_judge
+from judgesmith.programs.judging.judge import Judge, check_judge
 
 
 class TextSearch(JudgeSearch, ABC):

@@ -13,10 +13,10 @@ from judgesmith.optimizers.ridge import LIMIT, LinearFit, fit_ridge
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.splitting import IntArray
 from judgesmith.optimizers.table import FloatArray
-from judgesmith.programs.aggregating import terms_of
 from judgesmith.programs.features import FEATURE_NAMES
+from judgesmith.programs.judging.scoring import terms_of
+from judgesmith.signatures.config import Aggregation
 from judgesmith.signatures.judgement import Judgement
-from judgesmith.signatures.protocol import Aggregation
 from judgesmith.signatures.scale import PERCENT, Scale
 
 WayName = Literal["own", "overall", "mean", "criteria", "lexical"]

@@ -1,46 +1,51 @@
-from judgesmith.programs.active_critic import ActiveCritic
-from judgesmith.programs.adapter import FencedAdapter
-from judgesmith.programs.annotator import AnnotatorJudge
-from judgesmith.programs.calibrated import Calibrated
-from judgesmith.programs.direct import Direct
-from judgesmith.programs.distilled import DistilledJudge
-from judgesmith.programs.exemplar import ExemplarJudge
+from judgesmith.programs.artifacts.saved import SavedJudge, SavedJudgeError
+from judgesmith.programs.artifacts.saved_ensembles import (
+    SavedCalibrated,
+    SavedPanel,
+    load_judge,
+    load_saved,
+)
 from judgesmith.programs.exporting.dspy_program import load_program
 from judgesmith.programs.exporting.exporting import export_judge
 from judgesmith.programs.exporting.inspect_scorer import inspect_scorer
 from judgesmith.programs.exporting.mlflow_scorer import mlflow_scorer
-from judgesmith.programs.families import family_of, known_families, register_family
-from judgesmith.programs.family import Family
-from judgesmith.programs.judge import Judge
-from judgesmith.programs.pairs import Pairs, PreferenceJudge
-from judgesmith.programs.panel import Panel
-from judgesmith.programs.panel_judge import PanelJudge
-from judgesmith.programs.preference import Preference
-from judgesmith.programs.preferring import ResponsePair, prefer_each
-from judgesmith.programs.reference import Reference
-from judgesmith.programs.roles import with_roles
-from judgesmith.programs.running import judge_each, judge_items
-from judgesmith.programs.saved import SavedJudge, SavedJudgeError, load_judge
-from judgesmith.programs.saved_kinds import SavedCalibrated, SavedPanel, load_saved
-from judgesmith.programs.supervisor import Supervisor
-from judgesmith.programs.templates import Template
+from judgesmith.programs.families.active_critic import ActiveCritic
+from judgesmith.programs.families.annotator import AnnotatorJudge
+from judgesmith.programs.families.direct import DirectJudge
+from judgesmith.programs.families.ensemble.judges import Calibrated, Panel, PanelJudge, Supervisor
+from judgesmith.programs.families.exemplar import ExemplarJudge
+from judgesmith.programs.families.judge_models import DistilledJudge
+from judgesmith.programs.families.pairwise import PairwiseJudge, PreferenceJudge
+from judgesmith.programs.families.reference import ReferenceJudge
+from judgesmith.programs.families.steps.preference import Preference, ResponsePair, prefer_each
+from judgesmith.programs.judging.adapter import FencedAdapter
+from judgesmith.programs.judging.judge import Judge
+from judgesmith.programs.judging.prompts import Template
+from judgesmith.programs.judging.registry import (
+    Family,
+    family_of,
+    known_families,
+    register_family,
+    with_roles,
+)
+from judgesmith.programs.judging.runner import judge_each, judge_items
 
 __all__ = [
     "ActiveCritic",
     "AnnotatorJudge",
     "Calibrated",
-    "Direct",
+    "DirectJudge",
     "DistilledJudge",
     "ExemplarJudge",
     "Family",
     "FencedAdapter",
     "Judge",
-    "Pairs",
+    "PairwiseJudge",
     "Panel",
     "PanelJudge",
     "Preference",
     "PreferenceJudge",
-    "Reference",
+    "ReferenceJudge",
     "ResponsePair",
     "SavedCalibrated",
     "SavedJudge",

@@ -21,21 +21,7 @@ _NEEDING = {
 
 
 def library(name: str, *, extra: str = "reference") -> ModuleType:
-    """Return a module of an extra.
-
-    Raises
-    ------
-    MissingExtraError
-        If it is not installed.
-
-    Examples
-    --------
-    >>> library("rouge_scored")
-    Traceback (most recent call last):
-    ...
-    judgesmith.MissingExtraError: reference metrics need rouge_scored: pip install \
-'judgesmith[reference]'
-    """
+    """Return a module of an extra."""
     try:
         return import_module(name)
     except ModuleNotFoundError as fault:

@@ -1,53 +1,29 @@
-"""How the numbers a model gave become the judge's score, as plain numbers."""
+"""How numbers become one score: of one judge, of a panel, and on the scale of people."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Literal, Self
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 from judgesmith.errors import InputError
 from judgesmith.signatures.scale import PERCENT, Scale
 
 
 class Aggregation(BaseModel):
-    """How the numbers a model gave become the judge's score.
-
-    ``overall`` takes the model's own overall score and ``mean`` the mean of the criteria, both
-    on 0 to 100. ``linear`` maps standardised terms to the human scale with learned numbers.
-
-    Parameters
-    ----------
-    kind : {"overall", "mean", "linear"}
-        Which of the three.
-    terms : tuple of str
-        What is weighed: ``overall``, ``criterion:NAME`` or ``lexical:NAME``.
-    centers, spreads, weights : tuple of float
-        One per term: the term minus its center, over its spread, times its weight, is summed.
-    limit : float or None
-        How many spreads from its center a term counts at most; None is no limit.
-    intercept : float
-        Added to the sum, in points of ``scale``.
-    scale : Scale
-        What the score is measured in; sums outside are limited to its ends.
-
-    Raises
-    ------
-    ValueError
-        If numbers and terms do not pair up, a number is not finite, a spread is not above zero,
-        or a term is of no known kind or stands twice.
-
-    Examples
-    --------
-    >>> learned = Aggregation(
-    ...     kind="linear", terms=("overall",), centers=(50,), spreads=(20,), weights=(1.5,),
-    ...     intercept=3, scale="1..5",
-    ... )
-    >>> learned.apply([70]), learned.apply([0])
-    (4.5, 1.0)
-    """
+    """How the numbers a model gave become the judge's score."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -100,3 +76,252 @@ class Aggregation(BaseModel):
         steps = ((min(max((v - c) / s, -most), most), w) for v, c, s, w in numbers)
         total = sum(step * weight for step, weight in steps) + self.intercept
         return min(max(total, self.scale.low), self.scale.high)
+
+
+Middle = Literal["mean", "median"]
+"""What of several scores the score of a panel is."""
+
+
+class PanelWeights(BaseModel):
+    """A weighted mean, or median, of standardised scores, put back on a scale."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    members: tuple[str, ...] = Field(min_length=1)
+    centers: tuple[FiniteFloat, ...]
+    spreads: tuple[FiniteFloat, ...]
+    weights: tuple[FiniteFloat, ...]
+    limit: FiniteFloat | None = Field(default=None, gt=0.0)
+    slope: FiniteFloat = Field(gt=0.0)
+    intercept: FiniteFloat
+    scale: Scale
+    middle: Middle = "mean"
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_usual(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        found: dict[str, Any] = plain(self)
+        if self.middle == "mean":
+            del found["middle"]
+        return found
+
+    @model_validator(mode="after")
+    def _one_number_per_member(self) -> Self:
+        counts = {len(self.members), len(self.centers), len(self.spreads), len(self.weights)}
+        if len(counts) != 1:
+            raise InputError(
+                "members, centers, spreads and weights must be of one length; got "
+                f"{len(self.members)}, {len(self.centers)}, {len(self.spreads)}, "
+                f"{len(self.weights)}."
+            )
+        if len(set(self.members)) != len(self.members):
+            raise InputError(f"every member has a name of its own; got {list(self.members)}.")
+        if any(spread <= 0 for spread in self.spreads):
+            raise InputError(f"spreads must be above zero; got {list(self.spreads)}.")
+        if any(weight < 0 for weight in self.weights) or not any(self.weights):
+            raise InputError(
+                "weights must be zero or more, and one of them above zero; got "
+                f"{list(self.weights)}."
+            )
+        return self
+
+    @classmethod
+    def equal(cls, scales: Mapping[str, Scale], middle: Middle = "mean") -> Self:
+        """Return the mean of all members' shares of their scales, from 0 to 100; or the median."""
+        n = len(scales)
+        return cls(
+            members=tuple(scales),
+            centers=tuple(one.low for one in scales.values()),
+            spreads=tuple(one.high - one.low for one in scales.values()),
+            weights=(1.0 / n,) * n if n else (),
+            slope=PERCENT.high,
+            intercept=PERCENT.low,
+            scale=PERCENT,
+            middle=middle,
+        )
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """Members whose weight is above 0, the heaviest first, else in their order."""
+        pairs = sorted(zip(self.members, self.weights, strict=True), key=lambda pair: -pair[1])
+        return tuple(name for name, weight in pairs if weight > 0)
+
+    def apply(self, scores: Mapping[str, float | None]) -> float | None:
+        """Return the panel's score of one text, None where no member that counts has one."""
+        steps = self._steps(scores)
+        if not steps:
+            return None
+        points = self.intercept + self.slope * self._middle_of(list(steps.values()))
+        return min(max(points, self.scale.low), self.scale.high)
+
+    def disagreement(self, scores: Mapping[str, float | None]) -> float | None:
+        """Return how far members lie from their mean, as a standard deviation in points."""
+        steps = list(self._steps(scores).values())
+        if len(steps) < 2:
+            return None
+        total = sum(weight for _, weight in steps)
+        mean = sum(step * weight for step, weight in steps) / total
+        variance = sum(weight * (step - mean) ** 2 for step, weight in steps) / total
+        return self.slope * math.sqrt(variance)
+
+    def on_percent(self) -> PanelWeights:
+        """Return the same weights, of scores that are all on 0 to 100 already."""
+        n, most = len(self.members), max(self.weights)
+        return PanelWeights(
+            members=self.members,
+            centers=(0.0,) * n,
+            spreads=(1.0,) * n,
+            weights=tuple(one / most for one in self.weights),  # equal ones are 1, and exact
+            slope=1.0,
+            intercept=0.0,
+            scale=PERCENT,
+            middle=self.middle,
+        )
+
+    def nearest(self, scores: Mapping[str, float | None]) -> str | None:
+        """Return the member whose step is nearest to the panel's, the first of several."""
+        steps = self._steps(scores)
+        if not steps:
+            return None
+        middle = self._middle_of(list(steps.values()))
+        # Rounded, as members at equal distances are to be a tie.
+        return min(steps, key=lambda name: round(abs(steps[name][0] - middle), 9))
+
+    def _middle_of(self, steps: Sequence[tuple[float, float]]) -> float:
+        if self.middle == "median":
+            return weighted_median(steps)
+        total = sum(weight for _, weight in steps)
+        return sum(step * weight for step, weight in steps) / total
+
+    def _steps(self, scores: Mapping[str, float | None]) -> dict[str, tuple[float, float]]:
+        """Return step and weight of every member that counts and has a score."""
+        most = math.inf if self.limit is None else self.limit
+        found = {}
+        numbers = zip(self.members, self.centers, self.spreads, self.weights, strict=True)
+        for name, center, spread, weight in numbers:
+            score = scores.get(name)
+            if weight > 0 and score is not None:
+                found[name] = min(max((score - center) / spread, -most), most), weight
+        return found
+
+
+def weighted_median(pairs: Sequence[tuple[float, float]]) -> float:
+    """Return the median of numbers with weights above 0: half of the weight lies on either side."""
+    ordered = sorted(pairs)
+    half = math.fsum(weight for _, weight in ordered) / 2
+    below = 0.0
+    for place, (number, weight) in enumerate(ordered):
+        below += weight
+        if math.isclose(below, half, rel_tol=1e-9):
+            return (number + ordered[place + 1][0]) / 2
+        if below > half:
+            return number
+    raise AssertionError("weights are above zero")  # then one number reaches half
+
+
+OutlierRule = Literal["auto", "deviation", "median", "none"]
+"""How members whose score stands apart are told; see ``programs.panel_outliers``."""
+
+
+class PanelRules(BaseModel):
+    """How the errors that several judges list of one response become one list."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    outliers: OutlierRule = "auto"
+    level: float = Field(default=0.25, gt=0.0, le=1.0)
+    most: int = Field(default=8, ge=1)
+    readable: float = Field(default=0.5, ge=0.0, le=1.0)
+
+
+Doubt = Literal["members", "criteria"]
+"""What tells how unsure a judge is: how far the members of a panel, or the scores of its
+criteria, lie from each other."""
+
+LEFT_TO_PEOPLE = "left to people: "
+"""Opens the problem of a text whose score a calibrated judge does not keep."""
+
+
+class Abstention(BaseModel):
+    """When a judge leaves a text to people."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    doubt: Doubt
+    keeps: Literal["all", "below", "none"]
+    limit: FiniteFloat | None = None
+    wished: FiniteFloat = Field(gt=0.0)
+    risk: FiniteFloat | None = None
+    coverage: float = Field(ge=0.0, le=1.0)
+    confidence: float = Field(gt=0.0, lt=1.0)
+    n: int
+    n_sources: int
+
+    @model_validator(mode="after")
+    def _a_limit_where_one_is_needed(self) -> Self:
+        if (self.keeps == "below") != (self.limit is not None):
+            raise InputError(f"a limit goes with keeps=below; got {self.limit} with {self.keeps}.")
+        return self
+
+    def why_not(self, doubt: float | None) -> str | None:
+        """Return why a score with this doubt is not kept, None where it is."""
+        if self.keeps == "none":
+            return (
+                f"{LEFT_TO_PEOPLE}on {self.n} rated texts no score could be certified to lie "
+                f"within {self.wished:g} points of people on average"
+            )
+        if doubt is None:
+            return f"{LEFT_TO_PEOPLE}nothing says how far the {self.doubt} lie apart"
+        if self.limit is not None and not doubt < self.limit:
+            return (
+                f"{LEFT_TO_PEOPLE}the {self.doubt} lie {doubt:.3g} points apart, and not below "
+                f"{self.limit:.3g}"
+            )
+        return None
+
+
+class Calibration(BaseModel):
+    """A monotone way to people's scale, how far to trust it, and when not to."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    thresholds: tuple[FiniteFloat, ...] = Field(min_length=1)
+    values: tuple[FiniteFloat, ...]
+    scale: Scale
+    margin: FiniteFloat | None = Field(default=None, ge=0.0)
+    confidence: float = Field(gt=0.0, lt=1.0)
+    n_map: int
+    n_sources_map: int
+    n_margin: int
+    n_sources_margin: int
+    abstention: Abstention | None = None
+
+    @model_validator(mode="after")
+    def _corners_in_order(self) -> Self:
+        x, y = self.thresholds, self.values
+        rising = all(a < b for a, b in pairwise(x))
+        if len(x) != len(y) or not rising or any(a > b for a, b in pairwise(y)):
+            raise InputError(
+                "thresholds rise, and there are as many values, which never fall; got "
+                f"{list(x)} and {list(y)}."
+            )
+        return self
+
+    def apply(self, score: float) -> float:
+        """Return a score of the judge as points of ``scale``."""
+        place = bisect_right(self.thresholds, score)
+        if place == 0:
+            points = self.values[0]
+        elif place == len(self.thresholds):
+            points = self.values[-1]
+        else:
+            x0, x1 = self.thresholds[place - 1], self.thresholds[place]
+            y0, y1 = self.values[place - 1], self.values[place]
+            points = y0 + (y1 - y0) * (score - x0) / (x1 - x0)
+        return min(max(points, self.scale.low), self.scale.high)
+
+    def interval(self, points: float) -> tuple[float, float]:
+        """Return the ends of the interval around a calibrated score."""
+        if self.margin is None:
+            return self.scale.low, self.scale.high
+        low, high = points - self.margin, points + self.margin
+        return max(low, self.scale.low), min(high, self.scale.high)

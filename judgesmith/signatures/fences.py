@@ -1,14 +1,4 @@
-"""Fences around untrusted text, so that what is judged cannot pose as the protocol.
-
-Text from outside (sources, contexts, responses, and what a model wrote about them) is put
-between two lines that carry a tag. The tag is a hash of the first untrusted text in the same
-message, with a key that is made of the judge's own words before it: who knows a source, but not
-the judge, cannot compute it. And it stands in no text of the message, in no spelling that a model
-may take for it: where one holds it, the tag is made of all texts. So whatever a text imitates,
-it cannot close its own fence, and a reader that knows the first fence of a message knows all of
-them. Messages that begin with the same text have the same bytes up to its end, which is what
-servers that cache prompts look at.
-"""
+"""Fences around untrusted text, so that what is judged cannot pose as the protocol."""
 
 from __future__ import annotations
 
@@ -20,7 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from judgesmith.signatures.line_ends import unix_lines
+
+def unix_lines(text: str) -> str:
+    r"""Return a text in which every line ends as ``\n`` does, for prompts and pages."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
 
 TAG_DIGITS = 12
 
@@ -49,25 +43,7 @@ UntrustedOrNone = Annotated[str | None, UNTRUSTED]
 
 
 def fence_key(system: str, before: str) -> bytes:
-    """Return the key of a message's fences, from the judge's own words.
-
-    Parameters
-    ----------
-    system : str
-        The system message of the conversation.
-    before : str
-        What the message says before its first text from outside.
-
-    Returns
-    -------
-    bytes
-        Sixteen bytes: the same words always lead to the same.
-
-    Examples
-    --------
-    >>> fence_key("Grade it.", "") == fence_key("Grade", " it.")
-    False
-    """
+    """Return the key of a message's fences, from the judge's own words."""
     return _hashed([system, before], size=16).digest()
 
 
@@ -110,13 +86,7 @@ def fence_tag(texts: Iterable[str | None], key: bytes = b"") -> str:
 
 
 def tag_of_all(texts: list[str], key: bytes = b"") -> str:
-    """Return the tag that all texts lead to, each of them with its place among them.
-
-    Examples
-    --------
-    >>> tag_of_all(["a source", "a response"]) == tag_of_all(["a source", "another response"])
-    False
-    """
+    """Return the tag that all texts lead to, each of them with its place among them."""
     digits = [one for text in texts for one in _digits_of(text)]
     state = _hashed(texts, key)
     while any((tag := state.hexdigest()) in one for one in digits):
@@ -165,16 +135,7 @@ def _digits_of(text: str) -> Iterator[str]:
 
 
 def imitates_layout(text: str) -> bool:
-    """Say whether a text holds what marks the fields of a question or the fences in it.
-
-    Letters of other widths and characters that cannot be seen make no difference. Such a text
-    is safe between fences; outside of them it must not stand.
-
-    Examples
-    --------
-    >>> imitates_layout("[[ ## score"), imitates_layout("</verbatim-0>"), imitates_layout("[[1]]")
-    (True, True, False)
-    """
+    """Say whether a text holds what marks the fields of a question or the fences in it."""
     if text.isascii():
         return _LAYOUT.search(text) is not None
     plain = unicodedata.normalize("NFKC", text)

@@ -20,8 +20,7 @@ from pydantic import (
 )
 
 from judgesmith.errors import InputError
-from judgesmith.signatures.points import read_level, read_points, whole
-from judgesmith.signatures.scale import PERCENT, Scale
+from judgesmith.signatures.scale import PERCENT, Scale, read_level, read_points, whole
 
 
 class CriterionScore(BaseModel):
@@ -42,15 +41,7 @@ class CriterionScore(BaseModel):
 
 
 def score_desc(worst: str, best: str, scale: Scale = PERCENT) -> str:
-    """Return what a question says of the score that it asks for.
-
-    Examples
-    --------
-    >>> score_desc("worst", "best")
-    'a whole number from 0 (worst) to 100 (best)'
-    >>> score_desc("worst", "best", Scale.categorical("poor", "fair", "good"))
-    'one of poor, fair, good, from worst to best'
-    """
+    """Return what a question says of the score that it asks for."""
     if scale.labels:
         return f"one of {', '.join(scale.labels)}, from {worst} to {best}"
     return f"a whole number from {scale.low:g} ({worst}) to {scale.high:g} ({best})"
@@ -90,14 +81,7 @@ class AssessmentScoreOnly(BaseModel):
 
 @functools.lru_cache(maxsize=64)
 def assessment_on(kind: type[BaseModel], scale: Scale) -> type[BaseModel]:
-    """Return one of the forms above with its score on another scale.
-
-    Examples
-    --------
-    >>> form = assessment_on(AssessmentScoreOnly, Scale(low=1, high=5))
-    >>> form(criterion="wit", score="4/5").score
-    4.0
-    """
+    """Return one of the forms above with its score on another scale."""
     read = BeforeValidator(functools.partial(read_level, scale=scale))
     points: Any = Annotated[float, read, PlainSerializer(whole)]
     if scale.labels:
@@ -165,19 +149,7 @@ class ErrorSpan(BaseModel):
 
 
 class Note(BaseModel):
-    """What to know of a judgement although it has a score.
-
-    Parameters
-    ----------
-    kind : {"contradiction", "left out", "unread", "another model"}
-        That a score contradicts its list of errors; that errors were left out of the list; that
-        part of the answer could not be read; that another model was asked than the judge was
-        compiled with.
-    about : str
-        ``overall``, or ``criterion:NAME``; in a panel after ``MEMBER/``.
-    text : str
-        One sentence for people.
-    """
+    """What to know of a judgement although it has a score."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -187,24 +159,7 @@ class Note(BaseModel):
 
 
 class Weighting(BaseModel):
-    """How a score came about that probabilities were to weigh.
-
-    Parameters
-    ----------
-    mode : {"probabilities", "samples", "stated"}
-        Whether the score is made of all that the model might have answered, by probability or as
-        often as it did in several samples, or of what it stated because there was neither.
-    stated : float
-        What the model stated, 0 to 100.
-    mass : float
-        How much of the probability was listed, 0 to 1; of several answers the least.
-    reason : str
-        Why there were no probabilities; empty where there were.
-    n : int
-        Samples of each answer behind the score; 0 where none were drawn.
-    sum : float or None
-        What the score was normalised from, in judges that compare: the sum over all comparisons.
-    """
+    """How a score came about that probabilities were to weigh."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -1,8 +1,11 @@
-"""A way to change a text, and what it made of one: replaced spans, or why there are none."""
+"""Ways to make a text worse on purpose, and single errors put into one."""
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -15,26 +18,7 @@ Method = Literal["rule", "model"]
 
 
 class Perturbation(BaseModel):
-    """One way to change texts.
-
-    Parameters
-    ----------
-    kind : str
-        What is done, such as ``character_typos``.
-    level : {"character", "word", "sentence"}
-        What is changed.
-    degree : {"minor", "major"} or None
-        How much of it; None where there is one degree alone.
-    method : {"rule", "model"}
-        Who changes it.
-    lowers : bool
-        Whether the text gets worse. False for a control, which must not lower a score.
-
-    Examples
-    --------
-    >>> Perturbation(kind="character_typos", level="character", degree="minor").name
-    'character_typos/minor'
-    """
+    """One way to change texts."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -55,20 +39,7 @@ class Perturbation(BaseModel):
 
 
 class Edit(BaseModel):
-    """A span of the original and what stands in its place.
-
-    Parameters
-    ----------
-    start, end : int
-        The span, in characters of the original; empty (equal) where something is put in.
-    text : str
-        What replaces it; empty where something is left out.
-
-    Raises
-    ------
-    ValueError
-        If the span ends before it starts, or neither removes nor adds anything.
-    """
+    """A span of the original and what stands in its place."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -87,15 +58,7 @@ class Edit(BaseModel):
 
 
 class Perturbed(BaseModel):
-    """A changed text and where it differs from the original.
-
-    Parameters
-    ----------
-    text : str
-        The changed text, whole.
-    edits : tuple of Edit
-        In order of the original, none overlapping: ``edited(original, edits) == text``.
-    """
+    """A changed text and where it differs from the original."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -114,13 +77,7 @@ class Perturbed(BaseModel):
 
 
 class Skipped(BaseModel):
-    """A text that could not be changed in this way, such as one that is too short.
-
-    Parameters
-    ----------
-    reason : str
-        Why, in a few words without a full stop, to be counted by.
-    """
+    """A text that could not be changed in this way, such as one that is too short."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -128,27 +85,7 @@ class Skipped(BaseModel):
 
 
 def edited(original: str, edits: Sequence[Edit]) -> str:
-    """Return a text with spans replaced.
-
-    Parameters
-    ----------
-    original : str
-        The text.
-    edits : sequence of Edit
-        In order of the original, none overlapping.
-
-    Raises
-    ------
-    ValueError
-        If edits overlap, are out of order or reach beyond the text.
-
-    Examples
-    --------
-    >>> edited("a good day", [Edit(start=2, end=6, text="bad")])
-    'a bad day'
-    >>> Perturbed(text="a bad day", edits=(Edit(start=2, end=6, text="bad"),)).spans
-    ((2, 5),)
-    """
+    """Return a text with spans replaced."""
     parts, place = [], 0
     for edit in edits:
         if edit.start < place or edit.end > len(original):
@@ -159,3 +96,139 @@ def edited(original: str, edits: Sequence[Edit]) -> str:
         parts += [original[place : edit.start], edit.text]
         place = edit.end
     return "".join([*parts, original[place:]])
+
+
+Span = tuple[int, int]
+"""Start and end in characters of a text, end excluded; equal where something was left out."""
+
+
+class SubAspect(BaseModel):
+    """One side of a criterion, to which a single error can be put down."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    criterion: str = Field(min_length=1)
+    name: str = Field(min_length=1)
+    definition: str = ""
+
+
+class InjectedError(BaseModel):
+    """One error that was put into a text."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    sub_aspect: str
+    kind: str
+    spans: tuple[Span, ...] = Field(min_length=1)
+    removed: tuple[str, ...]
+    explanation: str = ""
+
+
+class Target(BaseModel):
+    """A text with the errors that were put into it, in the order in which they were."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    text: str
+    errors: tuple[InjectedError, ...] = ()
+
+    @property
+    def n_errors(self) -> int:
+        """How many errors it has."""
+        return len(self.errors)
+
+
+EARLIER_TOUCHED = "an earlier error was touched"
+"""The fault of a change that reaches into the place of an error made before it, or mends it."""
+
+
+def with_error(
+    target: Target,
+    edits: Sequence[Edit],
+    *,
+    sub_aspect: str,
+    kind: str,
+    explanation: str = "",
+) -> Target | str:
+    """Return a target with one more error, or why the change may not be made."""
+    changed = edited(target.text, edits)
+    if not edits or changed == target.text:
+        return "unchanged"
+    ends = [edit.end for edit in edits]
+    if any(_is_touched(span, edits, ends) for one in target.errors for span in one.spans):
+        return EARLIER_TOUCHED
+    if mends(target, edits):
+        return EARLIER_TOUCHED
+    new = InjectedError(
+        sub_aspect=sub_aspect,
+        kind=kind,
+        spans=Perturbed(text=changed, edits=tuple(edits)).spans,
+        removed=tuple(target.text[edit.start : edit.end] for edit in edits),
+        explanation=explanation,
+    )
+    shifts = [0, *accumulate(len(edit.text) - (edit.end - edit.start) for edit in edits)]
+
+    def moved(span: Span) -> Span:
+        by = shifts[bisect_right(ends, span[0])]
+        return span[0] + by, span[1] + by
+
+    kept = tuple(
+        one.model_copy(update={"spans": tuple(map(moved, one.spans))}) for one in target.errors
+    )
+    return Target(text=changed, errors=(*kept, new))
+
+
+def touches(edit: Edit, span: Span) -> bool:
+    """Say whether an edit reaches into a span, or where one of them is empty, meets it."""
+    start, end = span
+    if edit.start == edit.end and start < end:
+        after = edit.start == end and edit.text[0].isspace()
+        before = edit.start == start and edit.text[-1].isspace()
+        return start <= edit.start <= end and not (after or before)
+    if edit.start == edit.end or start == end:
+        return edit.start <= end and start <= edit.end
+    return edit.start < end and start < edit.end
+
+
+_SAYING = 3  # words that say something twice wherever they stand
+
+
+def mends(target: Target, edits: Sequence[Edit]) -> bool:
+    """Say whether edits leave out, somewhere else, the very words that an earlier error put in."""
+    put_in = [
+        (span, words)
+        for one in target.errors
+        for span, removed in zip(one.spans, one.removed, strict=False)
+        if not _words(removed) and (words := _whole_words(target.text, span))
+    ]
+    kept = {_words(edit.text) for edit in edits}
+    for edit in edits:
+        left_out = _whole_words(target.text, (edit.start, edit.end))
+        if _words(edit.text) or left_out in kept:
+            continue
+        for (start, end), words in put_in:
+            between = target.text[min(edit.end, end) : max(edit.start, start)]
+            if words == left_out and (len(words) >= _SAYING or not _words(between)):
+                return True
+    return False
+
+
+def _whole_words(text: str, span: Span) -> tuple[str, ...]:
+    """Return the words at a span; none where it begins or ends within one."""
+    start, end = span
+    cuts = any(text[at - 1 : at + 1].isalnum() for at in span if 0 < at < len(text))
+    return () if cuts else _words(text[start:end])
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"\w+", text.casefold()))
+
+
+def _is_touched(span: Span, edits: Sequence[Edit], ends: Sequence[int]) -> bool:
+    """Say whether any of several edits, in order and apart, touches a span."""
+    for edit in edits[bisect_left(ends, span[0]) :]:
+        if edit.start > span[1]:
+            return False
+        if touches(edit, span):
+            return True
+    return False

@@ -30,17 +30,7 @@ _EXPECTED = {
 
 
 class SettingsModel(BaseModel):
-    """A record that users make themselves: what it does not take is an ``InputError``.
-
-    Examples
-    --------
-    >>> from pydantic import Field
-    >>> class Size(SettingsModel):
-    ...     n: int = Field(default=3, ge=1)
-    >>> Size(n=0)
-    Traceback (most recent call last):
-    judgesmith.InputError: n: expected greater than or equal to 1; got 0
-    """
+    """A record that users make themselves: what it does not take is an ``InputError``."""
 
     if not TYPE_CHECKING:  # where the signature is that of the fields
 
@@ -54,16 +44,7 @@ class SettingsModel(BaseModel):
 
 @contextmanager
 def record_faults() -> Iterator[None]:
-    """Raise what a record does not take in the block as an ``InputError``.
-
-    Examples
-    --------
-    >>> from judgesmith.signatures.scale import Scale
-    >>> with record_faults():
-    ...     Scale(low=5, high="much")
-    Traceback (most recent call last):
-    judgesmith.InputError: high: expected a number; got 'much'
-    """
+    """Raise what a record does not take in the block as an ``InputError``."""
     try:
         yield
     except ValidationError as fault:
@@ -71,21 +52,7 @@ def record_faults() -> Iterator[None]:
 
 
 def plain_faults(fault: ValidationError) -> str:
-    """Return everything that is wrong, each with its place, on one line.
-
-    Examples
-    --------
-    >>> from pydantic import BaseModel, ConfigDict
-    >>> class Row(BaseModel):
-    ...     model_config = ConfigDict(extra="forbid")
-    ...     score: float
-    ...     name: str
-    >>> try:
-    ...     Row.model_validate({"score": "high", "nam": "a"})
-    ... except ValidationError as fault:
-    ...     print(plain_faults(fault))
-    score: expected a number; got 'high'; name is missing; nam: there is no such field
-    """
+    """Return everything that is wrong, each with its place, on one line."""
     return "; ".join(_placed(one) for one in fault.errors(include_url=False))
 
 

@@ -96,22 +96,7 @@ _Dumper.add_representer(list, _list)
 
 
 def read_yaml(text: str) -> Any:
-    r"""Return the plain data that ``text`` spells out.
-
-    Raises
-    ------
-    ValueError
-        If the text is not YAML, a key stands twice or is no text, something is tagged as more
-        than plain data, or it is nested too deeply or made of too many values.
-
-    Examples
-    --------
-    >>> read_yaml("made: 2025-01-31")
-    {'made': '2025-01-31'}
-    >>> read_yaml("a: 1\na: 2")
-    Traceback (most recent call last):
-    judgesmith.InputError: line 2: the key 'a' stands twice, first on line 1. Keep one of the two.
-    """
+    r"""Return the plain data that ``text`` spells out."""
     return _read(text)[0]
 
 
@@ -120,26 +105,7 @@ Place = tuple[str | int, ...]
 
 
 def read_placed_yaml(text: str) -> tuple[Any, dict[Place, int]]:
-    r"""Return plain data as ``read_yaml`` does, and on which line each value begins.
-
-    Returns
-    -------
-    data : Any
-        What the text spells out.
-    lines : dict of tuple to int
-        From 1, by the keys and the numbers of entries (from 0) that lead there; of a key's value
-        the line of the key.
-
-    Raises
-    ------
-    ValueError
-        As ``read_yaml``.
-
-    Examples
-    --------
-    >>> read_placed_yaml("seeds:\n- 0\n- 1")
-    ({'seeds': [0, 1]}, {(): 1, ('seeds',): 1, ('seeds', 0): 2, ('seeds', 1): 3})
-    """
+    r"""Return plain data as ``read_yaml`` does, and on which line each value begins."""
     data, node = _read(text)
     lines: dict[Place, int] = {(): 1}
     waiting: list[tuple[Place, yaml.Node]] = [] if node is None else [((), node)]
@@ -201,16 +167,5 @@ def _plainly(fault: yaml.MarkedYAMLError) -> str:
 
 
 def write_yaml(plain: Any) -> str:
-    r"""Return plain data as YAML that ``read_yaml`` reads back the same.
-
-    Examples
-    --------
-    >>> print(write_yaml({"task": "Two\nlines.", "made": "2025-01-31"}).strip())
-    task: |-
-      Two
-      lines.
-    made: '2025-01-31'
-    >>> write_yaml({"batches": [1, 2]})
-    'batches: [1, 2]\n'
-    """
+    r"""Return plain data as YAML that ``read_yaml`` reads back the same."""
     return str(yaml.dump(plain, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=88))

@@ -18,8 +18,7 @@ from pydantic import (
 )
 
 from judgesmith.errors import InputError, file_faults
-from judgesmith.signatures.fences import imitates_layout
-from judgesmith.signatures.line_ends import unix_lines
+from judgesmith.signatures.fences import imitates_layout, unix_lines
 from judgesmith.signatures.plain_yaml import read_yaml, write_yaml
 
 
@@ -204,13 +203,7 @@ class Rubric(BaseModel):
 
 
 def folded(name: str) -> str:
-    """Return a criterion's name as it is recognised: ``**Fact_Check**`` is ``fact check``.
-
-    Examples
-    --------
-    >>> folded("Fact_Check ") == folded("**fact  check**")
-    True
-    """
+    """Return a criterion's name as it is recognised: ``**Fact_Check**`` is ``fact check``."""
     return " ".join(name.strip(" \t\r\n*_`\"'").casefold().replace("_", " ").split())
 
 
@@ -299,3 +292,66 @@ def _cut(value: Any) -> str:
 
 def _plain(part: int | str) -> str:
     return str(part) if str(part).isprintable() else repr(part)
+
+
+DEFAULT_RUBRIC = Rubric(
+    task=(
+        "The task is to judge a response that was written for a source, such as a summary of a "
+        "document, the next turn of a conversation, a description of data, a continuation of a "
+        "story or a new wording of a text."
+    ),
+    criteria=(
+        Criterion(
+            name="relevance",
+            definition=(
+                "Does the response give what the source calls for, with what matters in it and "
+                "without what does not?"
+            ),
+            worst="off the point, or the main content is missing",
+            best="all that matters, and nothing beside it",
+        ),
+        Criterion(
+            name="faithfulness",
+            definition=(
+                "Is everything that the response states supported by the source, or by the "
+                "further material where there is some?"
+            ),
+            worst="contradicts the material or invents facts",
+            best="every statement is supported",
+        ),
+        Criterion(
+            name="coherence",
+            definition=(
+                "Do the parts of the response follow from each other, and from what came before, "
+                "as one well-ordered whole?"
+            ),
+            worst="a heap of unrelated parts",
+            best="each part follows from the last",
+        ),
+        Criterion(
+            name="fluency",
+            definition=(
+                "Is the response correct and natural language: grammar, spelling, punctuation, "
+                "complete sentences, no needless repetition?"
+            ),
+            worst="broken or garbled throughout",
+            best="reads as a careful writer's own words",
+        ),
+        Criterion(
+            name="clarity",
+            definition="Can its readers understand the response at once, in plain and exact words?",
+            worst="cannot be understood",
+            best="understood at the first reading",
+        ),
+        Criterion(
+            name="specificity",
+            definition=(
+                "Does the response say something particular and worth reading, rather than what "
+                "could be said of anything?"
+            ),
+            worst="empty phrases that would fit anywhere",
+            best="particular and worth reading",
+        ),
+    ),
+)
+"""The rubric of a judge that was given none."""

@@ -1,7 +1,8 @@
-"""What scores are measured in: bounds, direction, and the way to another scale."""
+"""What scores are measured in: a scale, how models write points on it, and the way to others."""
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from numbers import Real
@@ -202,3 +203,142 @@ def _range_of(text: str) -> dict[str, float]:
     if found is None:
         raise InputError(f"a scale is written LOW..HIGH, as in 1..5; got {text!r}.")
     return {"low": float(found[1]), "high": float(found[2])}
+
+
+# Runs of blanks and marks are possessive (``*+``): what they took they do not give back.
+@functools.lru_cache(maxsize=64)
+def _pattern(low: str, high: str) -> re.Pattern[str]:
+    """Return what a number from ``low`` to ``high`` looks like in an answer."""
+    wide = high.translate(_WIDE)
+    return re.compile(
+        rf"""[\s*_`"'(\[<]*+                                      # quotes and markdown before
+        (?:(?:the\s+)?
+           (?:(?:(?:overall|final)\s+)?(?:score|rating|grade)|overall)
+           (?:\s*\({low}\s*[-–]\s*{high}\))?                    # "Score (0-100)"
+           [\s*_`"']*+(?:[:=：]|is\b)?                        # "Score:", "**Score**:", "score is"
+        |[:=：])?
+        [\s*_`"'(\[<]*+
+        (?:\+(?=\d))?(-?\d+(?:\.\d+)?)                                     # the number
+        [\s*_`"'\])>]*+
+        (?:\(?\s*(?:[/／]|out\s+of)[\s*_`]*+(?:{high}|{wide})(?:\.0+)?)?    # "/100"
+        [\s*_`"')]*+
+        (?:[%％分点點점]|points?|pts?)?
+        [\s*_`"')\]>.。]*+""",
+        re.VERBOSE | re.IGNORECASE,
+    )
+
+
+_WIDE = {ord("0") + digit: ord("０") + digit for digit in range(10)}
+
+# A pattern is tried in several ways; nothing this long is one number.
+_LONGEST = 100
+
+_AROUND = " \t\r\n*_`\"'()[]<>.。:!“”‘’"
+_CALLED = re.compile(
+    r"(?:(?:the\s+)?(?:overall|final)\s+)?(?:score|rating|grade|answer|verdict)[\s*_`\"']*+"
+    r"(?:[:=：]|\bis\b)",
+    re.IGNORECASE,
+)
+
+_YES = frozenset({"yes", "y", "true", "complete"})
+_NO = frozenset({"no", "n", "false", "incomplete", "not"})
+_FIRST_WORD = re.compile(
+    r"[\W_]*+(?:(?:is_)?(?:complete|answer|verdict)[\s*_`\"']*+[:=：][\W_]*+)?([^\W\d_]+)",
+    re.IGNORECASE,
+)
+_YES_OR_NO = re.compile(
+    r"[\s*_`\"'“‘(\[]*+(yes|no|true|false)[\s*_`\"'”’)\]]*+(?:$|[.,;:!–—])", re.IGNORECASE
+)
+
+
+def read_points(answer: object, scale: Scale = PERCENT) -> float:
+    """Return the number that an answer gives, read leniently but without guessing."""
+    found = None
+    if isinstance(answer, str):
+        text = answer.strip()
+        pattern = _pattern(f"{scale.low:g}", f"{scale.high:g}")
+        found = pattern.fullmatch(text) if len(text) <= _LONGEST else None
+    elif isinstance(answer, int | float) and not isinstance(answer, bool):
+        try:
+            return float(answer)
+        except OverflowError:
+            answer = "a whole number of more than 300 digits"
+    if found is None:
+        raise InputError(
+            f"expected one number from {scale.low:g} to {scale.high:g}; got {str(answer)[:80]!r}."
+        )
+    return float(found[1])
+
+
+def read_level(answer: object, scale: Scale) -> float | str:
+    """Return the number or, on a scale of words, the word that an answer gives."""
+    if not scale.labels:
+        return read_points(answer, scale)
+    text = str(answer)[:_LONGEST].strip(_AROUND)
+    if called := _CALLED.match(text):
+        text = text[called.end() :].strip(_AROUND)
+    said = text.casefold()
+    for label in scale.labels:
+        if said == label.casefold():
+            return label
+    by_name = {label.casefold(): label for label in scale.labels}
+    if by_name.keys() == {"no", "yes"} and (found := _YES_OR_NO.match(text)):
+        again = _YES_OR_NO.match(text, found.end())
+        if again is None or read_yes(again[1]) == read_yes(found[1]):
+            return by_name["yes" if read_yes(found[1]) else "no"]
+    raise InputError(f"expected one of {', '.join(scale.labels)}; got {str(answer)[:80]!r}.")
+
+
+def read_yes(answer: object) -> bool:
+    """Return whether an answer says yes, by its first word."""
+    found = _FIRST_WORD.match(str(answer))
+    word = found[1].casefold() if found else ""
+    if word not in _YES | _NO:
+        raise InputError(f"expected yes or no; got {str(answer).strip()[:80]!r}.")
+    return word in _YES
+
+
+def whole(points: float) -> int | float:
+    """Return a whole number as ``int``, so that it is written ``85``, and any other as it is."""
+    return int(points) if points == points // 1 else points
+
+
+Level = int | float | str
+"""An answer as it is written: a number, or a word."""
+
+
+def percent_of(answer: Level, scale: Scale) -> float:
+    """Return what an answer comes to on 0 to 100."""
+    if isinstance(answer, str):
+        points = scale.read(answer)
+    else:
+        points = float(answer)
+        # A model that answers between two points of a scale says something, too.
+        if not scale.low <= points <= scale.high:
+            raise InputError(f"the model answered {points:g}, outside {scale}.")
+    return points if is_percent(scale) else 100 * scale.fraction(points)
+
+
+def level_of(percent: float, scale: Scale) -> Level:
+    """Return the level nearest to what is meant, of 0 to 100; halves go to the middle."""
+    if is_percent(scale):
+        return whole(percent)
+    points = scale.points(percent / 100)
+    nearest = round(points)
+    if abs(points - int(points)) == 0.5:
+        up, middle = int(points) + 1, (scale.low + scale.high) / 2
+        nearest = up if points < middle else up - 1
+    return scale.labels[nearest - int(scale.low)] if scale.labels else nearest
+
+
+@functools.lru_cache(maxsize=64)
+def levels_of(scale: Scale) -> dict[str, float]:
+    """Return what each level of a scale comes to on 0 to 100, by how it is written; worst first."""
+    points = range(int(scale.low), int(scale.high) + 1)
+    written = scale.labels or tuple(map(str, points))
+    return {name: 100 * scale.fraction(one) for name, one in zip(written, points, strict=True)}
+
+
+def is_percent(scale: Scale) -> bool:
+    """Say whether a scale is 0 to 100."""
+    return (scale.low, scale.high, scale.labels) == (PERCENT.low, PERCENT.high, ())

@@ -20,15 +20,7 @@ Picked = Mapping[str, str]
 
 
 class Option(BaseModel):
-    """One way to decide a choice.
-
-    Parameters
-    ----------
-    id : str
-        Its name in logs and studies; stays the same from version to version.
-    sets : dict
-        The parts of the protocol that it sets, by name.
-    """
+    """One way to decide a choice."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -37,22 +29,7 @@ class Option(BaseModel):
 
 
 class Choice(BaseModel):
-    """Something to be decided about a judge.
-
-    Parameters
-    ----------
-    name : str
-        Unique in its space.
-    options : tuple of Option
-        The first is what is taken where nothing is said.
-    only_if : dict of str to tuple of str
-        Earlier choices, and the options of each under which this one arises.
-
-    Raises
-    ------
-    ValueError
-        If there is no option, or one twice.
-    """
+    """Something to be decided about a judge."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -78,13 +55,7 @@ class Choice(BaseModel):
         return all(picked.get(name) in allowed for name, allowed in self.only_if.items())
 
     def option(self, option_id: str) -> Option:
-        """Return the option of that id.
-
-        Raises
-        ------
-        ValueError
-            If there is none.
-        """
+        """Return the option of that id."""
         for one in self.options:
             if one.id == option_id:
                 return one
@@ -92,31 +63,7 @@ class Choice(BaseModel):
 
 
 class Space(BaseModel):
-    """All choices about a judge, those that depend on others after them.
-
-    Parameters
-    ----------
-    choices : tuple of Choice
-        In the order in which they are decided.
-
-    Raises
-    ------
-    ValueError
-        If a choice stands twice, or depends on one that does not stand before it, or on an
-        option that this one does not have.
-
-    Examples
-    --------
-    >>> space = Space(choices=[
-    ...     {"name": "variant", "options": [{"id": "fine"}, {"id": "vanilla"}]},
-    ...     {"name": "explain", "options": [{"id": "before"}, {"id": "none"}],
-    ...      "only_if": {"variant": ["fine"]}},
-    ... ])
-    >>> space.size, space.complete({"variant": "vanilla"})
-    (3, {'variant': 'vanilla'})
-    >>> space.complete({"explain": "none"})
-    {'variant': 'fine', 'explain': 'none'}
-    """
+    """All choices about a judge, those that depend on others after them."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -163,15 +110,7 @@ class Space(BaseModel):
         return sum(counts.values())
 
     def complete(self, picked: Picked) -> dict[str, str]:
-        """Return a whole configuration: what is not picked by default, what does not arise gone.
-
-        Two configurations are the same judge if and only if they are equal in this form.
-
-        Raises
-        ------
-        ValueError
-            If there is no such choice or option.
-        """
+        """Return a whole configuration: what is not picked by default, what does not arise gone."""
         unknown = sorted(set(picked) - set(self.names))
         if unknown:
             raise InputError(
@@ -182,13 +121,7 @@ class Space(BaseModel):
         )
 
     def proposed(self, suggest: Callable[[Choice], str]) -> dict[str, str]:
-        """Return the configuration that comes of asking for one choice after the other.
-
-        Parameters
-        ----------
-        suggest : callable
-            Returns an option's id for a choice; asked only about choices that arise.
-        """
+        """Return the configuration that comes of asking for one choice after the other."""
         found: dict[str, str] = {}
         for choice in self.choices:
             if choice.arises(found):
@@ -215,10 +148,7 @@ class Space(BaseModel):
         return Space(choices=(*kept, *given.values()))
 
     def without(self, *names: str) -> Space:
-        """Return a space that leaves some choices at their defaults.
-
-        Choices that arise only under another option of these do not arise any more.
-        """
+        """Return a space that leaves some choices at their defaults."""
         kept: list[Choice] = []
         for choice in self.choices:
             if choice.name in names:

@@ -12,8 +12,8 @@ from judgesmith import experiments as e
 from judgesmith.programs import (
     ActiveCritic,
     AnnotatorJudge,
-    Direct,
-    Pairs,
+    DirectJudge,
+    PairwiseJudge,
     SavedCalibrated,
     SavedPanel,
     load_saved,
@@ -114,7 +114,7 @@ def test_evaluating(keep, folder, data, judge):
 
 
 def test_comparing(keep, data):
-    first, second = ActiveCritic(variant="coarse"), Direct()
+    first, second = ActiveCritic(variant="coarse"), DirectJudge()
     found = judgesmith.compare(first, second, data, rng=rng(), objective="kendall@sample")
     assert judgesmith.compare is e.compare_judges
     assert isinstance(found, e.Comparison)
@@ -258,7 +258,9 @@ def test_perspectives(keep, folder, built, judge):
     keep("criteria", sorted(scores))
     found = e.perspective_of_scores(scores, built, perspective="local", rng=rng())
     keep("scores", found, whole=False)
-    compared = e.compare_directly(Pairs(), built, "faithfulness", samples=1, differences=(1, 2))
+    compared = e.compare_directly(
+        PairwiseJudge(), built, "faithfulness", samples=1, differences=(1, 2)
+    )
     assert isinstance(compared, e.DirectComparison)
     keep("directly", compared)
 

@@ -19,12 +19,12 @@ ITEMS = [
 
 JUDGES = {
     "ActiveCritic": lambda: p.ActiveCritic(variant="coarse"),
-    "Direct": lambda: p.Direct(answers="1..5"),
+    "Direct": lambda: p.DirectJudge(answers="1..5"),
     "AnnotatorJudge": lambda: p.AnnotatorJudge(rubric=RUBRIC),
     "DistilledJudge": lambda: p.DistilledJudge(rubric=RUBRIC),
     "ExemplarJudge": lambda: p.ExemplarJudge(levels=3, rubric=RUBRIC),
-    "Pairs": lambda: p.Pairs(),
-    "Reference": lambda: p.Reference(metric="rouge1"),
+    "Pairs": lambda: p.PairwiseJudge(),
+    "Reference": lambda: p.ReferenceJudge(metric="rouge1"),
 }
 
 
@@ -70,14 +70,14 @@ def test_two_texts(keep):
     judge = p.PreferenceJudge()
     keep("said", judge(source=SOURCE, first=RESPONSES[0], second=RESPONSES[1]))
     pair = p.ResponsePair(source=SOURCE, first=RESPONSES[1], second=RESPONSES[0])
-    ((again, found),) = p.prefer_each(p.Pairs(), [pair])
+    ((again, found),) = p.prefer_each(p.PairwiseJudge(), [pair])
     assert again is pair
     assert isinstance(found, p.Preference)
     keep("preferred", {"probability": found.probability, "disagree": found.disagree})
 
 
 def test_panels(keep):
-    panel = p.Panel({"fine": p.ActiveCritic(variant="coarse"), "plain": p.Direct()})
+    panel = p.Panel({"fine": p.ActiveCritic(variant="coarse"), "plain": p.DirectJudge()})
     keep("panel", panel(source=SOURCE, response=RESPONSES[0]))
     members = {name: p.AnnotatorJudge(rubric=RUBRIC) for name in ("one", "two")}
     judge = p.PanelJudge(members, supervisor=p.Supervisor())
@@ -141,7 +141,7 @@ def test_calibrated(keep, data):
         rated_example(item, value, targets.scale, group=item.source_id)
         for item, value in zip(data, targets.values, strict=True)
     ]
-    judge = Calibrator(confidence=0.8).compile(p.Direct(), trainset=examples)
+    judge = Calibrator(confidence=0.8).compile(p.DirectJudge(), trainset=examples)
     assert isinstance(judge, p.Calibrated)
     keep("learned", judge.calibration)
     keep("said", judge(source=SOURCE, response=RESPONSES[0]))

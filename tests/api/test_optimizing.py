@@ -5,7 +5,7 @@ import pytest
 
 import judgesmith
 from judgesmith import optimizers as o
-from judgesmith.programs import ActiveCritic, Direct, Panel
+from judgesmith.programs import ActiveCritic, DirectJudge, Panel
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def test_demonstrations_and_weights(keep, examples):
 def test_protocols(keep, examples, elimination):
     shown, chosen = examples
     search = o.ProtocolSearch("q", n_trials=3, n_draws=1, elimination=elimination, seed=1)
-    judge = search.compile(Direct(), trainset=shown, valset=chosen)
+    judge = search.compile(DirectJudge(), trainset=shown, valset=chosen)
     keep("judge", {"fingerprint": judge.protocol.fingerprint})
     keep("trials", search.trials_)
 
@@ -47,7 +47,7 @@ def test_protocols(keep, examples, elimination):
 def test_screening(keep, examples):
     shown, chosen = examples
     search = o.ProtocolSearch("q", n_trials=4, n_draws=1, screen=o.Screen(), seed=1)
-    judge = search.compile(Direct(), trainset=shown, valset=chosen)
+    judge = search.compile(DirectJudge(), trainset=shown, valset=chosen)
     keep("judge", {"fingerprint": judge.protocol.fingerprint})
     keep("stops", {str(n): o.Screen().stops(n) for n in (8, 60, 600)})
 
@@ -55,7 +55,7 @@ def test_screening(keep, examples):
 def test_confirming(keep, examples):
     shown, chosen = examples
     search = o.ProtocolSearch("q", n_trials=3, n_draws=1, confirm=o.Confirm(level=0.4), seed=1)
-    judge = search.compile(Direct(), trainset=shown, valset=chosen)
+    judge = search.compile(DirectJudge(), trainset=shown, valset=chosen)
     keep("judge", {"fingerprint": judge.protocol.fingerprint})
 
 
@@ -65,7 +65,7 @@ def test_texts(keep, examples):
     judge = reflective.compile(ActiveCritic(variant="coarse"), trainset=shown, valset=chosen)
     keep("reflective", {"fingerprint": judge.protocol.fingerprint})
     balanced = o.BalancedInstructions(n_rounds=1, n_paraphrases=2, n_rows=12)
-    judge = balanced.compile(Direct(answers="1..5"), trainset=chosen)
+    judge = balanced.compile(DirectJudge(answers="1..5"), trainset=chosen)
     keep("balanced", {"fingerprint": judge.protocol.fingerprint})
 
 
@@ -78,13 +78,13 @@ def test_bridges(keep, examples):
 
 def test_panels(keep, examples):
     _, chosen = examples
-    panel = Panel({"fine": ActiveCritic(variant="coarse"), "plain": Direct()})
+    panel = Panel({"fine": ActiveCritic(variant="coarse"), "plain": DirectJudge()})
     selection = o.PanelSelection("q", n_rounds=3, n_repeats=2)
     compiled = selection.compile(panel, trainset=chosen)
     keep("trials", [one.name for one in selection.trials_])
     keep("asked", list(compiled.asked))
     calibrator = o.Calibrator(confidence=0.8)
-    judge = calibrator.compile(Direct(), trainset=chosen)
+    judge = calibrator.compile(DirectJudge(), trainset=chosen)
     keep("calibration", judge.calibration)
 
 

@@ -65,10 +65,10 @@ def test_configurations(keep):
     shown = s.Demonstration(inputs={"source": "2 + 2?", "response": "4"}, outputs={"score": 100})
     keep("demonstration", {"key": shown.key})
     for name, protocol in {
-        "usual": judgesmith.Protocol(),
-        "coarse": s.Protocol(variant="coarse", samples=3, temperature=1.0),
-        "learned": s.Protocol(variant="vanilla", aggregation=aggregation),
-        "shown": s.Protocol(variant="vanilla", demonstrations={"overall": (shown,)}),
+        "usual": judgesmith.ActiveCriticConfig(),
+        "coarse": s.ActiveCriticConfig(variant="coarse", samples=3, temperature=1.0),
+        "learned": s.ActiveCriticConfig(variant="vanilla", aggregation=aggregation),
+        "shown": s.ActiveCriticConfig(variant="vanilla", demonstrations={"overall": (shown,)}),
     }.items():
         keep(name, protocol)
         keep(f"{name}, fingerprint", {"fingerprint": protocol.fingerprint})

@@ -16,7 +16,7 @@ from judgesmith.experiments.benchmarking.rating_levels import rating_levels
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.neighbour_probabilities import ComparatorAccuracy, comparator_accuracy
 from judgesmith.metrics.record import plain
-from judgesmith.signatures.rated import RatedItem
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.rubric import Criterion
 from judgesmith.signatures.scale import Scale
 

@@ -26,12 +26,15 @@ from judgesmith.experiments.columns import OVERALL
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.human_criteria import human_rubric
 from judgesmith.experiments.problems import SHOWN, shown
-from judgesmith.programs.asking import endpoint_of
-from judgesmith.programs.benchmarking.references import FoundReferences, references_for
-from judgesmith.programs.benchmarking.references_written import write_references
+from judgesmith.programs.benchmarking.references import (
+    FoundReferences,
+    references_for,
+    write_references,
+)
 from judgesmith.programs.benchmarking.sub_aspects import infer_sub_aspects
-from judgesmith.programs.perturbing.donors import Donors
-from judgesmith.signatures.injection import SubAspect
+from judgesmith.programs.judging.executors import endpoint_of
+from judgesmith.programs.perturbing.catalogue import Donors
+from judgesmith.signatures.perturbation import SubAspect
 from judgesmith.signatures.rubric import Rubric
 
 

@@ -26,9 +26,9 @@ from judgesmith.experiments.benchmarking.settings import ROLES, BenchmarkSetting
 from judgesmith.experiments.benchmarking.spot_check import drawn_checks, sheet_of
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.sub_aspect_files import sub_aspects_yaml
-from judgesmith.programs.asking import current_lm
-from judgesmith.programs.running import CONCURRENCY
-from judgesmith.signatures.injection import SubAspect
+from judgesmith.programs.judging.executors import current_lm
+from judgesmith.programs.judging.runner import CONCURRENCY
+from judgesmith.signatures.perturbation import SubAspect
 from judgesmith.signatures.rubric import Rubric
 
 if TYPE_CHECKING:

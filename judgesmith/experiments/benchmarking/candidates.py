@@ -8,15 +8,14 @@ from dataclasses import dataclass
 
 from judgesmith.experiments.benchmarking.plan import Plan, counting
 from judgesmith.experiments.benchmarking.sources import BenchmarkSource
-from judgesmith.programs.benchmarking.injecting import (
+from judgesmith.programs.perturbing.injection.injecting import (
     Counts,
     Job,
     drawn_sub_aspects,
     inject_each,
 )
-from judgesmith.signatures.injection import SubAspect, Target
-from judgesmith.signatures.perturbation import Skipped
-from judgesmith.signatures.reference_writing import Reference
+from judgesmith.signatures.perturbation import Skipped, SubAspect, Target
+from judgesmith.signatures.questions.benchmark import Reference
 from judgesmith.signatures.rubric import Criterion
 
 COPY = "the same text as another one of its source"

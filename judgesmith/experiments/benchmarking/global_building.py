@@ -31,7 +31,7 @@ from judgesmith.experiments.benchmarking.seen_errors import OneMore, seen_errors
 from judgesmith.experiments.benchmarking.sources import BenchmarkSource, drawn_sources
 from judgesmith.experiments.neighbour_probabilities import neighbour_probabilities
 from judgesmith.metrics.record import plain
-from judgesmith.signatures.injection import Target
+from judgesmith.signatures.perturbation import Target
 from judgesmith.signatures.rubric import Criterion
 
 PILOT, MAKE = "pilot: errors put in", "errors put in"

@@ -12,9 +12,9 @@ from judgesmith.experiments.benchmarking.plan import Built, Plan, counting, coun
 from judgesmith.experiments.benchmarking.rows import BenchmarkText, local_scale
 from judgesmith.experiments.benchmarking.seen_errors import OneMore, SeenErrors, seen_errors
 from judgesmith.experiments.benchmarking.sources import BenchmarkSource
-from judgesmith.programs.benchmarking.injecting import sequences
-from judgesmith.signatures.injection import Target
-from judgesmith.signatures.reference_writing import Reference
+from judgesmith.programs.perturbing.injection.injecting import sequences
+from judgesmith.signatures.perturbation import Target
+from judgesmith.signatures.questions.benchmark import Reference
 from judgesmith.signatures.rubric import Criterion
 
 CHECKED_SOURCES = 30

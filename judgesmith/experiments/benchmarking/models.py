@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from judgesmith.errors import InputError, JudgesmithError
 from judgesmith.experiments.benchmarking.settings import ROLES
-from judgesmith.programs.costs import usage_of
-from judgesmith.programs.running import NOT_ASKED
+from judgesmith.programs.judging.rows import usage_of
+from judgesmith.programs.judging.runner import NOT_ASKED
 
 if TYPE_CHECKING:
     import dspy
 
-    from judgesmith.programs.models import Usage
+    from judgesmith.programs.lm import Usage
 
 
 def check_benchmark_roles(roles: Iterable[str]) -> None:

@@ -14,12 +14,12 @@ from judgesmith.experiments.benchmarking.rows import BenchmarkText
 from judgesmith.experiments.benchmarking.settings import BenchmarkSettings
 from judgesmith.experiments.benchmarking.sources import BenchmarkSource
 from judgesmith.programs.benchmarking.comparator import Comparator
-from judgesmith.programs.benchmarking.injecting import Counts, Job
-from judgesmith.programs.perturbing.donors import Donors
-from judgesmith.programs.running import NOT_ASKED
-from judgesmith.signatures.injection import SubAspect, Target
-from judgesmith.signatures.rated import RatedItem
-from judgesmith.signatures.reference_writing import Reference
+from judgesmith.programs.judging.runner import NOT_ASKED
+from judgesmith.programs.perturbing.catalogue import Donors
+from judgesmith.programs.perturbing.injection.injecting import Counts, Job
+from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.perturbation import SubAspect, Target
+from judgesmith.signatures.questions.benchmark import Reference
 from judgesmith.signatures.rubric import Criterion
 
 if TYPE_CHECKING:

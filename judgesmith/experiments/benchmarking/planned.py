@@ -12,7 +12,7 @@ from judgesmith.experiments.benchmarking.local_building import CHECKED_SOURCES
 from judgesmith.experiments.benchmarking.models import BenchmarkModels
 from judgesmith.experiments.benchmarking.rating_levels import rating_levels
 from judgesmith.programs.benchmarking.comparator import CALLS_PER_PAIR
-from judgesmith.programs.perturbing.by_model import changes_by_rule
+from judgesmith.programs.perturbing.perturber import changes_by_rule
 
 ATTEMPTS = 3
 """Times that a model is asked for an error at most; everything else is asked twice at most."""
@@ -62,7 +62,7 @@ def planned_steps(start: Start, models: BenchmarkModels) -> list[PlannedStep]:
     >>> from judgesmith.experiments import read_items
     >>> from judgesmith.experiments.benchmarking.beginning import start_of
     >>> from judgesmith.experiments.benchmarking.settings import ROLES, BenchmarkSettings
-    >>> from judgesmith.programs.models import model
+    >>> from judgesmith.programs.lm import model
     >>> settings = BenchmarkSettings(perspective="local", n_sources=2, n_candidates=3)
     >>> by_role = dict.fromkeys(ROLES, model("offline", ledger=None))
     >>> start = start_of(read_items("sample"), settings)

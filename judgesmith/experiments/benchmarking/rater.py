@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from judgesmith.experiments.anchor_comparisons import Told
 from judgesmith.experiments.benchmarking.models import refuse_unfinished
-from judgesmith.programs.active_critic import ActiveCritic
-from judgesmith.programs.running import CONCURRENCY
-from judgesmith.programs.samples_apart import judged_samples
-from judgesmith.signatures.rated import RatedItem
+from judgesmith.programs.families.active_critic import ActiveCritic
+from judgesmith.programs.families.samples_apart import judged_samples
+from judgesmith.programs.judging.runner import CONCURRENCY
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.rubric import Criterion, Rubric
 from judgesmith.signatures.scale import PERCENT, Scale
 

@@ -9,7 +9,7 @@ from typing import Any
 from judgesmith.experiments.benchmarking.settings import Perspective
 from judgesmith.experiments.benchmarking.sources import BenchmarkSource
 from judgesmith.experiments.dataset import DEFINITIONS
-from judgesmith.signatures.injection import Target
+from judgesmith.signatures.perturbation import Target
 from judgesmith.signatures.rubric import Criterion
 from judgesmith.signatures.scale import Scale
 
@@ -79,7 +79,7 @@ def rows_of_benchmark(
 
     Examples
     --------
-    >>> from judgesmith.signatures.rated import RatedItem
+    >>> from judgesmith.signatures.items import RatedItem
     >>> source = BenchmarkSource(id="1", first=RatedItem(source="s", response=""), indices=(0,))
     >>> text = BenchmarkText(
     ...     source=source, criterion=Criterion(name="fluency", definition="Is it fluent?"),

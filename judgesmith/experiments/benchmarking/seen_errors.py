@@ -13,7 +13,7 @@ from judgesmith.experiments.blind_kinds import SeenKind, seen_kinds
 from judgesmith.metrics import Estimate, share_interval
 from judgesmith.metrics.record import Record
 from judgesmith.programs.benchmarking.comparator import Comparator
-from judgesmith.signatures.injection import InjectedError, Target
+from judgesmith.signatures.perturbation import InjectedError, Target
 
 MODEL = "model"
 """The kind of errors that no rule made."""

@@ -15,7 +15,7 @@ from judgesmith.errors import InputError
 from judgesmith.signatures.plain_faults import SettingsModel
 
 if TYPE_CHECKING:
-    from judgesmith.signatures.injection import SubAspect
+    from judgesmith.signatures.perturbation import SubAspect
 
 Perspective = Literal["global", "local"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from judgesmith.experiments.dataset import DataSet
-from judgesmith.signatures.rated import RatedItem
+from judgesmith.signatures.items import RatedItem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,10 +34,10 @@ from judgesmith.experiments.problems import nothing_in
 from judgesmith.experiments.reading import ColumnsGiven
 from judgesmith.experiments.scoring import Scored
 from judgesmith.experiments.written_scores import COLUMNS, sheet_cell
-from judgesmith.programs.models import AnyModel, stack_of
-from judgesmith.programs.models.redaction import public_address
-from judgesmith.programs.running import CONCURRENCY
-from judgesmith.programs.saved_kinds import AnySaved
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+from judgesmith.programs.judging.runner import CONCURRENCY
+from judgesmith.programs.lm import AnyModel, stack_of
+from judgesmith.programs.lm.errors import public_address
 
 FORMATS = ("parquet", "csv")
 """What rows of scores are written as."""

@@ -22,7 +22,7 @@ from typing import Any
 
 from judgesmith.errors import JudgesmithError
 from judgesmith.programs.extras import library
-from judgesmith.programs.models.redaction import public_address, redacted
+from judgesmith.programs.lm.errors import public_address, redacted
 
 LOCAL = "local"
 """Names a cluster of this machine's own, like no address at all."""

@@ -26,11 +26,11 @@ from judgesmith.experiments.rows import RATED_FIELDS, TextReader
 from judgesmith.experiments.scoring.formats import schema_of
 from judgesmith.experiments.scoring.marks import asked_by
 from judgesmith.experiments.written_scores import COLUMNS, field_of
-from judgesmith.programs.asking import with_own_models
-from judgesmith.programs.models import AnyModel
-from judgesmith.programs.running import CONCURRENCY
-from judgesmith.programs.saved_kinds import AnySaved
-from judgesmith.programs.scored_row import score_row
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+from judgesmith.programs.judging.executors import with_own_models
+from judgesmith.programs.judging.rows import score_row
+from judgesmith.programs.judging.runner import CONCURRENCY
+from judgesmith.programs.lm import AnyModel
 from judgesmith.signatures import RatedItem
 
 if TYPE_CHECKING:

@@ -35,13 +35,13 @@ from judgesmith.experiments.clusters.worker import (
     Worker,
     elsewhere,
 )
-from judgesmith.programs.asking import with_own_models
-from judgesmith.programs.models import AnyModel, LedgerError, ModelError, stack_of
-from judgesmith.programs.models.stopping import STOPPING, Stopped
-from judgesmith.programs.running import CONCURRENCY, judges_sources
-from judgesmith.programs.saved_kinds import AnySaved
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+from judgesmith.programs.judging.executors import with_own_models
+from judgesmith.programs.judging.runner import CONCURRENCY, judges_sources
+from judgesmith.programs.lm import AnyModel, LedgerError, ModelError, stack_of
+from judgesmith.programs.lm.limits import STOPPING, Stopped
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement
-from judgesmith.signatures.rated import RatedItem
 
 _PIECE = 64  # rows sent to a worker at a time at most
 _MOST_LOSSES = 20  # workers that one piece may lose before it is taken for what kills them

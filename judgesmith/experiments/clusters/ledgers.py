@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from judgesmith.programs.models import Ledger
-from judgesmith.programs.models.addresses import is_postgres, shown_place
+from judgesmith.programs.lm import Ledger
+from judgesmith.programs.lm.cache.store import is_postgres, shown_place
 
 VARIABLE = "JUDGESMITH_LEDGER"
 """Where workers look for the whole address of the ledger that they are told of."""

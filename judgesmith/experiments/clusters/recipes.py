@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from judgesmith.errors import InputError
 from judgesmith.experiments.clusters.ledgers import is_of_one_machine, ledger_here, told_of
-from judgesmith.programs.models import AnyModel, Budget, Price, StackModel, stack_model, stack_of
-from judgesmith.programs.models.naming import refuse_unnamed
-from judgesmith.programs.models.retry import Retry
-from judgesmith.programs.saved import SavedJudge
-from judgesmith.programs.saved_kinds import AnySaved, SavedHolder, kind_of
+from judgesmith.programs.artifacts.record import kind_of
+from judgesmith.programs.artifacts.saved import SavedJudge
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedHolder
+from judgesmith.programs.lm import AnyModel, Budget, Price, StackModel, stack_model, stack_of
+from judgesmith.programs.lm.factory import refuse_unnamed
+from judgesmith.programs.lm.limits import Retry
 
 if TYPE_CHECKING:
-    from judgesmith.programs.models.stack import Stack
+    from judgesmith.programs.lm.client import Stack
 
 _CEILINGS = ("max_tokens", "max_completion_tokens")
 

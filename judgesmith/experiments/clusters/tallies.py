@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from judgesmith.experiments.clusters.worker import Done
-from judgesmith.programs.costs import summed
-from judgesmith.programs.models import Usage
+from judgesmith.programs.judging.rows import summed
+from judgesmith.programs.lm import Usage
 
 
 class Tallies:

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from judgesmith.errors import InputError, JudgesmithError
 from judgesmith.experiments.clusters.connecting import own_address
 from judgesmith.experiments.clusters.recipes import JudgeRecipe
-from judgesmith.programs.asking import Asker, calls_per_item
-from judgesmith.programs.costs import usage_of
-from judgesmith.programs.models import LedgerError, ModelError, StackModel, Usage, stack_of
-from judgesmith.programs.models.stopping import STOPPING, Stopped
-from judgesmith.programs.readable import readable_of
-from judgesmith.programs.running import OneByOne, attempted, beginning
+from judgesmith.programs.judging.executors import Asker, calls_per_item
+from judgesmith.programs.judging.rows import usage_of
+from judgesmith.programs.judging.runner import OneByOne, attempted, beginning, readable_of
+from judgesmith.programs.lm import LedgerError, ModelError, StackModel, Usage, stack_of
+from judgesmith.programs.lm.limits import STOPPING, Stopped
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement
-from judgesmith.signatures.rated import RatedItem
 
 ENOUGH_REFUSED = 20
 """Failed requests without one answer after which it is the set-up, as in one process."""

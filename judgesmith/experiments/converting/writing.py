@@ -14,7 +14,7 @@ from judgesmith.experiments.converting.conversion import Conversion
 from judgesmith.experiments.converting.files import PublishedFiles
 from judgesmith.experiments.converting.rows import lacks_ratings
 from judgesmith.experiments.problems import DataError, nothing_in, shown
-from judgesmith.programs.scored_row import json_line
+from judgesmith.programs.judging.rows import json_line
 
 _LACKING = (
     "rows with fewer ratings on one criterion than on others, or than raters: whose is missing is "

@@ -9,7 +9,7 @@ from typing import Any
 
 from judgesmith.experiments.distilling.distilling import Distillation, reasons_of
 from judgesmith.experiments.distilling.examples import Example
-from judgesmith.programs.forms import DISTILLED
+from judgesmith.programs.families.forms import DISTILLED
 
 WHOLE = "overall quality"
 """What the criterion of an example about the whole is called."""

@@ -13,12 +13,12 @@ from judgesmith.experiments.distilling.examples import Example, example_of
 from judgesmith.experiments.distilling.overlap import KnownInputs
 from judgesmith.experiments.distilling.sampling import Sample, sample
 from judgesmith.experiments.distilling.settings import DistilSettings
-from judgesmith.programs.asking import calls_per_item
-from judgesmith.programs.distilled import DistilledJudge
-from judgesmith.programs.narrowing import narrowed, pointed_rubric
-from judgesmith.programs.running import judge_items
-from judgesmith.programs.saved_kinds import AnySaved
-from judgesmith.programs.templates import Template
+from judgesmith.programs.artifacts.derived import narrowed, pointed_rubric
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+from judgesmith.programs.families.judge_models import DistilledJudge
+from judgesmith.programs.judging.executors import calls_per_item
+from judgesmith.programs.judging.prompts import Template
+from judgesmith.programs.judging.runner import judge_items
 from judgesmith.signatures.rubric import Rubric
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from judgesmith.experiments.distilling.sampling import Sampled
-from judgesmith.programs.annotator_answers import errors_of
-from judgesmith.programs.forms import DISTILLED
-from judgesmith.programs.forms.distilled import answer_in_form
-from judgesmith.programs.panel_aspects import share_of
-from judgesmith.programs.running import was_not_asked
-from judgesmith.programs.templates import Template
-from judgesmith.signatures.annotating import MOST_ERRORS
+from judgesmith.programs.families.ensemble.merging import share_of
+from judgesmith.programs.families.forms import DISTILLED
+from judgesmith.programs.families.forms.annotators import answer_in_form
+from judgesmith.programs.families.steps.annotator_answers import errors_of
+from judgesmith.programs.judging.prompts import Template
+from judgesmith.programs.judging.runner import was_not_asked
+from judgesmith.signatures.family_configs import MOST_ERRORS
 from judgesmith.signatures.judgement import ErrorSpan, Judgement
 from judgesmith.signatures.scale import Scale
 
@@ -110,7 +110,7 @@ def example_of(
 
     Examples
     --------
-    >>> from judgesmith.signatures.rated import RatedItem
+    >>> from judgesmith.signatures.items import RatedItem
     >>> item = RatedItem(source="Ann left.", response="Bob left.")
     >>> one = Sampled(item=item, source=0, criteria=("truth",), split="train")
     >>> said = Judgement(score=60, criteria={"truth": {"score": 62.5}})

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from judgesmith.experiments.distilling.overlap import KnownInputs
 from judgesmith.experiments.distilling.settings import DistilSettings
-from judgesmith.signatures.rated import RatedItem
+from judgesmith.signatures.items import RatedItem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

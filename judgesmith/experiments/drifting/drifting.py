@@ -19,9 +19,9 @@ from judgesmith.experiments.drifting.snapshot import (
 )
 from judgesmith.metrics import distribution_shift, holm, share_shift
 from judgesmith.metrics.record import Record
-from judgesmith.programs.saved_kinds import SavedCalibrated, SavedHolder
-from judgesmith.programs.saved_record import SavedJudgeError, SavedRecord
-from judgesmith.signatures.calibration import Calibration
+from judgesmith.programs.artifacts.record import SavedJudgeError, SavedRecord
+from judgesmith.programs.artifacts.saved_ensembles import SavedCalibrated, SavedHolder
+from judgesmith.signatures.aggregation import Calibration
 
 ALPHA = 0.05
 """The chance of any false finding at all, over everything that is compared."""

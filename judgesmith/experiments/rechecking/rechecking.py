@@ -12,11 +12,16 @@ from judgesmith.experiments.rechecking.findings import Recheck
 from judgesmith.experiments.rechecking.rule import recheck_of
 from judgesmith.experiments.rechecking.settings import RecheckSettings
 from judgesmith.programs import judge_items
-from judgesmith.programs.asking import with_own_models
-from judgesmith.programs.models import stack_of
-from judgesmith.programs.readable import readable_of
-from judgesmith.programs.running import CONCURRENCY, NOT_REACHED, judges_sources, was_not_asked
-from judgesmith.programs.saved_kinds import AnySaved
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+from judgesmith.programs.judging.executors import with_own_models
+from judgesmith.programs.judging.runner import (
+    CONCURRENCY,
+    NOT_REACHED,
+    judges_sources,
+    readable_of,
+    was_not_asked,
+)
+from judgesmith.programs.lm import stack_of
 from judgesmith.signatures import Judgement
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from judgesmith.metrics.comparing.repeats import (
     score_shift,
 )
 from judgesmith.metrics.estimate import Estimate
-from judgesmith.programs.saved_record import GoldenItem
+from judgesmith.programs.artifacts.record import GoldenItem
 from judgesmith.signatures import Judgement, Scale
 
 Scores = npt.NDArray[np.float64]

@@ -18,7 +18,7 @@ def recheck_text(found: Recheck) -> list[str]:
     --------
     >>> from judgesmith.experiments.rechecking.rule import recheck_of
     >>> from judgesmith.experiments.rechecking.settings import RecheckSettings
-    >>> from judgesmith.programs.saved_record import GoldenItem
+    >>> from judgesmith.programs.artifacts.record import GoldenItem
     >>> from judgesmith.signatures import Judgement, Scale
     >>> judged = [Judgement(score=n) for n in (1, 5)]
     >>> golden = [GoldenItem(source="s", response="r", judgement=one) for one in judged]

@@ -22,9 +22,9 @@ from judgesmith.experiments.reporting.values import (
 from judgesmith.experiments.runs.cell_result import CellResult
 from judgesmith.experiments.runs.folder import JUDGE, RESULT, RUN_FILE, SCHEMA, SCORES
 from judgesmith.experiments.runs.kept import changed, kept_result, kept_scores
-from judgesmith.programs.card import protocol_lines
-from judgesmith.programs.saved import SavedJudge
-from judgesmith.programs.saved_kinds import load_saved
+from judgesmith.programs.artifacts.card import protocol_lines
+from judgesmith.programs.artifacts.saved import SavedJudge
+from judgesmith.programs.artifacts.saved_ensembles import load_saved
 
 BOARD = "leaderboard.json"
 _AGAIN = "give the command 'judgesmith experiment' of this run again"

@@ -9,7 +9,7 @@ from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.reporting.reading import ReportCell
 from judgesmith.experiments.reporting.values import ReportRow
 from judgesmith.experiments.specs import read_sets, read_spec
-from judgesmith.signatures.rated import RatedItem
+from judgesmith.signatures.items import RatedItem
 
 
 def texts_of(spec: str | Path) -> tuple[Mapping[str, DataSet], str]:

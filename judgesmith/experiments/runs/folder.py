@@ -18,8 +18,8 @@ from judgesmith.errors import ExistingFileError, InputError, file_faults
 from judgesmith.experiments.runs.claims import is_anyone_at_work
 from judgesmith.experiments.runs.kept import changed, kept_object, kept_result, kept_scores
 from judgesmith.experiments.specs import Cell, Spec, cells_of
-from judgesmith.programs.saved import SavedJudge
-from judgesmith.programs.scored_row import json_line
+from judgesmith.programs.artifacts.saved import SavedJudge
+from judgesmith.programs.judging.rows import json_line
 
 RUN_FILE = "run.json"
 SPEC_FILE = "spec.yaml"

@@ -18,7 +18,7 @@ from judgesmith.metrics.record import plain
 from judgesmith.optimizers import JudgedTable
 from judgesmith.optimizers.splitting import split_by_source
 from judgesmith.optimizers.table import judged_table
-from judgesmith.programs.scored_row import score_row
+from judgesmith.programs.judging.rows import score_row
 from judgesmith.signatures import Judgement, Scale
 
 Places = NDArray[np.intp]

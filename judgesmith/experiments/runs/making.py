@@ -38,8 +38,8 @@ from judgesmith.experiments.unlabelled import (
     without_equal_ratings,
 )
 from judgesmith.programs import judge_items
-from judgesmith.programs.costs import usage_of, usd_of
-from judgesmith.programs.running import judges_sources, was_not_asked
+from judgesmith.programs.judging.rows import usage_of, usd_of
+from judgesmith.programs.judging.runner import judges_sources, was_not_asked
 
 SEARCHED_NOWHERE = ("random", "none")
 """Optimizers that keep no study."""

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from judgesmith.errors import InputError
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.specs import Cell, Spec
-from judgesmith.programs.saved_kinds import AnySaved, load_saved
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved, load_saved
 
 if TYPE_CHECKING:
     import dspy
 
-    from judgesmith.programs.models.taping import Tape
+    from judgesmith.programs.lm.cache.cassettes import Tape
 
 
 class RunModels:
@@ -117,8 +117,8 @@ class RunModels:
         InputError
             If there is one.
         """
-        from judgesmith.programs.models import engine_for
-        from judgesmith.programs.models.naming import refusal, unnamed
+        from judgesmith.programs.lm import engine_for
+        from judgesmith.programs.lm.factory import refusal, unnamed
 
         others = unnamed(saved.models, self.allow_models | self._entries.keys())
         if others:
@@ -164,7 +164,7 @@ class RunModels:
         ModelError
             If the provider of one needs a key, and none is in the environment.
         """
-        from judgesmith.programs.models import stack_of
+        from judgesmith.programs.lm import stack_of
 
         if self.replay or (self.ledger is not None and self.ledger.exists()):
             return
@@ -183,8 +183,8 @@ class RunModels:
         return self._made[key]
 
     def _new(self, name: str, entry: str | None) -> dspy.LM:
-        from judgesmith.programs.models import model
-        from judgesmith.programs.models.providers import check_host
+        from judgesmith.programs.lm import model
+        from judgesmith.programs.lm.factory import check_host
 
         one = self.spec.models[entry] if entry is not None else None
         own = one is not None and entry is not None and self.spec.model_name(entry) == name
@@ -213,7 +213,7 @@ class RunModels:
 
 def _check_priced(name: str, entry: str | None) -> None:
     """Refuse a ceiling in dollars for a model whose price nobody knows."""
-    from judgesmith.programs.models import model
+    from judgesmith.programs.lm import model
 
     try:
         model(name, ledger=None, max_usd=1.0)

@@ -20,7 +20,7 @@ from judgesmith.experiments.runs.heldout import (
 from judgesmith.experiments.runs.perspectives import perspectives_held_out
 from judgesmith.experiments.specs import Cell, Spec
 from judgesmith.experiments.targets import Targets
-from judgesmith.programs.saved import SavedJudge
+from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.signatures import Judgement, Scale
 
 NOTHING: Mapping[str, Any] = {"calls": 0, "recorded": 0, "tokens": 0, "usd": 0.0, "seconds": 0.0}

@@ -161,7 +161,7 @@ class _Run:
 
     def go(self) -> None:
         """Go over the cells until none is left that could be run."""
-        from judgesmith.programs.models.stopping import STOPPING
+        from judgesmith.programs.lm.limits import STOPPING
 
         left = list(self.cells)
         while left:
@@ -219,7 +219,7 @@ class _Run:
 
     def _made(self, cell: Cell) -> None:
         from judgesmith.experiments.compile_notes import NothingScoredError
-        from judgesmith.programs.models import BudgetSpent, ModelError
+        from judgesmith.programs.lm import BudgetSpent, ModelError
 
         self.folder.log({"cell": cell.id, "state": "begun"})
         try:

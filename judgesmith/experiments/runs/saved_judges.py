@@ -26,12 +26,12 @@ from judgesmith.experiments.targets import Targets, targets_of
 from judgesmith.experiments.unseen import unseen_places
 from judgesmith.optimizers.table import on_criterion
 from judgesmith.programs import judge_items
-from judgesmith.programs.costs import usage_of, usd_of
-from judgesmith.programs.models import stack_of
-from judgesmith.programs.running import judges_sources, was_not_asked
-from judgesmith.programs.saved import SavedJudge
-from judgesmith.programs.saved_kinds import AnySaved, SavedHolder, load_saved
-from judgesmith.programs.saved_record import SavedRecord
+from judgesmith.programs.artifacts.record import SavedRecord
+from judgesmith.programs.artifacts.saved import SavedJudge
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedHolder, load_saved
+from judgesmith.programs.judging.rows import usage_of, usd_of
+from judgesmith.programs.judging.runner import judges_sources, was_not_asked
+from judgesmith.programs.lm import stack_of
 from judgesmith.signatures import Judgement
 from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import PERCENT

@@ -11,7 +11,7 @@ from judgesmith.experiments.runs.results import NOTHING
 from judgesmith.signatures import Judgement
 
 if TYPE_CHECKING:
-    from judgesmith.programs.models import Usage
+    from judgesmith.programs.lm import Usage
 
 
 def taken(before: Usage | None, after: Usage | None, seconds: float) -> dict[str, Any]:

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 from judgesmith.errors import InputError
 from judgesmith.experiments.stated_scores import sampled_reason, stated_reason
-from judgesmith.programs.readable import is_unread
-from judgesmith.programs.running import NOT_ASKED, NOT_REACHED
+from judgesmith.programs.judging.runner import NOT_ASKED, NOT_REACHED, is_unread
 from judgesmith.signatures import Judgement
 
 Note = Mapping[str, Any]

@@ -11,10 +11,10 @@ from typing import Any
 from judgesmith.errors import ExistingFileError, file_faults
 from judgesmith.experiments.problems import DataError
 from judgesmith.experiments.written_scores import open_scores
-from judgesmith.programs.asking import endpoint_of
-from judgesmith.programs.models import AnyModel
-from judgesmith.programs.saved import SavedJudge
-from judgesmith.programs.saved_kinds import AnySaved
+from judgesmith.programs.artifacts.saved import SavedJudge
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+from judgesmith.programs.judging.executors import endpoint_of
+from judgesmith.programs.lm import AnyModel
 from judgesmith.signatures import RatedItem
 
 Marks = Mapping[str, str]

@@ -13,7 +13,7 @@ from judgesmith.experiments.scoring.lines import Line, note_of
 from judgesmith.experiments.scoring.marks import Marks, refuse_others
 from judgesmith.experiments.scoring.parts import Parts
 from judgesmith.experiments.scoring.scored import Tally
-from judgesmith.programs.scored_row import json_line, score_row
+from judgesmith.programs.judging.rows import json_line, score_row
 from judgesmith.signatures import Judgement, RatedItem
 
 

@@ -18,9 +18,9 @@ from judgesmith.experiments.scoring.parts import refuse_stopped
 from judgesmith.experiments.scoring.scored import Scored, Tally
 from judgesmith.experiments.scoring.shards import Shard
 from judgesmith.experiments.scoring.targets import Target
-from judgesmith.programs.models import AnyModel
-from judgesmith.programs.running import judges_sources
-from judgesmith.programs.saved_kinds import AnySaved
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+from judgesmith.programs.judging.runner import judges_sources
+from judgesmith.programs.lm import AnyModel
 from judgesmith.signatures import RatedItem
 
 Planned = tuple[Target, tuple[Shard | Given, ...]]

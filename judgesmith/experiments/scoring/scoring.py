@@ -17,10 +17,10 @@ from judgesmith.experiments.scoring.run import Run
 from judgesmith.experiments.scoring.scored import Scored
 from judgesmith.experiments.scoring.shards import Inputs, Shard, shards_of
 from judgesmith.experiments.scoring.targets import is_folder, targets_of
-from judgesmith.programs.asking import with_own_models
-from judgesmith.programs.models import AnyModel
-from judgesmith.programs.running import CONCURRENCY, judge_each, judges_sources
-from judgesmith.programs.saved_kinds import AnySaved
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+from judgesmith.programs.judging.executors import with_own_models
+from judgesmith.programs.judging.runner import CONCURRENCY, judge_each, judges_sources
+from judgesmith.programs.lm import AnyModel
 from judgesmith.signatures import RatedItem
 
 

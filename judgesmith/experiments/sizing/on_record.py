@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from judgesmith.programs.models import AnyModel, stack_of
-from judgesmith.programs.running import judge_each, was_not_asked
+from judgesmith.programs.judging.runner import judge_each, was_not_asked
+from judgesmith.programs.lm import AnyModel, stack_of
 
 if TYPE_CHECKING:
-    from judgesmith.programs.saved_kinds import AnySaved
-    from judgesmith.signatures.rated import RatedItem
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+    from judgesmith.signatures.items import RatedItem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +62,8 @@ def on_record(judge: AnySaved, items: Sequence[RatedItem], lm: AnyModel) -> OnRe
     >>> import tempfile, pathlib
     >>> from judgesmith.experiments import CompileSettings, compile_judge, read_items
     >>> from judgesmith.programs import judge_items
-    >>> from judgesmith.programs.models import stack_model
-    >>> from judgesmith.programs.models.looking import looking_model
+    >>> from judgesmith.programs.lm import stack_model
+    >>> from judgesmith.programs.lm.factory import looking_model
     >>> data = read_items("sample")
     >>> judge = compile_judge(data, CompileSettings(optimizer="none", holdout=0)).saved
     >>> with tempfile.TemporaryDirectory() as folder:

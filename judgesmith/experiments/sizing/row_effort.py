@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from judgesmith.experiments.judging_estimate import CHARACTERS_PER_TOKEN
 from judgesmith.experiments.saved_efforts import judging_efforts
-from judgesmith.programs.models import stack_of
-from judgesmith.programs.models.prices import Price
-from judgesmith.signatures.rated import RatedItem
+from judgesmith.programs.lm import stack_of
+from judgesmith.programs.lm.budget import Price
+from judgesmith.signatures.items import RatedItem
 
 if TYPE_CHECKING:
-    from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 
 ENOUGH_ROWS = 20
 """Rows on record from which on what they took counts, and not an estimate."""

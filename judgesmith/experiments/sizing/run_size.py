@@ -9,7 +9,7 @@ from typing import Any
 from judgesmith.experiments.judging_estimate import CHARACTERS_PER_TOKEN
 from judgesmith.experiments.sizing import own_figures
 from judgesmith.experiments.sizing.row_effort import RowEffort
-from judgesmith.programs.models.prices import BATCH_SHARE
+from judgesmith.programs.lm.budget import BATCH_SHARE
 
 CACHED_SHARE = 0.5
 """What a cached token of the input is taken to cost, as a share of the price of another."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from hashlib import blake2b
 
-from judgesmith.signatures.rated import RatedItem
+from judgesmith.signatures.items import RatedItem
 
 MOST_ROWS = 2000
 """Rows that are kept to look at more closely."""

@@ -11,13 +11,13 @@ from judgesmith.experiments.sizing.on_record import OnRecord, on_record
 from judgesmith.experiments.sizing.row_effort import ENOUGH_ROWS, RowEffort, row_effort
 from judgesmith.experiments.sizing.run_size import CACHED_SHARE, Means, RunSize, run_size
 from judgesmith.experiments.sizing.sampled_sources import SampledSources
-from judgesmith.programs.models import stack_of
-from judgesmith.programs.models.prices import BATCH_SHARE
+from judgesmith.programs.lm import stack_of
+from judgesmith.programs.lm.budget import BATCH_SHARE
 
 if TYPE_CHECKING:
-    from judgesmith.programs.models import AnyModel
-    from judgesmith.programs.saved_kinds import AnySaved
-    from judgesmith.signatures.rated import RatedItem
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+    from judgesmith.programs.lm import AnyModel
+    from judgesmith.signatures.items import RatedItem
 
 SIZES = (1_000_000, 1_000_000_000)
 """Rows that are reckoned with beside those that are there."""
@@ -109,8 +109,8 @@ def scoring_size(
     Examples
     --------
     >>> from judgesmith.experiments import CompileSettings, compile_judge, read_items
-    >>> from judgesmith.programs.models import stack_model
-    >>> from judgesmith.programs.models.looking import looking_model
+    >>> from judgesmith.programs.lm import stack_model
+    >>> from judgesmith.programs.lm.factory import looking_model
     >>> data = read_items("sample")
     >>> judge = compile_judge(data, CompileSettings(optimizer="none", holdout=0)).saved
     >>> lm = looking_model(stack_model("offline", ledger=None))

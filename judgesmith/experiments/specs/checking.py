@@ -19,10 +19,9 @@ from judgesmith.experiments.specs.settings import (
 )
 from judgesmith.experiments.specs.spec import Spec
 from judgesmith.optimizers.grammar import parse_objectives
-from judgesmith.programs.families import family_of, known_families
-from judgesmith.programs.models import Price, engine_for
-from judgesmith.programs.models.providers import check_address, check_provider
-from judgesmith.programs.roles import check_roles
+from judgesmith.programs.judging.registry import check_roles, family_of, known_families
+from judgesmith.programs.lm import Price, engine_for
+from judgesmith.programs.lm.factory import check_address, check_provider
 from judgesmith.signatures.plain_yaml import Place
 
 OPTIMIZERS = ("random", "protocol", "reflective", "balanced", "miprov2", "simba", "none")

@@ -13,7 +13,7 @@ from judgesmith.experiments.specs.inheriting import Blame
 from judgesmith.experiments.specs.parts import JudgeSpec
 from judgesmith.experiments.specs.settings import combined, protocol_of, said_plainly
 from judgesmith.experiments.specs.spec import Spec
-from judgesmith.programs.families import family_of
+from judgesmith.programs.judging.registry import family_of
 
 _OF_VERSIONS = ("task", "kinds", "holdout_kinds", "versions")
 

@@ -19,7 +19,7 @@ from judgesmith.experiments.specs.settings import said_plainly, settings_of
 from judgesmith.experiments.specs.spec import JUDGE_FILE, Spec
 from judgesmith.experiments.targets import targets_of
 from judgesmith.experiments.unlabelled import is_unlabelled
-from judgesmith.programs.saved_kinds import load_saved
+from judgesmith.programs.artifacts.saved_ensembles import load_saved
 from judgesmith.signatures.plain_yaml import Place
 
 _KINDS = {"recorded": "scores on record", "panel": "a panel", "saved": "a saved judge"}

@@ -13,15 +13,14 @@ from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.specs.grid import Cell
 from judgesmith.experiments.specs.parts import DataSpec, JudgeSpec, OptimizerSpec
 from judgesmith.experiments.specs.spec import Spec
-from judgesmith.programs.choices import decided_by_names
-from judgesmith.programs.families import family_of
-from judgesmith.programs.family import Family
-from judgesmith.programs.inference_settings import InferenceSettings
+from judgesmith.programs.families.steps.inference_record import InferenceSettings
+from judgesmith.programs.judging.choices import decided_by_names
+from judgesmith.programs.judging.registry import Family, family_of
 from judgesmith.signatures import Rubric
 from judgesmith.signatures.plain_faults import record_faults
 
 if TYPE_CHECKING:
-    from judgesmith.signatures.judge_protocol import JudgeProtocol
+    from judgesmith.signatures.config import JudgeConfig
 
 _OF_PROTOCOLS = ("variant", "criteria_calls", "explain", "steps", "questions")
 _OF_EXAMPLES = ("partial_demos",)
@@ -82,7 +81,7 @@ def settings_of(spec: Spec, cell: Cell) -> CompileSettings:
 
 
 @record_faults()
-def protocol_of(spec: Spec, judge: JudgeSpec) -> JudgeProtocol:
+def protocol_of(spec: Spec, judge: JudgeSpec) -> JudgeConfig:
     """Return what a judge that is to be compiled starts from.
 
     Raises
@@ -107,14 +106,15 @@ def protocol_of(spec: Spec, judge: JudgeSpec) -> JudgeProtocol:
     if not judge.choose:
         return protocol
     with _blaming("choose"):
-        return decided_by_names(family.judge_of(protocol), judge.choose).protocol
+        decided: JudgeConfig = decided_by_names(family.judge_of(protocol), judge.choose).protocol
+        return decided
 
 
 @record_faults()
 def combined(
     spec: Spec,
     judge: JudgeSpec,
-    protocol: JudgeProtocol,
+    protocol: JudgeConfig,
     *,
     optimizer: tuple[str, OptimizerSpec],
     data: DataSpec,
@@ -184,7 +184,7 @@ def _refuse_foreign(family: Family, judge: JudgeSpec) -> None:
 
 
 def _lines(field: str, spec: Spec, path: str) -> Mapping[str, tuple[str, ...]]:
-    from judgesmith.programs.criterion_lines import QUESTIONS, STEPS
+    from judgesmith.programs.judging.ask_once import QUESTIONS, STEPS
 
     kinds = {"steps": STEPS, "questions": QUESTIONS}
     return kinds[field].load(spec.place(path))

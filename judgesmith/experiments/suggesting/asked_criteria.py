@@ -8,7 +8,7 @@ from judgesmith.errors import InputError
 from judgesmith.experiments.columns import OVERALL
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.targets import FRACTION, MEAN, PLUS
-from judgesmith.programs.saved_record import SavedRecord
+from judgesmith.programs.artifacts.record import SavedRecord
 from judgesmith.signatures import Scale
 
 

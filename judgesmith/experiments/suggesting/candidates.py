@@ -9,8 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from judgesmith.programs.calibrated_judgement import CalibratedJudgement, doubt_of
-from judgesmith.programs.panel_judgement import PanelJudgement
+from judgesmith.programs.families.ensemble.members import (
+    CalibratedJudgement,
+    PanelJudgement,
+    doubt_of,
+)
 from judgesmith.signatures import Judgement, RatedItem
 
 FloatArray = NDArray[np.float64]

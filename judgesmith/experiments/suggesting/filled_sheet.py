@@ -10,7 +10,7 @@ from judgesmith.experiments.spreadsheet_cells import as_written
 from judgesmith.experiments.suggesting.rating_form import KEY
 from judgesmith.experiments.suggesting.rating_sheet import KEY_MARK
 from judgesmith.signatures import RatedItem
-from judgesmith.signatures.rated import text_key
+from judgesmith.signatures.items import text_key
 
 _KEY = re.compile(rf"{KEY_MARK}([0-9a-f]{{32}})")
 _CUT = re.compile(r" … \[[0-9]+ more characters left out\]\Z")

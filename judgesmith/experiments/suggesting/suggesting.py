@@ -15,8 +15,8 @@ from judgesmith.experiments.suggesting.candidates import Candidates, doubts_of, 
 from judgesmith.experiments.suggesting.marks import RANDOM
 from judgesmith.experiments.suggesting.strategies import DEFAULT, STRATEGIES, diverse
 from judgesmith.programs import judge_items
-from judgesmith.programs.running import judges_sources
-from judgesmith.programs.saved_kinds import AnySaved
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+from judgesmith.programs.judging.runner import judges_sources
 from judgesmith.signatures import RatedItem
 
 if TYPE_CHECKING:

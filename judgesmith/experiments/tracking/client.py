@@ -9,10 +9,10 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from judgesmith.errors import InputError, JudgesmithError
-from judgesmith.programs.card import printable
+from judgesmith.programs.artifacts.card import printable
 from judgesmith.programs.extras import library
-from judgesmith.programs.models.redaction import public_address, redacted
-from judgesmith.programs.models.stopping import Stopped
+from judgesmith.programs.lm.errors import public_address, redacted
+from judgesmith.programs.lm.limits import Stopped
 
 ADDRESS = "MLFLOW_TRACKING_URI"
 """Where MLflow has its address from, and so have we."""

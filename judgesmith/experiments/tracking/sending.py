@@ -11,7 +11,7 @@ from judgesmith.errors import file_faults
 from judgesmith.experiments.tracking.client import asked_once
 from judgesmith.experiments.tracking.telling import shortened
 from judgesmith.programs.extras import library
-from judgesmith.programs.models.redaction import redacted
+from judgesmith.programs.lm.errors import redacted
 
 _PAGE = 1000
 _FEW = 20  # cells that are looked for one by one

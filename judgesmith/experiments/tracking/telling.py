@@ -14,8 +14,8 @@ from typing import Any
 from judgesmith.errors import file_faults
 from judgesmith.experiments.agreeing import LEVELS
 from judgesmith.experiments.specs import Cell, Spec
-from judgesmith.programs.card import printable
-from judgesmith.programs.models.redaction import redacted
+from judgesmith.programs.artifacts.card import printable
+from judgesmith.programs.lm.errors import redacted
 
 LONGEST_PARAM = 500
 """Characters of a parameter; MLflow takes 6000, its servers of before 2.8 no more than this."""

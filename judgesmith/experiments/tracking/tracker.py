@@ -27,7 +27,7 @@ from judgesmith.experiments.tracking.client import (
     told_plainly,
 )
 from judgesmith.experiments.tracking.sending import Sending
-from judgesmith.programs.models.stopping import STOPPING
+from judgesmith.programs.lm.limits import STOPPING
 
 REPORT = "report.html"
 """The page of a run, which is kept with it where it stands in its folder."""

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from judgesmith.errors import file_faults
-from judgesmith.programs.models.redaction import redacted
+from judgesmith.programs.lm.errors import redacted
 
 
 class LogFile(logging.Handler):

@@ -12,8 +12,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from judgesmith.experiments.watching.pulse import Pulse
-from judgesmith.programs.model_measures import SECONDS, ModelMeasures
-from judgesmith.programs.models import stack_of
+from judgesmith.programs.lm import stack_of
+from judgesmith.programs.lm.measures import SECONDS, ModelMeasures
 
 ADDRESS = "127.0.0.1"
 """Where numbers are served: on this machine alone."""

@@ -8,13 +8,12 @@ from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from judgesmith.programs.costs import usage_of
-from judgesmith.programs.models import Usage, stack_of
-from judgesmith.programs.unscored_reasons import reason_class
+from judgesmith.programs.judging.rows import reason_class, usage_of
+from judgesmith.programs.lm import Usage, stack_of
 from judgesmith.signatures import Judgement, RatedItem
 
 if TYPE_CHECKING:
-    from judgesmith.programs.models import AnyModel
+    from judgesmith.programs.lm import AnyModel
 
 _WINDOW = 15.0  # seconds that the rate is taken over
 _STEP = 0.25  # seconds between two marks of it

@@ -10,11 +10,11 @@ from typing import Any
 from judgesmith.experiments.run_events import LOGGER, log_event
 from judgesmith.experiments.watching.heartbeat import heartbeat
 from judgesmith.experiments.watching.pulse import Pulse
-from judgesmith.programs.asking import endpoint_of
-from judgesmith.programs.models import stack_of
-from judgesmith.programs.models.redaction import redacted
-from judgesmith.programs.models.stopping import Stopped
-from judgesmith.programs.unscored_reasons import reason_class
+from judgesmith.programs.judging.executors import endpoint_of
+from judgesmith.programs.judging.rows import reason_class
+from judgesmith.programs.lm import stack_of
+from judgesmith.programs.lm.errors import redacted
+from judgesmith.programs.lm.limits import Stopped
 from judgesmith.signatures import Judgement, RatedItem
 
 EVERY = 10.0

@@ -3,61 +3,137 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import dspy
 
-from judgesmith.programs.asking import Asker, current_lm
-from judgesmith.programs.asking_module import AskingModule
-from judgesmith.programs.benchmarking.comparing_steps import AcrossPair, Compared, across_steps
-from judgesmith.programs.constructing import without_untold
-from judgesmith.programs.judging import Steps
-from judgesmith.programs.pair_steps import pair_inputs
-from judgesmith.programs.readable import Readable, readable_of
-from judgesmith.programs.running import CONCURRENCY, Work, beginning, work_each
-from judgesmith.signatures.comparing_across import CompareAcross
+from judgesmith.programs.families.steps.pairwise import pair_inputs
+from judgesmith.programs.families.steps.preference import unsendable
+from judgesmith.programs.judging.dspy_executor import AskingModule
+from judgesmith.programs.judging.executors import Asker, current_lm
+from judgesmith.programs.judging.judge import without_untold
+from judgesmith.programs.judging.program import AnySteps, Ask, Calls, Steps, asked, together
+from judgesmith.programs.judging.runner import (
+    CONCURRENCY,
+    Readable,
+    Work,
+    beginning,
+    readable_of,
+    work_each,
+)
+from judgesmith.signatures.family_configs import PairwiseConfig
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement
-from judgesmith.signatures.pairs import PairsProtocol
+from judgesmith.signatures.questions.pairwise import CompareAcross, Relation
 from judgesmith.signatures.rubric import Criterion, Rubric
 
-if TYPE_CHECKING:
-    from judgesmith.signatures.rated import RatedItem
+COMPARE = "compare"
+"""The question."""
+
+_AGAIN = 1  # number of the second attempt at a question
+_TURNED: Mapping[Relation, Relation] = {"first": "second", "similar": "similar", "second": "first"}
+_SIGNS: Mapping[Relation, Literal[-1, 0, 1]] = {"first": 1, "similar": 0, "second": -1}
+
+
+@dataclass(frozen=True, slots=True)
+class AcrossPair:
+    """Two texts to compare, each with what it was written about."""
+
+    first: RatedItem
+    second: RatedItem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """What a model says of a pair in both orders, and what that comes to."""
+
+    given: Relation | None = None
+    swapped: Relation | None = None
+    problem: str | None = None
+    calls: tuple[str, ...] = ()
+
+    @property
+    def relation(self) -> Relation | None:
+        """The relation that both orders agree on, ``similar`` if they do not, or None."""
+        if self.given is None or self.swapped is None:
+            return None
+        return self.given if self.given == self.swapped else "similar"
+
+    @property
+    def sign(self) -> Literal[-1, 0, 1] | None:
+        """1 where the first is better, -1 where the second is, 0 for similar; None without one."""
+        return None if self.relation is None else _SIGNS[self.relation]
+
+    @property
+    def disagree(self) -> bool | None:
+        """Whether the two orders differ; None where one has no answer."""
+        if self.given is None or self.swapped is None:
+            return None
+        return self.given != self.swapped
+
+
+def across_steps(pair: AcrossPair) -> AnySteps[Compared]:
+    """Ask which text of a pair is better, in both orders at once."""
+    sides = [(pair.first, pair.second), (pair.second, pair.first)]
+    inputs = [{**_shown("first", one), **_shown("second", two)} for one, two in sides]
+    fault = unsendable({name.replace("_", " "): text or "" for name, text in inputs[0].items()})
+    if fault is not None:
+        return Compared(problem=fault)
+    calls = Calls()
+    given, swapped = yield from together(
+        [
+            asked(Ask(predictor=COMPARE, inputs=shown), _read, again=_AGAIN, calls=calls)
+            for shown in inputs
+        ]
+    )
+    turned = swapped if isinstance(swapped, str) else _Answer(_TURNED[swapped.said])
+    problems = [one for one in (given, turned) if isinstance(one, str)]
+    return Compared(
+        given=None if isinstance(given, str) else given.said,
+        swapped=None if isinstance(turned, str) else turned.said,
+        problem=f"a comparison has no answer: {problems[0]}" if problems else None,
+        calls=tuple(calls.made),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """An answer, told from the sentence that says why there is none."""
+
+    said: Relation
+
+
+def _shown(place: str, item: RatedItem) -> dict[str, str | None]:
+    """Return the fields in which a text and its source are shown."""
+    return {
+        f"{place}_source": item.source,
+        f"{place}_context": item.context,
+        place: item.response,
+    }
+
+
+def _read(fields: Mapping[str, Any]) -> _Answer:
+    return _Answer(fields["better"])
+
 
 CALLS_PER_PAIR = 2
 """Model calls that a pair takes if every answer can be read: one for each order."""
 
 
 class AcrossComparer(AskingModule):
-    """The DSPy program that compares two texts about different sources on one criterion.
-
-    Parameters
-    ----------
-    criterion : Criterion
-        The one thing that counts.
-    task : str
-        What the texts were written for; may be empty, and is not shown then.
-
-    Examples
-    --------
-    >>> from judgesmith.signatures.rated import RatedItem
-    >>> good = RatedItem(source="Ann left Rome. It rained.", response="Ann left Rome.")
-    >>> bad = RatedItem(source="Bob saw Carl.", response="The the bridge in 1987 cats.")
-    >>> AcrossComparer(Criterion(name="fluency", definition="Is it well written?"))(
-    ...     first=bad, second=good
-    ... ).relation
-    'second'
-    """
+    """The DSPy program that compares two texts about different sources on one criterion."""
 
     def __init__(self, criterion: Criterion, *, task: str = "") -> None:
-        super().__init__(PairsProtocol(rubric=Rubric(task=task, criteria=(criterion,))))
+        super().__init__(PairwiseConfig(rubric=Rubric(task=task, criteria=(criterion,))))
         told = self.fixed_inputs("compare")
         self.compare = dspy.Predict(without_untold(CompareAcross, told))
 
     @property
-    def protocol(self) -> PairsProtocol:
+    def protocol(self) -> PairwiseConfig:
         """Task and criterion, and what the calls are made with."""
         own = self._settings
-        assert isinstance(own, PairsProtocol)
+        assert isinstance(own, PairwiseConfig)
         return own
 
     def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
@@ -65,13 +141,7 @@ class AcrossComparer(AskingModule):
         return pair_inputs(self.protocol)
 
     def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
-        """Refuse: what compares two texts judges none by itself.
-
-        Raises
-        ------
-        TypeError
-            Always.
-        """
+        """Refuse: what compares two texts judges none by itself."""
         raise TypeError("a comparer judges no single text; give it pairs through a Comparator.")
 
     def forward(self, *, first: RatedItem, second: RatedItem) -> Compared:
@@ -80,30 +150,7 @@ class AcrossComparer(AskingModule):
 
 
 class Comparator:
-    """Compares texts about different sources on one criterion, many pairs at a time.
-
-    Every pair is asked about in both orders. A pair and its reverse are the same two questions, so
-    that with a ledger the second of them costs nothing.
-
-    Parameters
-    ----------
-    criterion : Criterion
-        The one thing that counts.
-    task : str
-        What the texts were written for; may be empty.
-    lm : dspy.LM or None
-        The model; None takes DSPy's current one, or the offline model.
-    concurrency : int
-        Pairs compared at the same time.
-
-    Examples
-    --------
-    >>> from judgesmith.signatures.rated import RatedItem
-    >>> told = RatedItem(source="It rained.", response="It rained.")
-    >>> fluent = Criterion(name="fluency", definition="Is it well written?")
-    >>> [found.relation for _, found in Comparator(fluent).each([AcrossPair(told, told)])]
-    ['similar']
-    """
+    """Compares texts about different sources on one criterion, many pairs at a time."""
 
     def __init__(
         self,
@@ -120,20 +167,7 @@ class Comparator:
     def each(
         self, pairs: Iterable[AcrossPair], *, progress: Callable[[int], None] | None = None
     ) -> Iterator[tuple[AcrossPair, Compared]]:
-        """Yield pairs with what became of them, in order, reading ``pairs`` only as far as needed.
-
-        Parameters
-        ----------
-        pairs : iterable of AcrossPair
-            Nothing is kept of those that were handed out: there may be millions.
-        progress : callable or None
-            Told the number of pairs finished since it was last told.
-
-        Raises
-        ------
-        ModelError, LedgerError
-            As for ``judge_items``. A pair that the budget did not reach has no answer, and says so.
-        """
+        """Yield pairs with what became of them, in order, reading only as far as needed."""
         return work_each(
             _Comparing(self._asker, readable_of(self._lm)),
             pairs,

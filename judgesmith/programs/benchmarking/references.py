@@ -1,4 +1,4 @@
-"""Good and different texts for every source: chosen from those given, rated and written."""
+"""Good and different texts for every source: chosen, rated, or written by a model."""
 
 from __future__ import annotations
 
@@ -8,20 +8,153 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import dspy
+
 from judgesmith.errors import InputError
-from judgesmith.programs.benchmarking.diverse import diverse
-from judgesmith.programs.direct import Direct
+from judgesmith.programs.families.direct import DirectJudge
 from judgesmith.programs.features.words import Text
-from judgesmith.programs.rewriting import Written
-from judgesmith.programs.running import CONCURRENCY, judge_items
-from judgesmith.signatures.rated import RatedItem
-from judgesmith.signatures.reference_writing import Reference
+from judgesmith.programs.judging.ask_once import Written
+from judgesmith.programs.judging.dspy_executor import AskingModule
+from judgesmith.programs.judging.executors import Asker, current_lm
+from judgesmith.programs.judging.judge import without_untold
+from judgesmith.programs.judging.program import AnySteps, Ask, Calls, Steps, asked
+from judgesmith.programs.judging.runner import CONCURRENCY, Work, beginning, judge_items, work_each
+from judgesmith.programs.judging.scoring import criteria_text
+from judgesmith.programs.perturbing.differences import spoken_around, unwrapped
+from judgesmith.signatures.config import DirectConfig
+from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.questions.benchmark import Reference, WriteReference
+from judgesmith.signatures.rubric import Rubric
 
 if TYPE_CHECKING:
-    import dspy
-
     from judgesmith.signatures.judgement import Judgement
-    from judgesmith.signatures.rubric import Rubric
+
+
+Grams = frozenset[tuple[str, ...]]
+
+
+def diverse(texts: Sequence[str], k: int) -> tuple[int, ...]:
+    """Return which texts to keep so that those most alike are as little alike as may be."""
+    if k < 0:
+        raise InputError(f"keep zero texts or more; got {k}.")
+    grams = [grams_of(text) for text in texts]
+    kept: list[int] = []
+    distance = [float("inf")] * len(grams)
+    while len(kept) < min(k, len(grams)):
+        chosen = max(range(len(grams)), key=distance.__getitem__)
+        kept.append(chosen)
+        for place, one in enumerate(grams):
+            distance[place] = min(distance[place], 1 - _shared(grams[chosen], one))
+        distance[chosen] = -1.0
+    return tuple(kept)
+
+
+def overlap(first: str, second: str) -> float:
+    """Return how much two texts have in common."""
+    return _shared(grams_of(first), grams_of(second))
+
+
+def grams_of(text: str) -> Grams:
+    """Return the words of a text and its pairs of neighbouring words."""
+    read = Text(text)
+    return frozenset((word,) for word in read.words) | read.bigrams
+
+
+def _shared(first: Grams, second: Grams) -> float:
+    either = len(first | second)
+    return len(first & second) / either if either else 1.0
+
+
+TEMPERATURE = 1.0
+"""Of every call: texts are to differ."""
+
+
+class ReferenceWriter(AskingModule):
+    """The DSPy program that writes one good text."""
+
+    def __init__(self, rubric: Rubric) -> None:
+        super().__init__(DirectConfig(rubric=rubric, temperature=TEMPERATURE))
+        self.write = dspy.Predict(without_untold(WriteReference, self.fixed_inputs("write")))
+
+    @property
+    def protocol(self) -> DirectConfig:
+        """Task and criteria, and what the calls are made with."""
+        own = self._settings
+        assert isinstance(own, DirectConfig)
+        return own
+
+    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
+        """Return task and criteria as far as there are any."""
+        rubric = self.protocol.rubric
+        lines = criteria_text(rubric, self.protocol.answers)
+        told = {"task": rubric.task, "criteria": lines}
+        return {name: text for name, text in told.items() if text}
+
+    def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
+        """Refuse: what writes texts judges none."""
+        raise TypeError("a writer of references judges no text; use write_references.")
+
+    def forward(self, *, source: str, number: int = 1, context: str | None = None) -> Written:
+        """Write one text, asked through DSPy's current model."""
+        return self.taken(writing_steps(source, context, number))
+
+
+def writing_steps(source: str, context: str | None, number: int) -> AnySteps[Written]:
+    """Ask for one text, and once more where the answer is not a text alone."""
+
+    def read(fields: Mapping[str, object]) -> Written:
+        text = unwrapped(str(fields["reference"] or ""), source).strip()
+        if not any(map(str.isalnum, text)):
+            raise InputError("an empty text")
+        if problem := spoken_around(text, source):
+            raise InputError(problem)
+        return Written(text=text)
+
+    inputs = {"number": str(number), "source": source, "context": context}
+    ask = Ask(predictor="write", inputs=inputs)
+    found = yield from asked(ask, read, again=1, calls=Calls())
+    return Written(problem=found) if isinstance(found, str) else found
+
+
+def write_references(
+    items: Sequence[RatedItem],
+    rubric: Rubric,
+    n: int,
+    lm: dspy.LM | None = None,
+    *,
+    concurrency: int = CONCURRENCY,
+    progress: Callable[[int], None] | None = None,
+) -> tuple[tuple[Written, ...], ...]:
+    """Return ``n`` texts for each item's source, as a model writes them."""
+    if n < 0:
+        raise InputError(f"write zero texts or more for each source; got {n}.")
+    lm = lm or current_lm()
+    work = _Writing(Asker.of(ReferenceWriter(rubric), lm))
+    units = ((item, number) for item in items for number in range(1, n + 1))
+    texts = [
+        written
+        for _, written in work_each(
+            work, units, concurrency=concurrency, may_begin=beginning(1, lm), progress=progress
+        )
+    ]
+    return tuple(tuple(texts[place * n : (place + 1) * n]) for place in range(len(items)))
+
+
+class _Writing(Work["tuple[RatedItem, int]", Written]):
+    """Sources with numbers, for each of which a text is written."""
+
+    def __init__(self, asker: Asker) -> None:
+        super().__init__(asker)
+
+    async def done(self, unit: tuple[RatedItem, int]) -> Written:
+        """Return one text, or why there is none."""
+        item, number = unit
+        return await self.asker.taken(writing_steps(item.source, item.context, number))
+
+    def undone(self, unit: tuple[RatedItem, int], problem: str) -> Written:
+        """Return why the model could not be asked."""
+        return Written(problem=problem)
+
 
 EMPTY = "no word in it"
 COPY = "a copy of the source"
@@ -38,19 +171,7 @@ SHARE = 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class FoundReferences:
-    """The references of sources, and what became of the other candidates.
-
-    Attributes
-    ----------
-    by_item : tuple of tuple of Reference
-        For each item, in order; none where no candidate was of use.
-    n_candidates : int
-        Texts that were given or asked for.
-    dropped : dict of str to int
-        How many of them are no references, by reason.
-    problems : tuple of str
-        What models said, or why they said nothing, where they failed; each once.
-    """
+    """The references of sources, and what became of the other candidates."""
 
     by_item: tuple[tuple[Reference, ...], ...]
     n_candidates: int
@@ -75,56 +196,7 @@ def references_for(
     concurrency: int = CONCURRENCY,
     progress: Callable[[int], None] | None = None,
 ) -> FoundReferences:
-    """Return up to ``n`` references for each item's source, good ones that differ.
-
-    A source that has more candidates than are needed has them rated; the best ``share`` of them,
-    at least ``n``, go on, and of these the ``n`` least alike are chosen; see ``diverse``. The
-    first of them is the best. A source with fewer keeps all, unrated. Candidates without a
-    quality score go on only where too few have one.
-
-    Parameters
-    ----------
-    items : sequence of RatedItem
-        One for each source, with its references; responses and ratings are not read.
-    rubric : Rubric
-        What quality is.
-    n : int
-        How many are wanted, one or more.
-    lm : dspy.LM or None
-        Rates; None takes DSPy's current model, or the offline model.
-    responses : sequence of sequence of str
-        More candidates for each item: responses that people found good; empty for none.
-    written : sequence of sequence of Written
-        More candidates for each item, as ``write_references`` returns them; empty for none.
-    share : float
-        Of the rated candidates of a source, above 0 and up to 1.
-    concurrency : int
-        Candidates rated at the same time.
-    progress : callable or None
-        Told the number of candidates rated since it was last told.
-
-    Returns
-    -------
-    FoundReferences
-        Every candidate is a reference or counted by the reason why not.
-
-    Raises
-    ------
-    ValueError
-        If ``n`` or ``share`` is out of its range, or other candidates are not aligned with
-        ``items``.
-    ModelError, LedgerError, Stopped
-        See ``judge_items``.
-
-    Examples
-    --------
-    >>> from judgesmith.signatures.rubric import Rubric
-    >>> texts = ("Ann left Rome.", "Ann left Rome!", " ", "It was late when Ann left.")
-    >>> item = RatedItem(source="Ann left Rome late.", references=texts, response="")
-    >>> found = references_for([item], Rubric(), 2)
-    >>> [one.id for one in found.by_item[0]], found.dropped
-    (['given-1', 'given-4'], {'the same as another': 1, 'no word in it': 1})
-    """
+    """Return up to ``n`` references for each item's source, good ones that differ."""
     if n < 1:
         raise InputError(f"each source needs 1 reference or more; got {n}.")
     if not 0 < share <= 1:
@@ -147,7 +219,7 @@ def references_for(
     ]
     rated = iter(
         judge_items(
-            Direct(rubric=rubric),
+            DirectJudge(rubric=rubric),
             [
                 _as_rated(item, one)
                 for item, several in zip(items, usable, strict=True)

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.errors import InputError
-from judgesmith.programs.answer_json import read_json
-from judgesmith.programs.asking import current_lm
-from judgesmith.programs.benchmarking.sub_aspect_table import known_sub_aspects
-from judgesmith.programs.line_orders import LineOrder, answered_side_by_side
-from judgesmith.programs.running import CONCURRENCY
-from judgesmith.signatures.g_eval import GEvalProtocol, steps_key
-from judgesmith.signatures.injection import SubAspect
+from judgesmith.programs.judging.ask_once import LineOrder, answered_side_by_side
+from judgesmith.programs.judging.executors import current_lm
+from judgesmith.programs.judging.json_answers import read_json
+from judgesmith.programs.judging.runner import CONCURRENCY
+from judgesmith.programs.perturbing.injection.by_rule import known_sub_aspects
+from judgesmith.signatures.family_configs import GEvalConfig, steps_key
+from judgesmith.signatures.perturbation import SubAspect
+from judgesmith.signatures.questions.benchmark import FEWEST, MOST, NameSubAspects
 from judgesmith.signatures.rubric import Criterion, Rubric, folded
-from judgesmith.signatures.sub_aspects import FEWEST, MOST, NameSubAspects
 
 if TYPE_CHECKING:
     import dspy
@@ -35,49 +35,12 @@ def infer_sub_aspects(
     concurrency: int = CONCURRENCY,
     told: Callable[[str], None] | None = None,
 ) -> tuple[SubAspect, ...]:
-    """Return the sides of every criterion, two to four each, as a model names them.
-
-    Parameters
-    ----------
-    rubric : Rubric
-        The criteria, and what the texts are written for.
-    lm : dspy.LM or None
-        The model; None takes DSPy's current one, or the offline model, which knows the sides of
-        families of criteria.
-    concurrency : int
-        Criteria asked about at the same time.
-    told : callable or None
-        Told in a sentence of every criterion whose answer could not be read: the sides of its
-        family stand in.
-
-    Returns
-    -------
-    tuple of SubAspect
-        In the order of the criteria; names differ within a criterion.
-
-    Raises
-    ------
-    ValueError
-        If there are no criteria.
-    ModelError, BudgetSpent, LedgerError, Stopped
-        If the model cannot be asked, or not further; what it has answered is on record.
-
-    References
-    ----------
-    Errors are bound to sub-aspects in "A Dual-Perspective NLG Meta-Evaluation Framework with
-    Automatic Benchmark and Better Interpretability", ACL 2025.
-
-    Examples
-    --------
-    >>> rubric = Rubric(criteria={"fluency": "Is it well written?"})
-    >>> [one.name for one in infer_sub_aspects(rubric)]
-    ['grammar', 'spelling', 'whole sentences', 'punctuation and capitals']
-    """
+    """Return the sides of every criterion, two to four each, as a model names them."""
     if not rubric.criteria:
         raise InputError("no criterion to take apart; give a rubric that has some.")
     orders = [_order(rubric.task, criterion) for criterion in rubric.criteria]
     answers = answered_side_by_side(
-        orders, lm or current_lm(), GEvalProtocol(), concurrency=concurrency
+        orders, lm or current_lm(), GEvalConfig(), concurrency=concurrency
     )
     found: list[SubAspect] = []
     for criterion, answer in zip(rubric.criteria, answers, strict=True):
@@ -103,32 +66,7 @@ def _order(task: str, criterion: Criterion) -> LineOrder:
 
 
 def sides_in(text: str, *, of: str) -> tuple[str, ...]:
-    r"""Return what a model's answer names, each as ``NAME: DEFINITION``, the first four.
-
-    Lines without a definition, such as headings and remarks, name nothing. Of two of one name
-    the first counts, and what is called like the criterion itself is no side of it.
-
-    Parameters
-    ----------
-    text : str
-        One per line, with marks of a list or without, or JSON.
-    of : str
-        Name of the criterion.
-
-    Raises
-    ------
-    ValueError
-        If fewer than two are left.
-
-    Examples
-    --------
-    >>> sides_in("Here they are:\n1. **Order**: Each follows.\n2. Unity - No leaps.", of="flow")
-    ('Order: Each follows.', 'Unity: No leaps.')
-    >>> sides_in('[{"name": "Order", "definition": "Each follows."}]', of="flow")
-    Traceback (most recent call last):
-    ...
-    judgesmith.InputError: expected 2 to 4 sides of flow, each with a name and a definition; got 1.
-    """
+    r"""Return what a model's answer names, each as ``NAME: DEFINITION``, the first four."""
     if len(text) > _LONGEST_ANSWER:
         raise InputError(f"the sides of {of} take {len(text):,} characters; expected a few lines.")
     found: dict[str, str] = {}

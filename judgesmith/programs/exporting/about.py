@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from judgesmith.programs.card import agreement_text, printable
+from judgesmith.programs.artifacts.card import agreement_text, printable
 
 if TYPE_CHECKING:
-    from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 
 LICENCE = (
     "What belongs to judgesmith in this export is under the Apache License 2.0; the rubric, the "
@@ -18,15 +18,7 @@ LICENCE = (
 
 
 def about(saved: AnySaved) -> dict[str, Any]:
-    """Return what is known of a judge that goes elsewhere: no key, no endpoint, no rated text.
-
-    Returns
-    -------
-    dict
-        ``fingerprint``, ``kind``, ``target``, ``scale`` (what scores are on), ``human_scale``
-        (what people rated on), ``models``, ``agreement`` (the headline, by level and statistic),
-        ``judgesmith`` (the version) and ``licence``; all of it JSON.
-    """
+    """Return what is known of a judge that goes elsewhere: no key, no endpoint, no rated text."""
     return {
         "fingerprint": saved.fingerprint,
         "kind": kind_of(saved),
@@ -42,7 +34,7 @@ def about(saved: AnySaved) -> dict[str, Any]:
 
 def kind_of(saved: AnySaved) -> str:
     """Return what kind of judge it is: its family, ``panel`` or ``calibrated``."""
-    from judgesmith.programs.saved import SavedJudge
+    from judgesmith.programs.artifacts.saved import SavedJudge
 
     return saved.protocol.judge if isinstance(saved, SavedJudge) else str(saved.kind)  # type: ignore[attr-defined]
 

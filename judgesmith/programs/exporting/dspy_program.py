@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from judgesmith.drafts import write_synced
 from judgesmith.errors import InputError, file_faults
+from judgesmith.programs.artifacts.saved import SavedJudgeError
+from judgesmith.programs.artifacts.saved_ensembles import saved_leaves, saved_panels
 from judgesmith.programs.exporting.about import about_lines
 from judgesmith.programs.exporting.form import Form, Row
-from judgesmith.programs.families import family_of
-from judgesmith.programs.saved import SavedJudgeError
-from judgesmith.programs.saved_kinds import saved_leaves, saved_panels
+from judgesmith.programs.judging.registry import family_of
 
 if TYPE_CHECKING:
     import dspy
 
-    from judgesmith.programs.holding import AnyJudge
-    from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+    from judgesmith.programs.families.ensemble.judges import AnyJudge
 
 STATE_FILE = "program.json"
 """What ``dspy.Module.save`` wrote."""
@@ -129,11 +129,10 @@ def _program_of(state: Mapping[str, Any]) -> AnyJudge:
         protocol = state["protocol"]
         family = family_of(protocol["judge"])
         bare = {**protocol, "demonstrations": {}, "instructions": {}, "nearest": None}
-        return family.judge_of(family.protocol_class.model_validate(bare))
-    from judgesmith.programs.calibrated import Calibrated
-    from judgesmith.programs.panel import Panel
-    from judgesmith.signatures.calibration import Calibration
-    from judgesmith.signatures.panel_weights import PanelWeights
+        judge: AnyJudge = family.judge_of(family.protocol_class.model_validate(bare))
+        return judge
+    from judgesmith.programs.families.ensemble.judges import Calibrated, Panel
+    from judgesmith.signatures.aggregation import Calibration, PanelWeights
 
     members = {name: _program_of(one) for name, one in state["members"].items()}
     settings = state["settings"]

@@ -18,7 +18,7 @@ from judgesmith.programs.exporting.verifying import Verified, verified
 if TYPE_CHECKING:
     import dspy
 
-    from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 
 ABOUT_FILE = "export.json"
 """What an exported folder says of the judge in it; a folder without it is never replaced."""
@@ -26,17 +26,7 @@ ABOUT_FILE = "export.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exported:
-    """What was written, and whether it judges as the judge does.
-
-    Attributes
-    ----------
-    form : str
-        Its name.
-    place : Path
-        The file or folder.
-    verified : Verified or None
-        None where nothing was run.
-    """
+    """What was written, and whether it judges as the judge does."""
 
     form: str
     place: Path
@@ -106,13 +96,7 @@ def export_judge(
 
 
 def check_carried(form: Form, name: str, saved: AnySaved) -> None:
-    """Refuse a judge that a form cannot carry.
-
-    Raises
-    ------
-    ValueError
-        If it cannot; the message says why, and which forms can.
-    """
+    """Refuse a judge that a form cannot carry."""
     why = form.check(saved)
     if why is None:
         return
@@ -136,15 +120,7 @@ def _others(name: str, saved: AnySaved) -> list[str]:
 
 
 def check_free(place: Path, form: Form, *, overwrite: bool) -> None:
-    """Refuse a place that holds what may not be replaced.
-
-    Raises
-    ------
-    FileExistsError
-        If there is something, and it is not an earlier export that may be overwritten.
-    ValueError
-        If the name has not the ending of the form.
-    """
+    """Refuse a place that holds what may not be replaced."""
     tidy(place)
     if form.suffix and place.suffix != form.suffix:
         raise InputError(f"this form is a file in {form.suffix}, not {place}; name another file.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     import dspy
 
-    from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 
 Row = Mapping[str, Any]
 """What an exported judge says of one text: ``score``, ``explanation``, ``criteria``, ``problem``
@@ -18,11 +18,7 @@ and whatever else the rows of ``judgesmith score`` hold."""
 
 
 class Form(ABC):
-    """One way to take a saved judge elsewhere.
-
-    Subclasses say what they are in ``says`` and write a file, or a folder where ``folder`` is
-    true. Whoever calls ``write`` has asked ``check`` before.
-    """
+    """One way to take a saved judge elsewhere."""
 
     says: ClassVar[str]
     """What it is, in a few words."""
@@ -39,24 +35,8 @@ class Form(ABC):
 
     @abstractmethod
     def write(self, saved: AnySaved, place: Path) -> None:
-        """Write the judge to ``place``: an empty folder, or a file that is not yet there.
-
-        The same judge is written in the same bytes each time. ``place`` is a draft that is renamed
-        when it is whole, so what is written must not name it.
-        """
+        """Write the judge to ``place``: an empty folder, or a file that is not yet there."""
 
     def judged(self, place: Path, saved: AnySaved, lms: Mapping[str, dspy.LM]) -> list[Row] | None:
-        """Return what the exported judge says of each golden item; None where nothing runs.
-
-        Parameters
-        ----------
-        place : Path
-            What ``write`` wrote.
-        saved : saved judge
-            The judge that it was made from, with its golden items.
-        lms : dict of str to dspy.LM
-            What answers instead of each of its models: models with a stack of ours, whose ledger
-            and budget hold. Requests of the exported judge are to be the judge's own, so that
-            what is on record is not asked again.
-        """
+        """Return what the exported judge says of each golden item; None where nothing runs."""
         return None

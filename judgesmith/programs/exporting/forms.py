@@ -18,25 +18,7 @@ FORMS: dict[str, str] = {
 
 
 def form_of(name: str) -> Form:
-    """Return the form of that name.
-
-    Raises
-    ------
-    ValueError
-        If there is none.
-    ImportError
-        If it needs a library that is not installed; the message says which extra brings it.
-
-    Examples
-    --------
-    >>> form_of("prompt").folder
-    True
-    >>> form_of("pickle")
-    Traceback (most recent call last):
-    ...
-    judgesmith.InputError: a judge cannot be exported as 'pickle'; choose from prompt, python, \
-dspy, mlflow, inspect.
-    """
+    """Return the form of that name."""
     if name not in FORMS:
         raise InputError(
             f"a judge cannot be exported as {name[:80]!r}; choose from {', '.join(FORMS)}."

@@ -7,19 +7,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from judgesmith.drafts import write_synced
+from judgesmith.programs.artifacts.saved_ensembles import load_saved
 from judgesmith.programs.exporting.about import about_lines
 from judgesmith.programs.exporting.form import Form, Row
 from judgesmith.programs.exporting.inspect_scorer import ONE_BY_ONE, SETTINGS
 from judgesmith.programs.exporting.mlflow_loading import JudgeModel
 from judgesmith.programs.exporting.mlflow_model import needed
 from judgesmith.programs.exporting.verifying import golden_items
-from judgesmith.programs.running import judges_sources
-from judgesmith.programs.saved_kinds import load_saved
+from judgesmith.programs.judging.runner import judges_sources
 
 if TYPE_CHECKING:
     import dspy
 
-    from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 
 JUDGE = "judge"
 """Where the judge is in the folder, as ``compile`` writes one."""

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.errors import InputError
+from judgesmith.programs.artifacts.saved_ensembles import load_saved
 from judgesmith.programs.exporting.mlflow_loading import JudgeModel, check_settings, models_of
 from judgesmith.programs.extras import library
-from judgesmith.programs.running import judges_sources
-from judgesmith.programs.saved_kinds import load_saved
+from judgesmith.programs.judging.runner import judges_sources
 
 if TYPE_CHECKING:
     import dspy
 
-    from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 
 SETTINGS = (
     "model",
@@ -79,41 +79,7 @@ def inspect_scoring(
     lms: Mapping[str, dspy.LM] | None = None,
     **settings: Any,
 ) -> Scoring:
-    """Return what a scorer of Inspect AI does: the ``Score`` of a state and its target.
-
-    The value is the judge's score, in points of its scale. A text without one is
-    ``Score.unscored``, which says why: Inspect counts it and leaves it out of means.
-
-    Parameters
-    ----------
-    judge : str, Path or saved judge
-        A judge's folder.
-    source : str or None
-        What of the sample's ``metadata`` is the source; None takes its input.
-    context : str
-        What of the metadata is further material, where it has that. The targets are the
-        references of judges that read some.
-    lms : dict of str to dspy.LM, or None
-        What answers instead of each of the judge's models, by name.
-    **settings
-        Where ``lms`` is None: some of ``SETTINGS``. Calls go through judgesmith's own clients,
-        not through Inspect's, which does not count them.
-
-    Raises
-    ------
-    ValueError
-        If there is no such setting, or the judge compares responses.
-    SavedJudgeError
-        If there is no judge in the folder that can be trusted.
-
-    Examples
-    --------
-    >>> inspect_scoring("judge", max_call=10)
-    Traceback (most recent call last):
-    ...
-    judgesmith.InputError: there is no setting 'max_call'; choose from model, allow_models, \
-api_base, ledger, max_calls, max_tokens, max_usd, max_minutes.
-    """
+    """Return what a scorer of Inspect AI does: the ``Score`` of a state and its target."""
     check_settings(settings, SETTINGS)
     saved = load_saved(judge) if isinstance(judge, str | Path) else judge
     if judges_sources(saved):

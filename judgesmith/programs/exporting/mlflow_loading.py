@@ -7,17 +7,17 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.errors import InputError
-from judgesmith.programs.running import CONCURRENCY, judge_items
-from judgesmith.programs.saved_kinds import load_saved
-from judgesmith.programs.scored_row import score_row
+from judgesmith.programs.artifacts.saved_ensembles import load_saved
+from judgesmith.programs.judging.rows import score_row
+from judgesmith.programs.judging.runner import CONCURRENCY, judge_items
+from judgesmith.signatures.items import RatedItem, source_hash
 from judgesmith.signatures.judgement import Judgement
-from judgesmith.signatures.rated import RatedItem, source_hash
 
 if TYPE_CHECKING:
     import dspy
     import pandas as pd
 
-    from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 
 DEFAULTS: Mapping[str, Any] = {
     "model": None,
@@ -42,17 +42,7 @@ _TEXTS = ("source", "context", "source_id", "system_id")
 
 
 class JudgeModel:
-    """A saved judge as MLflow calls it.
-
-    Parameters
-    ----------
-    saved : saved judge
-        Of any kind.
-    lms : dict of str to dspy.LM
-        What answers, by the name of each of its models.
-    concurrency : int
-        Requests under way at once.
-    """
+    """A saved judge as MLflow calls it."""
 
     def __init__(
         self, saved: AnySaved, lms: Mapping[str, dspy.LM], *, concurrency: int = CONCURRENCY
@@ -63,31 +53,7 @@ class JudgeModel:
         self.concurrency = concurrency
 
     def predict(self, model_input: Any, params: Mapping[str, Any] | None = None) -> pd.DataFrame:
-        """Return a row of scores for each row of texts, in order and with its index.
-
-        Parameters
-        ----------
-        model_input : DataFrame, list of dict, or dict
-            Rows with ``response`` and perhaps ``source``, ``context``, ``references`` (texts),
-            ``source_id`` and ``system_id``.
-        params : dict or None
-            Not read; MLflow hands it on.
-
-        Returns
-        -------
-        DataFrame
-            ``score`` in points of the judge's scale, not a number where there is none;
-            ``explanation``; ``problem``, which says why there is no score; ``criteria``,
-            ``errors``, ids, ``judge`` (its fingerprint) and what else ``judgesmith score``
-            writes.
-
-        Raises
-        ------
-        ValueError
-            If there is no column ``response``.
-        ModelError
-            If the model cannot be asked at all.
-        """
+        """Return a row of scores for each row of texts, in order and with its index."""
         import pandas as pd
 
         columns: list[Any]
@@ -128,22 +94,7 @@ class JudgeModel:
 
 
 def _load_pyfunc(path: str, model_config: Mapping[str, Any] | None = None) -> JudgeModel:
-    """Return the judge in a folder; MLflow calls this by its name.
-
-    Parameters
-    ----------
-    path : str
-        Folder of the judge.
-    model_config : dict or None
-        Other values for some of ``DEFAULTS``.
-
-    Raises
-    ------
-    SavedJudgeError
-        If there is no judge in it that can be trusted.
-    ValueError
-        If a setting is none, or a model cannot be asked.
-    """
+    """Return the judge in a folder; MLflow calls this by its name."""
     said = {**DEFAULTS, **(model_config or {})}
     check_settings(said, DEFAULTS)
     concurrency = said.pop("concurrency")
@@ -152,19 +103,7 @@ def _load_pyfunc(path: str, model_config: Mapping[str, Any] | None = None) -> Ju
 
 
 def check_settings(given: Iterable[str], known: Iterable[str]) -> None:
-    """Refuse a setting that there is not.
-
-    Raises
-    ------
-    ValueError
-        If one of those given is not known.
-
-    Examples
-    --------
-    >>> check_settings(["max_call"], ["model", "max_calls"])
-    Traceback (most recent call last):
-    judgesmith.InputError: there is no setting 'max_call'; choose from model, max_calls.
-    """
+    """Refuse a setting that there is not."""
     there = list(known)
     if unknown := set(given) - set(there):
         raise InputError(f"there is no setting {min(unknown)!r}; choose from {', '.join(there)}.")
@@ -177,30 +116,15 @@ def models_of(
     allow_models: Collection[str] | str | None = None,
     **options: Any,
 ) -> dict[str, dspy.LM]:
-    """Return what answers for each of a judge's models: itself, or the one that is named for all.
+    """Return what answers for each of a judge's models.
 
-    ``options`` are those of ``judgesmith.model``; models share one ledger and one budget.
-
-    Raises
-    ------
-    InputError
-        If the judge would ask a model that neither ``model`` nor ``allow_models`` names.
-
-    Examples
-    --------
-    >>> from judgesmith.programs.direct import Direct
-    >>> from judgesmith.programs.saved import SavedJudge
-    >>> judge = Direct()
-    >>> saved = SavedJudge(protocol=judge.protocol, questions=judge.templates(), model="openai/m",
-    ...                    target="overall", human_scale="1..5")
-    >>> [lm.model for lm in models_of(saved, model="offline").values()]
-    ['offline']
+    Itself, or the one that is named for all.
     """
     from uuid import uuid4
 
-    from judgesmith.programs.models import engine_for, stack_of
-    from judgesmith.programs.models import model as model_named
-    from judgesmith.programs.models.naming import refusal, unnamed
+    from judgesmith.programs.lm import engine_for, stack_of
+    from judgesmith.programs.lm import model as model_named
+    from judgesmith.programs.lm.factory import refusal, unnamed
 
     allowed = [allow_models] if isinstance(allow_models, str) else list(allow_models or ())
     if model is None and (others := unnamed(saved.models, allowed)):
@@ -221,14 +145,7 @@ def models_of(
 
 
 def item_of(row: Mapping[str, Any]) -> RatedItem:
-    """Return a row of texts as judges take it; what is missing is empty.
-
-    Examples
-    --------
-    >>> item_of({"response": "r", "source": None, "context": float("nan"), "source_id": 7.0})
-    ...     # doctest: +ELLIPSIS
-    RatedItem(source_id='7', ..., source='', context=None, response='r', ...)
-    """
+    """Return a row of texts as judges take it; what is missing is empty."""
     texts = {name: _text(row.get(name)) for name in _TEXTS}
     response = _text(row.get("response"))
     given = row.get("references")

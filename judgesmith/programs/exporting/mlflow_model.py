@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import yaml
 
 from judgesmith.drafts import write_synced
+from judgesmith.programs.artifacts.saved_ensembles import load_saved, saved_leaves
 from judgesmith.programs.exporting.about import about, about_lines
 from judgesmith.programs.exporting.form import Form, Row
 from judgesmith.programs.exporting.mlflow_loading import DEFAULTS, JudgeModel
 from judgesmith.programs.exporting.verifying import golden_items
-from judgesmith.programs.saved_kinds import load_saved, saved_leaves
 
 if TYPE_CHECKING:
     import dspy
 
-    from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 
 JUDGE = "judge"
 """Where the judge is in the folder, as ``compile`` writes one."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.errors import InputError
+from judgesmith.programs.artifacts.saved_ensembles import load_saved
 from judgesmith.programs.exporting.mlflow_loading import (
     DEFAULTS,
     JudgeModel,
@@ -15,13 +16,12 @@ from judgesmith.programs.exporting.mlflow_loading import (
     models_of,
 )
 from judgesmith.programs.extras import library
-from judgesmith.programs.running import judges_sources
-from judgesmith.programs.saved_kinds import load_saved
+from judgesmith.programs.judging.runner import judges_sources
 
 if TYPE_CHECKING:
     import dspy
 
-    from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 
 UNSCORED = "UNSCORED"
 """The code of the error that stands for a score where there is none."""

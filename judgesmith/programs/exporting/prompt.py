@@ -9,15 +9,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from judgesmith.drafts import write_synced
 from judgesmith.errors import file_faults
-from judgesmith.programs.card import score_text
+from judgesmith.programs.artifacts.card import score_text
+from judgesmith.programs.artifacts.saved import SavedJudge
+from judgesmith.programs.artifacts.saved_ensembles import (
+    SavedCalibrated,
+    SavedPanel,
+    saved_leaves,
+    saved_panels,
+)
 from judgesmith.programs.exporting.about import about, about_lines
 from judgesmith.programs.exporting.form import Form
-from judgesmith.programs.saved import SavedJudge
-from judgesmith.programs.saved_kinds import SavedCalibrated, SavedPanel, saved_leaves, saved_panels
-from judgesmith.programs.templates import ABSENT, Slot, Template
+from judgesmith.programs.judging.prompts import ABSENT, Slot, Template
 
 if TYPE_CHECKING:
-    from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 
 TOLD = ("active-critic", "direct", "g-eval", "explain-eval", "checklist")
 """Families whose steps between questions can be told in a few sentences."""
@@ -151,17 +156,7 @@ def _judge(saved: SavedJudge) -> dict[str, Any]:
 
 
 def question_told(question: Template) -> dict[str, Any]:
-    """Return one question: its messages, the pieces of the last one, and what it answers.
-
-    Examples
-    --------
-    >>> asked = Template(
-    ...     predictor="grade", turns=(), outputs={"score": "points"},
-    ...     question=("Rate: ", Slot(name="response", fenced=True)),
-    ... )
-    >>> question_told(asked)["messages"]
-    [{'role': 'user', 'content': 'Rate: {{response}}'}]
-    """
+    """Return one question: its messages, the pieces of the last one, and what it answers."""
     pieces = [
         one if isinstance(one, str) else {"placeholder": one.name, "fenced": one.fenced}
         for one in question.question

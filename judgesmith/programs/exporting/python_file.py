@@ -12,25 +12,29 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from judgesmith.drafts import write_synced
+from judgesmith.programs.artifacts.record import SavedRecord
+from judgesmith.programs.artifacts.saved import SavedJudge
+from judgesmith.programs.artifacts.saved_ensembles import (
+    SavedCalibrated,
+    SavedPanel,
+    saved_leaves,
+    saved_panels,
+)
 from judgesmith.programs.exporting.about import about, about_lines
 from judgesmith.programs.exporting.form import Form, Row
 from judgesmith.programs.exporting.stack_asked import StackAsked
-from judgesmith.programs.saved import SavedJudge
-from judgesmith.programs.saved_kinds import SavedCalibrated, SavedPanel, saved_leaves, saved_panels
-from judgesmith.programs.saved_record import SavedRecord
-from judgesmith.programs.templates import Slot, Template
-from judgesmith.programs.weighing import criterion_term
-from judgesmith.signatures.answer_scale import is_percent
-from judgesmith.signatures.calibration import LEFT_TO_PEOPLE, Calibration
-from judgesmith.signatures.checklist import ChecklistProtocol
+from judgesmith.programs.judging.logprobs import criterion_term
+from judgesmith.programs.judging.prompts import Slot, Template
+from judgesmith.signatures.aggregation import LEFT_TO_PEOPLE, Calibration
+from judgesmith.signatures.config import ActiveCriticConfig, JudgeConfig
+from judgesmith.signatures.family_configs import ChecklistConfig
 from judgesmith.signatures.fences import fence_key
-from judgesmith.signatures.judge_protocol import JudgeProtocol
-from judgesmith.signatures.protocol import Protocol
+from judgesmith.signatures.scale import is_percent
 
 if TYPE_CHECKING:
     import dspy
 
-    from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 
 CARRIED = ("active-critic", "direct", "g-eval", "explain-eval", "checklist")
 """Families whose judgements are rendered prompts, answers in sections, and plain weights."""
@@ -122,13 +126,7 @@ def file_in(name: str) -> str:
 
 
 def client_name(model: str) -> str:
-    """Return what a model's own server calls it.
-
-    Examples
-    --------
-    >>> client_name("openai/gpt-4o-mini"), client_name("offline")
-    ('gpt-4o-mini', 'offline')
-    """
+    """Return what a model's own server calls it."""
     return model.partition("/")[2] or model
 
 
@@ -202,7 +200,7 @@ def _leaf(saved: SavedJudge) -> dict[str, Any]:
     if not protocol.scores_criteria:
         ((_, whole),) = questions.items()
     else:
-        if isinstance(protocol, Protocol) and protocol.overall == "asked":
+        if isinstance(protocol, ActiveCriticConfig) and protocol.overall == "asked":
             whole = questions["overall"]
         criteria = {name: [] for name in protocol.rubric.names}
         for name, checks, question in _by_criterion(protocol, questions):
@@ -225,8 +223,8 @@ def _leaf(saved: SavedJudge) -> dict[str, Any]:
             "labels": list(protocol.answers.labels),
             "percent": is_percent(protocol.answers),
         },
-        "tolerant": isinstance(protocol, Protocol),
-        "lack": "lack an answer" if isinstance(protocol, ChecklistProtocol) else "have none",
+        "tolerant": isinstance(protocol, ActiveCriticConfig),
+        "lack": "lack an answer" if isinstance(protocol, ChecklistConfig) else "have none",
         "joint": joint,
         "criteria": criteria,
         "whole": whole,
@@ -235,10 +233,10 @@ def _leaf(saved: SavedJudge) -> dict[str, Any]:
 
 
 def _by_criterion(
-    protocol: JudgeProtocol, questions: Mapping[str, dict[str, Any]]
+    protocol: JudgeConfig, questions: Mapping[str, dict[str, Any]]
 ) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Yield criterion, what a checklist asks, and the question, in the order of asking."""
-    if isinstance(protocol, ChecklistProtocol):
+    if isinstance(protocol, ChecklistConfig):
         for place, criterion in enumerate(protocol.rubric.criteria, start=1):
             for number, said in enumerate(protocol.questions_for(criterion), start=1):
                 yield criterion.name, said, questions[f"check_{place}_{number}"]

@@ -6,29 +6,21 @@ from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from judgesmith.programs.models import ModelRequest, request_settings, stack_of
-from judgesmith.programs.models.errors import (
+from judgesmith.programs.lm import ModelRequest, request_settings, stack_of
+from judgesmith.programs.lm.errors import (
     ContextWindowExceeded,
     ModelError,
     TransientModelError,
     speaks_of_one_item,
 )
-from judgesmith.programs.models.request import Message, ModelAnswer, Prefix
+from judgesmith.programs.lm.records import Message, ModelAnswer, Prefix
 
 if TYPE_CHECKING:
     import dspy
 
 
 class StackAsked:
-    """Stands for the ``Server`` of an exported file; its requests are those of the saved judge.
-
-    Parameters
-    ----------
-    lms : dict of str to dspy.LM
-        Models with a stack of ours, by the name that is asked for.
-    fault : callable
-        Makes what the file calls a ``ModelError``.
-    """
+    """Stands for the ``Server`` of an exported file; its requests are those of the saved judge."""
 
     model = ""
 
@@ -39,16 +31,7 @@ class StackAsked:
     def completion(
         self, messages: list[dict[str, str]], options: Mapping[str, Any], sample: int
     ) -> SimpleNamespace:
-        """Return an answer in the layout of a chat completion.
-
-        Raises
-        ------
-        ModelError
-            That of the file for what speaks of one text, so that it takes it as it takes a
-            server's; that of the stack for all else.
-        BudgetSpent
-            As the stack does.
-        """
+        """Return an answer in the layout of a chat completion."""
         given = dict(options)
         lm = self._lms[given.pop("model")]
         stack = stack_of(lm)

@@ -9,31 +9,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.programs.exporting.form import Form, Row
-from judgesmith.programs.running import judge_items
+from judgesmith.programs.judging.runner import judge_items
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement
-from judgesmith.signatures.rated import RatedItem
 
 if TYPE_CHECKING:
     import dspy
 
-    from judgesmith.programs.saved_kinds import AnySaved
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 
 _CLOSE = 1e-9  # points: sums in another order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """What an exported judge says otherwise of a golden item.
-
-    Attributes
-    ----------
-    item : int
-        Place among the golden items, from 0.
-    field : str
-        ``score``, ``problem``, or ``criteria.NAME``.
-    saved, exported : object
-        What either says.
-    """
+    """What an exported judge says otherwise of a golden item."""
 
     item: int
     field: str
@@ -43,15 +33,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verified:
-    """How an export did on the golden items.
-
-    Attributes
-    ----------
-    n_items, n_equal : int
-        Golden items, and those of which both say the same.
-    differences : tuple of Difference
-        What is not the same.
-    """
+    """How an export did on the golden items."""
 
     n_items: int
     n_equal: int
@@ -61,14 +43,7 @@ class Verified:
 def verified(
     form: Form, place: Path, saved: AnySaved, lms: Mapping[str, dspy.LM] | None
 ) -> Verified | None:
-    """Return how an export does on the golden items beside the judge itself, asked the same.
-
-    Returns
-    -------
-    Verified or None
-        None where the form does not run, there are no golden items, or ``lms`` is None and the
-        judge asks another model than the offline one.
-    """
+    """Return how an export does on the golden items beside the judge itself, asked the same."""
     lms = offline_models(saved) if lms is None else lms
     if not saved.golden or lms is None:
         return None
@@ -103,7 +78,7 @@ def golden_items(saved: AnySaved) -> list[RatedItem]:
 
 def offline_models(saved: AnySaved) -> dict[str, dspy.LM] | None:
     """Return the offline model by its name; None for a judge that asks any other."""
-    from judgesmith.programs.models import model
+    from judgesmith.programs.lm import model
 
     if set(saved.models) != {"offline"}:
         return None
@@ -111,13 +86,7 @@ def offline_models(saved: AnySaved) -> dict[str, dspy.LM] | None:
 
 
 def differing(item: int, own: Judgement, row: Row) -> list[Difference]:
-    """Return what a row of an exported judge says otherwise than the judge itself.
-
-    Examples
-    --------
-    >>> differing(0, Judgement(score=3.5), {"score": 3.5, "problem": None, "criteria": {}})
-    []
-    """
+    """Return what a row of an exported judge says otherwise than the judge itself."""
     pairs: dict[str, tuple[Any, Any]] = {
         "score": (own.score, row.get("score")),
         "problem": (own.problem, row.get("problem")),

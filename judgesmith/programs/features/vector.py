@@ -1,15 +1,278 @@
-"""All lexical features of one response as one vector of named numbers, in one fixed order."""
+"""All lexical features of one response as one vector of named numbers."""
 
 from __future__ import annotations
 
 import hashlib
+import re
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
+from math import log1p
 
 import numpy as np
 import numpy.typing as npt
 
-from judgesmith.programs.features.counting import counted, feature_names
-from judgesmith.programs.features.structure import Form
+from judgesmith.programs.features.texts import (
+    Form,
+    form_of,
+    fragments,
+    overlap_features,
+    repeated_phrase,
+    repetition_features,
+    slot_features,
+    turns_of,
+    unsupported,
+)
+from judgesmith.programs.features.words import Text, TextCache
+
+_VERBS = "is are was were has have had does did will would can could should"
+_BE = "is are was were be been"
+
+
+def _pairs(first: str, second: str) -> set[tuple[str, str]]:
+    return set(product(first.split(), second.split()))
+
+
+# An article wants a noun; a preposition wants no finite verb; some verbs exclude each other.
+# Pairs that a comma may rightly part ("of, and") are left out, for words come without commas.
+_BROKEN = (
+    _pairs("the an every its their my your our", _VERBS)
+    | _pairs("the an every its their my your our", "of for with from into at because than")
+    | _pairs("the an a every", "the an a he she they it and or but")
+    | _pairs("a", "is are was were has have had of with from")
+    | _pairs("of for with from into at to", "is are was were has had does did of")
+    | _pairs("is are was were be been", _BE + " has have had do does did can")
+    | _pairs("i", "is are has")
+    | _pairs("he she", "are have")
+    | _pairs("we they", "is was has")
+    | _pairs("did does do can could will would should", "is are was were had has")
+    | _pairs("and or but", "and or but")
+)
+_MANY = frozenset({"two", "three", "four", "five", "many", "several", "both"})
+# "Skool , is a restaurant": no comma parts a subject from its verb.
+_PARTED = re.compile(r"[^,.;]{1,40} ?, (?:is|are|was|has) ")
+
+_PEOPLE = (
+    frozenset(["i", "me", "my", "mine", "myself"]),
+    frozenset(["we", "us", "our", "ours", "ourselves"]),
+    frozenset(["he", "him", "his", "himself", "male"]),
+    frozenset(["she", "her", "hers", "herself", "female"]),
+)
+_CLASS = {word: place for place, people in enumerate(_PEOPLE) for word in people}
+
+
+def broken_pairs(response: Text) -> int:
+    """Count neighbouring words that English grammar keeps apart."""
+    words = response.words
+    found = int(_PARTED.match(response.text) is not None)
+    for start, end in response.sentences:
+        before = ""
+        for word in words[start:end]:
+            if (before, word) in _BROKEN:
+                found += 1
+            elif before == "an":
+                found += len(word) > 3 and word[0] in "bcdfgjklmnpqrtvwz"
+            elif before == "a":
+                found += len(word) > 3 and word[0] in "aei"
+            elif word in _MANY:
+                found += before == "is" and words[start] == "there"
+            before = word
+    return found
+
+
+def same_people(response: list[str], source: list[str]) -> float:
+    """Return the share of the response's I, we, he and she that the source speaks of as well."""
+    known = {_CLASS[word] for word in source if word in _CLASS}
+    mine = [_CLASS[word] for word in response if word in _CLASS]
+    if not known or not mine:
+        return 1.0
+    return sum(one in known for one in mine) / len(mine)
+
+
+_ENDINGS = tuple(".!?…。！？।؟\"'”’»)]")
+_PLACEHOLDER = re.compile(r"<\s*(?:/\s*)?\w+\s*>|&\w+;|_{2,}|@@")
+_STRAY = re.compile("[\ufffd\ud800-\udfff]")
+# The leading set of characters lets the search skip through plain text.
+_DOUBLED = re.compile(r"[,;:.!?(](?:(?<=[,;:])\s*[,;:.]|(?<=[.!?])\s+\.|(?<=\()\s*\))")
+# A sentence does not end on these. English, German, French, Spanish; a word that means
+# something else in one of the others ("die", "den", "como") is left out.
+_NEVER_LAST = frozenset(
+    " ".join(
+        (
+            "the a an of and or but to with from by at for as than because if when while which",
+            "who whose is was are were be been his her their its my your our into onto very",
+            "der das und oder mit von für dass weil les des et ou dans avec pour que",
+            "el los las y de del con para",
+        )
+    ).split()
+)
+_LONG_LETTERS = 8
+
+
+def style_features(response: Text, source: Text) -> dict[str, float]:
+    """Return how the response is written, in logs of counts and in shares of 0 to 1."""
+    text, words = response.text, response.words
+    n = len(words)
+    sentences = response.sentences
+    lengths = [end - start for start, end in sentences]
+    mean_length = n / len(lengths) if lengths else 0.0
+    letters = [len(word) for word in words]
+    syllables, ease = response.syllables, response.ease
+    faults = surface_faults(response)
+    return {
+        "words": log1p(n),
+        "sentences": log1p(len(lengths)),
+        "sentence_words": log1p(mean_length),
+        "longest_sentence": log1p(max(lengths, default=0)),
+        "short_sentences": sum(length < 4 for length in lengths) / len(lengths) if lengths else 0.0,
+        "content_words": log1p(len(response.stem_counts)),
+        "word_letters": sum(letters) / n if n else 0.0,
+        "long_words": sum(size >= _LONG_LETTERS for size in letters) / n if n else 0.0,
+        "syllables": syllables,
+        "ease": ease,
+        "ease_gain": ease - source.ease,
+        "commas": text.count(",") / n if n else 0.0,
+        "questions": log1p(text.count("?") + text.count("？")),
+        "exclamations": log1p(text.count("!")),
+        "unfinished": float("unfinished" in faults),
+        "dangling": log1p(faults.get("dangling", 0)),
+        "lower_start": faults.get("lower_start", 0) / len(lengths) if lengths else 0.0,
+        "unbalanced": float("unbalanced" in faults),
+        "placeholders": log1p(faults.get("placeholders", 0)),
+        "doubled_marks": log1p(faults.get("doubled_marks", 0)),
+        "broken_pairs": log1p(faults.get("broken_pairs", 0)),
+    }
+
+
+def surface_faults(response: Text) -> dict[str, int]:
+    """Return the faults that show without understanding, and how often each occurs."""
+    text = response.text.rstrip()
+    found = {
+        "unfinished": int(not text.endswith(_ENDINGS)),
+        "dangling": sum(response.words[end - 1] in _NEVER_LAST for _, end in response.sentences),
+        "lower_start": _lower_starts(response),
+        "unbalanced": int(text.count("(") != text.count(")") or text.count('"') % 2 == 1),
+        "placeholders": _placeholders(response),
+        "doubled_marks": len(_DOUBLED.findall(text)),
+        "broken_pairs": broken_pairs(response),
+    }
+    return {name: count for name, count in found.items() if count}
+
+
+def _placeholders(response: Text) -> int:
+    """Count markup, entities, unknown-word tokens and characters that are none."""
+    text = response.text
+    found = response.words.count("unk")
+    if any(mark in text for mark in "<&_@"):
+        found = max(found, len(_PLACEHOLDER.findall(text)))
+    return found + len(_STRAY.findall(text))
+
+
+def _lower_starts(response: Text) -> int:
+    """Count sentences that begin small, in a text that has capitals at all."""
+    starts = [response.originals[start] for start, _ in response.sentences]
+    small = sum(word[0].islower() for word in starts)
+    return small if small < len(starts) or response.names else 0
+
+
+_CACHE_CHARACTERS = 1_000_000
+_MAX_QUOTED = 8
+_texts = TextCache(_CACHE_CHARACTERS)
+_EMPTY = Text("")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """What was counted."""
+
+    features: Mapping[str, float]
+    form: Form
+    script: str
+    unsupported: tuple[str, ...]
+    missing: tuple[str, ...]
+    repeated: str
+
+
+def counted(source: str, context: str | None, response: str) -> Counted:
+    """Return what is counted, a function of the three texts alone."""
+    src = _texts.read(source)
+    more = _texts.read(context) if context else _EMPTY
+    own = Text(response)
+    found = overlap_features(own, src)
+    names, numbers = unsupported(own, src, more)
+    found |= _support(own, src, names, numbers)
+    found |= repetition_features(own)
+    found |= style_features(own, src)
+    form = form_of(src, own, context, known_content=found["known_content"])
+    found |= _conversation(own, src, more, form)
+    slots, missing = slot_features(source, own) if form == "data" else slot_features("", own)
+    found |= slots
+    return Counted(
+        features=found,
+        form=form,
+        script=own.script or src.script,
+        unsupported=(*names, *numbers)[:_MAX_QUOTED],
+        missing=missing[:_MAX_QUOTED],
+        repeated=repeated_phrase(own),
+    )
+
+
+def feature_names() -> tuple[str, ...]:
+    """Return the names of all features, in the order in which they are counted."""
+    empty: dict[str, float] = overlap_features(_EMPTY, _EMPTY)
+    empty |= _support(_EMPTY, _EMPTY, [], []) | repetition_features(_EMPTY)
+    empty |= style_features(_EMPTY, _EMPTY) | _conversation(_EMPTY, _EMPTY, _EMPTY, "other")
+    return tuple(empty | slot_features("", _EMPTY)[0])
+
+
+def _support(own: Text, src: Text, names: list[str], numbers: list[str]) -> dict[str, float]:
+    """Return how names and numbers went from source to response; a share of nothing kept is 1."""
+    kept = len(own.numbers & src.numbers)
+    source_names = {src.words[place] for place in src.names}
+    n_kept_names = len(source_names & own.word_set)
+    return {
+        "unknown_names": log1p(len(names)),
+        "unknown_numbers": log1p(len(numbers)),
+        "kept_numbers": kept / len(src.numbers) if src.numbers else 1.0,
+        "kept_names": n_kept_names / len(source_names) if source_names else 1.0,
+        "figures": log1p(len(own.numbers)),
+    }
+
+
+def _conversation(own: Text, src: Text, more: Text, form: Form) -> dict[str, float]:
+    """Return how the response takes up the context and, in a conversation, the last turn."""
+    mine: Counter[str] = own.stem_counts
+    n_mine = sum(mine.values())
+    in_context = sum(count for stem, count in mine.items() if stem in more.stem_counts)
+    last = _texts.read(turns_of(src.text)[-1]) if form == "dialogue" else src
+    in_last = sum(count for stem, count in mine.items() if stem in last.stem_counts)
+    n_new = sum(stem not in more.stem_counts and stem not in src.stem_counts for stem in mine)
+    n_own_bigrams = max(len(own.words) - 1, 1)
+    in_parts = sum(count for stem, count in mine.items() if src.part_counts[stem] > 1)
+    shared_bigrams = len(own.bigrams & more.bigrams)
+    return {
+        "context_content": in_context / n_mine if n_mine else 0.0,
+        "context_words": log1p(len(mine.keys() & more.stem_counts.keys())),
+        "context_bigrams": min(shared_bigrams / n_own_bigrams, 1.0),
+        "context_copy": log1p(fragments(own, more).longest),
+        "last_turn": in_last / n_mine if n_mine else 0.0,
+        "new_content": log1p(n_new),
+        "left_hard": _left_hard(own, src),
+        "same_people": same_people(own.words, src.words),
+        "shared_parts": in_parts / n_mine if n_mine else 0.0,
+        "asked": float("?" in last.text and form == "dialogue"),
+    }
+
+
+def _left_hard(own: Text, src: Text) -> float:
+    """Return how far long sentences were left as they were: 0 not at all, 1 word by word."""
+    mean_words = len(src.words) / max(len(src.sentences), 1)
+    long = min(max((mean_words - 20) / 20, 0.0), 1.0)
+    if not long:
+        return 0.0
+    return long * len(own.bigrams & src.bigrams) / max(len(own.bigrams | src.bigrams), 1)
+
 
 _CACHE_VECTORS = 4096
 # What was computed last, by the digest of its texts: a judge asks several questions of one item.

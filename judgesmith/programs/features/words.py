@@ -35,30 +35,7 @@ CASELESS_NOTE = "a script without capitals: names and syllables are not seen"
 
 
 class Text:
-    """The words and sentences of one text, and what is counted over them.
-
-    Parameters
-    ----------
-    text : str
-        Anything, also empty or with lone surrogates.
-
-    Attributes
-    ----------
-    words : list of str
-        Folded to one case; numbers are words, punctuation is not. Characters of scripts
-        without spaces are words by themselves.
-    originals : list of str
-        The same words as written.
-    sentences : list of (int, int)
-        Ranges of ``words``, end excluded, none empty.
-
-    Examples
-    --------
-    >>> Text("It's 3.5 km. Go!").words
-    ['it', 's', '3.5', 'km', 'go']
-    >>> Text("It's 3.5 km. Go!").sentences
-    [(0, 4), (4, 5)]
-    """
+    """The words and sentences of one text, and what is counted over them."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -114,11 +91,7 @@ class Text:
 
     @cached_property
     def stems(self) -> list[str]:
-        """Return every word cut to its first letters, empty where it carries little content.
-
-        Words of four letters or more, numbers, and single characters of unspaced scripts
-        count as content: a rule that needs no list of words of any one language.
-        """
+        """Return every word cut to its first letters, empty where it carries little content."""
         return [stem_of(word) for word in self.words]
 
     @cached_property
@@ -192,10 +165,7 @@ class Text:
 
     @cached_property
     def part_counts(self) -> Counter[str]:
-        """Count in how many numbered parts ("Review 1: …") each content stem stands.
-
-        Empty for a text that is no collection of three parts or more, one per line.
-        """
+        """Count in how many numbered parts ("Review 1: …") each content stem stands."""
         lines = self.text.split("\n")
         parts = [line for line in lines if line.strip()]
         counts: Counter[str] = Counter()
@@ -215,13 +185,7 @@ class Text:
 
 
 def stem_of(word: str) -> str:
-    """Return the first six letters of a content word, and nothing for a word of little content.
-
-    Examples
-    --------
-    >>> stem_of("restaurants"), stem_of("the"), stem_of("7")
-    ('restau', '', '7')
-    """
+    """Return the first six letters of a content word, and nothing for a word of little content."""
     if len(word) >= _CONTENT_LETTERS:
         return word[:_STEM_LETTERS]
     first = word[0]
@@ -231,13 +195,7 @@ def stem_of(word: str) -> str:
 
 
 class TextCache:
-    """The texts read last, bounded by their length in characters; safe to share by threads.
-
-    Parameters
-    ----------
-    max_characters : int
-        Of all texts kept together. A longer text is read but not kept.
-    """
+    """The texts read last, bounded by their length in characters; safe to share by threads."""
 
     def __init__(self, max_characters: int) -> None:
         self.max_characters = max_characters

@@ -1,27 +1,204 @@
-"""How the offline model annotates: faults that can be counted, with their places, and a score.
-
-Errors are those that speak against the quality that is asked about; the score is that of all
-countable facts, as in its other answers. Told that both are to agree, it makes them agree: what
-it cannot point at it names as missing, and with errors it gives less than the best.
-"""
+"""How the offline model annotates, supervises, and answers in another model's form."""
 
 from __future__ import annotations
 
+import functools
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice, pairwise
+from statistics import NormalDist
 
 import numpy as np
 
+from judgesmith.programs.families.forms import ANNOTATORS, ModelForm, known_forms
 from judgesmith.programs.features import FeatureVector
-from judgesmith.programs.offline.answering import Piece, Score, Words
-from judgesmith.programs.offline.clue import Facet
-from judgesmith.programs.offline.criterion_points import CriterionPoints, criterion_points
-from judgesmith.programs.offline.phrases import telling_facts
-from judgesmith.programs.offline.pointing import Fault, faults_in
-from judgesmith.programs.offline.reader import Fields
-from judgesmith.signatures.annotating import MOST_ERRORS, SEVERITIES
-from judgesmith.signatures.answer_scale import levels_of
-from judgesmith.signatures.scale import Scale
+from judgesmith.programs.features.qualities import Facet
+from judgesmith.programs.features.texts import unsupported
+from judgesmith.programs.features.vector import broken_pairs
+from judgesmith.programs.features.words import Text
+from judgesmith.programs.judging.prompts import parts
+from judgesmith.programs.lm.records import ModelRequest, Prefix
+from judgesmith.programs.offline.judging import CriterionPoints, criterion_points, telling_facts
+from judgesmith.programs.offline.requests import (
+    Fields,
+    Piece,
+    Question,
+    Score,
+    UnknownSignature,
+    UnreadableRequest,
+    Words,
+    answers_signature,
+)
+from judgesmith.signatures.family_configs import MOST_ERRORS, SEVERITIES
+from judgesmith.signatures.scale import Scale, levels_of
+
+_MOST = 12  # faults of one kind that are pointed at
+_ENDINGS = tuple(".!?…。！？।؟\"'”’»)]")
+_SLIPS = re.compile(
+    r"<\s*/?\s*\w{1,40}\s*>|&\w{1,10};|_{2,}|@@|[,;:]\s*[,;:.]|[.!?]\s+\.|\(\s*\)|[\ufffd]"
+)
+_ODD = re.compile(r"[a-zß-öø-ÿ][A-Z]|([^\W\d_])\1\1")
+_NEVER_LAST = frozenset(
+    ["the", "a", "an", "of", "and", "or", "but", "to", "with", "than", "because"]
+)
+_LETTERS, _LONGEST = 5, 30  # of a word that may be a misspelt one
+_VOCABULARY = 4_000
+_WORDS = 20_000
+_LONG_SENTENCE = 45
+_ALIKE = 0.8  # of a sentence's pairs of words that another has as well
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """A stretch of a response that shows a fault."""
+
+    start: int
+    end: int
+    why: str
+    severity: int
+    facet: Facet
+
+
+def faults_in(response: str, source: str | None, context: str | None) -> list[Fault]:
+    """Return the faults of a response, in its order; no two overlap."""
+    own = Text(response)
+    places = _places(own)
+    kinds: list[Iterable[Fault]] = [_repeated(own, places), _surface(own, places)]
+    if source is not None:
+        material = Text(source), Text(context or "")
+        kinds[:0] = [_unsupported(own, places, *material), _misspelt(own, places, *material)]
+    found: list[Fault] = []
+    for kind in kinds:
+        for fault in islice(kind, _MOST):
+            if all(fault.end <= one.start or one.end <= fault.start for one in found):
+                found.append(fault)
+    return sorted(found, key=lambda one: one.start)
+
+
+def _places(text: Text) -> list[tuple[int, int]]:
+    """Return where each word stands."""
+    at, places = 0, []
+    for word in text.originals[:_WORDS]:
+        start = text.text.index(word, at)
+        at = start + len(word)
+        places.append((start, at))
+    return places
+
+
+def _unsupported(
+    own: Text, places: list[tuple[int, int]], source: Text, context: Text
+) -> Iterator[Fault]:
+    """Yield names and numbers that the material lacks; neighbours are one."""
+    names, numbers = map(set, unsupported(own, source, context))
+    is_name = {place for place in own.names if own.originals[place] in names}
+    strange = is_name | {place for place, word in enumerate(own.words) if word in numbers}
+    run: list[int] = []
+    for place in [*sorted(one for one in strange if one < len(places)), -1]:
+        if run and (place != run[-1] + 1 or own.text[places[run[-1]][1]] not in " -"):
+            kind = "name" if run[0] in is_name else "number"
+            why = f"This {kind} does not occur in the material."
+            start, end = places[run[0]][0], places[run[-1]][1]
+            yield Fault(start=start, end=end, why=why, severity=4, facet="support")
+            run = []
+        run.append(place)
+
+
+def _misspelt(
+    own: Text, places: list[tuple[int, int]], source: Text, context: Text
+) -> Iterator[Fault]:
+    """Yield words that differ by one letter, not at the end, from a word of the material."""
+    known = source.word_set | context.word_set
+    near: dict[str, str] = {}
+    for word in sorted(one for one in known if _LETTERS <= len(one) <= _LONGEST)[:_VOCABULARY]:
+        for key in _without_a_letter(word):
+            near.setdefault(key, word)
+    for word, (start, end) in zip(own.words, places, strict=False):
+        if not _LETTERS <= len(word) <= _LONGEST or word in known or not word.isalpha():
+            continue
+        meant = next((near[key] for key in _without_a_letter(word) if key in near), None)
+        if (
+            meant is not None
+            and meant[:-2] != word[: len(meant) - 2]
+            and abs(len(meant) - len(word)) < 2
+        ):
+            why = f"The material writes {meant!r}."
+            yield Fault(start=start, end=end, why=why, severity=2, facet="support")
+
+
+def _without_a_letter(word: str) -> Iterator[str]:
+    yield word
+    for at in range(len(word)):
+        yield word[:at] + word[at + 1 :]
+
+
+def _repeated(own: Text, places: list[tuple[int, int]]) -> Iterator[Fault]:
+    """Yield sentences that say nearly what one before them says."""
+    seen: dict[tuple[str, str], int] = {}
+    for number, (start, end) in enumerate(own.sentences):
+        if end > len(places):
+            return
+        words = own.words[start:end]
+        pairs = list(pairwise(words))
+        if len(pairs) > 2 and sum(pair in seen for pair in pairs) >= _ALIKE * len(pairs):
+            yield Fault(
+                start=places[start][0],
+                end=_sentence_end(own.text, places[end - 1][1]),
+                why="The response says this already.",
+                severity=3,
+                facet="flow",
+            )
+        seen.update(dict.fromkeys(pairs, number))
+
+
+def _surface(own: Text, places: list[tuple[int, int]]) -> Iterator[Fault]:
+    yield from _twice_running(own, places)
+    for found in _SLIPS.finditer(own.text):
+        yield _slip(found.start(), found.end(), "These characters do not belong here.", 3)
+    for word, place in zip(own.originals, places, strict=False):
+        if word.isalpha() and len(word) <= _LONGEST and _ODD.search(word):
+            yield _slip(*place, "No word is written so.", 2)
+    has_capitals = any(word[:1].isupper() for word in own.originals[:_WORDS])
+    for start, end in own.sentences:
+        if end > len(places):
+            return
+        first, last = places[start], places[end - 1]
+        if has_capitals and own.originals[start][0].islower():
+            yield _slip(*first, "The sentence begins without a capital.", 2)
+        if own.words[end - 1] in _NEVER_LAST:
+            yield _slip(*last, "The sentence breaks off here.", 3)
+        if end - start > _LONG_SENTENCE:
+            why = f"This sentence has {end - start} words."
+            yield Fault(start=first[0], end=last[1], why=why, severity=2, facet="ease")
+    text = own.text.rstrip()
+    if own.sentences and not text.endswith(_ENDINGS) and len(places) == len(own.words):
+        yield _slip(*places[-1], "The response stops without an end.", 2)
+
+
+def _twice_running(own: Text, places: list[tuple[int, int]]) -> Iterator[Fault]:
+    for start, end in own.sentences:
+        for at in range(start, min(end, len(places)) - 1):
+            first, second = own.words[at], own.words[at + 1]
+            if first == second and first.isalpha() and own.n_characters_as_words == 0:
+                yield _slip(places[at][0], places[at + 1][1], "A word stands here twice.", 3)
+            elif len(first) < _LETTERS and _is_broken(first, second):
+                yield _slip(places[at][0], places[at + 1][1], "These words do not go together.", 3)
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_broken(first: str, second: str) -> bool:
+    return broken_pairs(Text(f"so {first} {second} so")) > 0
+
+
+def _slip(start: int, end: int, why: str, severity: int) -> Fault:
+    return Fault(start=start, end=end, why=why, severity=severity, facet="fluency")
+
+
+def _sentence_end(text: str, at: int) -> int:
+    """Return where a sentence ends whose last word ends at ``at``: its mark is part of it."""
+    return at + 1 if text[at : at + 1] in (".", "!", "?", "。") else at
+
 
 _SHARE = 0.5  # of what the heaviest facet of a quality weighs, for another's faults to count
 _LEAST = 0.1  # of a quality that coverage makes up, for what is missing to count
@@ -35,17 +212,7 @@ _ALSO: Mapping[Facet, tuple[Facet, ...]] = {"flow": ("brevity",)}
 def annotated(
     fields: Fields, answers: Scale, *, in_json: bool = False
 ) -> Mapping[str, Sequence[Piece]]:
-    """Return the pieces of an annotator's answer: its errors, why the score, and the score.
-
-    Parameters
-    ----------
-    fields : dict of str to str or None
-        ``response``, ``criterion``, ``rules`` and ``grades``, and what is shown beside them.
-    answers : Scale
-        What the overall score is on.
-    in_json : bool
-        Whether the pieces are values in JSON, rather than text.
-    """
+    """Return the pieces of an annotator's answer: its errors, why the score, and the score."""
     points = criterion_points(fields, "response")
     response = fields.get("response") or ""
     faults = _counting(faults_in(response, fields.get("source"), fields.get("context")), points)
@@ -143,15 +310,7 @@ def _in_lines(errors: Sequence[Mapping[str, str | int | None]]) -> str:
 
 
 def _quoted(places: Sequence[tuple[int, int]], response: str) -> list[str]:
-    """Return stretches as they are quoted: with words before them where others read the same.
-
-    Whoever looks for a quotation takes the first place that is not taken yet.
-
-    Examples
-    --------
-    >>> _quoted([(8, 11), (16, 19)], "Ann saw Ann and Ann.")
-    ['saw Ann', 'and Ann']
-    """
+    """Return stretches as they are quoted: with words before them where others read the same."""
     found: list[str] = []
     for start, end in places:
         first = start
@@ -162,3 +321,111 @@ def _quoted(places: Sequence[tuple[int, int]], response: str) -> list[str]:
             first = max(response.rfind(" ", 0, max(first - 1, 0)) + 1, 0)
         found.append(response[first:end])
     return found
+
+
+_FENCE = re.compile(r"<verbatim-([0-9a-f]{12})>\n")
+_ABSENT = "(none)"
+_AGREEING = {"rules": "Errors and score agree."}
+_NEAR = 10.0  # points that two texts must differ by before one is likely the better one
+
+
+def in_a_form(request: ModelRequest) -> tuple[ModelForm, Fields] | None:
+    """Return the form that a request is laid out in, with its fields; None in any other layout."""
+    if [one.role for one in request.prefix.messages] != ["system"]:
+        return None
+    for form in known_forms():
+        if request.user.startswith(parts(form.layout)[0]):
+            try:
+                return form, fields_in(form, request.user)
+            except UnreadableRequest:
+                continue
+    return None
+
+
+def fields_in(form: ModelForm, text: str) -> Fields:
+    """Return the fields of a user message in a form; None where one was not given."""
+    layout = parts(form.layout)
+    fields: dict[str, str | None] = {}
+    tag = ""
+    at = len(layout[0])
+    for name, literal in zip(layout[1::2], layout[2::2], strict=True):
+        fence = _FENCE.match(text, at) if name in form.outside else None
+        if fence and fence[1] == (tag or fence[1]):
+            tag = fence[1]
+            close = f"\n</verbatim-{tag}>"
+            end = text.find(close, fence.end())
+            found: str | None = text[fence.end() : end]
+            at = end + len(close)
+        else:
+            end = text.find(literal, at)
+            found = None if text[at:end] == _ABSENT else text[at:end]
+            at = end
+        if end < 0 or not text.startswith(literal, at):
+            raise UnreadableRequest(f"the message does not show {name} as {form.name} has it.")
+        fields[name] = found
+        at += len(literal)
+    if at != len(text):
+        raise UnreadableRequest(f"the message goes on after the layout of {form.name}.")
+    return fields
+
+
+def answered_in(form: ModelForm, fields: Fields) -> list[Piece]:
+    """Return the pieces of an answer in a form."""
+    given: Mapping[str, Sequence[Piece]]
+    if {"response", "criterion"} <= set(fields) and set(form.outputs) <= {"explanation", "score"}:
+        found = criterion_points(fields, "response")
+        given = {"score": [Score(found.mean, found.spread)], "explanation": [found.words]}
+    elif {"response", "criterion", "rules", "grades"} <= set(fields) and set(form.outputs) == {
+        "errors",
+        "explanation",
+        "score",
+    }:
+        given = annotated(fields, form.answers, in_json=form in ANNOTATORS)
+    elif {"response", "criterion"} <= set(fields) and set(form.outputs) == {"errors", "score"}:
+        # A student of annotators has learned from examples where errors and score agree.
+        given = annotated({**fields, **_AGREEING}, form.answers)
+    elif {"response_a", "response_b", "criterion"} <= set(fields) and set(form.outputs) <= {
+        "explanation",
+        "better",
+    }:
+        given = _compared(fields)
+    else:
+        raise UnknownSignature(f"the offline model has no answer for the form {form.name}.")
+    layout = parts(form.answer)
+    pieces: list[Piece] = [layout[0]]
+    for name, literal in zip(layout[1::2], layout[2::2], strict=True):
+        pieces += [*given[name], literal]
+    return pieces
+
+
+def _compared(fields: Fields) -> Mapping[str, Sequence[Piece]]:
+    first = criterion_points(fields, "response_a")
+    second = criterion_points(fields, "response_b")
+    chance = NormalDist(0, _NEAR).cdf(first.mean - second.mean)
+    said = f"Of A: {first.words} Of B: {second.words}"
+    return {"better": [Words({"A": chance, "B": 1 - chance})], "explanation": [said]}
+
+
+@answers_signature(inputs="response annotations", outputs="merged")
+def _merge(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, Sequence[Piece]]:
+    """Answer ``MergeAnnotations``."""
+    return {"merged": [merged_text(fields["annotations"] or "", fields["response"] or "")]}
+
+
+def merged_text(annotations: str, response: str) -> str:
+    r"""Return the list that lines of annotations come to, by rule."""
+    from judgesmith.programs.families.ensemble.merging import grouped, merged_error, read_shown
+
+    given = list(read_shown(annotations))
+    entries = []
+    for group, span in grouped(given):
+        error = merged_error(group, response, span).error
+        numbers = ", ".join(str(one.number) for one in group)
+        severity = "" if error.severity is None else f"{error.severity:g}"
+        # On one line each, as a break in a quotation would end it; space makes no difference.
+        quoted = f'"{" ".join(error.text.split())}"' if span else "none"
+        why = " ".join(error.explanation.split())
+        entries.append(
+            f"Annotations: {numbers}\nLocation: {quoted}\nSeverity: {severity}\nExplanation: {why}"
+        )
+    return "\n\n".join(entries) or "No errors."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, log
@@ -12,8 +13,8 @@ from math import ceil, log
 import numpy as np
 import numpy.typing as npt
 
-from judgesmith.programs.models.errors import ModelError
-from judgesmith.programs.models.request import (
+from judgesmith.programs.lm.errors import ModelError
+from judgesmith.programs.lm.records import (
     Message,
     ModelAnswer,
     ModelRequest,
@@ -21,15 +22,75 @@ from judgesmith.programs.models.request import (
     TokenLogprob,
     framed,
 )
-from judgesmith.programs.offline.answering import Piece, Score, Words, answerer_of
-from judgesmith.programs.offline.formed import answered_in, in_a_form
-from judgesmith.programs.offline.likelihood import likely_text
-from judgesmith.programs.offline.reader import read_prefix, read_user
-from judgesmith.signatures.answer_scale import is_percent
+from judgesmith.programs.offline.annotating import answered_in, in_a_form
+from judgesmith.programs.offline.requests import (
+    Piece,
+    Score,
+    Words,
+    answerer_of,
+    read_prefix,
+    read_user,
+)
 from judgesmith.signatures.fences import tag_of_all
-from judgesmith.signatures.scale import Scale
+from judgesmith.signatures.scale import Scale, is_percent
+
+ORDER = 5
+"""Characters before one that it is foretold by."""
 
 _LETTERS_PER_TOKEN = 4
+_CHARACTERS = 0x10FFFF - 2048  # code points that can stand in a text
+
+
+class CharacterModel:
+    """Foretells each character from those before it, by what it has read so far."""
+
+    def __init__(self, order: int = ORDER) -> None:
+        self.order = order
+        self._seen: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._totals: Counter[str] = Counter()
+        self._last = ""
+
+    def read(self, text: str) -> None:
+        """Learn from a text."""
+        for character in text:
+            self._learn(character)
+
+    def logprob(self, character: str) -> float:
+        """Return the natural logarithm of the probability that this character comes next."""
+        chance = 1.0 / _CHARACTERS
+        for length in range(len(self._last) + 1):
+            context = self._last[len(self._last) - length :]
+            seen = self._seen.get(context)
+            if seen is None:
+                break
+            n, kinds = self._totals[context], len(seen)
+            chance = (seen[character] + kinds * chance) / (n + kinds)
+        return log(chance)
+
+    def _learn(self, character: str) -> None:
+        for length in range(len(self._last) + 1):
+            context = self._last[len(self._last) - length :]
+            self._seen[context][character] += 1
+            self._totals[context] += 1
+        self._last = (self._last + character)[-self.order :]
+
+
+def likely_text(request: ModelRequest) -> ModelAnswer:
+    """Return the continuation of a request, character by character with their log-probabilities."""
+    model = CharacterModel()
+    model.read(request.as_prompt)
+    tokens = []
+    for character in request.continuation or "":
+        tokens.append(TokenLogprob(character, model.logprob(character)))
+        model.read(character)
+    return ModelAnswer(
+        text=request.continuation or "",
+        input_tokens=ceil(request.n_characters / _LETTERS_PER_TOKEN),
+        output_tokens=1,
+        logprobs=tuple(tokens),
+    )
+
+
 _POINTS = np.arange(101.0)
 _FENCE = re.compile(r"<verbatim-([0-9a-f]{12})>\n")
 
@@ -48,9 +109,9 @@ class OfflineEngine:
 
     Examples
     --------
-    >>> from judgesmith.programs.adapter import FencedAdapter
-    >>> from judgesmith.programs.models.request import Message, ModelRequest, Prefix
-    >>> from judgesmith.signatures.scoring import GradeResponse
+    >>> from judgesmith.programs.judging.adapter import FencedAdapter
+    >>> from judgesmith.programs.lm.records import Message, ModelRequest, Prefix
+    >>> from judgesmith.signatures.questions.active_critic import GradeResponse
     >>> inputs = {"source": "Ann left Rome.", "context": None, "response": "Ann left."}
     >>> system, user = FencedAdapter().format(GradeResponse, [], inputs)
     >>> prefix = Prefix([Message("system", system["content"])])
@@ -106,11 +167,7 @@ def _laid_out(names: Sequence[str], answer: Mapping[str, Sequence[Piece]]) -> li
 def _settled(
     pieces: Sequence[Piece], request: ModelRequest, answers: Scale
 ) -> tuple[list[str], tuple[TokenLogprob, ...] | None]:
-    """Return the pieces as text, every score settled, and the log-probability of each.
-
-    A first answer gives the likeliest level; a further one, at a temperature, draws from the
-    distribution with a generator that is seeded by the request and the sample's number.
-    """
+    """Return the pieces as text, every score settled, and the log-probability of each."""
     settings = request.settings
     temperature = settings.temperature or 0.0
     draws = request.sample > 0 and temperature > 0
@@ -178,17 +235,7 @@ def _levels(answers: Scale) -> _Levels:
 def point_probabilities(
     score: Score, *, temperature: float = 1.0, percents: npt.NDArray[np.float64] | None = None
 ) -> npt.NDArray[np.float64]:
-    """Return the probability of every level, by default the whole numbers from 0 to 100.
-
-    The likeliest is the one nearest to the mean. A temperature widens or narrows the distribution
-    as it does a language model's: probabilities are raised to the power 1 / temperature.
-
-    Examples
-    --------
-    >>> found = point_probabilities(Score(mean=70.2, spread=10.0))
-    >>> int(found.argmax()), round(float(found.sum()), 6)
-    (70, 1.0)
-    """
+    """Return the probability of every level, by default the whole numbers from 0 to 100."""
     levels = _POINTS if percents is None else percents
     weights = -0.5 * ((levels - score.mean) / score.spread) ** 2 / temperature
     chances = np.exp(weights - weights.max())

@@ -1,4 +1,4 @@
-"""From features to facets of quality, and from facets to scores, before any example is seen."""
+"""What countable facts say of qualities, by hand-set reasons, before any example is seen."""
 
 from __future__ import annotations
 
@@ -16,12 +16,299 @@ from judgesmith.programs.features import (
     FEATURE_NAMES,
     FeatureVector,
 )
-from judgesmith.programs.offline.clue import FACETS, Facet, Kind
-from judgesmith.programs.offline.clues import CLUES
-from judgesmith.programs.offline.families import GENERAL, Family
-from judgesmith.programs.offline.regression import Belief
+from judgesmith.programs.features.qualities import FACETS, GENERAL, Clue, Facet, Family, Kind
+
+# A table reads best with one clue per line or two.
+# fmt: off
+
+
+_SURFACE = (
+    Clue("unfinished", 0.1, 0.4, -0.5, "a text that stops without an end was cut off"),
+    Clue("dangling", 0.03, 0.3, -0.5, "a sentence that ends on 'the' or 'of' is broken"),
+    Clue("stutter", 0.02, 0.4, -1.0, "nobody writes the same word twice running"),
+    Clue("broken_pairs", 0.05, 0.4, -1.0, "'to the is' is no grammar"),
+    Clue("repeated_trigrams", 0.02, 0.06, -0.5, "loops of three words are faults of generation"),
+    Clue("doubled_marks", 0.0, 0.4, -0.5, "', .' and '. .' are left over from lost words"),
+    Clue("placeholders", 0.0, 0.4, -1.0, "<unk> and markup are no words of any language"),
+    Clue("unbalanced", 0.0, 0.4, -0.25, "an opened bracket or quotation was never closed"),
+    Clue("lower_start", 0.03, 0.3, -0.25, "sentences begin with a capital where there are any"),
+)
+_AGAIN = (
+    Clue("sentence_again", 0.08, 0.2, -1.0, "a sentence said before adds nothing to the whole"),
+    Clue("repeated_bigrams", 0.03, 0.06, -0.5, "pairs of words that return go in circles"),
+)
+_PLAIN = (
+    Clue("ease", 0.5, 0.22, 1.0, "reading ease is how schools measure simplicity"),
+    Clue("sentence_words", 2.8, 0.45, -0.5, "long sentences hold more at once in the mind"),
+    Clue("long_words", 0.15, 0.1, -0.5, "long words are rare words, as a rule"),
+    Clue("commas", 0.05, 0.05, -0.25, "commas mark insertions and subordinate clauses"),
+)
+_SCRAPS = Clue("short_sentences", 0.03, 0.15, -0.25, "sentences under four words are scraps")
+_PATCHED = "a patchwork of pieces does not read as one text"
+_GLUED = "where the source is cut and glued, grammar breaks"
+_INVENTED = "a name that the material lacks is invented"
+_MADE_UP = "so is a number"
+_CONTENT = "distinct content is what a text has to say"
+_VARIED = "many different words for the length: no empty talk"
+_CIRCLES = "repetition is length without content"
+_FEWER = "fewer words for the same are more concise"
+
+CLUES: dict[Kind, dict[Facet, tuple[Clue, ...]]] = {
+    "summary": {
+        "support": (
+            Clue("new_bigrams", 0.3, 0.25, -1.0, "what the source does not state stands in wording "
+                 "that it does not have"),
+            Clue("recombined", 0.12, 0.12, -1.0, "words joined that the source keeps apart ascribe "
+                 "the deed to the wrong person"),
+            Clue("density", 2.4, 1.2, 0.5, "what is copied in long runs is not distorted"),
+            Clue("known_content", 0.9, 0.12, 0.5, "words from elsewhere bring content from there"),
+            Clue("unknown_names", 0.05, 0.4, -0.5, _INVENTED),
+            Clue("unknown_numbers", 0.05, 0.4, -0.5, _MADE_UP),
+        ),
+        "coverage": (
+            Clue("salient_recall", 0.55, 0.22, 1.0, "what a text says most often it is about"),
+            Clue("recall_content", 0.17, 0.1, 0.5, "more of the content, more of what matters"),
+            Clue("centrality", 0.5, 0.16, 0.5, "like proportions of words, like subject"),
+            Clue("content_words", 3.3, 0.5, 1.0, "too few words cannot hold the main points"),
+        ),
+        "richness": (
+            Clue("content_words", 3.3, 0.5, 1.0, _CONTENT),
+            Clue("variety", 5.7, 1.2, 1.0, _VARIED),
+            Clue("figures", 0.5, 0.6, 0.25, "figures are particulars"),
+            Clue("word_letters", 4.5, 0.6, 0.25, "exact words are longer than vague ones"),
+        ),
+        "fluency": (*_SURFACE, _SCRAPS, Clue("recombined", 0.12, 0.12, -0.5, _GLUED)),
+        "flow": (
+            *_AGAIN,
+            Clue("recombined", 0.12, 0.12, -0.5, _PATCHED),
+            Clue("pieces", 1.25, 0.5, -0.5, "the more pieces copied, the more seams"),
+            Clue("position", 0.28, 0.18, -0.25, "late passages need what went before them"),
+            Clue("sentence_words", 2.8, 0.45, 0.25, "bare short sentences leave links unsaid"),
+        ),
+        "ease": _PLAIN,
+        "brevity": (
+            Clue("ratio", -2.1, 0.6, -1.0, _FEWER),
+            Clue("repeated_words", 0.1, 0.09, -1.0, _CIRCLES),
+        ),
+    },
+    "collection": {
+        "support": (
+            Clue("salient_recall", 0.4, 0.2, 0.5, "what is said most often is safe to say"),
+            Clue("shared_parts", 0.6, 0.2, 0.25, "what several say is no one's private story"),
+            Clue("known_content", 0.85, 0.15, 0.25, "words from elsewhere may bring content from "
+                 "there, or retell opinions in words of one's own", high=0.0),
+            Clue("unknown_names", 0.05, 0.4, -0.5, _INVENTED),
+            Clue("unknown_numbers", 0.05, 0.4, -0.5, _MADE_UP),
+        ),
+        "coverage": (
+            Clue("shared_parts", 0.6, 0.2, 0.5, "what several say is the common ground"),
+            Clue("salient_recall", 0.4, 0.2, 1.0, "what is said most often it is about"),
+            Clue("content_words", 3.2, 0.5, 1.0, "too few words cannot hold many opinions"),
+            Clue("density", 1.2, 0.9, -0.5, "a sentence copied from one is one opinion"),
+        ),
+        "richness": (
+            Clue("content_words", 3.2, 0.5, 1.0, _CONTENT),
+            Clue("variety", 5.2, 1.2, 1.0, _VARIED),
+            Clue("word_letters", 4.3, 0.5, 0.5, "'nice place' fits anything; exact words are "
+                 "longer"),
+        ),
+        "fluency": (*_SURFACE, _SCRAPS),
+        "flow": (
+            *_AGAIN,
+            Clue("repeated_words", 0.1, 0.09, -0.5, "opinions in circles are not in order"),
+            Clue("recombined", 0.12, 0.12, -0.5, _PATCHED),
+        ),
+        "ease": _PLAIN,
+        "brevity": (
+            Clue("words", 3.9, 0.5, -1.0, _FEWER),
+            Clue("repeated_words", 0.1, 0.09, -1.0, _CIRCLES),
+        ),
+    },
+    "rewriting": {
+        "support": (
+            Clue("recall_content", 0.65, 0.2, 1.0, "what is gone is not meant any more; above the "
+                 "usual, other words can say the same", high=0.5),
+            Clue("similarity", 0.55, 0.25, 0.5, "like words in like order mean the same", high=0.5),
+            Clue("recombined", 0.09, 0.1, -0.5, "words moved together that were apart change who "
+                 "does what"),
+            Clue("unknown_numbers", 0.03, 0.3, -0.5, "a new number is a new statement"),
+            Clue("unknown_names", 0.08, 0.4, -0.25, "a new name is a new statement"),
+            Clue("kept_names", 0.9, 0.2, 0.5, "the people and places must be the same"),
+            Clue("kept_numbers", 0.94, 0.2, 0.25, "and the numbers"),
+        ),
+        "coverage": (
+            Clue("recall_content", 0.65, 0.2, 1.0, "content left out is lost", high=0.5),
+            Clue("salient_recall", 0.7, 0.22, 0.5, "the first content words carry the subject",
+                 high=0.5),
+            Clue("kept_names", 0.9, 0.2, 0.5, "names are what a sentence is about"),
+            Clue("ratio", -0.17, 0.3, 0.25, "a much shorter text has dropped something", high=0.0),
+        ),
+        "richness": (
+            Clue("content_words", 2.5, 0.45, 0.5, _CONTENT),
+            Clue("new_content", 0.7, 0.75, 0.25, "own words show that something was rewritten"),
+        ),
+        "fluency": (
+            *_SURFACE,
+            _SCRAPS,
+            Clue("recombined", 0.09, 0.1, -1.0, _GLUED, low=0.0),
+            Clue("repeated_words", 0.07, 0.1, -0.5, "one sentence seldom needs a word twice"),
+        ),
+        "flow": (
+            *_AGAIN,
+            Clue("recombined", 0.09, 0.1, -0.5, _PATCHED),
+            Clue("pieces", 1.0, 0.35, -0.25, "the more pieces copied, the more seams"),
+        ),
+        "ease": (
+            *_PLAIN,
+            Clue("ease_gain", 0.07, 0.15, 1.0, "easier than the source is what simpler means"),
+            Clue("left_hard", 0.1, 0.15, -1.0, "a long sentence left as it was helps no reader"),
+        ),
+        "brevity": (
+            Clue("ratio", -0.17, 0.3, -1.0, _FEWER),
+            Clue("repeated_words", 0.07, 0.1, -1.0, _CIRCLES),
+        ),
+    },
+    "dialogue": {
+        "support": (
+            Clue("context_words", 0.6, 0.8, 1.0, "a turn that uses given facts uses their words"),
+            Clue("context_bigrams", 0.08, 0.15, 0.5, "and their phrases"),
+            Clue("unknown_numbers", 0.05, 0.4, -0.25, "a number that nobody gave is made up"),
+        ),
+        "coverage": (
+            Clue("last_turn", 0.2, 0.25, 0.25, "an answer takes up words of what was said last"),
+            Clue("recall_content", 0.15, 0.15, 0.25, "and stays on the subject of the talk"),
+            Clue("context_words", 0.6, 0.8, 0.5, "the given facts are what there is to say"),
+            Clue("content_words", 2.2, 0.5, 0.5, "a turn of few words answers little"),
+        ),
+        "richness": (
+            Clue("content_words", 2.2, 0.5, 1.0, _CONTENT),
+            Clue("variety", 3.7, 0.9, 0.5, "phrases that fit anywhere use the same few words"),
+            Clue("word_letters", 4.0, 0.6, 0.5, "particular words are longer than 'that is nice'"),
+            Clue("new_content", 1.1, 0.8, 0.5, "a turn should bring something new"),
+            Clue("figures", 0.2, 0.5, 0.25, "figures are particulars"),
+            Clue("questions", 0.2, 0.35, 0.25, "a question keeps a conversation going"),
+        ),
+        "fluency": (
+            *_SURFACE,
+            Clue("repeated_words", 0.07, 0.12, -0.5, "a turn has no room to say a thing twice"),
+            Clue("recombined", 0.14, 0.15, -0.25, _GLUED),
+        ),
+        "flow": (
+            *_AGAIN,
+            Clue("coverage", 0.3, 0.35, -0.5, "repeating what was already said is no next turn"),
+            Clue("last_turn", 0.2, 0.25, 0.25, "an answer takes up words of what was said last"),
+            Clue("repeated_words", 0.07, 0.12, -0.5, "a turn in circles leads nowhere"),
+        ),
+        "ease": _PLAIN,
+        "brevity": (
+            Clue("words", 2.9, 0.6, -1.0, _FEWER),
+            Clue("repeated_words", 0.07, 0.12, -1.0, _CIRCLES),
+        ),
+    },
+    "data": {
+        "support": (
+            Clue("slots_covered", 0.92, 0.12, 0.5, "a value that was given must be said"),
+            Clue("additions", 0.3, 0.15, -1.0, "what no slot gives is invented; a few words "
+                 "of one's own hold a sentence together", low=0.0),
+            Clue("unknown_numbers", 0.06, 0.3, -0.5, "so is a number that no slot gives"),
+            Clue("unknown_names", 0.1, 0.3, -0.5, _INVENTED),
+        ),
+        "coverage": (
+            Clue("slots_covered", 0.92, 0.12, 1.0, "a value that was given must be said"),
+            Clue("slots_missing", 0.2, 0.4, -0.5, "each one left out counts"),
+            Clue("kept_names", 0.96, 0.13, 0.5, "names must be said as they are"),
+            Clue("kept_numbers", 0.93, 0.2, 0.25, "and numbers"),
+        ),
+        "richness": (
+            Clue("content_words", 2.2, 0.5, 0.25, _CONTENT),
+            Clue("slots_covered", 0.92, 0.12, 0.5, "the given values are the particulars"),
+        ),
+        "fluency": (
+            *_SURFACE,
+            Clue("repeated_words", 0.05, 0.09, -1.0, "a writer joins what has one subject instead "
+                 "of naming it again"),
+            Clue("repeated_bigrams", 0.02, 0.05, -0.5, "templates show in pairs that return"),
+            Clue("longest_sentence", 2.6, 0.4, -0.5, "lists of values make sentences too long"),
+            Clue("commas", 0.04, 0.06, -0.5, "values strung together by commas are no sentence"),
+        ),
+        "flow": (
+            *_AGAIN,
+            Clue("repeated_words", 0.05, 0.09, -0.5, "naming the subject again is a list, no text"),
+            Clue("longest_sentence", 2.6, 0.4, -0.25, "lists of values make sentences too long"),
+            Clue("cohesion", 0.04, 0.12, -0.25, "the name is repeated where a pronoun would do"),
+        ),
+        "ease": _PLAIN,
+        "brevity": (
+            Clue("ratio", 0.1, 0.3, -1.0, _FEWER),
+            Clue("repeated_words", 0.05, 0.09, -1.0, _CIRCLES),
+        ),
+    },
+    "open": {
+        "support": (
+            Clue("unknown_names", 0.4, 0.8, -0.25, "a name from nowhere may be a slip"),
+            Clue("kept_names", 0.9, 0.28, 0.5, "the people of the source belong in what follows"),
+            Clue("known_content", 0.1, 0.13, 0.5, "what follows from a text shares its words"),
+        ),
+        "coverage": (
+            Clue("recall_content", 0.22, 0.24, 1.0, "what the source speaks of is taken up"),
+            Clue("centrality", 0.13, 0.15, 0.5, "like proportions of words, like subject"),
+            Clue("content_words", 2.9, 0.5, 0.5, "too few words cannot answer"),
+        ),
+        "richness": (
+            Clue("content_words", 2.9, 0.45, 1.0, _CONTENT),
+            Clue("variety", 4.4, 0.9, 1.0, _VARIED),
+            Clue("word_letters", 4.1, 0.6, 0.5, "exact words are longer than vague ones"),
+        ),
+        "fluency": (
+            *_SURFACE,
+            Clue("longest_sentence", 2.5, 0.45, -0.25, "sentences without end come from loops"),
+        ),
+        "flow": (
+            *_AGAIN,
+            Clue("cohesion", 0.1, 0.15, 0.5, "sentences on one subject share words"),
+            Clue("same_people", 0.85, 0.3, 0.5, "a story goes on about those it began with"),
+            Clue("recall_content", 0.22, 0.24, 0.5, "and shares words with what it continues"),
+        ),
+        "ease": _PLAIN,
+        "brevity": (
+            Clue("words", 3.7, 0.5, -1.0, _FEWER),
+            Clue("repeated_words", 0.18, 0.18, -1.0, _CIRCLES),
+        ),
+    },
+}
+"""By kind of task and facet of quality."""
+
 
 Vector = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Belief:
+    """A normal distribution over weights, and the noise of a grade around their sum."""
+
+    mean: Vector
+    covariance: Vector
+    noise: float
+
+    def given(self, terms: Vector, grades: Vector) -> Belief:
+        """Return the belief after seeing graded examples (Bishop 2006, section 3.3)."""
+        if not len(grades):
+            return self
+        # Solved among the examples, of which there are few, rather than among the terms.
+        spread = terms @ self.covariance
+        expected = spread @ terms.T + self.noise**2 * np.eye(len(grades))
+        gain = np.linalg.solve(expected, spread).T
+        return Belief(
+            mean=self.mean + gain @ (grades - terms @ self.mean),
+            covariance=self.covariance - gain @ spread,
+            noise=self.noise,
+        )
+
+    def predict(self, terms: Vector) -> tuple[float, float]:
+        """Return the expected grade of an item and its standard deviation, in points."""
+        variance = float(terms @ self.covariance @ terms) + self.noise**2
+        return float(terms @ self.mean), max(variance, 1e-9) ** 0.5
+
 
 KINDS: Mapping[str, Kind] = {
     "summary": "summary",
@@ -145,22 +432,14 @@ def _shares(weights: tuple[tuple[Facet, float], ...]) -> Vector:
 
 
 def criterion_belief(family: Family) -> Belief:
-    """Return what is believed about a criterion of ``family`` before any example.
-
-    Terms are 1 and the facets of quality.
-    """
+    """Return what is believed about a criterion of ``family`` before any example."""
     weights = _CRITERION_POINTS * _shares(tuple(family.weights.items()))
     doubts = np.array([_LEVEL_DOUBT, *(_FACET_DOUBT for _ in FACETS)])
     return Belief(mean=np.array([_MIDDLE, *weights]), covariance=np.diag(doubts**2), noise=_NOISE)
 
 
 def overall_belief() -> Belief:
-    """Return what is believed about overall quality before any example.
-
-    Terms are 1, the mean of the assessments less the middle, the clues' own overall opinion
-    (``opinion``), and the facets of quality, whose weights differ from that opinion's by a
-    doubt centred on nothing.
-    """
+    """Return what is believed about overall quality before any example."""
     mean = [_MIDDLE, _ASSESSED_SHARE, _OVERALL_POINTS, *(0.0 for _ in FACETS)]
     doubts = [_LEVEL_DOUBT, _ASSESSED_DOUBT, _FACET_DOUBT, *(_FACET_DOUBT for _ in FACETS)]
     return Belief(mean=np.array(mean), covariance=np.diag(np.array(doubts) ** 2), noise=_NOISE)
@@ -172,10 +451,7 @@ def criterion_terms(facets: Vector) -> Vector:
 
 
 def overall_terms(features: FeatureVector, facets: Vector, assessed: float | None) -> Vector:
-    """Return the terms of ``overall_belief``, shape (3 + n_facets,).
-
-    ``assessed`` is the mean of the criteria's scores in points, or None to do without.
-    """
+    """Return the terms of ``overall_belief``, shape (3 + n_facets,)."""
     opinion = float(facets @ _shares(tuple(OVERALL[KINDS[features.form]].items())))
     if assessed is None:
         general = float(facets @ _shares(tuple(GENERAL.weights.items())))
@@ -184,13 +460,7 @@ def overall_terms(features: FeatureVector, facets: Vector, assessed: float | Non
 
 
 def limited(points: float) -> float:
-    """Return points kept within 0 to 100 by bending instead of cutting.
-
-    Examples
-    --------
-    >>> limited(50.0), round(limited(120.0), 1), limited(-300.0) > 0
-    (50.0, 98.5, True)
-    """
+    """Return points kept within 0 to 100 by bending instead of cutting."""
     if points > 100 - _SOFT:
         return 100 - _SOFT * exp((100 - _SOFT - points) / _SOFT)
     if points < _SOFT:

@@ -1,4 +1,4 @@
-"""Which type of task texts belong to, and in which language, seen from their form alone."""
+"""Which type of task texts belong to, and in which language, seen from their form."""
 
 from __future__ import annotations
 
@@ -11,7 +11,183 @@ from typing import Any
 
 from judgesmith.programs.features import lexical_features
 from judgesmith.programs.features.words import CASELESS_NOTE, CHARACTER_NOTE, Text
-from judgesmith.programs.offline.task_types import UNKNOWN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskType:
+    """One type of task."""
+
+    name: str
+    source: str
+    response: str
+    evaluated: str
+    relationship: str
+    aspects: tuple[str, ...]
+
+
+ASPECTS: Mapping[str, str] = {
+    "accuracy": "Are the names, numbers and other particulars in the {response} right?",
+    "additions": "Is the {response} free of statements that the {source} gives no ground for?",
+    "adequacy": "Does the {response} carry over the whole meaning of the {source}?",
+    "clarity": "Can a reader understand the {response} at the first reading?",
+    "coherence": "Do the sentences of the {response} follow from each other as one ordered whole?",
+    "completeness": "Does the {response} leave out nothing that a reader would miss?",
+    "conciseness": "Does the {response} say what it says in few words, and nothing twice?",
+    "consistency": "Does the {response} agree with itself from beginning to end?",
+    "context use": "Does the {response} take up what was said before, and the last turn most?",
+    "coverage": "Are all the values and relations of the {source} stated in the {response}?",
+    "creativity": "Does the {response} bring events or ideas that are its own?",
+    "engagingness": "Does the {response} say something particular that invites an answer?",
+    "faithfulness": "Is everything that the {response} states supported by the {source}?",
+    "fluency": "Is the {response} correct and natural language, without faults of grammar?",
+    "groundedness": "Does the {response} use the material it was given, and use it rightly?",
+    "helpfulness": "Is the {response} of use to the person who wrote the {source}?",
+    "instruction following": "Does the {response} do what the {source} asks for, in its form?",
+    "logic": "Does what happens in the {response} follow from what happened before?",
+    "meaning preservation": "Does the {response} mean the same as the {source}?",
+    "naturalness": "Would a person have written the {response} this way?",
+    "readability": "Is the {response} easy to read, in sentences of a fitting length?",
+    "relevance": "Does the {response} keep to what matters in the {source}?",
+    "rewording": "Does the {response} find words of its own instead of copying the {source}?",
+    "sentence structure": "Are the sentences of the {response} complete, in order and linked?",
+    "simplicity": "Is the {response} plainer than the {source}, in its words and its sentences?",
+    "specificity": "Does the {response} name particulars rather than what fits any {source}?",
+    "style": "Do tone and register of the {response} fit the {source} and its readers?",
+    "terminology": "Are names and terms of the {source} rendered rightly and always alike?",
+    "understandability": "Does the {response} make sense by itself and where it stands?",
+}
+"""What each quality asks, by name; ``{source}`` and ``{response}`` are the task's own words."""
+
+TASK_TYPES: Mapping[str, TaskType] = {
+    one.name: one
+    for one in (
+        TaskType(
+            name="summarization",
+            source="source text",
+            response="summary",
+            evaluated="how well a shorter text gives what a longer one says",
+            relationship="is a shorter text that is to give the main content of a longer one",
+            aspects=(
+                *("relevance", "faithfulness", "coherence", "fluency", "completeness"),
+                *("conciseness", "clarity", "specificity", "consistency", "accuracy"),
+            ),
+        ),
+        TaskType(
+            name="dialogue",
+            source="conversation",
+            response="reply",
+            evaluated="how well a turn continues a conversation",
+            relationship="is the next turn of a conversation, and may draw on further material",
+            aspects=(
+                *("context use", "engagingness", "naturalness", "groundedness", "coherence"),
+                *("understandability", "fluency", "specificity", "relevance", "consistency"),
+            ),
+        ),
+        TaskType(
+            name="data-to-text",
+            source="data",
+            response="text",
+            evaluated="how well sentences put given data into words",
+            relationship="puts given data, such as slots or triples, into words",
+            aspects=(
+                *("coverage", "faithfulness", "fluency", "naturalness", "accuracy"),
+                *("additions", "sentence structure", "relevance", "clarity", "conciseness"),
+            ),
+        ),
+        TaskType(
+            name="simplification",
+            source="original",
+            response="simplified text",
+            evaluated="how well a text is rewritten to be easier",
+            relationship="is a rewritten version that is to say the same in easier language",
+            aspects=(
+                *("meaning preservation", "simplicity", "fluency", "readability", "clarity"),
+                *("faithfulness", "completeness", "sentence structure", "conciseness", "coherence"),
+            ),
+        ),
+        TaskType(
+            name="paraphrase",
+            source="original",
+            response="rewording",
+            evaluated="how well a text is said again in other words",
+            relationship="is a rewritten version that is to say the same in other words",
+            aspects=(
+                *("meaning preservation", "fluency", "rewording", "naturalness", "clarity"),
+                *("faithfulness", "completeness", "style", "conciseness", "coherence"),
+            ),
+        ),
+        TaskType(
+            name="story generation",
+            source="beginning",
+            response="story",
+            evaluated="how well a story goes on from its beginning",
+            relationship="is a story that goes on from the beginning it was given",
+            aspects=(
+                *("coherence", "logic", "relevance", "fluency", "consistency"),
+                *("engagingness", "creativity", "naturalness", "specificity", "clarity"),
+            ),
+        ),
+        TaskType(
+            name="translation",
+            source="original",
+            response="translation",
+            evaluated="how well a text is rendered in another language",
+            relationship="is to say in another language what the source says",
+            aspects=(
+                *("adequacy", "fluency", "accuracy", "terminology", "additions"),
+                *("completeness", "style", "sentence structure", "naturalness", "clarity"),
+            ),
+        ),
+        TaskType(
+            name="question answering",
+            source="request",
+            response="answer",
+            evaluated="how well a question is answered or an instruction carried out",
+            relationship="answers a question or carries out an instruction",
+            aspects=(
+                *("instruction following", "accuracy", "helpfulness", "relevance", "completeness"),
+                *("clarity", "coherence", "fluency", "specificity", "conciseness"),
+            ),
+        ),
+        TaskType(
+            name="textual entailment",
+            source="pair of texts",
+            response="verdict",
+            evaluated="whether the relation between two texts is named rightly",
+            relationship="names how two statements relate, in one word or two",
+            aspects=(
+                *("accuracy", "logic", "consistency", "relevance", "clarity"),
+                *("instruction following", "faithfulness", "completeness", "specificity", "style"),
+            ),
+        ),
+        TaskType(
+            name="image description",
+            source="image",
+            response="description",
+            evaluated="how well words describe an image",
+            relationship="describes an image that the source only names",
+            aspects=(
+                *("accuracy", "completeness", "fluency", "specificity", "relevance"),
+                *("additions", "clarity", "naturalness", "conciseness", "coherence"),
+            ),
+        ),
+        TaskType(
+            name="text generation",
+            source="source",
+            response="response",
+            evaluated="how well a text answers what it was written for",
+            relationship="was written for the source, in a way that its form does not tell",
+            aspects=(
+                *("relevance", "fluency", "coherence", "faithfulness", "clarity"),
+                *("specificity", "completeness", "naturalness", "consistency", "conciseness"),
+            ),
+        ),
+    )
+}
+"""The types by name; the last is what is said where the form of the texts decides nothing."""
+
+UNKNOWN = "text generation"
+
 
 # Words that hardly a sentence of the language does without, and that the others do not have.
 _COMMON = {
@@ -79,13 +255,7 @@ def shown_examples(records: Sequence[Any]) -> list[Shown]:
 
 
 def language_of(texts: Sequence[str]) -> str:
-    """Return the language that texts are written in, or nothing where that cannot be told.
-
-    Examples
-    --------
-    >>> language_of(["Das ist nicht der Weg, den wir gehen."]), language_of(["1 2 3"])
-    ('German', '')
-    """
+    """Return the language that texts are written in, or nothing where that cannot be told."""
     words = Text("\n".join(text[:_READ_WORDS] for text in texts)).words[:_READ_WORDS]
     if not words:
         return ""
@@ -97,10 +267,7 @@ def language_of(texts: Sequence[str]) -> str:
 
 
 def types_of(examples: Sequence[Shown]) -> list[str]:
-    """Return the type of task that each example has the form of.
-
-    Languages are told from all examples together, because one sentence has few common words.
-    """
+    """Return the type of task that each example has the form of."""
     languages = [
         language_of([one.source for one in examples]),
         language_of([one.response for one in examples]),
@@ -182,14 +349,7 @@ def limits_of(texts: Sequence[str]) -> list[str]:
 
 
 def limits_between(sources: Sequence[str], responses: Sequence[str]) -> list[str]:
-    """Return what is not seen because responses are in another language than their sources.
-
-    Examples
-    --------
-    >>> german = "Die Brücke ist gesperrt, und der Weg zu ihr auch."
-    >>> limits_between(["The bridge is closed and so is the road to it."], [german])[0][:51]
-    'the sources look English and the responses German, '
-    """
+    """Return what is not seen because responses are in another language than their sources."""
     own, other = (_mostly(texts) for texts in (sources, responses))
     languages = [language_of(texts) for texts in (sources, responses)]
     missed = "what is kept, lost or added between them is seen by"
@@ -213,11 +373,7 @@ def _texts(n: int, n_all: int, several: str, one: str) -> str:
 
 
 def _looks(texts: Sequence[str]) -> tuple[int, tuple[str, str]]:
-    """Return how many texts in scripts with spaces and capitals look other than English, and how.
-
-    Languages are told from all texts together, because one sentence has few common words, and
-    then of each, because a set may be mixed.
-    """
+    """Return how many texts in scripts with spaces and capitals look not English, and how."""
     few = min(max(2, _A_SHARE * len(texts)), len(texts))
     alphabets = Counter(filter(None, map(_alphabet, texts)))
     if alphabets and alphabets.total() >= few:

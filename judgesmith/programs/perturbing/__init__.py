@@ -6,12 +6,12 @@ from judgesmith.programs.perturbing.catalogue import (
     PERTURBATIONS,
     TASKS,
     Amount,
+    Donors,
     Every,
     amount_of,
     perturbations_for,
 )
-from judgesmith.programs.perturbing.donors import Donors
-from judgesmith.programs.perturbing.perturbing import perturb
+from judgesmith.programs.perturbing.rules import perturb
 
 __all__ = [
     "ADDITIONS",

@@ -1,18 +1,21 @@
-"""All ways to change a text, which of them test which task, and how much each changes there.
-
-The perturbations of the four tasks are those of Yuan et al. (2024), "DHP Benchmark"; the
-additions and controls are this project's own.
-"""
+"""All ways to change a text, by name, and what a rule is given to change."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import difflib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from random import Random
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from judgesmith.signatures.perturbation import Degree, Level, Method, Perturbation
+from judgesmith.errors import InputError
+from judgesmith.programs.perturbing.passage import Passage
+from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.perturbation import Degree, Level, Method, Perturbation, Skipped
 
 __all__ = [
     "ADDITIONS",
@@ -60,13 +63,7 @@ _ALL = Every()
 
 
 def wanted(amount: Amount, n_places: int) -> int:
-    """Return how many of some places an amount asks for, which may be more than there are.
-
-    Examples
-    --------
-    >>> [wanted(Every(step=2, at_least=2), n) for n in (1, 3, 5)], wanted(4, 1)
-    ([2, 2, 3], 4)
-    """
+    """Return how many of some places an amount asks for, which may be more than there are."""
     if isinstance(amount, int):
         return amount
     return max(-(-n_places // amount.step), amount.at_least)
@@ -254,3 +251,193 @@ def amount_of(perturbation: Perturbation, task: str | None = None) -> Amount:
     'all'
     """
     return TASKS.get(task or "", {}).get(perturbation.name, _GENERAL.get(perturbation.name, 1))
+
+
+GROUPS = ("task", "additions", "controls", "all")
+"""Names of several perturbations: those of the task, further ones, controls, whatever there is."""
+
+_WITHOUT_AMOUNT = frozenset(
+    {
+        *("case_loss", "punctuation_loss", "number_swap", "random_ending", "wrong_ending"),
+        *("random_answer", "key_sentence_omission", "unsupported_addition", "repetition"),
+        *("truncation", "padding"),
+    }
+)
+"""Kinds that change a text in one way only."""
+
+_LEAST = {"reordering": 2}
+"""Places below which a kind changes nothing; 1 for others."""
+
+
+def perturbations_named(names: Sequence[str], task: str | None = None) -> tuple[Perturbation, ...]:
+    """Return the perturbations that are meant, each once, in the order of their names."""
+    if not names:
+        raise InputError("no change is named; name one at least.")
+    found = [way for name in names for way in _meant(name, task)]
+    return tuple(dict.fromkeys(found))
+
+
+def _meant(name: str, task: str | None) -> Sequence[Perturbation]:
+    groups = {
+        "task": perturbations_for(task),
+        "additions": ADDITIONS,
+        "controls": CONTROLS,
+        "all": tuple(PERTURBATIONS.values()),
+    }
+    if name in groups:
+        return groups[name]
+    of_task = [way for way in groups["task"] if name in (way.kind, way.name)]
+    own = [PERTURBATIONS[name]] if "/" in name and name in PERTURBATIONS else of_task
+    own = own or [way for way in groups["all"] if way.kind == name]
+    if not own:
+        raise InputError(f"no change is called {name!r}; {_known(name, groups)}")
+    return own
+
+
+def _known(name: str, groups: Mapping[str, Sequence[Perturbation]]) -> str:
+    kinds = list(dict.fromkeys(way.kind for way in groups["all"]))
+    close = difflib.get_close_matches(name, [*kinds, *PERTURBATIONS, *groups], n=1)
+    close = close or [kind for kind in kinds if kind.endswith(name)] or _endings(name, kinds)
+    return f"did you mean {close[0]}?" if close else f"name one of {', '.join(kinds)}."
+
+
+def _endings(name: str, kinds: Sequence[str]) -> list[str]:
+    """Return the kind whose last word is close to a name."""
+    by_end = {kind.rpartition("_")[2]: kind for kind in kinds}
+    return [by_end[end] for end in difflib.get_close_matches(name, by_end, n=1)]
+
+
+def named_amounts(given: Sequence[str], task: str | None = None) -> dict[str, Amount]:
+    """Return how many places are to be changed, from texts such as ``character_typos/minor=20``."""
+    found: dict[str, Amount] = {}
+    for one in given:
+        name, separator, number = one.partition("=")
+        if not (separator and number.strip().isdecimal() and int(number) >= 1):
+            raise InputError(
+                f"an amount is written KIND=NUMBER, such as character_typos/minor=20; got {one!r}."
+            )
+        for way in perturbations_named([name.strip()], task):
+            if way.name in found:
+                raise InputError(f"the amount of {way.name} is given twice; keep one of the two.")
+            if way.kind in _WITHOUT_AMOUNT:
+                raise InputError(f"{way.kind} is made in one way only; leave its amount out.")
+            if int(number) < (least := _LEAST.get(way.kind, 1)):
+                raise InputError(f"the amount of {way.name} is {least} or more; got {number}.")
+            found[way.name] = int(number)
+    return found
+
+
+_TRIES = 20
+
+
+class Donors:
+    """Texts under judgement that others can be given in place of their own.
+
+    Parameters
+    ----------
+    items : iterable of RatedItem
+        Their responses are the texts. Of equal texts to one source the first counts.
+
+    Examples
+    --------
+    >>> from random import Random
+    >>> items = [RatedItem(source=source, response=f"on {source}") for source in "ab"]
+    >>> Donors(items).other_than(items[0], Random(0))
+    'on b'
+    >>> Donors(items[:1]).other_than(items[0], Random(0)) is None
+    True
+    """
+
+    def __init__(self, items: Iterable[RatedItem]) -> None:
+        known = ((item.source_id, item.source.strip(), item.response) for item in items)
+        self._texts = [one for one in dict.fromkeys(known) if one[2].strip()]
+        self._ids = {source_id for source_id, _, _ in self._texts}
+        self._sources = {source for _, source, _ in self._texts}
+
+    def __len__(self) -> int:
+        """Return how many texts there are."""
+        return len(self._texts)
+
+    def other_than(self, item: RatedItem, rng: Random) -> str | None:
+        """Return a text of another source that differs from the item's own, or None.
+
+        Another source has another id, where both have one, and another text, where both have
+        one; of items without either, the texts themselves tell.
+        """
+        n = len(self._texts)
+        if self._are_all_of(item):
+            return None
+        for _ in range(min(_TRIES, n)):
+            drawn = self._texts[rng.randrange(n)]
+            if _is_other(drawn, item):
+                return drawn[2]
+        others = [one[2] for one in self._texts if _is_other(one, item)]
+        return others[rng.randrange(len(others))] if others else None
+
+    def _are_all_of(self, item: RatedItem) -> bool:
+        """Say whether all texts share the item's source, so that none need be looked at."""
+        source = item.source.strip()
+        return (bool(item.source_id) and self._ids == {item.source_id}) or (
+            bool(source) and self._sources == {source}
+        )
+
+
+def _is_other(donor: tuple[str, str, str], item: RatedItem) -> bool:
+    source_id, source, text = donor
+    if source_id and source_id == item.source_id:
+        return False
+    if source and source == item.source.strip():
+        return False
+    return " ".join(text.split()) != " ".join(item.response.split())
+
+
+T = TypeVar("T")
+
+Change = tuple[int, int, str]
+"""Start and end of a span of the original, and what stands in its place."""
+
+Found = list[Change] | Skipped
+"""What a rule hands back: changes that do not overlap, in any order, or why there are none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One text to be changed in one way."""
+
+    item: RatedItem
+    passage: Passage
+    amount: Amount
+    rng: Random
+    donors: Donors | None = None
+
+    def wanted(self, n_places: int) -> int:
+        """Return how many of ``n_places`` the amount asks for, which may be more than there are."""
+        return wanted(self.amount, n_places)
+
+
+def drawn_order(n: int, rng: Random) -> Iterator[int]:
+    """Yield the numbers below ``n`` in random order, at no more cost than is taken."""
+    moved: dict[int, int] = {}
+    for last in range(n - 1, -1, -1):
+        place = rng.randrange(last + 1)
+        yield moved.get(place, place)
+        moved[place] = moved.get(last, last)
+
+
+def drawn(things: Sequence[T], k: int, rng: Random) -> list[T]:
+    """Return ``k`` of the things in random order, or all if there are fewer."""
+    return [things[place] for place in islice(drawn_order(len(things), rng), k)]
+
+
+NOT_ENGLISH: Final = Skipped(reason="not in English, whose words alone the rules know")
+"""Why rules that know English words leave a text alone."""
+
+
+def too_few(n: int, what: str, one: str = "") -> Skipped:
+    """Return the reason that a text has fewer than ``n`` places of some sort."""
+    return Skipped(reason=fewer_than(n, what, one))
+
+
+def fewer_than(n: int, what: str, one: str = "") -> str:
+    """Return in words that there are fewer than ``n`` of something: none, where ``n`` is 1."""
+    return f"fewer than {n} {what}" if n > 1 else f"no {one or what.removesuffix('s')}"

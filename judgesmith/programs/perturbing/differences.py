@@ -1,11 +1,8 @@
-"""Where a text that somebody wrote anew differs from the original, word by word, as edits.
-
-Blanks and the shape of quotation marks and dashes are no differences: where nothing else was
-changed the original stands as it was, so that the edits hold what was meant and nothing else.
-"""
+"""Where a rewritten text differs from the original, and what was put around it."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
@@ -13,7 +10,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from judgesmith.errors import InputError
-from judgesmith.programs.perturbing.passage import Passage
+from judgesmith.programs.perturbing.passage import FUNCTION_WORDS, Passage
+from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.perturbation import Edit
 
 _SHAPES = str.maketrans(
@@ -32,17 +30,7 @@ class Incomparable(InputError):  # noqa: N818 - says what happened
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word, a number or a single mark, and where it stands.
-
-    Attributes
-    ----------
-    text : str
-        As written.
-    start, end : int
-        Its place, in characters.
-    is_word : bool
-        False for marks.
-    """
+    """A word, a number or a single mark, and where it stands."""
 
     text: str
     start: int
@@ -59,18 +47,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """One place where two texts differ.
-
-    Attributes
-    ----------
-    removed : range
-        Places of the original's tokens that are gone; empty where something was put in. It
-        starts, then, at the token before which that was done.
-    added : range
-        Places of the other text's tokens that stand there instead.
-    edit : Edit
-        The same in characters of the original.
-    """
+    """One place where two texts differ."""
 
     removed: range
     added: range
@@ -78,13 +55,7 @@ class Difference:
 
 
 def tokens_of(text: str) -> list[Token]:
-    """Return the words, numbers and marks of a text, in order, without the blanks.
-
-    Examples
-    --------
-    >>> [token.text for token in tokens_of("It's 3.5 km (so)!")]
-    ["It's", '3.5', 'km', '(', 'so', ')', '!']
-    """
+    """Return the words, numbers and marks of a text, in order, without the blanks."""
     found: list[Token] = []
     place = 0
     for start, end in [*Passage(text).words, (len(text), len(text))]:
@@ -97,26 +68,7 @@ def tokens_of(text: str) -> list[Token]:
 
 
 def differences(original: Sequence[Token], other: Sequence[Token], text: str) -> list[Difference]:
-    """Return where another text differs from an original, in order.
-
-    Parameters
-    ----------
-    original, other : sequence of Token
-        Both texts in parts.
-    text : str
-        The other text.
-
-    Raises
-    ------
-    Incomparable
-        If there are too many words that occur in both.
-
-    Examples
-    --------
-    >>> old, new = "Ann  left \u201cRome\u201d.", 'Bob left "Rome" today.'
-    >>> [one.edit.text for one in differences(tokens_of(old), tokens_of(new), new)]
-    ['Bob', ' today']
-    """
+    """Return where another text differs from an original, in order."""
     a, b = [one.key for one in original], [one.key for one in other]
     first = 0
     while first < min(len(a), len(b)) and a[first] == b[first]:
@@ -174,3 +126,190 @@ def edit_of(
     if (end > start) == bool(gap_before):
         return Edit(start=end, end=end, text=new + gap_after)
     return Edit(start=start, end=end, text=gap_before + new + gap_after)
+
+
+_FUNCTION = frozenset().union(*FUNCTION_WORDS.values())
+
+
+def _all(*words: str) -> frozenset[str]:
+    return frozenset(word for several in words for word in several.split())
+
+
+# Opens sentences so often that a capital there says nothing.
+_OPENING = _FUNCTION | _all(
+    "i my our your me him them if so then than after before although because however while once "
+    "yesterday today tomorrow now here also all both each every many most more another other one "
+    "two three four five six seven eight nine ten no nobody nothing never only just even still "
+    "despite during since until under over between among about according such how why where"
+)
+_NUMBER_WORDS = {
+    word: str(number)
+    for number, word in enumerate(
+        (
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+        ),
+        start=2,
+    )
+}
+_NEGATIONS = _all(
+    "not no never none nobody nothing neither nor nowhere without cannot",
+    "nicht kein keine keinen keinem keiner keines nie niemals niemand nichts ohne weder",
+    "ne pas jamais aucun aucune rien personne sans non mai nessuno nessuna niente senza",
+    "nunca nadie nada ningún ninguna tampoco não nenhum nenhuma niet geen nooit niets не нет ни",
+    "不 没 沒 無 无 非 未",
+)
+_ENDS = frozenset(".!?\u2026\u3002\uff01\uff1f:\"'\u201c\u201d\u2018([-\u2013\u2014\u2022*")
+_MOST_CAPITALS = 0.8
+
+
+def capitals_tell(tokens: Sequence[Token]) -> bool:
+    """Say whether names can be told from other words by their capitals."""
+    words = [pair for pair in _opening(tokens) if pair[0].text[0].isalpha()]
+    cased = [pair for pair in words if pair[0].text[0].lower() != pair[0].text[0].upper()]
+    if 2 * len(cased) < len(words):
+        return False
+    within = [token for token, opens in cased if not opens]
+    return sum(is_capital(one) for one in within) <= _MOST_CAPITALS * len(within)
+
+
+def mentions(tokens: Sequence[Token], *, sure: bool = False) -> frozenset[int]:
+    """Return the places of words that are names or numbers."""
+    opening = {id(token): opens for token, opens in _opening(tokens)}
+    within = {
+        token.key
+        for token in tokens
+        if token.is_word and is_capital(token) and not opening[id(token)]
+    }
+    found = set()
+    for place, token in enumerate(tokens):
+        if is_number(token):
+            found.add(place)
+        elif token.is_word and is_capital(token):
+            opens = opening[id(token)]
+            doubtful = opens and token.key not in within
+            if not doubtful or not (sure or plain(token) in _OPENING):
+                found.add(place)
+    return frozenset(found)
+
+
+def is_number(token: Token) -> bool:
+    """Say whether a word holds a digit."""
+    return token.is_word and any(map(str.isdigit, token.text))
+
+
+def names_number(token: Token) -> bool:
+    """Say whether a word is a number, in digits or in English words from two to twelve."""
+    return is_number(token) or plain(token) in _NUMBER_WORDS
+
+
+def is_capital(token: Token) -> bool:
+    """Say whether a word may be a name: it has a capital, and is more than one letter."""
+    text = token.text
+    return text[0].isupper() and not (len(text) == 1 or text.startswith(("I'", "I\u2019")))
+
+
+def plain(token: Token) -> str:
+    """Return a word without capitals and without what an apostrophe appends to it."""
+    word = token.key.casefold()
+    for ending in ("'s", "'"):
+        word = word.removesuffix(ending)
+    return word
+
+
+def numbers_in(tokens: Sequence[Token]) -> Counter[str]:
+    """Return the numbers of a text, those from two to twelve in English words as well."""
+    counts: Counter[str] = Counter()
+    for token in tokens:
+        if is_number(token):
+            counts[token.key.replace(",", "")] += 1
+        elif (word := plain(token)) in _NUMBER_WORDS:
+            counts[_NUMBER_WORDS[word]] += 1
+    return counts
+
+
+def negations_in(tokens: Sequence[Token]) -> int:
+    """Return how many words of a text deny something, in some European languages and Chinese."""
+    words = [token.key.casefold() for token in tokens if token.is_word]
+    return sum(word in _NEGATIONS or word.endswith("n't") for word in words)
+
+
+def _opening(tokens: Sequence[Token]) -> list[tuple[Token, bool]]:
+    """Return all words, and whether each may begin a sentence."""
+    found, opens = [], True
+    for token in tokens:
+        if token.is_word:
+            found.append((token, opens))
+            opens = False
+        elif token.text in _ENDS:
+            opens = True
+    return found
+
+
+_FENCE = re.compile(r"<verbatim-([0-9a-f]{12})>\s*\n(.*)\n\s*</verbatim-\1>", re.DOTALL)
+_BLOCK = re.compile(r"(```+|~~~+)\w*[ \t]*\n(.*)\n[ \t]*\1", re.DOTALL)
+_QUOTED = (('"', '"'), ("\u201c", "\u201d"), ("\u201e", "\u201c"), ("\u00ab", "\u00bb"))
+
+_REFUSES = re.compile(
+    r"\W*+(?:i['\u2019]?m sorry|i am sorry|sorry,|i apologi[sz]e|as an ai\b|as a language model"
+    r"|i (?:can(?:no|['\u2019])t|am unable|am not able|won['\u2019]t|will not|must decline)"
+    r"|i['\u2019]m (?:unable|not able)|unfortunately, i\b)",
+    re.IGNORECASE,
+)
+_REMARKS = re.compile(
+    r"\W*+(?:sure\b[,!.:]|certainly\b[,!.:]|of course\b[,!.:]|okay\b[,!.:]|ok\b[,!.:]"
+    r"|absolutely\b[,!.:]|here(?:['\u2019]s| is| are) (?:the|a|an|your|my|one)\b[^.!?\n]{0,80}:"
+    r"|(?:the )?(?:changed|modified|revised|edited|rewritten|paraphrased|new|final) "
+    r"(?:text|version)\b[^.!?\n]{0,40}:"
+    r"|(?:output|answer|result|text|note|explanation|changes(?: made)?)\s*:"
+    r"|i (?:hope|have|['\u2019]ve|replaced|changed|introduced|added|kept|made)\b[^.!?\n]{0,80}"
+    r"(?:\b(?:this|text|error|errors|sentence|sentences|entity|entities|helps|order)\b)"
+    r"|let me know\b|is there anything else\b|feel free\b)",
+    re.IGNORECASE,
+)
+_UNSEEN = ("Cc", "Cf", "Co", "Cn", "Cs")
+_MARKUP = frozenset("*_#`~|<>[]{}\\^=")
+
+
+def unwrapped(answer: str, original: str) -> str:
+    r"""Return a text without the fence, the code block or the quotation marks around all of it."""
+    text, plain = answer.strip(), original.strip()
+    for pattern in (_FENCE, _BLOCK):
+        if (found := pattern.fullmatch(text)) and not pattern.fullmatch(plain):
+            text = found[2].strip()
+    for opens, closes in _QUOTED:
+        inside = text[len(opens) : -len(closes)]
+        around = text.startswith(opens) and text.endswith(closes) and len(text) > 2
+        own = plain.startswith(opens) or plain.endswith(closes)
+        if around and not own and opens not in inside and closes not in inside:
+            text = inside.strip()
+    return text
+
+
+def spoken_around(text: str, original: str) -> str:
+    r"""Return what is wrong with a text that does not only say what the original says."""
+    if _REFUSES.match(text) and not _REFUSES.match(original):
+        return "a refusal"
+    lines, own = text.strip().split("\n"), original.strip().split("\n")
+    for line, other in ((lines[0], own[0]), (lines[-1], own[-1])):
+        if _REMARKS.match(line) and not _REMARKS.match(other):
+            return "a remark beside the text"
+    if lines[0].rstrip().endswith(":") and not own[0].rstrip().endswith(":"):
+        return "a remark beside the text"
+    if imitates_layout(text) and not imitates_layout(original):
+        return "marks of the layout of questions"
+    new = set(text) - set(original)
+    if new & _MARKUP:
+        return "markup that the text does not have"
+    if any(unicodedata.category(sign) in _UNSEEN and not sign.isspace() for sign in new):
+        return "signs that nobody sees"
+    return ""

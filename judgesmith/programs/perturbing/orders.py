@@ -1,19 +1,27 @@
-"""What a language model is told to do to a text, and when there is no use in telling it."""
+"""What a language model is told to do to a text, and the steps it is told in."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 from judgesmith.errors import InputError
-from judgesmith.programs.perturbing.case import fewer_than
-from judgesmith.programs.perturbing.catalogue import Amount, Every
-from judgesmith.programs.perturbing.differences import Token, tokens_of
-from judgesmith.programs.perturbing.mentions import capitals_tell, is_number, mentions
+from judgesmith.programs.judging.program import AnySteps, Ask, Calls, asked
+from judgesmith.programs.perturbing.catalogue import Amount, Every, fewer_than
+from judgesmith.programs.perturbing.differences import (
+    Token,
+    capitals_tell,
+    is_number,
+    mentions,
+    tokens_of,
+)
 from judgesmith.programs.perturbing.passage import Passage
-from judgesmith.signatures.perturbation import Perturbation
+from judgesmith.programs.perturbing.verifying import verified
+from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.perturbation import Perturbation, Perturbed, Skipped
 
 LONGEST = 20_000
 """Characters of the longest text that a language model is asked to write anew."""
@@ -75,21 +83,7 @@ def can_be_ordered(perturbation: Perturbation) -> bool:
 
 
 def order_of(perturbation: Perturbation, amount: Amount) -> str:
-    """Return what is to be done to a text, as ``name (how much): order``.
-
-    Raises
-    ------
-    ValueError
-        If there are no words for such a change.
-
-    Examples
-    --------
-    >>> from judgesmith.programs.perturbing.catalogue import PERTURBATIONS, Every
-    >>> print(order_of(PERTURBATIONS["rewriting/minor"], 1)[:59])
-    rewriting (1): Say sentences of the text once more in other
-    >>> order_of(PERTURBATIONS["fictional_entities/major"], Every(at_least=2))[-37:]
-    'e in it: all of them, and at least 2.'
-    """
+    """Return what is to be done to a text, as ``name (how much): order``."""
     if not can_be_ordered(perturbation):
         raise InputError(
             f"no language model is told to do {perturbation}; kinds with an order are "
@@ -102,14 +96,7 @@ def order_of(perturbation: Perturbation, amount: Amount) -> str:
 
 
 def read_order(text: str) -> tuple[str, Amount] | None:
-    """Return the kind and the amount that an order names; None if it is no order of these.
-
-    Examples
-    --------
-    >>> from judgesmith.programs.perturbing.catalogue import PERTURBATIONS, Every
-    >>> read_order(order_of(PERTURBATIONS["rewriting/major"], Every(step=2, at_least=2)))
-    ('rewriting', Every(step=2, at_least=2))
-    """
+    """Return the kind and the amount that an order names; None if it is no order of these."""
     found = _TOLD.match(text)
     if found is None or (kind := found[1].replace(" ", "_")) not in _ORDERS:
         return None
@@ -119,16 +106,7 @@ def read_order(text: str) -> tuple[str, Amount] | None:
 
 
 def no_use(text: str, perturbation: Perturbation, amount: Amount) -> str:
-    """Return why a text cannot be changed in this way, whoever is asked; empty if it may be.
-
-    Examples
-    --------
-    >>> from judgesmith.programs.perturbing.catalogue import PERTURBATIONS
-    >>> no_use("One sentence only.", PERTURBATIONS["fictional_entities/minor"], 1)
-    'no name or number'
-    >>> no_use("Ann met Bob.", PERTURBATIONS["fictional_entities/minor"], 1)
-    ''
-    """
+    """Return why a text cannot be changed in this way, whoever is asked; empty if it may be."""
     if len(text) > LONGEST:
         return f"longer than {LONGEST} characters"
     passage = Passage(text)
@@ -161,3 +139,78 @@ def _n_runs(tokens: Sequence[Token], places: Collection[int]) -> int:
             runs.add(tuple(run))
             run = []
     return len(runs | {tuple(run)} - {()})
+
+
+ATTEMPTS = 3
+"""How often a text is asked for at most: each further answer is another sample."""
+
+WARM = 0.7
+"""Temperature of further attempts: at 0 a model would write the same text again."""
+
+UNREADABLE = "no usable answer: none could be read"
+"""The reason where all answers lacked the layout that was asked for."""
+
+_TOO_LONG = "longer than the model reads"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A version of a text that is to be made."""
+
+    item: RatedItem
+    perturbation: Perturbation
+    amount: Amount
+
+    @property
+    def order(self) -> str:
+        """What the model is told to do; equal for all texts."""
+        return order_of(self.perturbation, self.amount)
+
+    @property
+    def no_use(self) -> str:
+        """Why the model need not be asked; empty where it is."""
+        return no_use(self.item.response, self.perturbation, self.amount)
+
+
+def planning_steps(order: str) -> AnySteps[tuple[str, ...] | str]:
+    """Ask how to go about a change, once for all texts."""
+    from judgesmith.programs.judging.ask_once import STEPS
+
+    ask = Ask(predictor="plan", inputs={"change": order})
+    found = yield from asked(
+        ask, lambda fields: STEPS.read(str(fields["steps"] or "")), again=1, calls=Calls()
+    )
+    return found
+
+
+def change_steps(
+    wanted: Wanted, steps: tuple[str, ...] = GENERAL_STEPS
+) -> AnySteps[Perturbed | Skipped]:
+    """Ask for a changed text, and again where the answer is not what was asked for."""
+    if reason := wanted.no_use:
+        return Skipped(reason=reason)
+    text = wanted.item.response
+    told = {
+        "change": wanted.order,
+        "steps": "\n".join(f"{place}. {step}" for place, step in enumerate(steps, start=1)),
+        "text": text,
+    }
+    refused: str | None = None
+    for sample in range(ATTEMPTS):
+        reply = yield Ask(
+            predictor="change",
+            inputs={**told, "refused": refused},
+            sample=sample,
+            temperature=WARM if sample else None,
+        )
+        if reply.fields is None:
+            if reply.final:
+                return Skipped(reason=_TOO_LONG)
+            continue
+        found = verified(
+            str(reply.fields["changed"] or ""), text, wanted.perturbation, wanted.amount
+        )
+        if isinstance(found, Perturbed):
+            return found
+        refused = found
+    return Skipped(reason=UNREADABLE if refused is None else f"no usable answer: {refused}")

@@ -1,20 +1,118 @@
-"""A text as characters, words and sentences that people see, each with its place."""
+"""A text as characters, words and sentences that people see, and which language it is in."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
+from typing import Final
 
 import regex
 from sentencex import get_sentence_boundaries
 
-from judgesmith.programs.perturbing.languages import (
-    language_of,
-    may_be_english,
-    may_be_german,
+FUNCTION_WORDS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
+    {
+        language: frozenset(words.split())
+        for language, words in {
+            "English": "the a an this that these those some any each every either neither no all "
+            "both few fewer many more most much other another several such and or nor but so yet "
+            "although because if unless while whereas whether though than of to in for on as at by "
+            "with from into onto about above across after against along among around before "
+            "behind below beneath beside besides between beyond despite down during except inside "
+            "like near off out outside over past since through throughout toward towards under "
+            "until up upon within i me my mine myself you your yours yourself he him his himself "
+            "she her hers herself it its itself we us our ours ourselves they them their theirs "
+            "themselves one who whom whose which what when where why how there here then be am is "
+            "are was were been being have has had having do does did doing done will would can "
+            "could shall should may might must not",
+            "German": "der die das den dem des ein eine einen einem einer und ist war sind waren "
+            "nicht mit von zu im am auf für sich er sie es wir ich auch als bei nach wurde wird "
+            "hat haben dass aber oder",
+            "French": "le la les un une des du de et est était sont dans que qui ne pas pour sur "
+            "avec au aux ce cette ces il elle ils nous vous par plus se sa son ses a été ont mais "
+            "ou où",
+            "Spanish": "el la los las un una unos unas de del y es era son en que no por con para "
+            "al se su sus lo como más este esta fue han ha pero o muy hay también",
+            "Italian": "il lo la gli le un una di del della dei e è era sono in che non per con si "
+            "al alla da nel nella come più questo questa ha hanno ma o anche",
+            "Portuguese": "o a os as um uma de do da dos das e é era são em no na nos nas que não "
+            "por com para se ao à seu sua como mais este esta foi têm mas ou também",
+            "Dutch": "de het een van en is was zijn waren in op te dat die niet met voor aan er "
+            "hij zij wij ik ook als bij naar door om maar of wordt werd heeft hebben",
+        }.items()
+    }
 )
+"""Words so common in a language that a few sentences of it hold several of them."""
+
+_LANGUAGES = {
+    word: tuple(one for one, others in FUNCTION_WORDS.items() if word in others)
+    for common in FUNCTION_WORDS.values()
+    for word in common
+}
+_TELLING = 3  # function words of one language that a text holds at least, to be taken for it
+_FOREIGN_LETTERS = 0.2
+_ENGLISH_SHARE = 0.25  # of the words of a text, beyond the first few, that are common in English
+
+
+def word_set(words: str) -> frozenset[str]:
+    """Return the words of a line of words."""
+    return frozenset(words.split())
+
+
+def language_of(words: Iterable[str]) -> str | None:
+    """Return the language whose commonest words a text holds most, if that is clear."""
+    hits = Counter(dict.fromkeys(FUNCTION_WORDS, 0))
+    for word, n in Counter(words).items():
+        for language in _LANGUAGES.get(word, ()):
+            hits[language] += n
+    (first, n), (_, n_second) = hits.most_common(2)
+    return first if n >= _TELLING and 2 * n >= 3 * n_second else None
+
+
+def may_be_english(words: Sequence[str]) -> bool:
+    """Say whether rules that know English words may be let loose on a text."""
+    if language_of(words) not in (None, "English"):
+        return False
+    common = FUNCTION_WORDS["English"]
+    return sum(word in common for word in words) >= _ENGLISH_SHARE * (len(words) - _TELLING)
+
+
+def may_be_german(words: Sequence[str]) -> bool:
+    """Say whether nouns may be written with capitals, so that a capital makes no name."""
+    told = language_of(words)
+    if told is not None:
+        return told == "German"
+    german, english = (
+        sum(word in FUNCTION_WORDS[language] for word in words)
+        for language in ("German", "English")
+    )
+    return german > english
+
+
+def scripts_of(text: str) -> Counter[str]:
+    """Return how many letters of each script a text has."""
+    if text.isascii():
+        return Counter(LATIN=n) if (n := sum(map(str.isalpha, text))) else Counter()
+    letters = Counter(sign for sign in text if sign.isalpha())
+    found: Counter[str] = Counter()
+    for sign, n in letters.items():
+        found[unicodedata.name(sign, "UNKNOWN").split()[0].split("-")[0]] += n
+    return found
+
+
+def is_foreign(added: str, original: str) -> bool:
+    """Say whether what was added is written in letters that the original does not know."""
+    letters = scripts_of(added)
+    if not letters:
+        return False
+    known = scripts_of(original)
+    strange = sum(n for script, n in letters.items() if script not in known)
+    return strange > _FOREIGN_LETTERS * letters.total()
+
 
 Span = tuple[int, int]
 
@@ -34,28 +132,7 @@ _PLAIN_WORD = re.compile(r"[^\W_]+(?:['’.,:\-][^\W_]+)*")
 
 
 class Passage:
-    r"""A text and where its parts are, read when they are first asked for.
-
-    Parameters
-    ----------
-    text : str
-        Anything, also empty or with lone surrogates.
-
-    Attributes
-    ----------
-    text : str
-        As given.
-
-    Examples
-    --------
-    >>> passage = Passage("It's 3.5 km. Go!")
-    >>> [passage.text[start:end] for start, end in passage.words]
-    ["It's", '3.5', 'km', 'Go']
-    >>> [passage.text[start:end] for start, end in passage.sentences]
-    ["It's 3.5 km.", 'Go!']
-    >>> Passage("a\u0301b").letters
-    [(0, 2), (2, 3)]
-    """
+    r"""A text and where its parts are, read when they are first asked for."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -119,19 +196,15 @@ class Passage:
 
     @cached_property
     def words(self) -> list[Span]:
-        """Words and numbers without the marks around them.
-
-        Apostrophes, hyphens and points inside belong to a word. In scripts without spaces each
-        character is one.
-        """
+        """Words and numbers without the marks around them."""
         pattern = _PLAIN_WORD if self.is_plain else _WORD
         return [match.span() for match in pattern.finditer(self.text)]
 
     @cached_property
     def sentences(self) -> list[Span]:
-        """Sentences without the blanks around them; what holds no word belongs to the one before.
+        """Sentences without the blanks around them.
 
-        A text without any word has none.
+        What holds no word belongs to the one before.
         """
         text, spans, start = self.text, list[Span](), -1
         for place, end in _pieces(text):
@@ -173,10 +246,7 @@ class Passage:
 
 
 def _pieces(text: str) -> Iterator[Span]:
-    """Yield where sentences are, with the blanks after them, so that they make up the text.
-
-    The splitter takes time like the square of a text without spaces, so it gets a window at a time.
-    """
+    """Yield where sentences are, with the blanks after them, so that they make up the text."""
     # It takes no lone surrogates either; each is replaced by one other character.
     plain = text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
     start, window = 0, _WINDOW

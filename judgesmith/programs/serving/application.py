@@ -9,18 +9,18 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.errors import InputError
+from judgesmith.programs.artifacts.saved import SavedJudge
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedHolder
 from judgesmith.programs.extras import library
-from judgesmith.programs.saved import SavedJudge
-from judgesmith.programs.saved_kinds import AnySaved, SavedHolder
 from judgesmith.programs.serving.door import Door
-from judgesmith.programs.serving.limits import ServingLimits
+from judgesmith.programs.serving.refusals import ServingLimits
 from judgesmith.programs.serving.served import ServedJudge
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from judgesmith.programs.holding import AnyJudge
-    from judgesmith.programs.models import AnyModel
+    from judgesmith.programs.families.ensemble.judges import AnyJudge
+    from judgesmith.programs.lm import AnyModel
 
 _NONE = dict.fromkeys(("tracing", "metrics", "logs", "operation_spans", "auto_configure"), False)
 """What FastAPI would record of requests and faults for whoever configured OpenTelemetry."""
@@ -61,15 +61,13 @@ def app(
 
     Examples
     --------
-    >>> from judgesmith.programs import Direct
-    >>> sorted(app({"plain": Direct()}).openapi()["paths"])[-1]
+    >>> from judgesmith.programs import DirectJudge
+    >>> sorted(app({"plain": DirectJudge()}).openapi()["paths"])[-1]
     '/v1/judges/{name}/stream'
     """
     library("prometheus_client", extra="serve")
     fastapi: Any = library("fastapi", extra="serve")
-    from judgesmith.programs.serving.guard import Guard
-    from judgesmith.programs.serving.openapi import described, plain_fault
-    from judgesmith.programs.serving.routes import routes
+    from judgesmith.programs.serving.routes import Guard, described, plain_fault, routes
     from judgesmith.programs.serving.service import Service
 
     if isinstance(judges, Mapping):

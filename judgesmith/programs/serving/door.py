@@ -15,47 +15,13 @@ _OPEN = ("/", "/healthz")  # to everybody, as the files under /page/ are: nothin
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Door:
-    """What a request must bring.
-
-    Where a token is asked for, no page of others can know it. Without one, a page that somebody
-    reads in a browser beside the server could send requests there, by its address or by a name of
-    its own that it lets mean this machine; so then names of hosts and origins are looked at.
-
-    Attributes
-    ----------
-    token : str
-        What ``Authorization: Bearer …`` must say; empty asks for none.
-    hosts : tuple of str
-        Names by which the server may be called beside ``localhost`` and plain addresses.
-
-    Examples
-    --------
-    >>> Door().check("/v1/judges", {"host": "127.0.0.1:8000"})
-    >>> Door().check("/v1/judges", {"host": "rebound.example"})
-    Traceback (most recent call last):
-    ...
-    judgesmith.programs.serving.refusals.Refusal: the server is not called 'rebound.example'.
-    """
+    """What a request must bring."""
 
     token: str = ""
     hosts: tuple[str, ...] = ()
 
     def check(self, path: str, headers: Mapping[str, str]) -> None:
-        """Refuse who may not come in.
-
-        Parameters
-        ----------
-        path : str
-            Of the request.
-        headers : dict of str to str
-            Of the request, by names in lower case.
-
-        Raises
-        ------
-        Refusal
-            If the token is missing or another one, or without one the host or the origin is not
-            one of this server.
-        """
+        """Refuse who may not come in."""
         if self.token:
             if not (path in _OPEN or path.startswith("/page/")):
                 self._check_token(headers.get("authorization", ""))
@@ -108,13 +74,7 @@ class Door:
 
 
 def host_name(host: str) -> str:
-    """Return a host without its port, in lower case.
-
-    Examples
-    --------
-    >>> host_name("LocalHost:8000"), host_name("[::1]:8000")
-    ('localhost', '::1')
-    """
+    """Return a host without its port, in lower case."""
     if host.startswith("["):
         return host[1:].partition("]")[0].lower()
     return host.partition(":")[0].lower()

@@ -1,4 +1,4 @@
-"""What a server answers when it does not judge: what is wrong, where, and what to do."""
+"""What a server answers when it does not judge, and how much it takes on."""
 
 from __future__ import annotations
 
@@ -6,33 +6,19 @@ import difflib
 import logging
 import traceback
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from judgesmith.programs.models import LedgerError, ModelError
-from judgesmith.programs.models.redaction import redacted
+from judgesmith.errors import InputError
+from judgesmith.programs.judging.runner import CONCURRENCY
+from judgesmith.programs.lm import LedgerError, ModelError
+from judgesmith.programs.lm.errors import redacted
 
 _LOG = logging.getLogger("judgesmith.serving")
 
 
 class Refusal(Exception):  # noqa: N818 - an answer of the server, not a fault in it
-    """A request that is not, or not further, worked on.
-
-    Parameters
-    ----------
-    status : int
-        Of HTTP, 400 to 599.
-    reason : str
-        One word by which refusals are counted.
-    error, where, hint : str
-        What is wrong, the place, and what to do; the last two may be empty.
-    headers : dict of str to str
-        Further headers of the reply.
-
-    Examples
-    --------
-    >>> Refusal(413, "size", "the body is too large.", where="body").body
-    {'error': 'the body is too large.', 'where': 'body', 'hint': None}
-    """
+    """A request that is not, or not further, worked on."""
 
     def __init__(
         self,
@@ -63,13 +49,7 @@ class ClientGone(Exception):  # noqa: N818 - likewise
 
 
 def unknown_judge(name: str, known: Collection[str]) -> Refusal:
-    """Return the answer to who names a judge that is not served.
-
-    Examples
-    --------
-    >>> unknown_judge("summares", ["summaries", "chats"]).hint
-    "did you mean 'summaries'? GET /v1/judges lists those there are."
-    """
+    """Return the answer to who names a judge that is not served."""
     shown = name if len(name) <= 80 else f"{name[:79]}…"
     close = difflib.get_close_matches(name[:80], known, n=1)
     meant = f"did you mean {close[0]!r}? " if close else ""
@@ -83,13 +63,7 @@ def unknown_judge(name: str, known: Collection[str]) -> Refusal:
 
 
 def queue_full(retry_after: int) -> Refusal:
-    """Return the answer to who comes when every place is taken.
-
-    Parameters
-    ----------
-    retry_after : int
-        Seconds after which there probably is room.
-    """
+    """Return the answer to who comes when every place is taken."""
     return Refusal(
         429,
         "full",
@@ -101,13 +75,7 @@ def queue_full(retry_after: int) -> Refusal:
 
 
 def share_full(retry_after: int) -> Refusal:
-    """Return the answer to who takes as much of the server as one client may.
-
-    Parameters
-    ----------
-    retry_after : int
-        Seconds after which there probably is room.
-    """
+    """Return the answer to who takes as much of the server as one client may."""
     return Refusal(
         429,
         "share",
@@ -143,17 +111,7 @@ def was_cut() -> Refusal:
 
 
 def set_up(fault: Exception) -> Refusal:
-    """Return the answer when the model, or the ledger, cannot be used at all.
-
-    Any other fault is one of ours: its kind and its place in the code are logged. So is what is
-    wrong with the ledger.
-
-    Examples
-    --------
-    >>> found = set_up(ModelError("no key: set OPENAI_API_KEY", status=401))
-    >>> found.status, found.where, found.error
-    (502, 'model', 'no key: set OPENAI_API_KEY')
-    """
+    """Return the answer when the model, or the ledger, cannot be used at all."""
     hint = "the request is sound: whoever runs the server has to look at this."
     if isinstance(fault, LedgerError):
         # The message names a file of this machine, which is nobody else's business.
@@ -173,3 +131,65 @@ def set_up(fault: Exception) -> Refusal:
         where="server",
         hint="the server's standard error has more; please report it.",
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServingLimits:
+    """What bounds a server's work and memory, whatever its clients do.
+
+    Attributes
+    ----------
+    queue : int
+        Items that may wait for their turn, over all requests; with 0 an item is taken only if it
+        can be begun at once.
+    concurrency : int
+        Items judged at the same time; of a judge that compares, sources.
+    max_body : int
+        Bytes of one request, and of one line of a stream, which as a whole may have any length.
+    max_items : int
+        Items of one batch.
+    max_chars : int
+        Characters of each text.
+
+    Raises
+    ------
+    ValueError
+        If one is too small, or the largest batch would never fit into the queue.
+
+    Examples
+    --------
+    >>> ServingLimits(queue=4, concurrency=2, max_items=10)
+    Traceback (most recent call last):
+    ...
+    judgesmith.InputError: a batch of 10 items would never fit: 4 may wait and 2 are judged at \
+a time; raise the queue, or lower the items of a batch to 6.
+    """
+
+    queue: int = 256
+    concurrency: int = CONCURRENCY
+    max_body: int = 4 * 2**20
+    max_items: int = 100
+    max_chars: int = 200_000
+
+    def __post_init__(self) -> None:
+        """Reject limits that nothing could keep."""
+        least = {"queue": 0, "concurrency": 1, "max_body": 1, "max_items": 1, "max_chars": 1}
+        for name, low in least.items():
+            if getattr(self, name) < low:
+                raise InputError(f"{name} must be {low} or more; got {getattr(self, name)}.")
+        if self.max_items > self.places:
+            raise InputError(
+                f"a batch of {self.max_items} items would never fit: {self.queue} may wait and "
+                f"{self.concurrency} are judged at a time; raise the queue, or lower the items of "
+                f"a batch to {self.places}."
+            )
+
+    @property
+    def places(self) -> int:
+        """Items that are accepted and not finished, at most."""
+        return self.queue + self.concurrency
+
+    @property
+    def stream_places(self) -> int:
+        """How many places may be taken when a stream takes one more: others come first."""
+        return self.queue // 2 + self.concurrency

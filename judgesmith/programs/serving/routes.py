@@ -1,24 +1,336 @@
-"""The addresses of a server, and what each of them answers."""
+"""The addresses of a server, what each answers, and what stands before them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, TypeVar
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, FastAPI, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.json_schema import models_json_schema
 
-from judgesmith.programs.model_measures import CONTENT_TYPE
-from judgesmith.programs.scored_row import json_line
-from judgesmith.programs.serving.bodies import JSON, LINES, check_type, whole_body
-from judgesmith.programs.serving.items import item_of, items_of
-from judgesmith.programs.serving.limits import ServingLimits
-from judgesmith.programs.serving.page_files import page_file
-from judgesmith.programs.serving.refusals import Refusal
-from judgesmith.programs.serving.schemas import Fault, Health, JudgeList, Row, Rows
-from judgesmith.programs.serving.service import Service, client_of
-from judgesmith.programs.serving.streaming import RowStream
+from judgesmith.programs.judging.rows import json_line
+from judgesmith.programs.lm.measures import CONTENT_TYPE
+from judgesmith.programs.serving.door import Door
+from judgesmith.programs.serving.items import (
+    JSON,
+    LINES,
+    Batch,
+    Item,
+    check_type,
+    item_of,
+    items_of,
+    whole_body,
+)
+from judgesmith.programs.serving.refusals import (
+    ClientGone,
+    Refusal,
+    ServingLimits,
+    is_stopping,
+    set_up,
+    was_cut,
+)
+from judgesmith.programs.serving.service import RowStream, Service, client_of
+from judgesmith.signatures.judgement import CriterionScore, ErrorSpan
+from judgesmith.signatures.rubric import Criterion
+from judgesmith.signatures.scale import Scale
+
+
+class Row(BaseModel):
+    """What a judge says of one item, as ``judgesmith score`` writes it.
+
+    Panels and calibrated judges add fields of their own.
+    """
+
+    model_config = ConfigDict(
+        extra="allow",
+        json_schema_extra={
+            "example": {
+                "source_id": "bridge",
+                "system_id": "a",
+                "key": "8f1f7a1c4c1f4b0e9d0a5a54e3c1c0de",
+                "score": 4.2,
+                "explanation": "It says what happened, and when.",
+                "criteria": {"accuracy": {"score": 90, "explanation": "Both facts are there."}},
+                "errors": [],
+                "problem": None,
+                "judge": "3f9a0c51d2e7",
+                "target": "overall",
+            }
+        },
+    )
+
+    source_id: str = Field(description="as it came, or a hash of the source")
+    system_id: str = Field(description="as it came; may be empty")
+    key: str = Field(description="the same for equal texts alone")
+    score: float | None = Field(description="points of the judge's scale; null if there is none")
+    explanation: str
+    criteria: dict[str, CriterionScore] = Field(description="by the criterion's name, 0 to 100")
+    errors: list[ErrorSpan] = Field(description="stretches of the response, with character places")
+    problem: str | None = Field(description="why there is no score; null if and only if there is")
+    judge: str = Field(description="the judge's fingerprint")
+    target: str | None = Field(description="what people rated when the judge was made")
+
+
+class Rows(BaseModel):
+    """What a judge says of the items of a batch."""
+
+    results: list[Row] = Field(description="one per item, in order")
+    unscored: int = Field(description="how many of them have no score")
+
+
+class Fault(BaseModel):
+    """What is wrong, where, and what to do."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {
+                "error": "response: expected a text; got 7",
+                "where": "response",
+                "hint": "GET /openapi.json describes what is expected.",
+            }
+        }
+    )
+
+    error: str
+    where: str | None
+    hint: str | None
+
+
+class Headline(BaseModel):
+    """Agreement with people on rows that the judge was not made from."""
+
+    model_config = ConfigDict(extra="allow")
+
+    level: str
+    statistic: str
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+class JudgeCard(BaseModel):
+    """A judge that is served."""
+
+    name: str = Field(description="its name in addresses")
+    fingerprint: str = Field(description="changes when anything in the judge does")
+    target: str | None
+    kind: str = Field(description="judge, panel or calibrated")
+    families: list[str]
+    models: list[str]
+    scale: Scale
+    task: str
+    criteria: list[Criterion]
+    compares: bool = Field(description="whether all responses to a source are needed at once")
+    reads_references: bool
+    calls_per_item: int | None = Field(description="model calls; null where it depends")
+    agreement: Headline | None = Field(description="null where it was not measured")
+
+
+class Bounds(BaseModel):
+    """How much is taken at a time."""
+
+    max_body: int = Field(description="bytes of a request, or of a line")
+    max_items: int = Field(description="items of a batch")
+    max_chars: int = Field(description="characters of a text")
+    queue: int = Field(description="items that may wait")
+    concurrency: int = Field(description="items judged at the same time")
+
+
+class JudgeList(BaseModel):
+    """All judges that are served."""
+
+    judges: list[JudgeCard]
+    limits: Bounds
+    version: str = Field(description="of judgesmith")
+
+
+class Health(BaseModel):
+    """Whether the server takes requests."""
+
+    status: str = Field(description="ready or stopping")
+    waiting: int = Field(description="accepted items that are not begun")
+    in_flight: int = Field(description="items that are being judged")
+    places: int = Field(description="items that may be accepted at a time")
+
+
+def described(app: FastAPI, *, with_token: bool) -> None:
+    """Add what clients send to the description of an application, and the token if one is asked."""
+    plain = app.openapi
+
+    def whole() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            found = plain()
+            parts = found.setdefault("components", {})
+            _, sent = models_json_schema(
+                [(Item, "validation"), (Batch, "validation")],
+                ref_template="#/components/schemas/{model}",
+            )
+            schemas = {**parts.get("schemas", {}), **sent["$defs"]}
+            # FastAPI's own form of faults, which no route answers with.
+            for name in ("HTTPValidationError", "ValidationError"):
+                schemas.pop(name, None)
+            parts["schemas"] = dict(sorted(schemas.items()))
+            if with_token:
+                parts["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+                found["security"] = [{"token": []}]
+            app.openapi_schema = found
+        return app.openapi_schema
+
+    app.openapi = whole  # type: ignore[method-assign]
+
+
+def plain_fault(app: FastAPI) -> None:
+    """Have addresses and methods that there are not refused in the form of all refusals."""
+
+    async def unknown(request: Request, fault: Exception) -> Response:
+        hint = "GET /openapi.json lists those there are."
+        raise Refusal(404, "address", "there is no such address.", where="address", hint=hint)
+
+    async def other_method(request: Request, fault: Exception) -> Response:
+        error = f"there is no {request.method[:20]} of this address."
+        allowed = dict(getattr(fault, "headers", None) or {})
+        hint = f"it takes {allowed.get('Allow', 'others')}; GET /openapi.json has an example."
+        raise Refusal(405, "address", error, where="address", hint=hint, headers=allowed)
+
+    app.add_exception_handler(404, unknown)
+    app.add_exception_handler(405, other_method)
+
+
+PAGE = Path(__file__).with_name("page")
+
+_KINDS = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+}
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*\.[a-z]+")
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+
+def page_file(name: str = "index.html") -> Response:
+    """Return a file of the page.
+
+    Raises
+    ------
+    Refusal
+        If there is none of that name.
+
+    Examples
+    --------
+    >>> page_file("../served.py")
+    Traceback (most recent call last):
+    ...
+    judgesmith.programs.serving.refusals.Refusal: there is no such file.
+    """
+    place = PAGE / name
+    kind = _KINDS.get(place.suffix)
+    if kind is None or not _NAME.fullmatch(name) or not place.is_file():
+        raise Refusal(404, "unknown", "there is no such file.", where="page")
+    headers = {"content-security-policy": _POLICY, "cache-control": "no-cache"}
+    return Response(place.read_bytes(), media_type=kind, headers=headers)
+
+
+_WHILE_STOPPING = ("/healthz", "/metrics")
+_ALWAYS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+_API_POLICY = b"content-security-policy"
+
+
+class Guard:
+    """The application inside, behind a door.
+
+    Parameters
+    ----------
+    app : ASGI application
+        What answers.
+    service : Service
+        Says whether the server is stopping.
+    door : Door
+        Says who may come in.
+    """
+
+    def __init__(self, app: Any, *, service: Service, door: Door) -> None:
+        self._app = app
+        self._service = service
+        self._door = door
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one request, whatever comes of it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started = False
+
+        async def sent(message: Any) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                message = {**message, "headers": _with_ours(message.get("headers", []))}
+            await send(message)
+
+        try:
+            self._let_in(scope)
+            with self._service.attended(scope):
+                await self._app(scope, receive, sent)
+        except ClientGone:
+            return
+        except asyncio.CancelledError:
+            if not self._service.stopping:
+                raise
+            if not started:
+                await _reply(was_cut(), sent)
+        except Refusal as refusal:
+            if refusal.reason == "address":  # there was no route that could count it
+                self._service.measures.rejected("", refusal.reason)
+            await _reply(refusal, sent)
+        except Exception as fault:
+            told = set_up(fault)
+            if not started:
+                await _reply(told, sent)
+
+    def _let_in(self, scope: Any) -> None:
+        path = scope["path"]
+        headers = {name.decode("latin-1"): one.decode("latin-1") for name, one in scope["headers"]}
+        try:
+            self._door.check(path, headers)
+            if path not in _WHILE_STOPPING and self._service.stopping:
+                raise is_stopping()
+        except Refusal as refusal:
+            self._service.measures.rejected("", refusal.reason)
+            raise
+
+
+async def _reply(refusal: Refusal, send: Callable[[Any], Awaitable[None]]) -> None:
+    body = json_line(refusal.body).encode()
+    headers = {"content-type": "application/json", "content-length": str(len(body))}
+    headers |= {name.lower(): value for name, value in refusal.headers.items()}
+    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": refusal.status, "headers": raw})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _with_ours(headers: Any) -> list[tuple[bytes, bytes]]:
+    """Return headers of a reply with those that every reply has."""
+    found = list(headers)
+    names = {name.lower() for name, _ in found}
+    if _API_POLICY not in names:
+        found.append((_API_POLICY, b"default-src 'none'; frame-ancestors 'none'"))
+    if b"cache-control" not in names:
+        found.append((b"cache-control", b"no-store"))
+    return [*found, *_ALWAYS]
+
 
 T = TypeVar("T")
 

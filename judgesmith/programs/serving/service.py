@@ -1,4 +1,4 @@
-"""What requests share: the judges by name, the desk, what is counted, and whether it stops."""
+"""What requests share: judges by name, the queue, what is counted, and streams of rows."""
 
 from __future__ import annotations
 
@@ -9,26 +9,96 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from judgesmith.programs.models import stack_of
-from judgesmith.programs.serving.desk import Desk
-from judgesmith.programs.serving.limits import ServingLimits
-from judgesmith.programs.serving.measuring import Measures
+from fastapi import Response
+from prometheus_client import CollectorRegistry, Histogram, generate_latest
+from prometheus_client import Counter as PrometheusCounter
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from judgesmith.programs.judging.rows import json_line, reason_class
+from judgesmith.programs.lm import AnyModel, stack_of
+from judgesmith.programs.lm.measures import SECONDS, ModelMeasures
+from judgesmith.programs.serving.items import Inflow, Line, Lines, Receive, item_of, too_large
 from judgesmith.programs.serving.refusals import (
     ClientGone,
     Refusal,
+    ServingLimits,
     is_stopping,
     queue_full,
     set_up,
     share_full,
     unknown_judge,
 )
-from judgesmith.programs.serving.served import ServedJudge
+from judgesmith.programs.serving.served import Desk, ServedJudge
+from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement
-from judgesmith.signatures.rated import RatedItem
 
-Receive = Callable[[], Awaitable[Any]]
+
+class Measures:
+    """The counters of one server."""
+
+    def __init__(self, desk: Desk, lms: Sequence[AnyModel]) -> None:
+        self._registry = CollectorRegistry()
+        self._requests = self._counter(
+            "requests", "Requests, by how they were answered.", "judge", "route", "status"
+        )
+        self._items = self._counter("items", "Items judged.", "judge")
+        self._unscored = self._counter(
+            "unscored_items", "Judged items without a score, by why.", "judge", "reason"
+        )
+        self._rejected = self._counter("rejected", "Requests refused, by why.", "judge", "reason")
+        self._seconds = Histogram(
+            "judgesmith_request_seconds",
+            "Seconds from a request to the end of its reply.",
+            ("judge", "route"),
+            buckets=SECONDS,
+            registry=self._registry,
+        )
+        self._registry.register(_Now(desk))
+        self._registry.register(ModelMeasures(lms))
+
+    def _counter(self, name: str, told: str, *labels: str) -> PrometheusCounter:
+        return PrometheusCounter(f"judgesmith_{name}", told, labels, registry=self._registry)
+
+    def answered(self, judge: str, route: str, status: int, seconds: float) -> None:
+        """Count a request that was answered."""
+        self._requests.labels(judge, route, str(status)).inc()
+        self._seconds.labels(judge, route).observe(seconds)
+
+    def rejected(self, judge: str, reason: str) -> None:
+        """Count a request that was refused."""
+        self._rejected.labels(judge, reason).inc()
+
+    def judged(self, judge: str, judgement: Judgement) -> None:
+        """Count an item."""
+        self._items.labels(judge).inc()
+        if judgement.score is None:
+            self._unscored.labels(judge, reason_class(judgement)).inc()
+
+    def text(self) -> bytes:
+        """Return all of it as Prometheus reads it."""
+        return generate_latest(self._registry)
+
+
+class _Now(Collector):
+    """What is read off when somebody asks: the queue."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def collect(self) -> Iterator[Any]:
+        """Yield every family of numbers."""
+        for name, told, n in (
+            ("queue_items", "Accepted items that wait for their turn.", self._desk.n_waiting),
+            ("in_flight_items", "Items that are being judged.", self._desk.n_begun),
+            ("queue_places", "Items that may be accepted at a time.", self._desk.limits.places),
+        ):
+            yield GaugeMetricFamily(f"judgesmith_{name}", told, value=n)
+
+
 T = TypeVar("T")
 
 _MOST_STREAMS = 128  # at a time: each holds a window of items, and a connection
@@ -40,22 +110,7 @@ _GONE = 499  # what servers note where the client did not wait for a status
 
 
 class Service:
-    """Judges items of many requests through one queue.
-
-    Parameters
-    ----------
-    judges : dict of str to ServedJudge
-        By name.
-    limits : ServingLimits
-        What bounds the work.
-
-    Attributes
-    ----------
-    stopping : bool
-        Whether nothing new is accepted any more.
-    n_accepted : int
-        Requests that were accepted and are not answered to their end.
-    """
+    """Judges items of many requests through one queue."""
 
     def __init__(self, judges: Mapping[str, ServedJudge], limits: ServingLimits) -> None:
         self.judges = dict(judges)
@@ -113,12 +168,7 @@ class Service:
 
     @contextmanager
     def reading(self, client: str) -> Iterator[Callable[[int], None]]:
-        """Return a block in which a request of a client is read and answered.
-
-        It is told how many bytes it holds. Texts that wait for their turn take memory as well, so
-        that it ends no earlier than with the reply. Who sends more than all requests, or those of
-        one client, may hold is refused.
-        """
+        """Return a block in which a request of a client is read and answered."""
         held = 0
 
         def hold(n: int) -> None:
@@ -171,18 +221,7 @@ class Service:
     async def rows(
         self, served: ServedJudge, items: Sequence[RatedItem], receive: Receive
     ) -> list[dict[str, Any]]:
-        """Return the rows of items, in order.
-
-        What is not begun when the client leaves never is; what was begun is finished and on
-        record.
-
-        Raises
-        ------
-        Refusal
-            If there is no room, or the model cannot be asked at all.
-        ClientGone
-            If nobody waits for them any more.
-        """
+        """Return the rows of items, in order."""
         futures = self.desk.take(served.jobs(items))
         waiting = [asyncio.wrap_future(future) for future in futures]
         done = asyncio.gather(*waiting)
@@ -222,15 +261,7 @@ class Service:
 
 
 def client_of(scope: Mapping[str, Any]) -> str:
-    """Return who sends a request: an address, or the network that one client has for itself.
-
-    Examples
-    --------
-    >>> client_of({"client": ("127.0.0.1", 40000)}), client_of({"client": None})
-    ('127.0.0.1', '')
-    >>> client_of({"client": ("2001:db8::1:2:3:4", 40000)})
-    '2001:db8::'
-    """
+    """Return who sends a request: an address, or the network that one client has for itself."""
     host = (scope.get("client") or ("",))[0]
     try:
         address = ipaddress.ip_address(host)
@@ -254,3 +285,201 @@ async def _left(receive: Receive) -> None:
     """Return when the client has closed the connection; its body has been read before."""
     while (await receive())["type"] != "http.disconnect":
         pass
+
+
+Send = Callable[[Any], Awaitable[None]]
+
+_AHEAD = 2  # how many times the concurrency may be judged, or finished and not yet sent
+_TOGETHER = 65_536  # bytes of rows that are sent at once
+_STALLED = 60.0  # seconds after which a client that takes no rows is given up
+_PAUSE = 0.02  # seconds between two looks for room in the queue
+
+
+@dataclass(frozen=True, slots=True)
+class _NoItem:
+    """A line that cannot be judged, and why; others after it can."""
+
+    refusal: Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """An item, and what is said of it, now or later; ``size`` is that of its line in bytes."""
+
+    item: RatedItem
+    size: int
+    found: asyncio.Future[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """The end, and why it comes before the last line, if it does."""
+
+    refusal: Refusal | None = None
+
+
+class RowStream(Response):
+    """Answers every line of a request with one line."""
+
+    media_type = "application/x-ndjson"
+
+    def __init__(self, service: Service, served: ServedJudge) -> None:
+        super().__init__()
+        self._service = service
+        self._served = served
+        size = _AHEAD * service.limits.concurrency
+        self._entries: asyncio.Queue[_NoItem | _Judged | _End] = asyncio.Queue(size)
+        self._under_way: set[asyncio.Future[Any]] = set()
+        self._started = False
+        self._client = ""
+        self._n_bytes = 0
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        """Read, judge and write until one of both sides ends it."""
+        service = self._service
+        self._client = client_of(scope)
+        with service.measured(self._served.name, "stream"), service.stream(self._client):
+            service.accept(scope)
+            await self._run(receive, send)
+
+    async def _run(self, receive: Receive, send: Send) -> None:
+        inflow = Inflow(receive)
+        lines = Lines(inflow, self._service.limits.max_body, self._check_open)
+        feeder = asyncio.ensure_future(self._feed(lines))
+        writer = asyncio.ensure_future(self._write(send))
+        gone = asyncio.ensure_future(inflow.gone.wait())
+        try:
+            await asyncio.wait((writer, gone), return_when=asyncio.FIRST_COMPLETED)
+            if not writer.done():
+                raise ClientGone
+            writer.result()
+        finally:
+            inflow.close()
+            for task in (feeder, writer, gone):
+                task.cancel()
+            await asyncio.gather(feeder, writer, gone, return_exceptions=True)
+            for future in self._under_way:
+                future.cancel()
+            self._hold(-self._n_bytes)
+
+    def _hold(self, n: int) -> None:
+        self._n_bytes += n
+        self._service.hold(self._client, n)
+
+    def _has_room(self, n: int) -> bool:
+        """Say whether so many bytes more may be held; one item always may."""
+        return not self._n_bytes or self._service.has_bytes(n)
+
+    def _check_open(self, number: int) -> None:
+        """Refuse to go on from this line where the server is stopping."""
+        if self._service.stopping:
+            raise Refusal(
+                503,
+                "stopping",
+                "the server is stopping: from this line on nothing was judged.",
+                where=f"line {number}",
+                hint="send the rest to the server that takes its place.",
+            )
+
+    # -- reading ---------------------------------------------------------------------------
+
+    async def _feed(self, lines: Lines) -> None:
+        end, empty = _End(), True
+        try:
+            while (line := await lines.next()) is not None:
+                empty = False
+                self._check_open(line.number)
+                await self._entries.put(await self._entry(line))
+            if empty:
+                raise Refusal(
+                    422,
+                    "invalid",
+                    "expected at least one line; got none.",
+                    where="body",
+                    hint="send one JSON object on each line.",
+                )
+        except Refusal as refusal:
+            end = _End(refusal)
+        except Exception as fault:
+            end = _End(set_up(fault))
+        await self._entries.put(end)
+
+    async def _entry(self, line: Line) -> _NoItem | _Judged:
+        where = f"line {line.number}"
+        try:
+            if line.text is None:
+                raise too_large(where, self._service.limits)
+            item = await self._service.understood(
+                line.text, lambda body: item_of(body, self._service.limits, where=where)
+            )
+        except Refusal as refusal:
+            self._service.measures.rejected(self._served.name, refusal.reason)
+            return _NoItem(refusal)
+        job, size = self._served.job(item), len(line.text)
+        take = self._service.desk.take_of_stream
+        while not self._has_room(size) or (future := take(job)) is None:
+            await asyncio.sleep(_PAUSE)
+            self._check_open(line.number)
+        self._hold(size)
+        found = asyncio.wrap_future(future)
+        self._under_way.add(found)
+        found.add_done_callback(self._finished)
+        return _Judged(item, size, found)
+
+    def _finished(self, found: asyncio.Future[Any]) -> None:
+        self._under_way.discard(found)
+        if not found.cancelled():
+            found.exception()  # the first fault is told, and ends the stream: no other is awaited
+
+    # -- writing ---------------------------------------------------------------------------
+
+    async def _write(self, send: Send) -> None:
+        rows = bytearray()
+        refusal: Refusal | None = None
+        while True:
+            if rows and (self._entries.empty() or len(rows) >= _TOGETHER):
+                await self._sent(send, rows)
+            entry = await self._entries.get()
+            if isinstance(entry, _End):
+                refusal = entry.refusal
+                break
+            if isinstance(entry, _NoItem):
+                rows += json_line(entry.refusal.body).encode()
+                continue
+            if rows and not entry.found.done():
+                await self._sent(send, rows)
+            try:
+                judgement = await entry.found
+            except Exception as fault:
+                refusal = set_up(fault)
+                break
+            self._service.count(self._served, [judgement])
+            rows += json_line(self._served.row(entry.item, judgement)).encode()
+            self._hold(-entry.size)
+        if refusal is not None:
+            if not (self._started or rows):
+                raise refusal
+            self._service.measures.rejected(self._served.name, refusal.reason)
+            rows += json_line(refusal.body).encode()
+        await self._sent(send, rows, more=False)
+
+    async def _sent(self, send: Send, rows: bytearray, *, more: bool = True) -> None:
+        """Send rows, and wait until the client has room for more."""
+        if not self._started:
+            self._started = True
+            start = {"type": "http.response.start", "status": 200, "headers": _HEADERS}
+            await send(start)
+        body = bytes(rows)
+        rows.clear()
+        try:
+            async with asyncio.timeout(_STALLED):
+                await send({"type": "http.response.body", "body": body, "more_body": more})
+        except TimeoutError:
+            raise ClientGone from None
+
+
+_HEADERS = [
+    (b"content-type", b"application/x-ndjson"),
+    (b"cache-control", b"no-store"),
+    (b"x-accel-buffering", b"no"),
+]

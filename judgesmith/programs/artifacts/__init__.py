@@ -1,0 +1,1 @@
+"""Compiled judges on disk: written, read, compared, explained."""

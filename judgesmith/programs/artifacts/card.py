@@ -1,0 +1,489 @@
+"""The judge card: what a compiled judge is, for people who meet its folder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from judgesmith.programs.artifacts.saved import SavedJudge, taken_number
+from judgesmith.programs.judging.registry import family_of
+from judgesmith.signatures.aggregation import Aggregation, Calibration, PanelRules
+from judgesmith.signatures.config import ActiveCriticConfig, JudgeConfig
+from judgesmith.signatures.rubric import Rubric
+from judgesmith.signatures.scale import Scale
+
+if TYPE_CHECKING:
+    from judgesmith.programs.artifacts.record import SavedRecord
+    from judgesmith.programs.artifacts.saved import SavedJudge
+    from judgesmith.programs.artifacts.saved_ensembles import SavedHolder, SavedPanel
+
+
+def rows_that_taught(rubric: Rubric) -> frozenset[str]:
+    """Return ``RatedItem.key`` of every row that an inferred rubric was made from."""
+    batches = rubric.provenance.get("batches")
+    found: set[str] = set()
+    for batch in batches if isinstance(batches, list) else []:
+        # A rubric is a file that people edit; what has another shape names no rows.
+        rows = batch.get("rows") if isinstance(batch, dict) else None
+        found.update(rows if isinstance(rows, dict) else {})
+    return frozenset(found)
+
+
+def rubric_mark(rubric: Rubric) -> str:
+    """Return twelve hex digits that change with anything in a rubric that a model is shown."""
+    shown = rubric.model_dump(mode="json", include={"task", "criteria"})
+    return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def is_edited(rubric: Rubric) -> bool:
+    """Say whether a rubric differs from the one that was inferred, as far as it has its mark."""
+    mark = rubric.provenance.get("mark")
+    return isinstance(mark, str) and mark != rubric_mark(rubric)
+
+
+_COLUMNS = ("uncompiled", "best_member", "heldout", "gain")
+_OVERALL = ("d_min", "d_avg", "false_alarms")
+
+
+def discernment_lines(found: Mapping[str, Any]) -> Iterator[str]:
+    r"""Yield what was found of discernment, in Markdown; nothing where it was not looked at."""
+    if not found:
+        return
+    yield "## Discernment"
+    yield ""
+    yield "Evidence D that originals score higher than changed versions (1 is a p-value of .05)."
+    yield f"Chosen by: {_names(found.get('kinds'))}."
+    if found.get("unseen_kinds"):
+        yield f"Kept for the report: {_names(found.get('unseen_kinds'))}."
+    yield ""
+    seen, unseen = found.get("seen") or {}, found.get("unseen") or {}
+    columns = {"chosen by": found.get("selection")}
+    if seen:
+        columns |= {name: seen[name] for name in _COLUMNS if name in seen}
+    yield f"| changes | D | {' | '.join(columns)} |"
+    yield f"| --- | --- | {' | '.join('---' for _ in columns)} |"
+    yield from _rows("kinds it was chosen by", columns)
+    if unseen:
+        others = {name: unseen.get(name) for name in columns}
+        yield from _rows("kinds it never saw", others)
+    yield ""
+
+
+def _rows(which: str, columns: Mapping[str, Any]) -> Iterator[str]:
+
+    reports = [(one or {}).get("overall") or {} for one in columns.values()]
+    for name in _OVERALL:
+        if any(name in report for report in reports):
+            cells = [
+                agreement_text(report[name], ".2f") if name in report else "" for report in reports
+            ]
+            yield f"| {which} | {name} | {' | '.join(cells)} |"
+
+
+def _names(kinds: Any) -> str:
+    return ", ".join(str(one["name"]) for one in kinds or ()) or "none"
+
+
+def holder_title(judge: SavedRecord) -> str:
+    """Return what a judge that holds others is called."""
+    from judgesmith.programs.artifacts.saved_ensembles import SavedPanel
+
+    return "A panel of judges" if isinstance(judge, SavedPanel) else "A calibrated judge"
+
+
+def holder_lines(judge: SavedHolder) -> Iterator[str]:
+    """Yield what was learned, then every member."""
+    from judgesmith.programs.artifacts.saved_ensembles import SavedCalibrated, SavedPanel
+
+    if isinstance(judge, SavedPanel):
+        yield from _weights_lines(judge)
+    elif isinstance(judge, SavedCalibrated):
+        yield "## Calibration"
+        yield ""
+        yield from calibration_lines(judge.calibration, judge.members["judge"].scale)
+        yield from report_lines(judge.agreement.get("calibration"))
+        yield "- the agreement above is that of the judge before it was calibrated: the order of"
+        yield "  texts stays, but for ties and for texts that are left to people"
+        yield ""
+    for name, member in judge.members.items():
+        yield f"## {name}"
+        yield ""
+        yield from _member_lines(member)
+        yield ""
+
+
+def _weights_lines(judge: SavedPanel) -> Iterator[str]:
+    weights = judge.weights
+    yield "## Members"
+    yield ""
+    yield "| member | weight | on | model | fingerprint |"
+    yield "| --- | --- | --- | --- | --- |"
+    total = sum(weights.weights)
+    for name, weight in zip(weights.members, weights.weights, strict=True):
+        member = judge.members[name]
+        share = f"{weight / total:.3f}" if weight else "0, not asked"
+        models = ", ".join(member.models)
+        yield f"| {name} | {share} | {member.scale} | {models} | `{member.fingerprint}` |"
+    yield ""
+    yield (
+        f"The score is the weighted {weights.middle} of the members' standardised scores, put back "
+        "on a scale."
+    )
+    yield ""
+    if judge.rules is not None:
+        yield "## Errors"
+        yield ""
+        yield from errors_lines(
+            judge.rules, None if judge.supervisor is None else judge.supervisor.model
+        )
+        yield ""
+
+
+def errors_lines(rules: PanelRules, supervisor: str | None) -> Iterator[str]:
+    r"""Yield how the errors that members list become one list."""
+    if supervisor is None:
+        yield "- merged by rule, where the stretches that two members mark overlap"
+    else:
+        by = f"the supervisor, `{supervisor}`"
+        yield f"- merged by {by}, and held against response and annotations"
+    yield {
+        "none": "- of every member, wherever its score stands",
+        "deviation": "- but for members two standard deviations and a level from the mean",
+        "median": "- but for members two levels from the median of the others",
+        "auto": "- but for members whose score stands apart: by the median of the others in panels "
+        "of less than six, by standard deviation in larger ones",
+    }[rules.outliers]
+    yield f"- at most {rules.most} of a criterion, the most severe"
+    yield f"- a score needs {rules.readable:.0%} of the members"
+
+
+def calibration_lines(learned: Calibration, scale: Scale) -> Iterator[str]:
+    r"""Yield what a calibration promises, and how much it rests on."""
+    ends = ", ".join(f"{one:g} becomes {learned.apply(one):.3g}" for one in (scale.low, scale.high))
+    n = len(learned.thresholds)
+    shape = "line" if n == 2 else f"way with {n} {'corner' if n == 1 else 'corners'}"
+    yield (
+        f"- a {shape} to {learned.scale}: {ends}; learned from {learned.n_map} rows of "
+        f"{learned.n_sources_map} sources"
+    )
+    behind = f"{learned.n_margin} rows of {learned.n_sources_margin} other sources"
+    if learned.margin is None:
+        yield f"- interval: the whole scale, as {behind} are too few for {learned.confidence:.0%}"
+    else:
+        yield (
+            f"- interval: {learned.margin:.3g} points to either side, which hold what people say "
+            f"of a text of a new source with a chance of {learned.confidence:.0%} or more; from "
+            f"{behind}"
+        )
+    rule = learned.abstention
+    if rule is None:
+        return
+    kept = {"all": "all that have a doubt", "none": "none: no limit could be certified"}
+    limit = f"those whose {rule.doubt} lie less than {rule.limit or 0:.3g} points apart"
+    yield (
+        f"- scores that are kept: {kept.get(rule.keeps, limit)}; to lie within {rule.wished:g} "
+        f"points of people on average, at {rule.confidence:.0%}, from {rule.n} rows of "
+        f"{rule.n_sources} sources, of which {rule.coverage:.0%} were kept"
+    )
+
+
+def report_lines(report: Any) -> Iterator[str]:
+    """Yield how the promises held on rows held out."""
+    if not isinstance(report, dict) or not report.get("n"):
+        return
+    said = [f"{report['n']} rows of {report.get('n_sources')} sources held out"]
+    for name, text in (
+        ("covered", "{:.0%} of what people said lies in the interval"),
+        ("kept", "{:.0%} of the scores are kept"),
+        ("distance", "kept scores lie {:.3g} points from people on average"),
+    ):
+        if isinstance(report.get(name), int | float):
+            said.append(text.format(report[name]))
+    yield f"- on {', '.join(said)}"
+
+
+def _member_lines(member: SavedRecord) -> Iterator[str]:
+
+    from judgesmith.programs.artifacts.saved import SavedJudge
+    from judgesmith.programs.artifacts.saved_ensembles import SavedCalibrated, SavedHolder
+
+    if isinstance(member, SavedJudge):
+        yield from protocol_lines(member)
+    elif isinstance(member, SavedHolder):
+        if isinstance(member, SavedCalibrated):
+            yield from calibration_lines(member.calibration, member.members["judge"].scale)
+        for name, one in member.members.items():
+            yield f"- `{name}`:"
+            yield from (f"  {line}" for line in _member_lines(one))
+
+
+def judge_card(judge: SavedRecord) -> str:
+    """Return the judge card in Markdown, with nothing in it that a terminal obeys."""
+    return "\n".join(map(printable, _lines(judge))) + "\n"
+
+
+def agreement_text(estimate: Mapping[str, Any] | None, digits: str = ".3f") -> str:
+    """Return an estimate with its interval as text, ``undefined`` where there is none."""
+    if estimate is None or estimate.get("value") is None:
+        return "undefined"
+    value, low, high = (_without_noise(estimate.get(name)) for name in ("value", "low", "high"))
+    if low is None or high is None:
+        return f"{value:{digits}}"
+    return f"{value:{digits}} [{low:{digits}}, {high:{digits}}]"
+
+
+def _without_noise(value: float | None) -> float | None:
+    """Return 0 for what differs from it by rounding alone, which would show as -0.000."""
+    return 0.0 if value is not None and abs(value) < 1e-12 else value
+
+
+def aggregation_text(aggregation: Aggregation) -> str:
+    """Return in words how the score is made of the model's numbers."""
+    if aggregation.kind == "overall":
+        return "the model's own overall score"
+    if aggregation.kind == "mean":
+        return "the mean of the criteria"
+    strongest = sorted(
+        zip(aggregation.terms, aggregation.weights, strict=True), key=lambda pair: -abs(pair[1])
+    )
+    shown = ", ".join(f"{weight:+.3f} {term}" for term, weight in strongest[:8])
+    more = f" and {len(strongest) - 8} more" if len(strongest) > 8 else ""
+    limit = aggregation.limit
+    within = "" if limit is None else f" (counted up to {limit:g} of them)"
+    return f"learned weights per standard deviation{within}: {shown}{more}"
+
+
+def printable(text: str) -> str:
+    r"""Return ``text`` with everything that cannot be printed on one line spelled out."""
+    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
+
+
+def _on_one_line(text: str) -> str:
+    return printable(" ".join(text.split()))
+
+
+def _lines(judge: SavedRecord) -> Iterator[str]:
+    from judgesmith.programs.artifacts.saved import SavedJudge
+    from judgesmith.programs.artifacts.saved_ensembles import SavedHolder
+
+    alone = isinstance(judge, SavedJudge)
+    yield "# A compiled judge" if alone else f"# {holder_title(judge)}"
+    yield ""
+    if judge.agreement.get("selection", True) is not None:
+        yield f"Judges `{judge.target}`, rated by people on {judge.human_scale};"
+    elif judge.agreement.get("discernment"):
+        yield "Made from texts that nobody rated, by what it notices when they are changed;"
+    else:
+        yield "Put together without ratings, so that nothing was learned;"
+    models = ", ".join(f"`{one}`" for one in judge.models)
+    many = "models" if len(judge.models) > 1 else "model"
+    yield f"answers on {judge.scale}. Compiled with the {many} {models}."
+    if judge.models == ("offline",):
+        yield "The offline model is a classical model of text quality, not a language model."
+    yield f"Fingerprint `{judge.fingerprint}`."
+    if judge.settings.get("complete") is False:
+        yield "**Incomplete**: the budget ended before the run that made this judge did."
+    yield ""
+    yield "## Agreement with people"
+    yield ""
+    yield from _agreement_table(judge.agreement)
+    yield ""
+    yield from _criteria_table(judge.agreement.get("criteria") or {})
+    yield from discernment_lines(judge.agreement.get("discernment") or {})
+    if judge.rows:
+        yield f"Rows: {', '.join(f'{count} {use}' for use, count in judge.rows.items())}."
+    if judge.agreement.get("heldout"):
+        yield "Sources of held-out rows were not used to choose; those of selection rows were."
+    yield ""
+    if isinstance(judge, SavedJudge):
+        yield from front_lines(judge)
+        yield "## Protocol"
+        yield ""
+        yield from protocol_lines(judge)
+        yield ""
+    elif isinstance(judge, SavedHolder):
+        yield from holder_lines(judge)
+    yield "`judge.json` is the judge; `prompts/` shows every question as text. Load it with"
+    yield '`judgesmith.load("FOLDER")` or score with `judgesmith score FOLDER INPUT -o OUT.jsonl`.'
+    others = [name for name in judge.models if name != "offline"]
+    if others:
+        yield "Texts go to a model with a network only if you name it: `--allow-model NAME`, or"
+        yield f"`allow_models=[...]`. This judge asks {', '.join(f'`{name}`' for name in others)}."
+
+
+def protocol_lines(judge: SavedJudge) -> Iterator[str]:
+    """Yield what a judge asks, and how its score is made."""
+    protocol = judge.protocol
+    yield from _family_lines(protocol)
+    for role, model in judge.roles.items():
+        yield f"- {role}: `{model}`"
+    yield f"- score: {score_text(protocol)}"
+    if protocol.weighting == "probabilities":
+        yield "- its numbers are means of all that the model might have answered, by probability"
+    if protocol.samples > 1:
+        yield f"- every question is asked {protocol.samples} times: the {protocol.reduction} counts"
+    for name, shown in protocol.demonstrations.items():
+        some = "" if protocol.nearest is None else f"the {protocol.nearest} nearest of "
+        yield f"- demonstrations in `{name}`: {some}{len(shown)}"
+    if judge.settings.get("earlier"):
+        yield f"- started from the judge with the fingerprint `{judge.settings['earlier']}`"
+    yield from _importance_lines(judge)
+    if protocol.tells_rubric:
+        yield from _rubric_lines(protocol.rubric)
+
+
+def _importance_lines(judge: SavedJudge) -> Iterator[str]:
+    """Yield which choices told good judges from others, where a search took note of it."""
+    for one in judge.history:
+        shares = one.get("shares") if one.get("stage") == "importances" else None
+        if not isinstance(shares, Mapping):
+            continue
+        known = [(name, v) for name, v in shares.items() if isinstance(v, int | float)]
+        if told := ", ".join(f"{name} {share:.0%}" for name, share in known):
+            by = _on_one_line(str(one.get("objective", "the objective")))
+            yield f"- what told judges of the search apart by {by}, by PED-ANOVA: {told}"
+
+
+def _rubric_lines(rubric: Rubric) -> Iterator[str]:
+    """Yield what the model is told of task and criteria, and where it comes from."""
+    yield f"- task: {_on_one_line(rubric.task) or 'not described'}"
+    if origin := _origin_text(rubric):
+        yield f"- {origin}"
+    for criterion in rubric.criteria:
+        ends = [("0", criterion.worst), ("100", criterion.best)]
+        means = "; ".join(f"{end} means: {_on_one_line(text)}" for end, text in ends if text)
+        definition = _on_one_line(criterion.definition)
+        yield f"- **{criterion.name}**: {definition}{f' ({means})' if means else ''}"
+
+
+def _origin_text(rubric: Rubric) -> str:
+    """Return which part of a rubric was inferred, and from what; empty where nothing was."""
+    learned = rubric.provenance
+    parts = [name for name in ("task", "criteria") if _is_taught(learned.get(name))]
+    batches = learned.get("batches")
+    if not parts or not isinstance(batches, list):
+        return ""
+    n_rows = len(rows_that_taught(rubric))
+    edited = " and edited since" if is_edited(rubric) else ""
+    return (
+        f"{' and '.join(parts)} inferred from {n_rows} rated rows in {len(batches)} batches"
+        f"{edited}; `judge.json` names the rows under `provenance`"
+    )
+
+
+def _is_taught(learned: Any) -> bool:
+    entries = [learned, *(learned.values() if isinstance(learned, dict) else ())]
+    return any(isinstance(one, dict) and "batches" in one for one in entries)
+
+
+def _family_lines(protocol: JudgeConfig) -> Iterator[str]:
+    """Yield what kind of judge it is, and what is particular to its family."""
+    if isinstance(protocol, ActiveCriticConfig):
+        yield f"- variant: {protocol.variant}{_choices_text(protocol)}"
+        return
+    yield f"- judge: {protocol.judge}, which {family_of(protocol.judge).about}"
+    for name in type(protocol).model_fields:
+        if name in JudgeConfig.model_fields:
+            continue
+        value = getattr(protocol, name)
+        if not isinstance(value, Mapping):
+            yield f"- {name.replace('_', ' ')}: {_on_one_line(str(value))}"
+            continue
+        yield f"- {name.replace('_', ' ')}:{'' if value else ' none'}"
+        for key, several in value.items():
+            yield f"  - {_on_one_line(str(key).partition(':')[0])}:"
+            for place, line in enumerate(several, start=1):
+                yield f"    {place}. {_on_one_line(str(line))}"
+
+
+def _choices_text(protocol: ActiveCriticConfig) -> str:
+    """Return what of the variant was chosen otherwise than usual."""
+    chosen = []
+    if protocol.criteria_calls == "separate":
+        chosen.append("every criterion in a call of its own")
+    if protocol.overall == "mean":
+        chosen.append("no overall question")
+    if protocol.variant != "vanilla" and protocol.explain != "before":
+        chosen.append("no explanations" if protocol.explain == "none" else "explanations last")
+    return "".join(f", {one}" for one in chosen)
+
+
+def score_text(protocol: JudgeConfig) -> str:
+    """Return in words how a judge's score comes about: by itself, or as it was learned."""
+    if protocol.aggregation.kind == "overall":
+        return protocol.own_score
+    return aggregation_text(protocol.aggregation)
+
+
+def _agreement_table(agreement: Mapping[str, Any]) -> Iterator[str]:
+    known = ("uncompiled", "best_member", "selection", "heldout")
+    parts = [part for part in known if agreement.get(part)]
+    if not parts and agreement.get("selection", True) is None:
+        yield "It was made without ratings, so nothing is known of it."
+        return
+    if not parts:
+        yield "No rows were kept for a report."
+        return
+    yield "| level | statistic | " + " | ".join(parts) + " |"
+    yield "| --- | --- | " + " | ".join("---" for _ in parts) + " |"
+    for level in ("dataset", "sample", "system"):
+        for statistic in ("pearson", "spearman", "kendall", "q"):
+            cells = [
+                agreement_text((agreement[part].get(level) or {}).get(statistic)) for part in parts
+            ]
+            if any(cell != "undefined" for cell in cells):
+                yield f"| {level} | {statistic} | " + " | ".join(cells) + " |"
+
+
+def _criteria_table(by_criterion: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the agreement on criteria that people rated, over all rows held out."""
+    after = by_criterion.get("heldout") or {}
+    if not after:
+        return
+    before = by_criterion.get("uncompiled") or {}
+    yield "By criterion, Pearson over all rows held out:"
+    yield ""
+    yield "| criterion | n | uncompiled | heldout |"
+    yield "| --- | --- | --- | --- |"
+    for name, report in after.items():
+        now = ((report or {}).get("dataset") or {}).get("pearson")
+        then = ((before.get(name) or {}).get("dataset") or {}).get("pearson")
+        cells = [_on_one_line(name).replace("|", "/"), str((now or {}).get("n", 0))]
+        yield f"| {' | '.join([*cells, agreement_text(then), agreement_text(now)])} |"
+    yield ""
+
+
+def front_lines(judge: SavedJudge) -> Iterator[str]:
+    """Yield the front as a table in Markdown; nothing where there is none."""
+    from judgesmith.programs.artifacts.card import agreement_text
+
+    if not judge.front:
+        return
+    names = list(judge.front[0].values)
+    models = len({one.model for one in judge.front}) > 1
+    current = taken_number(judge)
+    yield "## Front"
+    yield ""
+    yield "No other judge that was tried is as good on every objective and better on one. Values"
+    yield "are on the rows that the judges were chosen by, before scores were learned to be"
+    yield "aggregated; `judgesmith take FOLDER NUMBER -o OTHER` takes another one."
+    yield ""
+    heads = ["number", *names, "calls per item", *(["model"] if models else []), "picked"]
+    yield f"| {' | '.join(heads)} |"
+    yield f"| {' | '.join('---' for _ in heads)} |"
+    for one in judge.front:
+        marks = ["the knee"] * one.knee + ["this judge"] * (one.number == current)
+        number = f"{one.number} ({', '.join(marks)})" if marks else str(one.number)
+        picked = ", ".join(f"{name} {option}" for name, option in one.picked.items())
+        cells = [
+            number,
+            # Dollars per item are far below one, and 0.000 would say nothing.
+            *(agreement_text(one.values.get(n), ".3g" if "usd" in n else ".3f") for n in names),
+            f"{one.calls:.3g}",
+            *([one.model] if models else []),
+            picked or "as it was",
+        ]
+        yield f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
+    yield ""

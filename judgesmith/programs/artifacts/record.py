@@ -1,0 +1,386 @@
+"""What every saved judge is: one folder of plain data that can be read, compared and moved."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import stat
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializeAsAny,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+)
+
+from judgesmith.drafts import draft_beside, put, tidy, write_synced
+from judgesmith.errors import ExistingFileError, InputError, file_faults
+from judgesmith.front_door import at
+from judgesmith.programs.judging.prompts import Template
+from judgesmith.programs.lm.factory import check_name
+from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.plain_faults import plain_faults
+from judgesmith.signatures.scale import Scale
+
+if TYPE_CHECKING:
+    from judgesmith.programs.families.ensemble.judges import AnyJudge
+
+
+def as_loaded(value: object) -> Any:
+    """Return plain data as it comes back from a file: lists for tuples, None for nan."""
+    if isinstance(value, Mapping):
+        return {str(name): as_loaded(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_loaded(one) for one in value]
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    return value
+
+
+Plain = Annotated[Mapping[str, Any], BeforeValidator(as_loaded)]
+ModelName = Annotated[str, AfterValidator(check_name)]
+"""``provider/model`` or ``offline``: a name alone, which contains no address."""
+
+PredictorName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]  # names a file, too
+
+
+SCHEMA = 1
+"""Version of the layout of ``judge.json``; a reader refuses what it does not know."""
+
+JUDGE_FILE = "judge.json"
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0)
+_MOST_SAID = 1000  # characters of what is wrong with a file
+_OWN_FILES = {JUDGE_FILE, "README.md", "prompts"}
+
+
+class Kind(NamedTuple):
+    """One kind of saved judge."""
+
+    place: str
+    title: str
+    advice: str  # where another kind is expected
+
+
+_ARTIFACTS = "judgesmith.programs.artifacts"
+_KINDS = {
+    "": Kind(
+        f"{_ARTIFACTS}.saved:SavedJudge",
+        "one judge by itself",
+        "Name the folder of one, or load it as what it is.",
+    ),
+    "panel": Kind(
+        f"{_ARTIFACTS}.saved_ensembles:SavedPanel",
+        "a panel of judges",
+        "Name the folder of one that it was put together from.",
+    ),
+    "calibrated": Kind(
+        f"{_ARTIFACTS}.saved_ensembles:SavedCalibrated",
+        "a calibrated judge",
+        "Name the folder of one compiled without --calibrate.",
+    ),
+}
+"""Every kind of saved judge by what its ``kind`` says; where it says nothing, it is one judge."""
+
+
+_LARGEST_FILE = 64 * 2**20  # bytes; a judge with a thousand golden items has a tenth of that
+
+
+class SavedJudgeError(InputError):
+    """A folder holds no judge that can be trusted; the message says what is wrong with it."""
+
+
+def _bounded_text(path: Path) -> str:
+    """Return the text of a regular file of bounded size."""
+    # Opened without waiting: a pipe would have the reader wait for a writer.
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _NO_WAIT)) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise SavedJudgeError(
+                f"{path}: is a device or a pipe, not a file; name a folder that compile made."
+            )
+        content = file.read(_LARGEST_FILE + 1)
+    if len(content) > _LARGEST_FILE:
+        raise SavedJudgeError(
+            f"{path}: is larger than {_LARGEST_FILE // 2**20} MiB, which no judge is; name a "
+            "folder that compile made."
+        )
+    return content.decode()
+
+
+def _as_its_kind_has_it(value: Any) -> Any:
+    """Return plain data of a judgement as the kind of judgement that has such fields."""
+    from judgesmith.programs.families.ensemble.concluding import PanelVerdict
+    from judgesmith.programs.families.ensemble.members import CalibratedJudgement, PanelJudgement
+
+    if not isinstance(value, Mapping):
+        return value
+    for kind, mark in (
+        (CalibratedJudgement, "uncalibrated"),
+        (PanelVerdict, "merged_by"),
+        (PanelJudgement, "members"),
+    ):
+        if mark in value:
+            return kind.model_validate(value)
+    return value
+
+
+AnyJudgement = Annotated[SerializeAsAny[Judgement], BeforeValidator(_as_its_kind_has_it)]
+
+
+class GoldenItem(BaseModel):
+    """A text with the judgement it had when the judge was made, to be judged again later."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    source: str
+    context: str | None = None
+    response: str
+    references: tuple[str, ...] = ()
+    judgement: AnyJudgement
+
+    @property
+    def item(self) -> RatedItem:
+        """The text by itself, as judges take it."""
+        return RatedItem(
+            source=self.source,
+            context=self.context,
+            response=self.response,
+            references=self.references,
+        )
+
+    @classmethod
+    def of(cls, item: RatedItem, judgement: Judgement) -> Self:
+        """Return an item with its judgement."""
+        return cls(
+            source=item.source,
+            context=item.context,
+            response=item.response,
+            references=item.references,
+            judgement=judgement,
+        )
+
+    @model_serializer(mode="wrap")
+    def _without_what_it_lacks(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out references where there are none, as judges of before had none."""
+        found: dict[str, Any] = plain(self)
+        if not found.get("references", True):
+            del found["references"]
+        return found
+
+
+class SavedRecord(BaseModel):
+    """What saved judges of every kind have; ``SavedRecord.load`` loads any of them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    target: str
+    human_scale: Scale
+    agreement: Plain = Field(default_factory=dict)
+    rows: Mapping[str, int] = Field(default_factory=dict)
+    seen: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    golden: tuple[GoldenItem, ...] = ()
+    history: tuple[Plain, ...] = ()
+    settings: Plain = Field(default_factory=dict)
+    reference: Plain = Field(default_factory=dict)
+
+    @model_serializer(mode="wrap")
+    def _own_first(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write what is the kind's own first; leave out what only some have where it is not."""
+        found: dict[str, Any] = plain(self)
+        for name in ("front", "roles", "rules", "supervisor", "reference"):
+            if not found.get(name, True):
+                del found[name]
+        own = [name for name in found if name not in SavedRecord.model_fields and name != "front"]
+        return {name: found[name] for name in (*own, *(one for one in found if one not in own))}
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both are the same plain data, whatever models they are bound to."""
+        return type(self) is type(other) and self.__dict__ == other.__dict__
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    @abstractmethod
+    def models(self) -> tuple[str, ...]:
+        """The models that it was made with, each once."""
+
+    @property
+    @abstractmethod
+    def scale(self) -> Scale:
+        """What scores are measured in."""
+
+    @abstractmethod
+    def program(self) -> AnyJudge:
+        """Return the judge as a DSPy module."""
+
+    @abstractmethod
+    def asked_questions(self) -> Iterator[tuple[str, Template]]:
+        """Yield every question with the place of its file under ``prompts``, without an ending."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Twelve hex digits that change when anything in the judge does."""
+        return content_hash(self.model_dump(mode="json"))[:12]
+
+    @property
+    def seen_keys(self) -> frozenset[str]:
+        """Keys of all rows the judge was made from."""
+        return frozenset(key for keys in self.seen.values() for key in keys)
+
+    @file_faults()
+    def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
+        """Write the judge to ``folder``: all of it, or nothing."""
+        named, folder = (
+            folder,
+            Path(folder).resolve(),
+        )  # through a link, to the folder that it names
+        tidy(folder)
+        if folder.exists():
+            _refuse_to_lose(folder, named, overwrite=overwrite)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with draft_beside(folder, folder=True) as draft:
+            self._write(draft)
+            put(draft, folder)
+        return folder
+
+    @file_faults()
+    def _write(self, folder: Path) -> None:
+        content = self.model_dump(mode="json")
+        document = {
+            "schema": SCHEMA,
+            "made_by": f"judgesmith {version('judgesmith')}",
+            "content_hash": content_hash(content),
+            **content,
+        }
+        text = json.dumps(document, ensure_ascii=True, indent=1, allow_nan=False)
+        write_synced(folder / JUDGE_FILE, text + "\n")
+        prompts = folder / "prompts"
+        prompts.mkdir()
+        for name, question in self.asked_questions():
+            place = prompts / f"{name}.txt"
+            place.parent.mkdir(parents=True, exist_ok=True)
+            write_synced(place, question.as_text() + "\n")
+        write_synced(folder / "README.md", at(f"{_ARTIFACTS}.card:judge_card")(self))
+
+    @classmethod
+    @file_faults()
+    def load(cls, folder: str | Path) -> Self:
+        """Return the judge in ``folder``, verified."""
+        path = Path(folder)
+        path = path if path.is_file() else path / JUDGE_FILE
+        try:
+            document = json.loads(_bounded_text(path))
+        except (FileNotFoundError, NotADirectoryError):
+            raise SavedJudgeError(f"{folder}: no judge there; expected a {JUDGE_FILE}.") from None
+        except SavedJudgeError:
+            raise
+        except (OSError, UnicodeDecodeError, ValueError, RecursionError) as fault:
+            said = f"cannot be read as a judge: {_unreadable(fault)}"
+            raise SavedJudgeError(f"{path}: {said}; name a folder that compile made.") from None
+        if not isinstance(document, dict) or "schema" not in document:
+            raise SavedJudgeError(f"{path}: holds no judge; name a folder that compile made.")
+        if document["schema"] != SCHEMA:
+            raise SavedJudgeError(
+                f"{path}: expected schema {SCHEMA} of judgesmith {version('judgesmith')}; "
+                f"got {document['schema']!r}. Compile the judge again, or use the version that "
+                "made it."
+            )
+        content = {
+            name: value
+            for name, value in document.items()
+            if name not in ("schema", "made_by", "content_hash")
+        }
+        try:
+            found = content_hash(content)
+        except RecursionError:
+            raise SavedJudgeError(
+                f"{path}: cannot be read as a judge: nested too deeply."
+            ) from None
+        if found != document.get("content_hash"):
+            raise SavedJudgeError(
+                f"{path}: changed since it was saved: its content does not match its hash. "
+                "Restore the file, or change the rubric or protocol and compile again."
+            )
+        try:
+            judge = cls._of(content)
+            content_hash(judge.model_dump(mode="json"))  # whoever loads it may save it
+        except SavedJudgeError as fault:
+            raise SavedJudgeError(f"{path}: {fault}") from None
+        except ValidationError as fault:
+            said = plain_faults(fault).rstrip(".")
+            # Names in a tampered file may be as long as they like.
+            said = said if len(said) <= _MOST_SAID else f"{said[:_MOST_SAID]}…"
+            advice = "Compile the judge again."
+            if "no judge is called" in said:
+                said = said.partition("; did you mean")[0]
+                advice = "Install the package that brings this family of judges."
+            raise SavedJudgeError(f"{path}: {said}. {advice}") from None
+        except (ValueError, RecursionError) as fault:
+            raise SavedJudgeError(f"{path}: cannot be read as a judge: {fault}") from None
+        return judge
+
+    @classmethod
+    def _of(cls, content: Mapping[str, Any]) -> Self:
+        """Return the record of the kind that plain data is of."""
+        kind = kind_of(content)
+        if not issubclass(kind, cls):
+            own = cls.model_fields.get("kind")
+            wanted = _KINDS[own.default if own is not None else ""]
+            found = _KINDS[content.get("kind", "")]
+            raise SavedJudgeError(f"expected {wanted.title}; got {found.title}. {found.advice}")
+        return kind.model_validate(content)
+
+
+def _unreadable(fault: Exception) -> str:
+    """Return why a file is no JSON document."""
+    if isinstance(fault, OSError):
+        return fault.strerror or "it cannot be opened"
+    if isinstance(fault, json.JSONDecodeError):
+        return f"no JSON from line {fault.lineno}, character {fault.colno} on"
+    if isinstance(fault, UnicodeDecodeError):
+        return "it is not in UTF-8"
+    deep = isinstance(fault, RecursionError)
+    return "it is nested too deeply" if deep else "it holds a number that is too long"
+
+
+@file_faults()
+def _refuse_to_lose(folder: Path, named: str | Path, *, overwrite: bool) -> None:
+    """Refuse to replace anything but a judge, or a judge that may not be overwritten."""
+    is_judge = folder.is_dir() and (folder / JUDGE_FILE).is_file()
+    if not (overwrite and is_judge):
+        way_out = ", or replace the judge in it with overwrite=True." if is_judge else "."
+        raise ExistingFileError(f"{named} exists; name another folder{way_out}")
+    others = sorted({path.name for path in folder.iterdir()} - _OWN_FILES)
+    if others:
+        raise ExistingFileError(
+            f"{named} holds more than a judge, such as {others[0]}; move that, or name another "
+            "folder."
+        )
+
+
+def content_hash(content: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of plain data, whatever the order of its keys."""
+    plain = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(plain.encode()).hexdigest()
+
+
+def kind_of(content: Mapping[str, Any]) -> type[SavedRecord]:
+    """Return the class of the saved judge that plain data is of."""
+    said = content.get("kind", "")
+    if not isinstance(said, str) or said not in _KINDS or ("kind" in content and not said):
+        known = " or ".join(name for name in _KINDS if name)
+        raise InputError(f"kind: expected {known}, or none; got {str(said)[:80]!r}")
+    found: type[SavedRecord] = at(_KINDS[said].place)
+    return found

@@ -1,0 +1,1 @@
+"""The families of judges, one file each, and judges that hold judges."""

@@ -1,0 +1,1 @@
+"""Judges that hold judges: panels, supervisors, calibrated judges."""

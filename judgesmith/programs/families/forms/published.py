@@ -1,0 +1,211 @@
+"""The forms of published judge models: Prometheus 2, Themis, Auto-J."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from judgesmith.programs.families.forms.marked_results import ResultMark, read_chosen, read_scored
+from judgesmith.programs.judging.prompts import VERBATIM, ModelForm, one_line, register_form
+from judgesmith.signatures.rubric import Criterion
+from judgesmith.signatures.scale import PERCENT, Scale
+
+FIVE = Scale(low=1, high=5)
+
+_LEVELS = (
+    "it is not met at all",
+    "it is met in few respects",
+    "it is met in part",
+    "it is met but for small faults",
+    "it is met in full",
+)
+
+
+def rubric_text(criterion: Criterion) -> str:
+    """Return a criterion as a rubric with a description of each score from 1 to 5."""
+    said = [" ".join(criterion.worst.split()), "", "", "", " ".join(criterion.best.split())]
+    levels = [own or usual for own, usual in zip(said, _LEVELS, strict=True)]
+    lines = [f"Score {points}: {text}" for points, text in enumerate(levels, start=1)]
+    return "\n".join([f"[{one_line(criterion)}]", *lines])
+
+
+def _scored(answer: str) -> dict[str, Any]:
+    words, score = read_scored(answer, FIVE)
+    return {"explanation": words, "score": score}
+
+
+def _chosen(answer: str) -> dict[str, Any]:
+    words, better = read_chosen(answer, ("A", "B"))
+    return {"explanation": words, "better": better}
+
+
+ABSOLUTE = register_form(
+    ModelForm(
+        name="prometheus-absolute",
+        instructions=f"You examine a response by one rubric and say how well it meets it. "
+        f"{VERBATIM}",
+        layout="""###Task Description:
+What was asked, a response to it, and a rubric that says what each score means are given below.
+1. Give feedback on the response by this rubric alone.
+2. Then give the score that the rubric describes it with, a whole number from 1 to 5.
+3. Keep to the form "Feedback: (your feedback) [RESULT] (the whole number)".
+4. Add nothing before the feedback and nothing after the number.
+
+###The instruction to evaluate:
+{task}
+
+{source}
+
+Further material:
+{context}
+
+###Response to evaluate:
+{response}
+
+###Score Rubrics:
+{criterion}
+
+###Feedback: """,
+        answer="Feedback: {explanation} [RESULT] {score}",
+        outside=frozenset({"source", "context", "response"}),
+        outputs={"explanation": "text", "score": "points"},
+        answers=FIVE,
+        read=_scored,
+        criterion=rubric_text,
+    )
+)
+
+RELATIVE = register_form(
+    ModelForm(
+        name="prometheus-relative",
+        instructions=f"You compare two responses by one rubric and say which of them meets it "
+        f"better. {VERBATIM}",
+        layout="""###Task Description:
+What was asked, two responses to it, and a rubric are given below.
+1. Give feedback that compares the two responses by this rubric alone.
+2. Then name the better one, A or B.
+3. Keep to the form "Feedback: (your feedback) [RESULT] (A or B)".
+4. Add nothing before the feedback and nothing after the letter.
+
+###Instruction:
+{task}
+
+{source}
+
+Further material:
+{context}
+
+###Response A:
+{response_a}
+
+###Response B:
+{response_b}
+
+###Score Rubric:
+{criterion}
+
+###Feedback: """,
+        answer="Feedback: {explanation} [RESULT] {better}",
+        outside=frozenset({"source", "context", "response_a", "response_b"}),
+        outputs={"explanation": "text", "better": "text"},
+        answers=PERCENT,
+        read=_chosen,
+    )
+)
+
+
+_RATING = ResultMark(
+    name="Rating:",
+    pattern=re.compile(r"^[ \t*_]*+rating[ \t*_]*+[:：]", re.IGNORECASE | re.MULTILINE),
+)
+
+
+def _read(answer: str) -> dict[str, Any]:
+    words, score = read_scored(answer, FIVE, _RATING)
+    return {"explanation": words, "score": score}
+
+
+THEMIS = register_form(
+    ModelForm(
+        name="themis",
+        instructions=f"You know what makes texts good or bad, and judge one by what you are told "
+        f"alone. {VERBATIM}",
+        layout="""###Instruction###
+{task}
+Judge the response below by the one criterion that follows, whatever else is good or bad in it.
+Say in a few sentences what in the response bears on the criterion. Then end with a line that has
+nothing but "Rating:" and a whole number: 1 where the criterion is not met at all, 5 where it is
+met in full.
+
+###Evaluation Criterion###
+{criterion}
+
+###Example###
+Source:
+{source}
+
+Further material:
+{context}
+
+Response:
+{response}
+
+###Your Evaluation###
+""",
+        answer="{explanation}\nRating: {score}",
+        outside=frozenset({"source", "context", "response"}),
+        outputs={"explanation": "text", "score": "points"},
+        answers=FIVE,
+        read=_read,
+    )
+)
+
+
+TEN = Scale(low=1, high=10)
+
+_AUTO_J_RATING = ResultMark(
+    name="Rating: [[",
+    pattern=re.compile(
+        r"[*_]{0,3}(?:\b(?:final|overall)\s++)?\brating[ \t*_]*+[:：][\s*_]*+\[\[", re.IGNORECASE
+    ),
+    closing="]]",
+)
+
+
+def _read_auto_j(answer: str) -> dict[str, Any]:
+    words, score = read_scored(answer, TEN, _AUTO_J_RATING)
+    return {"explanation": words, "score": score}
+
+
+SINGLE = register_form(
+    ModelForm(
+        name="auto-j-single",
+        instructions=f"You say what is good and what is bad about a response, and grade it. "
+        f"{VERBATIM}",
+        layout="""A query and a response to it:
+
+[BEGIN DATA]
+***
+[Query]: {task}
+
+{source}
+
+Further material:
+{context}
+***
+[Response]: {response}
+***
+[END DATA]
+
+What counts about the response:
+{criterion}
+
+Criticise the response by that. Close with a grade from 1, the worst, to 10, the best: a whole
+number between double brackets, as in "Rating: [[7]]".""",
+        answer="{explanation} Rating: [[{score}]]",
+        outside=frozenset({"source", "context", "response"}),
+        outputs={"explanation": "text", "score": "points"},
+        answers=TEN,
+        read=_read_auto_j,
+    )
+)

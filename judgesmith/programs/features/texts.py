@@ -1,0 +1,300 @@
+"""What a response shares with its source, how it repeats itself, and what it answers."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from itertools import pairwise
+from math import log, log1p
+from typing import Literal
+
+from judgesmith.programs.features.words import Text, stem_of
+
+
+@dataclass(frozen=True, slots=True)
+class Fragments:
+    """Runs of three or more words that a response has taken over."""
+
+    lengths: tuple[int, ...]
+
+    @property
+    def longest(self) -> int:
+        """The length of the longest run; 0 without one."""
+        return max(self.lengths, default=0)
+
+
+def fragments(response: Text, source: Text) -> Fragments:
+    """Return the runs of the response whose every three neighbouring words stand in the source."""
+    known = source.trigrams
+    words = response.words
+    lengths: list[int] = []
+    run = 0
+    for triple in zip(words, words[1:], words[2:], strict=False):
+        if triple in known:
+            run = run + 1 if run else 3
+        elif run:
+            lengths.append(run)
+            run = 0
+    if run:
+        lengths.append(run)
+    return Fragments(tuple(lengths))
+
+
+def overlap_features(response: Text, source: Text) -> dict[str, float]:
+    """Return what the response shares with the source; shares are fractions of 0 to 1."""
+    words = response.words
+    n = len(words)
+    n_source = len(source.words)
+    bigrams = list(pairwise(words))
+    n_bigrams, n_trigrams = len(bigrams), max(n - 2, 0)
+    in_source = [word in source.word_set for word in words]
+    new_bigrams = recombined = 0
+    places = 0.0
+    first = source.first_places
+    for place, pair in enumerate(bigrams):
+        where = first.get(pair)
+        if where is not None:
+            places += where
+        else:
+            new_bigrams += 1
+            recombined += in_source[place] and in_source[place + 1]
+    n_known_bigrams = n_bigrams - new_bigrams
+    known = source.trigrams
+    n_known_trigrams = sum(
+        triple in known for triple in zip(words, words[1:], words[2:], strict=False)
+    )
+    copied = fragments(response, source)
+    mine, theirs = response.stem_counts, source.stem_counts
+    shared = mine.keys() & theirs.keys()
+    n_mine = sum(mine.values())
+    dot = sum(mine[stem] * theirs[stem] for stem in shared)
+    n_shared_bigrams = len(response.bigrams & source.bigrams)
+    n_all_bigrams = len(response.bigrams) + len(source.bigrams)
+    ratio = max(min(log((n + 1) / (n_source + 1)), 3.0), -6.0)
+    return {
+        "ratio": ratio,
+        "length_gap": abs(ratio),
+        "known_words": _share(sum(in_source), n),
+        "known_content": _share(sum(mine[stem] for stem in shared), n_mine),
+        "new_bigrams": _share(new_bigrams, n_bigrams),
+        "new_trigrams": _share(n_trigrams - n_known_trigrams, n_trigrams),
+        "recombined": _share(recombined, n_bigrams),
+        "coverage": _share(sum(copied.lengths), n),
+        "density": log1p(_share(sum(length * length for length in copied.lengths), n)),
+        "longest_copy": log1p(copied.longest),
+        "pieces": log1p(len(copied.lengths)),
+        "recall_content": _share(len(shared), len(theirs)),
+        "recall_bigrams": _share(n_shared_bigrams, len(source.bigrams)),
+        "similarity": _share(2 * n_shared_bigrams, n_all_bigrams),
+        "centrality": dot / (response.norm * source.norm) if dot else 0.0,
+        "salient_recall": _share(sum(s in mine for s in source.salient), len(source.salient)),
+        "lead": _share(sum(count for stem, count in mine.items() if stem in source.lead), n_mine),
+        "position": _share(places, n_known_bigrams * max(n_source - 1, 1))
+        if n_known_bigrams
+        else 0.5,
+    }
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
+
+
+def unsupported(response: Text, source: Text, context: Text) -> tuple[list[str], list[str]]:
+    """Return the names, and the numbers, of the response that neither text holds, as written."""
+    names = []
+    for place in response.names:
+        word = response.words[place]
+        stem = response.stems[place]
+        if stem:
+            held = stem in source.stem_counts or stem in context.stem_counts
+        else:
+            held = word in source.word_set or word in context.word_set
+        if not held:
+            names.append(response.originals[place])
+    numbers = [
+        word
+        for word in response.words
+        if word[0].isdigit() and word not in source.numbers and word not in context.numbers
+    ]
+    return names, numbers
+
+
+def repetition_features(response: Text) -> dict[str, float]:
+    """Return how much of the response repeats itself; shares are fractions of 0 to 1."""
+    words = response.words
+    n = len(words)
+    counts = response.stem_counts
+    n_content = sum(counts.values())
+    n_bigrams, n_trigrams = max(n - 1, 0), max(n - 2, 0)
+    stutters = sum(a == b for a, b in pairwise(words))
+    stutters += sum(
+        a == c and b == d and a != b
+        for a, b, c, d in zip(words, words[1:], words[2:], words[3:], strict=False)
+    )
+    again, cohesion = _across_sentences(response)
+    return {
+        "repeated_words": (n_content - len(counts)) / n_content if n_content else 0.0,
+        "variety": len(response.word_set) / n**0.5 if n else 0.0,
+        "repeated_bigrams": 1 - len(response.bigrams) / n_bigrams if n_bigrams else 0.0,
+        "repeated_trigrams": 1 - len(response.trigrams) / n_trigrams if n_trigrams else 0.0,
+        "stutter": log1p(stutters),
+        "sentence_again": again,
+        "cohesion": cohesion,
+    }
+
+
+def _across_sentences(response: Text) -> tuple[float, float]:
+    """Return the largest share of a sentence said before, and the mean overlap of neighbours."""
+    stems = response.stems
+    seen: set[str] = set()
+    before: set[str] = set()
+    again = overlap = 0.0
+    n_pairs = 0
+    seen_pairs: set[tuple[str, str]] = set()
+    for start, end in response.sentences:
+        pairs = list(zip(response.words[start:end], response.words[start + 1 : end], strict=False))
+        if seen_pairs and len(pairs) > 2:
+            again = max(again, sum(pair in seen_pairs for pair in pairs) / len(pairs))
+        seen_pairs.update(pairs)
+        here = set(stems[start:end])
+        here.discard("")
+        if seen and here:
+            overlap += len(here & before) / len(here)
+            n_pairs += 1
+        seen |= here
+        if here:
+            before = here
+    return again, overlap / n_pairs if n_pairs else 0.0
+
+
+def repeated_phrase(response: Text) -> str:
+    """Return the three neighbouring words said most often, if said twice or more; else nothing."""
+    words = response.words
+    if len(response.trigrams) == max(len(words) - 2, 0):
+        return ""
+    counts = Counter(zip(words, words[1:], words[2:], strict=False))
+    phrase, _ = counts.most_common(1)[0]
+    return " ".join(phrase)
+
+
+Form = Literal[
+    "data", "collection", "dialogue", "summary", "rewriting", "translation", "continuation", "other"
+]
+
+_ACT = re.compile(r"\s*\??\w+\s*\((.*)\)\s*", re.DOTALL)
+_PAIR = re.compile(r"\b(\w+)\s*(?:=|\[)\s*('[^']*'|\"[^\"]*\"|[^;,\]=]*)")
+_SPEAKER = re.compile(r"\s*(?:[A-Z][\w ]{0,20}|[a-z]{1,10}):\s")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_EMPTY_VALUES = {"yes", "no", "none", "true", "false", "dont_care", "dontcare", "", "?"}
+_MAX_SLOTS = 400
+
+
+def slots_of(source: str) -> list[tuple[str, str]]:
+    """Return the (name, value) pairs of a meaning representation or of triples; else nothing."""
+    if "|" in source:
+        lines = [line.split("|") for line in source.split("\n", _MAX_SLOTS) if line.strip()]
+        if lines and all(len(line) == 3 for line in lines[:_MAX_SLOTS]):
+            pairs: dict[tuple[str, str], None] = {}
+            for subject, relation, value in lines[:_MAX_SLOTS]:
+                pairs[subject.strip(), subject.strip()] = None
+                pairs[relation.strip(), value.strip()] = None
+            return list(pairs)
+    if len(source) > 20_000:
+        return []
+    act = _ACT.fullmatch(source)
+    if not act and "=" not in source and "[" not in source:
+        return []
+    inner = act[1] if act else source
+    found = [(name, value.strip().strip("'\"")) for name, value in _PAIR.findall(inner)]
+    if not act:
+        # name[x], food[y] without an act: only if nearly all of the text is such pairs.
+        inside = sum(len(name) + len(value) + 3 for name, value in found)
+        if inside < 0.8 * len(source):
+            return []
+    return found[:_MAX_SLOTS]
+
+
+def is_data(source: str) -> bool:
+    """Say whether the source is a meaning representation or triples, also one without slots."""
+    return bool(slots_of(source)) or (len(source) < 200 and _ACT.fullmatch(source) is not None)
+
+
+def turns_of(source: str) -> list[str]:
+    """Return the turns of a conversation, one per line; a single one for any other text."""
+    return [line for line in source.split("\n") if line.strip()] or [""]
+
+
+def form_of(source: Text, response: Text, context: str | None, *, known_content: float) -> Form:
+    """Return the kind of task that the texts look like."""
+    if is_data(source.text):
+        return "data"
+    if source.part_counts:
+        return "collection"
+    n_source, n = len(source.words), len(response.words)
+    if _takes_turns(source.text, n_source, with_context=context is not None):
+        return "dialogue"
+    if n_source >= 120:
+        return "summary"
+    if n_source > 3 * n and len(source.sentences) > 2:
+        return "summary"
+    alike = 0.25 * n_source <= n <= 2.2 * n_source and n_source >= 4
+    if alike and known_content >= 0.34:
+        return "rewriting"
+    asks = source.text.rstrip()[-1:] in ("?", "？")
+    if source.script != response.script:
+        return "translation"
+    if n_source < 120 and not asks and n >= n_source and len(response.sentences) > 1:
+        return "continuation"
+    if alike and not asks and known_content < 0.34:
+        return "translation"
+    return "other"
+
+
+def _takes_turns(text: str, n_words: int, *, with_context: bool) -> bool:
+    lines = text.strip().split("\n")
+    lines = [line for line in lines[:200] if line.strip()]
+    if len(lines) < 2:
+        return with_context and n_words < 120
+    if sum(bool(_SPEAKER.match(line)) for line in lines) * 3 > 2 * len(lines):
+        return True
+    mean_words = n_words / len(lines)
+    asking = any("?" in line for line in lines)
+    return mean_words <= 45 and (with_context or (asking and mean_words <= 30))
+
+
+def slot_features(source: str, response: Text) -> tuple[dict[str, float], tuple[str, ...]]:
+    """Return how the slots of ``source`` come through in the response, and the missing values."""
+    slots = slots_of(source)
+    if not slots:
+        nothing = {"slots_covered": 1.0, "slots_missing": 0.0, "additions": 0.0}
+        return nothing, ()
+    words = response.word_set
+    stems = response.stem_counts.keys()
+    missing: list[str] = []
+    expected: set[str] = set()
+    for name, value in slots:
+        telling = value if value.lower() not in _EMPTY_VALUES else name
+        parts = [part for part in Text(_CAMEL.sub(" ", telling).replace("_", " ")).words if part]
+        names = Text(_CAMEL.sub(" ", name).replace("_", " ")).words
+        expected.update(parts)
+        expected.update(names)
+        there = sum(_is_there(part, words, stems) for part in parts)
+        if parts and 2 * there < len(parts):
+            missing.append(telling)
+    known = {word[:4] for word in expected}
+    n_added = sum(n for stem, n in response.stem_counts.items() if stem[:4] not in known)
+    n_content = sum(response.stem_counts.values())
+    features = {
+        "slots_covered": 1 - len(missing) / len(slots),
+        "slots_missing": log1p(len(missing)),
+        "additions": n_added / n_content if n_content else 0.0,
+    }
+    return features, tuple(missing)
+
+
+def _is_there(part: str, words: frozenset[str], stems: object) -> bool:
+    if part in words:
+        return True
+    stem = stem_of(part)
+    return bool(stem) and stem in stems  # type: ignore[operator]

@@ -1,0 +1,343 @@
+"""DSPy's chat layout with untrusted text in fences, and the bridge from it to our prompts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import dspy
+from dspy.adapters.utils import apply_output_field_defaults
+from dspy.utils.exceptions import AdapterParseError
+
+from judgesmith.programs.judging.parsing import read_answer
+from judgesmith.programs.judging.prompts import (
+    ABSENT,
+    KINDS,
+    LEFT_OUT,
+    Kind,
+    ModelForm,
+    Slot,
+    Template,
+    Turn,
+    annotation_of,
+    parts,
+)
+from judgesmith.signatures.fences import UNTRUSTED, fence_key, fence_tag, fenced
+from judgesmith.signatures.questions.on_scale import On, answers_of
+from judgesmith.signatures.scale import Scale
+
+PARTIAL = "A graded example, of which only a part of the answer is shown."
+"""Opens a demonstration that does not show every output."""
+
+
+_SCHEMA = re.compile(r"(?<=JSON schema: )\{.*\}$", re.MULTILINE)
+
+
+class FencedAdapter(dspy.ChatAdapter):
+    """Lay out messages as ``dspy.ChatAdapter`` does, safely for text from outside.
+
+    Three differences. Fields typed ``Untrusted`` stand between fences whose tag is derived from
+    the message's own untrusted text and the judge's words before it
+    (``judgesmith.signatures.fences``). And an answer that gives a field twice is refused rather
+    than read as whatever came first, because a text under judgement that a model quotes may look
+    like a finished answer. And the schema of a record lists its keys in the order in which they
+    are to be written, not by the alphabet: whether a model explains before it scores is decided
+    there. There is never a second, hidden
+    call through another adapter.
+
+    Examples
+    --------
+    >>> from judgesmith.signatures.questions.active_critic import GradeResponse
+    >>> inputs = {"source": "2 + 2?", "context": None, "response": "4"}
+    >>> print(FencedAdapter().format(GradeResponse, [], inputs)[-1]["content"].split("[[")[3])
+     ## response ## ]]
+    <verbatim-a6af1e5bae90>
+    4
+    </verbatim-a6af1e5bae90>
+    <BLANKLINE>
+    Respond with the corresponding output fields, starting with the field `
+    """
+
+    def __init__(self) -> None:
+        super().__init__(use_json_adapter_fallback=False)
+
+    def format(
+        self,
+        signature: type[dspy.Signature],
+        demos: list[dict[str, Any]],
+        inputs: dict[str, Any],
+    ) -> list[dict[str, Any]]:
+        """Return system message, demonstrations in their given order, and the question.
+
+        Nothing in any text is expanded or interpreted on the way.
+        """
+        system = self.format_system_message(signature)
+        question = self.format_user_message_content(
+            signature, inputs, main_request=True, system=system
+        )
+        return [
+            {"role": "system", "content": system},
+            *self.format_demos(signature, demos, system=system),
+            {"role": "user", "content": question},
+        ]
+
+    def format_field_structure(self, signature: type[dspy.Signature]) -> str:
+        """Return the layout of a conversation, with the keys of records in their own order."""
+        structure = super().format_field_structure(signature)
+        return str(_SCHEMA.sub(lambda found: _in_own_order(found[0]), structure))
+
+    def format_demos(
+        self,
+        signature: type[dspy.Signature],
+        demos: list[dict[str, Any]],
+        *,
+        system: str | None = None,
+    ) -> list[dict[str, Any]]:
+        """Return a question and an answer per demonstration, in the order given.
+
+        Outputs that a demonstration lacks are said to be left out; one that lacks them all, as
+        optimizers hand to every predictor alike, shows nothing and is passed over. Records may
+        say of their own parts that they are left out.
+        """
+        messages = []
+        for demo in demos:
+            inputs = {name: demo.get(name) for name in signature.input_fields}
+            outputs = {name: demo.get(name) for name in signature.output_fields}
+            if all(value is None for value in outputs.values()):
+                continue
+            partial = any(map(_lacks_words, outputs.values()))
+            shown = {name: LEFT_OUT if value is None else value for name, value in outputs.items()}
+            question = self.format_user_message_content(
+                signature, inputs, prefix=PARTIAL if partial else "", system=system
+            )
+            answer = self.format_assistant_message_content(signature, shown)
+            messages.append({"role": "user", "content": question})
+            messages.append({"role": "assistant", "content": answer})
+        return messages
+
+    def format_user_message_content(
+        self,
+        signature: type[dspy.Signature],
+        inputs: dict[str, Any],
+        prefix: str = "",
+        suffix: str = "",
+        main_request: bool = False,
+        *,
+        system: str | None = None,
+    ) -> str:
+        """Return one user message: every field under its header, untrusted ones in fences."""
+        if system is None:
+            system = self.format_system_message(signature)
+        laid_out = lay_out(signature, inputs, fence_key(system, _before(signature, inputs)))
+        content = super().format_user_message_content(
+            signature, laid_out, prefix=prefix, suffix=suffix, main_request=main_request
+        )
+        return str(content)
+
+    def parse(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
+        """Return the output fields of an answer.
+
+        Raises
+        ------
+        AdapterParseError
+            If a field is missing, given twice, or cannot be read as its type.
+        """
+        annotations = {name: field.annotation for name, field in signature.output_fields.items()}
+        try:
+            fields = read_answer(completion, annotations, answers_of(signature))
+        except ValueError as fault:
+            raise AdapterParseError(
+                adapter_name="FencedAdapter",
+                signature=signature,
+                lm_response=completion,
+                message=str(fault),
+            ) from None
+        return dict(apply_output_field_defaults(signature, fields))
+
+
+def _in_own_order(schema: str) -> str:
+    def ordered(part: Any) -> Any:
+        if isinstance(part, list):
+            return [ordered(one) for one in part]
+        if not isinstance(part, dict):
+            return part
+        found = {name: ordered(one) for name, one in part.items()}
+        if isinstance(keys := found.get("properties"), dict):
+            required = [key for key in found.get("required", ()) if key in keys]
+            found["properties"] = {key: keys[key] for key in dict.fromkeys((*required, *keys))}
+        return found
+
+    return json.dumps(ordered(json.loads(schema)), ensure_ascii=False)
+
+
+def _lacks_words(value: Any) -> bool:
+    """Say whether an output of a demonstration, or a part of its records, is left out."""
+    if isinstance(value, list | tuple):
+        return any(isinstance(one, dict) and LEFT_OUT in one.values() for one in value)
+    return value is None
+
+
+def untrusted_fields(signature: type[dspy.Signature]) -> tuple[str, ...]:
+    """Return the names of a signature's input fields that hold text from outside, in order."""
+    fields = signature.input_fields.items()
+    return tuple(name for name, field in fields if UNTRUSTED in field.metadata)
+
+
+def _before(signature: type[dspy.Signature], inputs: dict[str, Any]) -> str:
+    """Return what a message says before its first text from outside."""
+    outside = untrusted_fields(signature)
+    said = ""
+    for name in signature.input_fields:
+        said += f"[[ ## {name} ## ]]\n"
+        if name in outside:
+            break
+        value = inputs.get(name)
+        said += f"{ABSENT if value is None else value}\n\n"
+    return said
+
+
+def lay_out(signature: type[dspy.Signature], inputs: dict[str, Any], key: bytes) -> dict[str, Any]:
+    """Return ``inputs`` as strings: untrusted text fenced, missing values said to be missing."""
+    outside = [name for name in untrusted_fields(signature) if name in inputs]
+    tag = fence_tag([inputs[name] for name in outside], key)
+    laid_out = {name: ABSENT if value is None else value for name, value in inputs.items()}
+    for name in outside:
+        if inputs[name] is not None:
+            laid_out[name] = fenced(inputs[name], tag)
+    return laid_out
+
+
+def template_of(name: str, predictor: dspy.Predict, fixed: Mapping[str, str]) -> Template:
+    """Return the template that renders what ``predictor`` would send."""
+    adapter = FencedAdapter()
+    signature = predictor.signature
+    demos = [dict(demo) for demo in predictor.demos]
+    turns = [
+        Turn(role="system", text=adapter.format_system_message(signature)),
+        *(
+            Turn(role=message["role"], text=message["content"])
+            for message in adapter.format_demos(signature, demos)
+        ),
+    ]
+    answers = answers_of(signature)
+    return Template(
+        predictor=name,
+        turns=tuple(turns),
+        question=tuple(_question(signature, fixed, adapter)),
+        outputs={key: _kind(key, field, answers) for key, field in signature.output_fields.items()},
+        answers=answers,
+    )
+
+
+def _question(
+    signature: type[dspy.Signature], fixed: Mapping[str, str], adapter: FencedAdapter
+) -> list[str | Slot]:
+    outside = untrusted_fields(signature)
+    pieces: list[str | Slot] = []
+    literal = ""
+    for name in signature.input_fields:
+        literal += f"[[ ## {name} ## ]]\n"
+        if name in fixed:
+            literal += fixed[name]
+        else:
+            pieces += [literal, Slot(name=name, fenced=name in outside)]
+            literal = ""
+        literal += "\n\n"
+    pieces.append(literal + adapter.user_message_output_requirements(signature))
+    return pieces
+
+
+def _kind(name: str, field: Any, answers: Scale) -> Kind:
+    for kind in KINDS:
+        if field.annotation == annotation_of(kind, answers):
+            return kind
+    known = ", ".join(map(str, KINDS.values()))
+    raise TypeError(f"output field {name} is {field.annotation}; templates read {known}.")
+
+
+class FormAdapter(FencedAdapter):
+    """Lay out messages as one form has them.
+
+    Text from outside stands between fences all the same.
+    """
+
+    def __init__(self, form: ModelForm) -> None:
+        super().__init__()
+        self.form = form
+
+    def format(
+        self,
+        signature: type[dspy.Signature],
+        demos: list[dict[str, Any]],
+        inputs: dict[str, Any],
+    ) -> list[dict[str, Any]]:
+        """Return the system message and the question; forms show no demonstrations."""
+        key = fence_key(signature.instructions, self._before(inputs))
+        question = self.form.filled(lay_out(signature, inputs, key))
+        return [
+            {"role": "system", "content": signature.instructions},
+            {"role": "user", "content": question},
+        ]
+
+    def _before(self, inputs: Mapping[str, Any]) -> str:
+        """Return what a message says before its first text from outside."""
+        said = ""
+        for at, part in enumerate(parts(self.form.layout)):
+            if at % 2 and part in self.form.outside:
+                break
+            value = inputs[part] if at % 2 else part
+            said += ABSENT if value is None else value
+        return said
+
+    def parse(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
+        """Return the output fields of an answer."""
+        try:
+            return self.form.read(completion)
+        except ValueError as fault:
+            raise AdapterParseError(
+                adapter_name="FormAdapter",
+                signature=signature,
+                lm_response=completion,
+                message=str(fault),
+            ) from None
+
+
+def signature_in(form: ModelForm) -> type[dspy.Signature]:
+    """Return the DSPy signature that a form amounts to."""
+    fields: dict[str, Any] = {}
+    for name in form.inputs:
+        kind: Any = str | None if name == "context" else str
+        if name in form.outside:
+            kind = Annotated[kind, UNTRUSTED]
+        fields[name] = (kind, dspy.InputField())
+    for name, how in form.outputs.items():
+        kind = annotation_of(how, form.answers)
+        if how == "points":
+            kind = Annotated[kind, On(form.answers)]
+        fields[name] = (kind, dspy.OutputField())
+    signature: type[dspy.Signature] = dspy.Signature(fields, instructions=form.instructions)
+    return signature
+
+
+def template_in(
+    form: ModelForm, name: str, predictor: dspy.Predict, fixed: Mapping[str, str]
+) -> Template:
+    """Return the template that renders what ``predictor`` would send in a form."""
+    pieces: list[str | Slot] = []
+    literal = ""
+    for at, part in enumerate(parts(form.layout)):
+        if at % 2 and part not in fixed:
+            pieces += [literal, Slot(name=part, fenced=part in form.outside)]
+            literal = ""
+        else:
+            literal += fixed[part] if at % 2 else part
+    return Template(
+        predictor=name,
+        turns=(Turn(role="system", text=predictor.signature.instructions),),
+        question=(*pieces, literal),
+        outputs=dict(form.outputs),
+        answers=form.answers,
+        form=form.name,
+    )

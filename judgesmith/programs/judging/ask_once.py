@@ -1,0 +1,372 @@
+"""Texts that a model writes before anything is judged, and instructions it rewrites."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import dspy
+from dspy.utils.exceptions import AdapterParseError, ContextWindowExceededError
+
+from judgesmith.errors import InputError, file_faults
+from judgesmith.programs.judging.adapter import FencedAdapter
+from judgesmith.programs.judging.executors import Asker, call_config, current_lm
+from judgesmith.programs.judging.json_answers import values_in
+from judgesmith.programs.judging.logprobs import OVERALL
+from judgesmith.programs.judging.replies import too_long, unreadable
+from judgesmith.programs.judging.runner import CONCURRENCY, Work, work_each
+from judgesmith.programs.lm import BudgetSpent, ModelError, TransientModelError, sampling, stack_of
+from judgesmith.programs.lm.errors import speaks_of_one_item
+from judgesmith.programs.lm.limits import STOPPING
+from judgesmith.signatures.config import ActiveCriticConfig, JudgeConfig
+from judgesmith.signatures.family_configs import (
+    ChecklistConfig,
+    GEvalConfig,
+    check_questions_of,
+    check_steps,
+    steps_key,
+)
+from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.plain_yaml import read_yaml
+from judgesmith.signatures.questions.checklist import WriteQuestions
+from judgesmith.signatures.questions.g_eval import WriteSteps
+from judgesmith.signatures.questions.rewriting import ParaphraseInstruction, RewriteText
+
+if TYPE_CHECKING:
+    from judgesmith.signatures.rubric import Criterion, Rubric
+
+
+Lines = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineOrder:
+    """One text that is asked for."""
+
+    question: type[dspy.Signature]
+    told: Mapping[str, str]
+    field: str
+    read: Callable[[str], Lines]
+
+
+def answered_side_by_side(
+    orders: Sequence[LineOrder],
+    lm: dspy.LM,
+    protocol: JudgeConfig,
+    *,
+    concurrency: int = CONCURRENCY,
+) -> list[Lines | str]:
+    """Return the lines of every order, or the sentence that says why there are none."""
+    work = _Writing(lm, protocol)
+    at_once = concurrency if stack_of(lm) is not None else 1
+    found: list[Lines | str] = []
+    written = work_each(work, orders, concurrency=at_once, may_begin=lambda n_busy: True)
+    for _, said in written:
+        if isinstance(said, Exception):
+            work.fault = work.fault or said
+        else:
+            found.append(said)
+    if work.fault is not None:
+        raise work.fault
+    return found
+
+
+class _Connections(Asker):
+    """Lets go of the connections of a model; it asks nothing by itself."""
+
+    def __init__(self, lm: dspy.LM) -> None:
+        self._stack = stack_of(lm)
+
+    async def judge(self, item: RatedItem) -> Judgement:
+        """Refuse: nothing is judged here."""
+        raise TypeError("nothing is judged before a judge is prepared.")
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop."""
+        if self._stack is not None:
+            await self._stack.aclose()
+
+
+class _Writing(Work[LineOrder, "Lines | str | Exception"]):
+    """Orders, for each of which lines are written."""
+
+    def __init__(self, lm: dspy.LM, protocol: JudgeConfig) -> None:
+        super().__init__(_Connections(lm))
+        self._lm = lm
+        self._config = call_config(protocol, lm)
+        self.fault: Exception | None = None
+
+    async def done(self, unit: LineOrder) -> Lines | str | Exception:
+        """Return the lines, why there are none, or the fault that ends all of this."""
+        problem = ""
+        for sample in (0, 1):
+            try:
+                return unit.read(await self._answer(unit, sample))
+            except ContextWindowExceededError as fault:
+                return f"the criterion is longer than the model reads: {fault}"
+            except BudgetSpent as fault:
+                return fault
+            except ModelError as fault:
+                if not speaks_of_one_item(fault):
+                    raise
+                return fault
+            except (AdapterParseError, ValueError) as fault:
+                problem = str(fault).split("\n")[0]
+        return f"the model's {unit.field} could not be read: {problem}"
+
+    def undone(self, unit: LineOrder, problem: str) -> Lines | str | Exception:
+        """Return why the model could not be asked."""
+        return problem
+
+    async def _answer(self, unit: LineOrder, sample: int) -> str:
+        predict = dspy.Predict(unit.question)
+        with dspy.context(adapter=FencedAdapter(), lm=self._lm), sampling(sample=sample):
+            told: dict[str, Any] = {**unit.told, "config": self._config}
+            if stack_of(self._lm) is None:
+                answer = await asyncio.to_thread(predict, **told)
+            else:
+                answer = await predict.acall(**told)
+        return str(answer[unit.field] or "")
+
+
+_NUMBER = re.compile(r"^(?:step\s*)?[(\[]?\d{1,2}[.):\]]+\s*|^[-*•]\s+", re.IGNORECASE)
+_HEADING = re.compile(r"(?i)^(?:evaluation )?(?:steps|questions):?$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CriterionLines:
+    """One kind of such lines: how they are asked for, and what stands in where there are none."""
+
+    question: type[dspy.Signature]
+    field: str
+    check: Callable[..., None]
+    protocol: JudgeConfig
+    stood_in_for: str
+
+    def written(self, lm: dspy.LM | None, *, task: str, criterion: str) -> Lines | str:
+        """Return lines for a criterion, or the sentence that says why there are none."""
+        (found,) = answered_side_by_side(
+            [self._order(task, criterion)], lm or current_lm(), self.protocol
+        )
+        return found
+
+    def _order(self, task: str, criterion: str) -> LineOrder:
+        """Return what is asked for one criterion, and how the answer is read."""
+        return LineOrder(
+            question=self.question if task else self.question.delete("task"),
+            told={"task": task, "criterion": criterion} if task else {"criterion": criterion},
+            field=self.field,
+            read=self.read,
+        )
+
+    def read(self, text: str, *, of: str = "the criterion") -> Lines:
+        r"""Return what stands on the lines of a text, or in a JSON list, without their numbers."""
+        lines = [" ".join(line.split()) for line in _listed(text) or text.splitlines()]
+        lines = [line for line in lines if line and not _HEADING.match(line)]
+        found = tuple(plain for line in lines if (plain := _NUMBER.sub("", line).strip()))
+        self.check(found, of=of)
+        return found
+
+    @file_faults()
+    def load(self, path: str | Path) -> dict[str, Lines]:
+        """Return the lines in a YAML file, by criterion.
+
+        Each a list, or a text of several lines.
+        """
+        try:
+            given = read_yaml(Path(path).read_text(encoding="utf-8"))
+            if not isinstance(given, Mapping) or not given:
+                raise InputError(
+                    f"expected {self.field} by criterion, as name: and a list; got "
+                    f"{str(given)[:80]!r}."
+                )
+            return {str(name): self._given(str(name), lines) for name, lines in given.items()}
+        except UnicodeDecodeError:
+            raise InputError(f"{path}: expected a text file in UTF-8.") from None
+        except OSError as fault:
+            raise InputError(f"{path}: cannot read the {self.field}: {fault.strerror}.") from None
+        except ValueError as fault:
+            raise InputError(f"{path}: {fault}") from None
+
+    def _given(self, name: str, lines: object) -> Lines:
+        if isinstance(lines, str):
+            return self.read(lines, of=name)
+        if not isinstance(lines, list) or not all(isinstance(one, str) for one in lines):
+            raise InputError(
+                f"expected a list of {self.field} for {name[:60]}; got {str(lines)[:80]!r}."
+            )
+        found = tuple(" ".join(one.split()) for one in lines)
+        self.check(found, of=name)
+        return found
+
+    def lacking(
+        self, given: Mapping[str, Lines], rubrics: Sequence[Rubric]
+    ) -> Iterator[tuple[str, Criterion, str]]:
+        """Yield each criterion that has none, with its task before and its key after it."""
+        seen = set()
+        for rubric in rubrics:
+            for criterion in rubric.criteria:
+                key = steps_key(criterion)
+                if not (given.get(key) or given.get(criterion.name) or key in seen):
+                    seen.add(key)
+                    yield rubric.task, criterion, key
+
+    def completed(
+        self,
+        lm: dspy.LM | None,
+        given: Mapping[str, Lines],
+        rubrics: Sequence[Rubric],
+        *,
+        concurrency: int = CONCURRENCY,
+    ) -> tuple[dict[str, Lines], tuple[str, ...]]:
+        """Return the lines of all criteria, those that were lacking written now, and problems."""
+        found = dict(given)
+        known = {one.name for rubric in rubrics for one in rubric.criteria} | {OVERALL}
+        unused = sorted(name for name in given if ":" not in name and name not in known)
+        problems = [
+            f"{self.field} are given for {name}, which is no criterion: they are not used"
+            for name in unused
+        ]
+        lacking = list(self.lacking(given, rubrics))
+        orders = [self._order(task, key) for task, _, key in lacking]
+        written = answered_side_by_side(
+            orders, lm or current_lm(), self.protocol, concurrency=concurrency
+        )
+        for (_, criterion, key), lines in zip(lacking, written, strict=True):
+            if isinstance(lines, str):
+                problems.append(f"{criterion.name} {self.stood_in_for}: {lines}")
+            else:
+                found[key] = lines
+        return found, tuple(problems)
+
+    def stood_in(
+        self, given: Mapping[str, Lines], rubrics: Sequence[Rubric], *, by: Lines
+    ) -> tuple[dict[str, Lines], int]:
+        """Return the lines of all criteria, ``by`` for each that has none, and for how many."""
+        lacking = {key: by for _, _, key in self.lacking(given, rubrics)}
+        return {**given, **lacking}, len(lacking)
+
+
+def _listed(text: str) -> list[str]:
+    r"""Return the texts of the JSON list in a text, perhaps the only field of a record."""
+    try:
+        ((start, _, found),) = values_in(text)
+    except ValueError:
+        return []
+    before = text[:start].strip(" \t\n`").removesuffix("json").strip(" \t\n`")
+    if "\n" in before or _NUMBER.match(before):
+        return []
+    if isinstance(found, dict) and len(found) == 1:
+        (found,) = found.values()
+    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+        return []
+    return found
+
+
+STEPS = CriterionLines(
+    question=WriteSteps,
+    field="steps",
+    check=check_steps,
+    protocol=GEvalConfig(),
+    stood_in_for="is judged by general steps",
+)
+"""Evaluation steps."""
+
+QUESTIONS = CriterionLines(
+    question=WriteQuestions,
+    field="questions",
+    check=check_questions_of,
+    protocol=ChecklistConfig(),
+    stood_in_for="is checked by its definition",
+)
+"""Questions to be answered by yes or no."""
+
+
+TEMPERATURE = 1.0
+"""Of a rewrite: the same faults may be answered in more than one way."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What came of asking for another text."""
+
+    text: str = ""
+    problem: str = ""
+
+
+class Rewriter(dspy.Module):
+    """Rewrites texts of judges."""
+
+    def __init__(self, lm: dspy.LM) -> None:
+        super().__init__()
+        self._lm = lm
+        self.rewrite = dspy.Predict(RewriteText)
+
+    def forward(
+        self, *, part: str, judge: str, text: str, pairs: str, rows: str, sample: int
+    ) -> Written:
+        """Return another text for one part of a judge."""
+        STOPPING.check()
+        config = call_config(ActiveCriticConfig(temperature=TEMPERATURE), self._lm)
+        try:
+            with dspy.context(adapter=FencedAdapter(), lm=self._lm), sampling(sample=sample):
+                answer = self.rewrite(
+                    part=part, judge=judge, text=text, pairs=pairs, rows=rows, config=config
+                )
+        except ContextWindowExceededError as fault:
+            return Written(problem=too_long(fault).problem)
+        except AdapterParseError as fault:
+            return Written(problem=unreadable(str(fault).split("\n")[0]).problem)
+        except TransientModelError:
+            raise
+        except ModelError as fault:
+            if not speaks_of_one_item(fault):
+                raise
+            return Written(problem=f"the model refused the request: {fault}")
+        return Written(text=answer.rewritten.strip())
+
+
+_OTHER_WORDS = (
+    ("Score", "Rate"),
+    ("score alone", "score and nothing else"),
+    ("Judge", "Assess"),
+    ("as a whole", "in its entirety"),
+    ("without giving reasons", "with no reasons"),
+    ("Grade", "Mark"),
+    ("by the one criterion", "by the single criterion"),
+    ("by the criterion", "with regard to the criterion"),
+    ("is there to be", "is here to be"),
+)
+_OPENINGS = ("", "Read everything first. ", "Be even-handed. ", "Take every case by itself. ")
+
+
+def paraphrased(lm: dspy.LM, text: str, *, sample: int) -> Written:
+    """Return an instruction in other words, as a model puts it."""
+    config = call_config(ActiveCriticConfig(temperature=TEMPERATURE), lm)
+    try:
+        with dspy.context(adapter=FencedAdapter(), lm=lm), sampling(sample=sample):
+            answer = dspy.Predict(ParaphraseInstruction)(instruction=text, config=config)
+    except ContextWindowExceededError as fault:
+        return Written(problem=too_long(fault).problem)
+    except AdapterParseError as fault:
+        return Written(problem=unreadable(str(fault).split("\n")[0]).problem)
+    except TransientModelError:
+        raise
+    except ModelError as fault:
+        if not speaks_of_one_item(fault):
+            raise
+        return Written(problem=f"the model refused the request: {fault}")
+    return Written(text=str(answer.paraphrase or "").strip())
+
+
+def paraphrased_by_rule(text: str, *, sample: int) -> Written:
+    """Return an instruction with some words exchanged, as the number says."""
+    known = [pair for pair in _OTHER_WORDS if pair[0] in text]
+    for old, new in known[: 1 + sample // len(_OPENINGS)]:
+        text = re.sub(re.escape(old), new, text)
+    return Written(text=_OPENINGS[sample % len(_OPENINGS)] + text)

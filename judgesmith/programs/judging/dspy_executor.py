@@ -1,0 +1,298 @@
+"""How a judge's questions are asked through DSPy, one by one or without blocking."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, Self, TypeVar
+
+import dspy
+from dspy.utils import exceptions as theirs
+from dspy.utils.exceptions import AdapterParseError, ContextWindowExceededError, LMError
+
+from judgesmith.programs.judging.adapter import FencedAdapter, template_of
+from judgesmith.programs.judging.executors import (
+    Asker,
+    Binding,
+    call_config,
+    current_lm,
+    in_turn,
+    probability_config,
+)
+from judgesmith.programs.judging.program import AnySteps, Ask, Reply
+from judgesmith.programs.judging.prompts import Indexes, Template, is_shown
+from judgesmith.programs.judging.registry import family_of
+from judgesmith.programs.judging.replies import (
+    answer_by_dspy,
+    answered,
+    answered_at_once,
+    lacking,
+    readable,
+    refusal_of,
+    text_reply,
+    text_reply_sync,
+    text_request,
+    too_long,
+    unreadable,
+)
+from judgesmith.programs.lm import (
+    ModelAnswer,
+    ModelError,
+    ModelRequest,
+    Stack,
+    TransientModelError,
+    sampling,
+    stack_of,
+)
+from judgesmith.programs.lm.dspy_lm import hearing
+from judgesmith.programs.lm.errors import redacted, unscoring
+from judgesmith.signatures.config import JudgeConfig
+from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.judgement import Judgement
+
+Found = TypeVar("Found")
+
+
+class AskingModule(dspy.Module):
+    """A module whose predictors answer the questions of steps."""
+
+    def __init__(self, settings: JudgeConfig) -> None:
+        super().__init__()
+        self._settings = settings
+        self._indexes = Indexes()
+        self._bound_lm: dspy.LM | None = None
+        self._takes_context = False
+        self.binding: Binding | None = None
+
+    @abstractmethod
+    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
+        """Return the inputs of a predictor that are the same for every item, by field."""
+
+    def adapter(self) -> FencedAdapter:
+        """Return what lays out the questions for DSPy and reads the answers."""
+        return FencedAdapter()
+
+    def templates(self) -> dict[str, Template]:
+        """Return every question of the judge, by predictor, rendered up to the item."""
+        return {
+            name: template_of(name, predictor, self.fixed_inputs(name))
+            for name, predictor in self.named_predictors()
+        }
+
+    def bind(self, lm: dspy.LM, compiled_with: Binding | None = None) -> None:
+        """Have questions asked of a model, whatever DSPy's current one is."""
+        self._bound_lm = lm
+        self._takes_context = False
+        self.binding = compiled_with or self.binding
+
+    def use_context(self) -> None:
+        """Have DSPy's current model, where there is one, stand above the one that is bound."""
+        self._takes_context = True
+
+    def bound_like(self, other: AskingModule) -> None:
+        """Take over what another module is bound to."""
+        self._bound_lm, self.binding = other._bound_lm, other.binding
+        self._takes_context = other._takes_context
+
+    def with_own_models(self) -> tuple[Self, dspy.LM]:
+        """Return the module, and the model that it asks where nothing else is said."""
+        if self._bound_lm is None or (self._takes_context and dspy.settings.lm is not None):
+            return self, current_lm()
+        return self, self._bound_lm
+
+    def taken(self, steps: AnySteps[Found]) -> Found:
+        """Return what steps come to whose questions this judge asks, one after the other."""
+        with dspy.context(adapter=self.adapter(), lm=self.with_own_models()[1]):
+            return answered(steps, self._asked)
+
+    async def ataken(self, steps: AnySteps[Found]) -> Found:
+        """Return what steps come to without blocking; see ``taken``."""
+        with dspy.context(adapter=self.adapter(), lm=self.with_own_models()[1]):
+            return await answered_at_once(steps, self._aasked)
+
+    def _asked(self, ask: Ask) -> Reply:
+        if ask.attempt:
+            return Reply(kept=True)
+        if ask.continuation is not None:
+            return text_reply_sync(*self._likelihood(ask))
+        predictor = getattr(self, ask.predictor)
+        refused = self._refused(ask, predictor)
+        if refused is None:
+            try:
+                with sampling(sample=ask.sample), hearing() as heard:
+                    answer = predictor(
+                        **self._inputs(ask, predictor), config=self._config(ask, predictor)
+                    )
+            except ContextWindowExceededError as fault:
+                return too_long(fault)
+            except AdapterParseError as fault:
+                return unreadable(_reason(fault), **_behind(heard))
+            except LMError as fault:
+                refused = self._refused(ask, predictor, fault)
+                if refused is None:
+                    raise
+            else:
+                return _replied(answer, heard, ask)
+        return lacking(self._asked(replace(ask, probabilities=None)), ask, refused)
+
+    async def _aasked(self, ask: Ask) -> Reply:
+        if ask.attempt:
+            return Reply(kept=True)
+        if ask.continuation is not None:
+            return await text_reply(*self._likelihood(ask))
+        predictor = getattr(self, ask.predictor)
+        refused = self._refused(ask, predictor)
+        if refused is None:
+            try:
+                with sampling(sample=ask.sample), hearing() as heard:
+                    answer = await predictor.acall(
+                        **self._inputs(ask, predictor), config=self._config(ask, predictor)
+                    )
+            except ContextWindowExceededError as fault:
+                return too_long(fault)
+            except AdapterParseError as fault:
+                return unreadable(_reason(fault), **_behind(heard))
+            except LMError as fault:
+                refused = self._refused(ask, predictor, fault)
+                if refused is None:
+                    raise
+            else:
+                return _replied(answer, heard, ask)
+        return lacking(await self._aasked(replace(ask, probabilities=None)), ask, refused)
+
+    def _likelihood(self, ask: Ask) -> tuple[Stack, ModelRequest]:
+        """Return what asks how likely a text is, and how: DSPy has no such call."""
+        lm = dspy.settings.lm
+        stack = stack_of(lm)
+        if stack is None:
+            raise unscoring(str(getattr(lm, "model", lm)), "it was not made by judgesmith.model")
+        return stack, text_request(str(lm.model), self.templates()[ask.predictor], ask)
+
+    def _refused(
+        self, ask: Ask, predictor: dspy.Predict, fault: LMError | None = None
+    ) -> str | None:
+        """Return why log-probabilities are not to be had, now or since an earlier question."""
+        if ask.probabilities is None:
+            return None
+        stack = stack_of(predictor.lm or dspy.settings.lm)
+        if fault is None:
+            return (stack.refused_logprobs or None) if stack is not None else None
+        refused = refusal_of(fault)
+        if stack is not None and refused is not None:
+            stack.refused_logprobs = refused
+        return refused
+
+    def _inputs(self, ask: Ask, predictor: dspy.Predict) -> dict[str, Any]:
+        """Return what a question says of an item, with its own demonstrations if it has some."""
+        given: dict[str, Any] = {**self.fixed_inputs(ask.predictor), **ask.inputs}
+        said = {name: v for name, v in given.items() if name in predictor.signature.input_fields}
+        if self._settings.nearest is not None and predictor.demos:
+            said["demos"] = self._nearest_demos(ask, predictor)
+        return said
+
+    def _nearest_demos(self, ask: Ask, predictor: dspy.Predict) -> list[Any]:
+        """Return the demonstrations of a predictor that are most like an item."""
+        names = predictor.signature.output_fields
+        demos = [one for one in predictor.demos if is_shown({k: one.get(k) for k in names})]
+        places = self._indexes.of(demos, self._settings.nearest or len(demos)).places(ask.inputs)
+        return [demos[place] for place in places]
+
+    def _config(self, ask: Ask, predictor: dspy.Predict) -> dict[str, Any]:
+        lm = predictor.lm or dspy.settings.lm
+        config = call_config(self._settings, lm, temperature=ask.temperature)
+        return {**config, **probability_config(ask.probabilities, lm)}
+
+
+def _behind(heard: Sequence[tuple[str, ModelAnswer]]) -> dict[str, Any]:
+    """Return which call and answer are behind a reply; nothing for models that are not ours."""
+    return dict(zip(("call", "answer"), heard[-1], strict=True)) if heard else {}
+
+
+def _replied(answer: dspy.Prediction, heard: Sequence[tuple[str, ModelAnswer]], ask: Ask) -> Reply:
+    fields = dict(answer.items())
+    logprobs = fields.pop("logprobs", None)
+    behind = _behind(heard)
+    if ask.probabilities is not None and not behind:
+        behind = {"answer": answer_by_dspy(logprobs)}
+    return readable(fields, **behind, ask=ask)
+
+
+def _reason(fault: AdapterParseError) -> str:
+    return str(fault).split("\n")[0]
+
+
+_PASSING = (
+    theirs.LMRateLimitError,
+    theirs.LMServerError,
+    theirs.LMTimeoutError,
+    theirs.LMTransportError,
+)
+_THREADS = 256  # more than are asked at a time, so that no item waits for a thread
+
+
+class DspyAsker(Asker):
+    """Runs the judge as a DSPy program, one item to a thread."""
+
+    def __init__(self, judge: Any, lm: dspy.LM) -> None:
+        self._judge = judge.program() if hasattr(judge, "program") else judge.deepcopy()
+        if isinstance(self._judge, AskingModule):  # other programs ask DSPy's current model
+            self._judge.bind(lm)
+        self._lm = lm
+        self._family = family_of(judge.protocol.judge)
+        self._threads: ThreadPoolExecutor | None = None
+        self._context = contextvars.copy_context()
+
+    async def judge(self, item: RatedItem) -> Judgement:
+        """Return the judgement of one item."""
+        return await self._in_thread(lambda: self._judged(item))
+
+    async def taken(self, steps: AnySteps[Found]) -> Found:
+        """Return what steps come to, asked one after the other in a thread."""
+        return await self._in_thread(lambda: self._taken(steps))
+
+    async def aclose(self) -> None:
+        """Let go of the threads; those that are asking end when they have an answer."""
+        threads, self._threads = self._threads, None
+        if threads is not None:
+            threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _in_thread(self, asked: Callable[[], Found]) -> Found:
+        return await in_turn(lambda: self._begun(asked))
+
+    def _begun(self, asked: Callable[[], Found]) -> asyncio.Future[Found]:
+        loop = asyncio.get_running_loop()
+        context = self._context.copy()
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="judgesmith")
+        return loop.run_in_executor(self._threads, context.run, asked)
+
+    def _judged(self, item: RatedItem) -> Judgement:
+        with dspy.context(lm=self._lm), our_errors():
+            texts = self._family.more_texts(item.references)
+            found = self._judge(
+                source=item.source, response=item.response, context=item.context, **texts
+            )
+        return Judgement(**{name: found[name] for name in Judgement.model_fields})
+
+    def _taken(self, steps: AnySteps[Found]) -> Found:
+        with dspy.context(lm=self._lm), our_errors():
+            found: Found = self._judge.taken(steps)
+        return found
+
+
+@contextmanager
+def our_errors() -> Iterator[None]:
+    """Raise the errors of a model that is not ours as what they mean here."""
+    try:
+        yield
+    except _PASSING as fault:
+        raise TransientModelError(redacted(str(fault)), status=fault.status) from fault
+    except theirs.LMUnsupportedModelError:
+        raise
+    except theirs.LMInvalidRequestError as fault:
+        raise ModelError(redacted(str(fault)), status=fault.status or 400) from fault

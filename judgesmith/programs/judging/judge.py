@@ -1,0 +1,389 @@
+"""What every judge is: a DSPy module whose parameters are one value, its configuration."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self, get_args
+
+import dspy
+
+from judgesmith.errors import InputError
+from judgesmith.programs.judging.dspy_executor import AskingModule
+from judgesmith.programs.judging.executors import another_model, noted
+from judgesmith.programs.judging.program import Steps
+from judgesmith.programs.judging.prompts import LEFT_OUT
+from judgesmith.programs.judging.registry import Own, check_lines_given, family_of, validated
+from judgesmith.programs.judging.runner import CONCURRENCY
+from judgesmith.programs.judging.scoring import check_terms
+from judgesmith.signatures.aggregation import Aggregation
+from judgesmith.signatures.config import JudgeConfig
+from judgesmith.signatures.items import Demonstration
+from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.questions.on_scale import without_fields
+from judgesmith.signatures.rubric import Rubric
+from judgesmith.signatures.space import Picked, Space
+
+_TOLD = ("task", "criteria", "criterion")
+
+
+def own_protocol(
+    kind: type[Own], given: Own | None, choices: Mapping[str, Any], *, called: str = ""
+) -> Own:
+    """Return what a judge of one family is decided by."""
+    family = kind.model_fields["judge"].default
+    start = kind(judge=family) if given is None else given
+    if start.judge != family:
+        wanted = called or f"{_with_article(family)} protocol"
+        raise InputError(f"expected {wanted}; got one of {start.judge}.")
+    return chosen(start, choices, kind=kind)
+
+
+def chosen(given: Own, choices: Mapping[str, Any], *, kind: type[Own] | None = None) -> Own:
+    """Return a protocol with some parts set otherwise, if a judge can follow it."""
+    own = validated(kind or type(given), {**dict(given), **choices})
+    check_lines_given(own, choices)
+    check_terms(own.aggregation)
+    if own.scores_criteria and not own.rubric.criteria:
+        needs, otherwise = "needs criteria to ask about", ""
+        if "asks" in type(own).model_fields:
+            needs, otherwise = "that asks for criteria needs some", ", or let it ask for the whole"
+        raise InputError(
+            f"{_with_article(own.judge)} judge {needs}; the rubric has none. Give it at least one "
+            f"under 'criteria', as name: definition{otherwise}."
+        )
+    return own
+
+
+def without_untold(
+    signature: type[dspy.Signature], told: Mapping[str, str]
+) -> type[dspy.Signature]:
+    """Return a question without the fields for task and criteria that nothing is told in."""
+    untold = [name for name in _TOLD if name in signature.input_fields and name not in told]
+    return without_fields(signature, *untold)
+
+
+def _with_article(name: str) -> str:
+    return f"{'an' if name[:1] in 'aeiou' else 'a'} {name}"
+
+
+def demonstration_of(demo: Any, signature: type[dspy.Signature]) -> Demonstration:
+    """Return what a predictor shows as a value, whoever put it there."""
+    plain = dict(demo)
+    inputs = {name: plain.get(name) for name in signature.input_fields if name in plain}
+    given = [name for name in signature.output_fields if plain.get(name) is not None]
+    return Demonstration(
+        inputs=inputs,
+        outputs={name: _plain(plain[name]) for name in given},
+        kind="bootstrapped" if plain.get("augmented") else "labelled",
+    )
+
+
+def shown_example(
+    demonstration: Demonstration, predictor: str, signature: type[dspy.Signature]
+) -> dspy.Example:
+    """Return a demonstration as a predictor shows it: the fields that are asked for alone."""
+    asked = signature.output_fields
+    outputs = {
+        name: _as_asked(value, asked[name].annotation)
+        for name, value in demonstration.outputs.items()
+        if name in asked
+    }
+    if demonstration.outputs and not outputs:
+        raise InputError(
+            f"a demonstration for {predictor} answers {', '.join(demonstration.outputs)}; that "
+            f"question asks for {', '.join(asked)}."
+        )
+    fields = {**demonstration.inputs, **outputs}
+    if demonstration.kind == "bootstrapped":
+        fields["augmented"] = True
+    return dspy.Example(**fields).with_inputs(*demonstration.inputs)
+
+
+def _as_asked(value: Any, annotation: Any) -> Any:
+    """Return records with the keys that are asked for, in that order; other values as they are."""
+    kinds = [one for one in get_args(annotation) if hasattr(one, "model_fields")]
+    if not kinds or not isinstance(value, list | tuple):
+        return value
+    return [
+        {key: one.get(key, LEFT_OUT) for key in kinds[0].model_fields}
+        if isinstance(one, Mapping)
+        else one
+        for one in value
+    ]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return value.model_dump(mode="json") if hasattr(value, "model_dump") else value
+
+
+class Judge(AskingModule):
+    """A module that scores one response and says why.
+
+    Subclasses name their predictors in ``__init__`` and say in ``steps`` what is asked in which
+    order; everything else is shared. Predictors keep DSPy's own demonstrations and
+    instructions, so that any DSPy optimizer can change them; ``protocol`` reads them back.
+
+    Parameters
+    ----------
+    protocol : JudgeConfig
+        Everything that can be tuned, of the judge's own family.
+    """
+
+    def __init__(self, protocol: JudgeConfig) -> None:
+        super().__init__(protocol.model_copy(update={"demonstrations": {}, "instructions": {}}))
+
+    @abstractmethod
+    def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
+        """Return the judgement of one response, as a generator of questions."""
+
+    @property
+    def protocol(self) -> JudgeConfig:
+        """The judge as one value, with what optimizers made of its predictors."""
+        demonstrations = {}
+        instructions = {}
+        for name, predictor in self.named_predictors():
+            shown = tuple(demonstration_of(demo, predictor.signature) for demo in predictor.demos)
+            if shown:
+                demonstrations[name] = shown
+            text = predictor.signature.instructions
+            if text != self._own_instructions[name]:
+                instructions[name] = text
+        update = {"demonstrations": demonstrations, "instructions": instructions}
+        return self._settings.model_copy(update=update)
+
+    def with_protocol(self, protocol: JudgeConfig) -> Self:
+        """Return a judge of the same kind that follows ``protocol``, with the same models."""
+        other = type(self)(protocol)
+        own = dict(self.named_predictors())
+        models = {id(one.lm): one.lm for one in own.values()}
+        shared = next(iter(models.values())) if len(models) == 1 else None
+        for name, predictor in other.named_predictors():
+            predictor.lm = own[name].lm if name in own else shared
+            predictor.config = dict(own[name].config) if name in own else {}
+        other.callbacks = list(self.callbacks)
+        other.bound_like(self)
+        return other
+
+    def for_own_rubric(self) -> Self:
+        """Return the judge without what was prepared for criteria of other rubrics."""
+        own = self.protocol
+        kept = own.for_own_rubric()
+        return self if kept == own else self.with_protocol(kept)
+
+    @abstractmethod
+    def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
+        """Return what may be chosen about the judge; as it is comes first everywhere.
+
+        Parameters
+        ----------
+        rubrics : dict of str to Rubric, or None
+            Rubrics that compete with the judge's own, by name.
+        """
+
+    def prepared(
+        self,
+        lm: dspy.LM | None = None,
+        *,
+        rubrics: Sequence[Rubric] = (),
+        concurrency: int = CONCURRENCY,
+    ) -> tuple[Self, tuple[str, ...]]:
+        """Return the judge with what it needs from a model before it judges, as plain values.
+
+        Most judges need nothing. What is prepared is part of the protocol afterwards, so that a
+        saved judge is complete; ``compile`` does this before it searches.
+
+        Parameters
+        ----------
+        lm : dspy.LM or None
+            The model; None takes DSPy's current one, or the offline model.
+        rubrics : sequence of Rubric
+            Others that the judge may be given later.
+        concurrency : int
+            Questions asked at the same time.
+
+        Returns
+        -------
+        Judge
+            Prepared; the judge itself where there was nothing to do.
+        tuple of str
+            What could not be prepared and what stands in for it, in sentences.
+        """
+        return self, ()
+
+    def as_if_prepared(self, rubrics: Sequence[Rubric] = ()) -> tuple[Self, int]:
+        """Return the judge with stand-ins for what is prepared, and how many calls they save.
+
+        What a model would write is not known; estimates go by how much of it there is at most.
+        """
+        return self, 0
+
+    def with_choices(self, picked: Picked, *, space: Space | None = None) -> Self:
+        """Return a judge of the same kind that is decided as ``picked`` says.
+
+        Demonstrations stay where nothing else changes: they answer the questions of the
+        configuration that they were drawn for. So does the aggregation, which weighs their
+        answers.
+
+        Parameters
+        ----------
+        picked : dict of str to str
+            Options by choice; those that are left out are the space's defaults.
+        space : Space or None
+            Where the choices come from; None takes the judge's own.
+
+        Raises
+        ------
+        ValueError
+            If there is no such choice or option.
+
+        Examples
+        --------
+        >>> from judgesmith.programs import ActiveCritic
+        >>> judge = ActiveCritic().with_choices({"variant": "coarse", "explain": "none"})
+        >>> judge.protocol.variant, judge.protocol.explain
+        ('coarse', 'none')
+        """
+        own = self.protocol
+        nothing_shown: dict[str, Any] = {"demonstrations": {}, "nearest": None, "instructions": {}}
+        nothing_shown |= {"aggregation": Aggregation()}
+        plain = own.model_copy(update=nothing_shown)
+        decided = plain.decided((self.space() if space is None else space).sets(picked))
+        if decided == plain:
+            return self.with_protocol(own)
+        asked = dict(type(self)(decided).named_predictors())
+        kept = {name: text for name, text in own.instructions.items() if name in asked}
+        return self.with_protocol(decided.model_copy(update={"instructions": kept}))
+
+    def own_models(self) -> dict[str, dspy.LM]:
+        """Return the models that single predictors have, by predictor."""
+        return {name: one.lm for name, one in self.named_predictors() if one.lm is not None}
+
+    def forward(
+        self,
+        *,
+        source: str,
+        response: str,
+        context: str | None = None,
+        references: Sequence[str] = (),
+    ) -> dspy.Prediction:
+        """Judge one response.
+
+        Parameters
+        ----------
+        source, response : str
+            What was answered, and the answer under judgement, verbatim.
+        context : str or None
+            Further material the response may draw on.
+        references : sequence of str
+            Answers known to be good; families that do not read them pass them over.
+
+        Returns
+        -------
+        dspy.Prediction
+            ``score`` (a float on the judge's scale, or None), ``explanation``, ``criteria``
+            (name to CriterionScore), ``errors``, ``problem`` (None, or why there is no score),
+            ``raw``, ``weighting``, ``notes``, ``calls`` and ``protocol`` (the fingerprint of what
+            produced it).
+        """
+        steps = self._begun(source, response, context, references)
+        return self._prediction(self.taken(steps))
+
+    async def aforward(
+        self,
+        *,
+        source: str,
+        response: str,
+        context: str | None = None,
+        references: Sequence[str] = (),
+    ) -> dspy.Prediction:
+        """Judge one response without blocking; see ``forward``."""
+        steps = self._begun(source, response, context, references)
+        return self._prediction(await self.ataken(steps))
+
+    def _begun(
+        self, source: str, response: str, context: str | None, references: Sequence[str]
+    ) -> Steps:
+        steps: Callable[..., Steps] = self.steps
+        more = family_of(self._settings.judge).more_texts(references)
+        return steps(source=source, response=response, context=context, **more)
+
+    def dump_state(self, json_mode: bool = True) -> dict[str, Any]:
+        """Return DSPy's state of the predictors, and the protocol beside it."""
+        state: dict[str, Any] = super().dump_state(json_mode=json_mode)
+        return {**state, "protocol": self._settings.model_dump(mode="json")}
+
+    def load_state(self, state: dict[str, Any], *, allow_unsafe_lm_state: bool = False) -> None:
+        """Take over a state that ``dump_state`` returned.
+
+        Raises
+        ------
+        ValueError
+            If the state is of another kind of judge, or of another variant.
+        """
+        if "protocol" not in state:
+            raise InputError("the state has no protocol: it was not saved by a judge.")
+        predictors = {k: one for k, one in state.items() if k not in ("protocol", "metadata")}
+        kind = state["protocol"].get("judge")
+        if kind != self._settings.judge:
+            raise InputError(f"the state is of a judge of the kind {kind}.")
+        settings = type(self._settings).model_validate(state["protocol"])
+        own = dict(self.named_predictors())
+        fresh = type(self)(settings)
+        other = dict(fresh.named_predictors())
+        for names in (set(predictors), set(other)):
+            if names != set(own):
+                raise InputError(
+                    f"this judge asks {', '.join(sorted(own))}; the state is of one that asks "
+                    f"{', '.join(sorted(names))}. Load it into a judge of the same variant."
+                )
+        # What cannot be read shows here, before anything is changed.
+        super(Judge, fresh).load_state(predictors, allow_unsafe_lm_state=allow_unsafe_lm_state)
+        for name, predictor in own.items():
+            # Which fields a question has depends on the protocol, and DSPy's state lacks them.
+            predictor.signature = other[name].signature
+        super().load_state(predictors, allow_unsafe_lm_state=allow_unsafe_lm_state)
+        self._settings = settings
+
+    def _adopt(self, protocol: JudgeConfig) -> None:
+        """Give the predictors what ``protocol`` says of them; call at the end of ``__init__``."""
+        named = dict(self.named_predictors())
+        self._own_instructions = {name: one.signature.instructions for name, one in named.items()}
+        for part in ("demonstrations", "instructions"):
+            unknown = sorted(set(getattr(protocol, part)) - set(named))
+            if unknown:
+                raise InputError(
+                    f"{part} for {', '.join(unknown)}; this judge asks {', '.join(sorted(named))}."
+                )
+        for name, text in protocol.instructions.items():
+            named[name].signature = named[name].signature.with_instructions(text)
+        for name, shown in protocol.demonstrations.items():
+            signature = named[name].signature
+            named[name].demos = [shown_example(one, name, signature) for one in shown]
+
+    def _prediction(self, judgement: Judgement) -> dspy.Prediction:
+        note = another_model(self, self.with_own_models()[1])
+        if note is not None:
+            judgement = noted(judgement, note)
+        return dspy.Prediction(
+            score=judgement.score,
+            explanation=judgement.explanation,
+            criteria=dict(judgement.criteria),
+            errors=judgement.errors,
+            problem=judgement.problem,
+            raw=judgement.raw,
+            weighting=dict(judgement.weighting),
+            notes=judgement.notes,
+            calls=judgement.calls,
+            protocol=self.protocol.fingerprint,
+        )
+
+
+def check_judge(student: object) -> None:
+    """Refuse what an optimizer of judges cannot work on."""
+    if not isinstance(student, Judge):
+        raise TypeError(
+            f"expected a judge, such as judgesmith.ActiveCritic(); got {type(student).__name__}."
+        )

@@ -1,0 +1,544 @@
+"""Families of judges by name: those of the package, of others, and one's own."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+from pydantic import BeforeValidator, SerializeAsAny
+
+from judgesmith.errors import InputError
+from judgesmith.front_door import at
+from judgesmith.programs.judging.logprobs import OVERALL
+from judgesmith.programs.judging.prompts import QuestionForm
+from judgesmith.signatures.config import JudgeConfig
+from judgesmith.signatures.plain_faults import record_faults
+
+if TYPE_CHECKING:
+    import dspy
+
+    from judgesmith.programs.judging.program import AnySteps, Steps
+    from judgesmith.signatures.judgement import Judgement
+    from judgesmith.signatures.rubric import Rubric
+
+
+Own = TypeVar("Own", bound=JudgeConfig)
+_LINES = ("steps", "questions", "shows", "ignores")  # what may be given by criterion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """One kind of judge, by where its parts are.
+
+    Attributes
+    ----------
+    name : str
+        What ``--judge`` and the protocol's ``judge`` call it.
+    judge, protocol : str
+        ``module:Class`` of the ``Judge`` and of its ``JudgeConfig``.
+    steps : str
+        ``module:function`` that takes the protocol and, by name, source, response and context,
+        and returns the steps of a judgement; free of DSPy.
+    forms : str
+        ``module:function`` that takes the protocol and returns a ``QuestionForm`` by question, in
+        the order in which they are asked.
+    about : str
+        What such a judge does, in one sentence.
+    has_demonstrations : bool
+        Whether graded examples can be shown. They are drawn and worded for questions of
+        Active-Critic's protocol.
+    scores_texts : bool
+        Whether it asks how likely a given text is, which few endpoints tell.
+    reads_references : bool
+        Whether its steps take the item's ``references``, too.
+    calls : str
+        ``module:function`` that takes the protocol and returns how many calls a text takes if
+        every answer can be read; empty where each question is asked once per sample.
+    efforts : str
+        ``module:function`` that takes the protocol and the number of responses to a source and
+        returns an ``Effort`` by question; empty where every response takes ``calls``, spread
+        evenly over the questions.
+    roles : tuple of (str, tuple of str)
+        Work that another model than the judge's own may do: its name, and the questions that are
+        asked for it.
+    source_steps : str
+        ``module:function`` of a family that judges all responses to a source together: takes the
+        protocol and, by name, source, context and responses, and returns the steps to their
+        judgements. Empty where each response is judged by itself.
+    most_calls : str
+        Of such a family, ``module:function`` that takes the protocol and the number of responses
+        to a source and returns how many calls they take at most, if every answer can be read.
+    """
+
+    name: str
+    judge: str
+    protocol: str
+    steps: str
+    forms: str
+    about: str
+    has_demonstrations: bool = False
+    scores_texts: bool = False
+    reads_references: bool = False
+    calls: str = ""
+    efforts: str = ""
+    roles: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    source_steps: str = ""
+    most_calls: str = ""
+
+    @property
+    def ranks(self) -> bool:
+        """Whether scores are ranks within a source, which say nothing about another source."""
+        return bool(self.source_steps)
+
+    @property
+    def asks(self) -> bool:
+        """Whether a model is asked anything, or numbers are made of the texts alone."""
+        return bool(self.forms_of(self.protocol_class.model_validate({"judge": self.name})))
+
+    @property
+    def protocol_class(self) -> type[JudgeConfig]:
+        """The class of its protocols."""
+        found: type[JudgeConfig] = at(self.protocol)
+        return found
+
+    def start(self, rubric: Rubric | None = None, **choices: Any) -> dspy.Module:
+        """Return a judge as it is before anything is learned.
+
+        Parameters
+        ----------
+        rubric : Rubric or None
+            Task and criteria; None takes the general ones.
+        **choices
+            Parts of the protocol to set.
+
+        Raises
+        ------
+        ValueError
+            If the parts make no judge of this family.
+
+        Examples
+        --------
+        >>> from judgesmith.programs.judging.registry import family_of
+        >>> family_of("active-critic").start(variant="vanilla").protocol.variant
+        'vanilla'
+        """
+        given = choices if rubric is None else {"rubric": rubric, **choices}
+        protocol = validated(self.protocol_class, given)
+        check_lines_given(protocol, given)
+        return self.judge_of(protocol)
+
+    def judge_of(self, protocol: JudgeConfig) -> dspy.Module:
+        """Return the judge that follows a protocol of this family."""
+        judge: dspy.Module = at(self.judge)(protocol)
+        return judge
+
+    def steps_of(
+        self,
+        protocol: JudgeConfig,
+        *,
+        source: str,
+        response: str,
+        context: str | None,
+        references: Sequence[str] = (),
+    ) -> Steps:
+        """Return the judgement of one response, as a generator of questions."""
+        take: Callable[..., Steps] = at(self.steps)
+        more = self.more_texts(references)
+        return take(protocol, source=source, response=response, context=context, **more)
+
+    def more_texts(self, references: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return what its steps take beside source, response and context, by name."""
+        return {"references": tuple(references)} if self.reads_references else {}
+
+    def forms_of(self, protocol: JudgeConfig) -> dict[str, QuestionForm]:
+        """Return what each question of a protocol must show and how it is read, in order."""
+        found: dict[str, QuestionForm] = at(self.forms)(protocol)
+        return found
+
+    def source_steps_of(
+        self,
+        protocol: JudgeConfig,
+        *,
+        source: str,
+        context: str | None,
+        responses: Sequence[str],
+    ) -> AnySteps[list[Judgement]]:
+        """Return the judgements of all responses to one source, as a generator of questions."""
+        take: Callable[..., AnySteps[list[Judgement]]] = at(self.source_steps)
+        return take(protocol, source=source, context=context, responses=responses)
+
+    def most_calls_of(self, protocol: JudgeConfig, n_responses: int) -> int:
+        """Return how many calls the responses to one source take at most."""
+        count: Callable[[JudgeConfig, int], int] = at(self.most_calls)
+        return count(protocol, n_responses)
+
+    def efforts_of(self, protocol: JudgeConfig, n_responses: int) -> dict[str, Effort] | None:
+        """Return how often each question is asked; None where ``calls`` says it all."""
+        if not self.efforts:
+            return None
+        count: Callable[[JudgeConfig, int], dict[str, Effort]] = at(self.efforts)
+        return count(protocol, n_responses)
+
+    def calls_of(self, protocol: JudgeConfig) -> int:
+        """Return how many model calls one text takes, if every answer can be read."""
+        if not self.calls:
+            return len(self.forms_of(protocol)) * protocol.samples
+        count: Callable[[JudgeConfig], int] = at(self.calls)
+        return count(protocol)
+
+
+ACTIVE_CRITIC = "active-critic"
+"""The family that is taken where none is named."""
+
+SHIPPED: tuple[Family, ...] = (
+    Family(
+        name=ACTIVE_CRITIC,
+        judge="judgesmith.programs.families.active_critic:ActiveCritic",
+        protocol="judgesmith.signatures.config:ActiveCriticConfig",
+        steps="judgesmith.programs.families.steps.active_critic:critic_steps",
+        forms="judgesmith.programs.judging.scoring:critic_forms",
+        about="scores every criterion with an explanation, then weighs them into one score",
+        has_demonstrations=True,
+    ),
+    Family(
+        name="direct",
+        judge="judgesmith.programs.families.direct:DirectJudge",
+        protocol="judgesmith.signatures.config:DirectConfig",
+        steps="judgesmith.programs.families.steps.direct:direct_steps",
+        forms="judgesmith.programs.families.steps.direct:direct_forms",
+        about="asks for a score and nothing else, of the whole or of each criterion",
+    ),
+    Family(
+        name="exemplar",
+        judge="judgesmith.programs.families.exemplar:ExemplarJudge",
+        protocol="judgesmith.signatures.family_configs:ExemplarConfig",
+        steps="judgesmith.programs.families.steps.exemplar:exemplar_steps",
+        forms="judgesmith.programs.families.steps.exemplar:exemplar_forms",
+        about="compares with texts that a model wrote to be the worst, the best, and between",
+        calls="judgesmith.programs.families.steps.exemplar:exemplar_calls",
+        efforts="judgesmith.programs.families.steps.exemplar:exemplar_efforts",
+        roles=(("writer", ("end", "between")),),
+    ),
+    Family(
+        name="g-eval",
+        judge="judgesmith.programs.families.g_eval:GEvalJudge",
+        protocol="judgesmith.signatures.family_configs:GEvalConfig",
+        steps="judgesmith.programs.families.steps.g_eval:g_eval_steps",
+        forms="judgesmith.programs.families.steps.g_eval:g_eval_forms",
+        about="scores by evaluation steps that a model writes once, weighed by probabilities",
+    ),
+    Family(
+        name="explain-eval",
+        judge="judgesmith.programs.families.explain_eval:ExplainEvalJudge",
+        protocol="judgesmith.signatures.config:ExplainEvalConfig",
+        steps="judgesmith.programs.families.steps.explain_eval:explain_eval_steps",
+        forms="judgesmith.programs.families.steps.explain_eval:explain_eval_forms",
+        about="analyses and rates each criterion, or the whole, in words and a score",
+    ),
+    Family(
+        name="gptscore",
+        judge="judgesmith.programs.families.gptscore:GPTScoreJudge",
+        protocol="judgesmith.signatures.config:GPTScoreConfig",
+        steps="judgesmith.programs.families.steps.gptscore:gptscore_steps",
+        forms="judgesmith.programs.families.steps.gptscore:gptscore_forms",
+        about="scores by how likely the model finds the response, token by token",
+        scores_texts=True,
+    ),
+    Family(
+        name="reference",
+        judge="judgesmith.programs.families.reference:ReferenceJudge",
+        protocol="judgesmith.signatures.reference:ReferenceConfig",
+        steps="judgesmith.programs.families.steps.reference:reference_steps",
+        forms="judgesmith.programs.families.steps.reference:reference_forms",
+        about="measures likeness to the item's references, by ROUGE, BLEU, chrF, METEOR, BERTScore",
+        reads_references=True,
+        calls="judgesmith.programs.families.steps.reference:no_calls",
+    ),
+    Family(
+        name="pairs",
+        judge="judgesmith.programs.families.pairwise:PairwiseJudge",
+        protocol="judgesmith.signatures.family_configs:PairwiseConfig",
+        steps="judgesmith.programs.families.steps.pairwise:lone_steps",
+        forms="judgesmith.programs.families.steps.pairwise:pair_forms",
+        about="ranks the responses to a source by comparing two at a time, in both orders",
+        calls="judgesmith.programs.families.steps.pairwise:usual_calls",
+        efforts="judgesmith.programs.families.steps.pairwise:pair_efforts",
+        source_steps="judgesmith.programs.families.steps.pairwise:source_steps",
+        most_calls="judgesmith.programs.families.steps.pairwise:most_calls",
+    ),
+    Family(
+        name="prometheus",
+        judge="judgesmith.programs.families.judge_models:PromptFormatJudge",
+        protocol="judgesmith.signatures.family_configs:PrometheusConfig",
+        steps="judgesmith.programs.families.steps.judge_models:form_steps",
+        forms="judgesmith.programs.families.steps.judge_models:form_questions",
+        about="asks a Prometheus model in its own form, for feedback and a score from 1 to 5",
+    ),
+    Family(
+        name="checklist",
+        judge="judgesmith.programs.families.checklist:ChecklistJudge",
+        protocol="judgesmith.signatures.family_configs:ChecklistConfig",
+        steps="judgesmith.programs.families.steps.checklist:checklist_steps",
+        forms="judgesmith.programs.families.steps.checklist:checklist_forms",
+        about="asks yes-or-no questions about each criterion and takes the share of yes",
+    ),
+    Family(
+        name="themis",
+        judge="judgesmith.programs.families.judge_models:PromptFormatJudge",
+        protocol="judgesmith.signatures.family_configs:ThemisConfig",
+        steps="judgesmith.programs.families.steps.judge_models:form_steps",
+        forms="judgesmith.programs.families.steps.judge_models:form_questions",
+        about="asks a Themis model in its own form, for an analysis and a rating from 1 to 5",
+    ),
+    Family(
+        name="auto-j",
+        judge="judgesmith.programs.families.judge_models:PromptFormatJudge",
+        protocol="judgesmith.signatures.family_configs:AutoJConfig",
+        steps="judgesmith.programs.families.steps.judge_models:form_steps",
+        forms="judgesmith.programs.families.steps.judge_models:form_questions",
+        about="asks an Auto-J model in its own form, for a critique and a rating from 1 to 10",
+    ),
+    Family(
+        name="annotator",
+        judge="judgesmith.programs.families.annotator:AnnotatorJudge",
+        protocol="judgesmith.signatures.family_configs:AnnotatorConfig",
+        steps="judgesmith.programs.families.steps.annotator:annotator_steps",
+        forms="judgesmith.programs.families.steps.annotator:annotator_questions",
+        about="points at errors with their place, reason and severity, then gives a score",
+    ),
+    Family(
+        name="distilled",
+        judge="judgesmith.programs.families.judge_models:DistilledJudge",
+        protocol="judgesmith.signatures.family_configs:DistilledConfig",
+        steps="judgesmith.programs.families.steps.annotator:distilled_steps",
+        forms="judgesmith.programs.families.steps.judge_models:form_questions",
+        about="asks a model that learned from annotators, in the form of its training",
+    ),
+)
+"""All of them, in the order in which they are listed."""
+
+
+ENTRY_POINTS = "judgesmith.judges"
+"""The group of entry points by which a package makes its families known to the command line."""
+
+_FAMILIES: dict[str, Family] = {one.name: one for one in SHIPPED}
+
+
+def register_family(family: Family) -> None:
+    """Make a family of judges known by its name.
+
+    Parameters
+    ----------
+    family : Family
+        Known from now on in this process, to ``family_of``, ``compile`` and saved judges; the
+        same one may be registered again.
+
+    Raises
+    ------
+    ValueError
+        If another one has that name.
+    """
+    known = _FAMILIES.setdefault(family.name, family)
+    if known != family:
+        raise InputError(f"there is a family of judges called {family.name}; choose another name.")
+
+
+def known_families() -> tuple[Family, ...]:
+    """Return all families, in the order in which they were registered.
+
+    Returns
+    -------
+    tuple of Family
+        Those that ship, and those that were registered or found in installed packages so far.
+
+    Examples
+    --------
+    >>> [family.name for family in known_families()][:3]
+    ['active-critic', 'direct', 'exemplar']
+    """
+    return tuple(_FAMILIES.values())
+
+
+@functools.cache
+def _register_installed() -> None:
+    """Register the families that installed packages name under ``judgesmith.judges``."""
+    for point in entry_points(group=ENTRY_POINTS):
+        try:
+            found = point.load()
+        except Exception as fault:
+            raise InputError(
+                f"the family of judges {point.name} cannot be imported from {point.value}: {fault}."
+            ) from fault
+        if not isinstance(found, Family):
+            raise InputError(
+                f"{point.value} is to be a Family of judges ({point.name} under {ENTRY_POINTS}); "
+                f"it is a {type(found).__name__}."
+            )
+        register_family(found)
+
+
+def family_of(name: str) -> Family:
+    """Return the family of that name, those of installed packages included.
+
+    Parameters
+    ----------
+    name : str
+        As ``--judge`` takes it.
+
+    Returns
+    -------
+    Family
+        How judges of the kind are started, asked, searched and saved.
+
+    Raises
+    ------
+    ValueError
+        If there is none; the message names the nearest.
+
+    Examples
+    --------
+    >>> family_of("active-critic").has_demonstrations
+    True
+    >>> family_of("activecritic")
+    Traceback (most recent call last):
+    ...
+    judgesmith.InputError: no judge is called 'activecritic': there are active-critic, direct, \
+exemplar, g-eval, explain-eval, gptscore, reference, pairs, prometheus, checklist, themis, auto-j, \
+annotator, distilled; \
+did you mean active-critic?
+    """
+    if name not in _FAMILIES:
+        _register_installed()
+    if name in _FAMILIES:
+        return _FAMILIES[name]
+    near = difflib.get_close_matches(str(name)[:80].lower(), _FAMILIES, n=1, cutoff=0.5)
+    meant = f"; did you mean {near[0]}?" if near else "."
+    there = ", ".join(_FAMILIES)
+    raise InputError(f"no judge is called {str(name)[:80]!r}: there are {there}{meant}")
+
+
+def _as_its_family_has_it(value: Any) -> Any:
+    """Return plain data of a protocol as one of the family that it names."""
+    if not isinstance(value, Mapping):
+        return value
+    name = value.get("judge", ACTIVE_CRITIC)
+    if not isinstance(name, str):
+        raise InputError(f"a protocol names its family of judges; got {str(name)[:80]}.")
+    return family_of(name).protocol_class.model_validate(dict(value))
+
+
+AnyProtocol = Annotated[SerializeAsAny[JudgeConfig], BeforeValidator(_as_its_family_has_it)]
+"""A protocol of any family; plain data becomes one of the family that it names."""
+
+
+ATTEMPTS_TO_READ = 2
+"""How often a question is asked when the first answer cannot be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """How often one question is asked for all responses to a source, not less than it may be."""
+
+    usual: float
+    calls: float
+    unlisted: float
+    most: float
+
+    @classmethod
+    def each(cls, n: float) -> Effort:
+        """Return the effort of ``n`` questions, each asked once more where nobody can read it."""
+        return cls(usual=n, calls=n, unlisted=n, most=ATTEMPTS_TO_READ * n)
+
+
+def efforts_of(protocol: JudgeConfig, n_responses: int) -> dict[str, Effort]:
+    """Return how often each question of a judge is asked, by question."""
+    family = family_of(protocol.judge)
+    own = family.efforts_of(protocol, n_responses)
+    if own is not None:
+        return own
+    questions = family.forms_of(protocol)
+    n = family.calls_of(protocol) * n_responses / max(len(questions), 1)
+    return {name: Effort.each(n) for name in questions}
+
+
+Model = TypeVar("Model")
+
+
+def check_roles(family: Family, roles: Iterable[str]) -> None:
+    """Refuse roles that a family of judges does not have."""
+    known = [name for name, _ in family.roles]
+    for role in roles:
+        if role in known:
+            continue
+        near = difflib.get_close_matches(role[:80], known, n=1, cutoff=0.5)
+        has = f"it has {', '.join(known) or 'none'}."
+        raise InputError(
+            f"a judge of the family {family.name} has no role {role[:80]!r}; "
+            f"{f'did you mean {near[0]}?' if near else has}"
+        )
+
+
+def by_question(family: Family, models: Mapping[str, Model]) -> dict[str, Model]:
+    """Return models by the questions that are asked of them, from models by role."""
+    check_roles(family, models)
+    return {
+        question: models[role]
+        for role, questions in family.roles
+        if role in models
+        for question in questions
+    }
+
+
+def with_roles(judge: dspy.Module, models: Mapping[str, dspy.LM]) -> dspy.Module:
+    """Return a copy of a judge that has some of its work done by other models.
+
+    Parameters
+    ----------
+    judge : Judge
+        Left as it is.
+    models : dict of str to dspy.LM
+        By role; the family says which there are.
+
+    Raises
+    ------
+    ValueError
+        If the family has no such role.
+
+    Examples
+    --------
+    >>> from judgesmith.programs.families.exemplar import ExemplarJudge
+    >>> from judgesmith.programs.lm import model
+    >>> judge = with_roles(ExemplarJudge(), {"writer": model("openai/m", ledger=None)})
+    >>> sorted(judge.own_models()), judge.own_models()["end"].model
+    (['between', 'end'], 'openai/m')
+    """
+    own = by_question(family_of(judge.protocol.judge), models)
+    other = judge.with_protocol(judge.protocol)
+    for name, predictor in other.named_predictors():
+        predictor.lm = own.get(name, predictor.lm)
+    return other
+
+
+def validated(kind: type[Own], parts: Mapping[str, Any]) -> Own:
+    """Return the protocol that has these parts."""
+    with record_faults():
+        return kind.model_validate(dict(parts))
+
+
+def check_lines_given(own: JudgeConfig, choices: Mapping[str, Any]) -> None:
+    """Refuse steps or questions, given to a judge, for what is no criterion of it."""
+    names = own.rubric.names
+    for part in _LINES:
+        if part not in choices or part not in type(own).model_fields:
+            continue
+        for name in getattr(own, part):
+            if ":" in name or name in (*names, OVERALL):
+                continue
+            near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+            known = f"there are {', '.join(names)}." if names else "the rubric has none."
+            meant = f"did you mean {near[0]}?" if near else known
+            raise InputError(f"{part} for {name[:80]!r}, which is no criterion; {meant}")

@@ -1,0 +1,628 @@
+"""Judging many items: bounded concurrency, results in order, flat memory, nothing lost."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import gc
+import threading
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import islice
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
+from weakref import WeakKeyDictionary
+
+from judgesmith.errors import InputError
+from judgesmith.programs.judging.executors import (
+    Askable,
+    Asker,
+    Bindable,
+    Turns,
+    calls_per_item,
+    with_own_models,
+)
+from judgesmith.programs.judging.registry import family_of
+from judgesmith.programs.lm import AnyModel, BudgetSpent, ModelError, TransientModelError
+from judgesmith.programs.lm.errors import speaks_of_one_item
+from judgesmith.programs.lm.limits import STOPPING
+from judgesmith.signatures.config import JudgeConfig
+from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.judgement import Judgement
+
+if TYPE_CHECKING:
+    import dspy
+
+
+YOUNG = 20_000
+"""Objects that may be new before the next look, while a run is on; a few megabytes."""
+
+
+class Collecting:
+    """How often this process looks for cyclic garbage, for as long as any run wants it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._n_runs = 0
+        self._before = self._ours = gc.get_threshold()
+
+    @contextmanager
+    def seldom(self) -> Iterator[None]:
+        """Look seldom in a ``with`` block."""
+        with self._lock:
+            self._n_runs += 1
+            if self._n_runs == 1:
+                self._before = self._ours = gc.get_threshold()
+                if 0 < self._before[0] < YOUNG:  # 0 is never
+                    gc.set_threshold(YOUNG, *self._before[1:])
+                    self._ours = gc.get_threshold()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._n_runs -= 1
+                if self._n_runs == 0 and gc.get_threshold() == self._ours:
+                    gc.set_threshold(*self._before)
+
+
+COLLECTING = Collecting()
+"""The one of this process."""
+
+
+Result = TypeVar("Result")
+
+
+def finished(coroutine: Coroutine[None, None, Result]) -> Result:
+    """Return what a coroutine comes to that never waits, without an event loop."""
+    try:
+        coroutine.send(None)
+    except StopIteration as end:
+        found: Result = end.value
+        return found
+    coroutine.close()
+    raise RuntimeError("this coroutine waits; run it in an event loop.")
+
+
+class OwnLoop:
+    """Runs coroutines to their end, whether or not the caller is inside an event loop."""
+
+    def __enter__(self) -> Self:
+        self._loop = asyncio.new_event_loop()
+        self._thread: ThreadPoolExecutor | None = None
+        return self
+
+    def __call__(self, coroutine: Coroutine[None, None, Result]) -> Result:
+        """Return the coroutine's result."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return self._loop.run_until_complete(coroutine)
+        # One loop cannot run inside another: the second one gets a thread of its own.
+        if self._thread is None:
+            self._thread = ThreadPoolExecutor(1, thread_name_prefix="judgesmith-loop")
+        context = contextvars.copy_context()
+        done = self._thread.submit(context.run, self._loop.run_until_complete, coroutine)
+        try:
+            return done.result()
+        except BaseException:
+            if not done.done():  # interrupted here, while the other thread goes on
+                self._loop.call_soon_threadsafe(self._cancel_all)
+            raise
+
+    def __exit__(self, *exc_info: object) -> None:
+        """Close the loop, when nothing in it is under way any more."""
+        try:
+            # An interrupt leaves the coroutine that it hit where it was.
+            self(self._emptied())
+        finally:
+            if self._thread is not None:
+                self._thread.shutdown()
+            self._loop.close()
+
+    async def _emptied(self) -> None:
+        own = asyncio.current_task()
+        others = [task for task in asyncio.all_tasks() if task is not own]
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+
+    def _cancel_all(self) -> None:
+        for task in asyncio.all_tasks(self._loop):
+            task.cancel()
+
+
+ENOUGH_UNREAD = 20
+"""Judgements in a row, from a model's first one on, after which it is not bad luck."""
+
+_UNREAD = "could not be read"
+
+
+class Readable:
+    """How much of what one model answered made a judgement."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._unread: set[tuple[str, ...]] = set()
+        self._n_forgiving = 0
+        self.n_read = self.n_unread = 0
+        self.example = ""
+
+    @property
+    def nothing(self) -> bool:
+        """True where there were answers, and none could be read."""
+        return self.n_unread > 0 and self.n_read == 0
+
+    def add(self, judgement: Judgement) -> None:
+        """Count a judgement."""
+        with self._lock:
+            if not is_unread(judgement):
+                # Texts that were never sent say nothing about the model.
+                self.n_read += judgement.score is not None or _scores_any(judgement)
+                return
+            if self.n_read or (judgement.calls and judgement.calls in self._unread):
+                return
+            self._unread.add(judgement.calls)
+            self.n_unread += 1
+            self.example = str(judgement.problem)
+            if self.n_unread < ENOUGH_UNREAD or self._n_forgiving:
+                return
+        raise ModelError(
+            f"{self.n_unread} judgements in a row have no score, because nothing that the model "
+            f"answered could be read, for example: {self.example.rstrip('.')}. Check that the "
+            "address and the model are those of a chat model that keeps to a layout."
+        )
+
+    @contextmanager
+    def forgiving(self) -> Iterator[None]:
+        """Return a block in which judgements are counted, but none is one too many."""
+        with self._lock:
+            self._n_forgiving += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._n_forgiving -= 1
+
+
+def is_unread(judgement: Judgement) -> bool:
+    """Say whether there were answers behind a judgement, and nothing in them could be used."""
+    if judgement.problem is None or _scores_any(judgement):
+        return False
+    # A model that is not ours leaves no identities of its calls, only the reason.
+    return bool(judgement.calls) or _UNREAD in judgement.problem
+
+
+def _scores_any(judgement: Judgement) -> bool:
+    return any(one.score is not None for one in judgement.criteria.values())
+
+
+_OF_MODELS: WeakKeyDictionary[object, Readable] = WeakKeyDictionary()
+
+
+def readable_of(lm: dspy.LM) -> Readable:
+    """Return what is known of ``lm``: it outlives a run, as the next one may ask otherwise."""
+    from judgesmith.programs.lm import stack_of
+
+    return _OF_MODELS.setdefault(stack_of(lm) or lm, Readable())
+
+
+Unit = TypeVar("Unit")
+
+CONCURRENCY = 32
+"""Requests under way at once by default."""
+
+NOT_REACHED = "the model could not be reached"
+"""Opens the problem of an item for which the model did not answer at all."""
+
+REFUSED = "the model refused the request"
+"""Opens the problem of an item whose request the model would not take."""
+
+NOT_ASKED = "not asked: "
+"""Opens the problem of an item that the budget did not reach."""
+
+_ENOUGH_REFUSED = 20  # failed requests without one answer after which it is the set-up
+_ATTEMPTS = 2  # at each question, where the first answer cannot be read
+_AHEAD = 4  # how many times the concurrency may be finished but not yet handed out
+_BATCH = 64  # results handed from the event loop to the caller at a time
+
+
+def was_not_asked(judgement: Judgement) -> bool:
+    """Say whether the budget did not reach an item: nothing is known of it, good or bad."""
+    return (judgement.problem or "").startswith(NOT_ASKED)
+
+
+def judge_items(
+    judge: Askable | Bindable | Asker,
+    items: Iterable[RatedItem],
+    *,
+    lm: AnyModel | None = None,
+    concurrency: int = CONCURRENCY,
+    progress: Callable[[int], None] | None = None,
+) -> list[Judgement]:
+    """Return the judgement of every item, in order.
+
+    Parameters
+    ----------
+    judge : Judge, CompositeJudge, SavedJudge or Asker
+        A judge, or one that is already bound to a model.
+    items : iterable of RatedItem
+        Ratings in them are never read.
+    lm : dspy.LM, StackModel or None
+        The model; None takes DSPy's current one, or the offline model where there is none.
+    concurrency : int
+        Requests under way at once. Those of items that were begun earlier go first.
+    progress : callable or None
+        Told the number of items finished since it was last told.
+
+    Returns
+    -------
+    list of Judgement
+        One per item; those without a score say why in ``problem``.
+
+    Raises
+    ------
+    ModelError
+        If the model cannot be asked at all: wrong key, unknown model, or nothing but refusals,
+        or answers that nobody can read, from the start. A request that is refused by itself, or
+        an answer that cannot be read, leaves its item unscored.
+    LedgerError
+        If the ledger cannot be written.
+    Stopped
+        If the process was asked to stop: no item is begun any more, and what those under way
+        have asked is answered and on record.
+
+    Examples
+    --------
+    >>> from judgesmith.programs import ActiveCritic
+    >>> items = [RatedItem(source="The bridge opened on Monday.", response="It opened Monday.")]
+    >>> [judgement.problem for judgement in judge_items(ActiveCritic(), items)]
+    [None]
+    """
+    judged = judge_each(judge, items, lm=lm, concurrency=concurrency, progress=progress)
+    return [judgement for _, judgement in judged]
+
+
+def judge_each(
+    judge: Askable | Bindable | Asker,
+    items: Iterable[RatedItem],
+    *,
+    lm: AnyModel | None = None,
+    concurrency: int = CONCURRENCY,
+    progress: Callable[[int], None] | None = None,
+    ordered: bool = True,
+) -> Iterator[tuple[RatedItem, Judgement]]:
+    """Yield items with their judgements, in order, reading ``items`` only as far as needed.
+
+    See ``judge_items``. The judge and the model are those of the moment of the call. May be
+    called, and iterated, where an event loop is already running. Under a budget no item is begun
+    that could take from those under way what they need, so that it buys whole items.
+
+    A judge that compares the responses to a source needs them together: then all ``items`` are
+    read first, and what is judged at the same time are sources; see ``judge_sources``.
+
+    Parameters
+    ----------
+    judge, items, lm, concurrency, progress
+        As for ``judge_items``; ``items`` may never end.
+    ordered : bool
+        False yields items as they are finished, so that none waits for a slow one before it. A
+        judge that compares yields them in order all the same.
+
+    Yields
+    ------
+    tuple of RatedItem and Judgement
+        The very items that were given, in their order if that is asked for.
+
+    Raises
+    ------
+    ValueError
+        If ``concurrency`` is below 1.
+    ModelError, LedgerError, Stopped
+        As for ``judge_items``, while it is iterated.
+
+    Examples
+    --------
+    >>> from judgesmith.programs import ActiveCritic
+    >>> items = (RatedItem(source="The ferry leaves at nine.", response=r) for r in ("Nine.", ""))
+    >>> for item, judgement in judge_each(ActiveCritic(), items):
+    ...     print(repr(item.response), judgement.score is None)
+    'Nine.' False
+    '' False
+    """
+    if concurrency < 1:
+        raise InputError(f"concurrency must be 1 or more; got {concurrency}.")
+    if isinstance(judge, Asker):
+        return _each(_Run(OneByOne(judge), iter(items), concurrency, ordered=ordered), progress)
+    asked, lm = with_own_models(judge, lm)
+    if judges_sources(asked):
+        return judge_sources(asked, items, lm=lm, concurrency=concurrency, progress=progress)
+    work = OneByOne(Asker.of(asked, lm), readable_of(lm))
+    may_begin = beginning(calls_per_item(asked), lm)
+    run = _Run(work, iter(items), concurrency, may_begin, ordered=ordered)
+    return _each(run, progress)
+
+
+def judges_sources(judge: object) -> bool:
+    """Say whether a judge judges all responses to a source together, as those that compare do."""
+    protocol = getattr(judge, "protocol", None)
+    return isinstance(protocol, JudgeConfig) and family_of(protocol.judge).ranks
+
+
+def beginning(n_calls: int, lm: AnyModel) -> Callable[[int], bool]:
+    """Return what says, of the number of items under way, whether one more may begin."""
+    from judgesmith.programs.lm import stack_of
+
+    stack = stack_of(lm)
+
+    def may_begin(n_busy: int) -> bool:
+        left = None if stack is None or n_busy == 0 else stack.calls_left
+        # Where nothing is left, nothing can be taken: what is not on record is refused at once.
+        return left is None or left <= 0 or (n_busy + 1) * _ATTEMPTS * n_calls <= left
+
+    return may_begin
+
+
+class Work(ABC, Generic[Unit, Result]):
+    """What is done with each of many units that are under way at the same time."""
+
+    def __init__(self, asker: Asker, readable: Readable | None = None) -> None:
+        self.asker = asker
+        self.readable = Readable() if readable is None else readable
+
+    @abstractmethod
+    async def done(self, unit: Unit) -> Result:
+        """Return what a unit comes to."""
+
+    @abstractmethod
+    def undone(self, unit: Unit, problem: str) -> Result:
+        """Return the result of a unit that the model could not be asked about, and why."""
+
+
+class OneByOne(Work[RatedItem, Judgement]):
+    """Items, each judged by itself."""
+
+    async def done(self, unit: RatedItem) -> Judgement:
+        """Return the judgement of one item."""
+        judgement = await self.asker.judge(unit)
+        self.readable.add(judgement)
+        return judgement
+
+    def undone(self, unit: RatedItem, problem: str) -> Judgement:
+        """Return a judgement without a score."""
+        return Judgement.unscored(problem)
+
+
+async def attempted(
+    work: Work[Unit, Result], unit: Unit
+) -> tuple[Result, BudgetSpent | ModelError | None]:
+    """Return what a unit comes to, and why the model was not, or could not be, asked about it."""
+    try:
+        return await work.done(unit), None
+    except BudgetSpent as spent:
+        return work.undone(unit, f"{NOT_ASKED}{spent}"), spent
+    except TransientModelError as fault:
+        return work.undone(unit, f"{NOT_REACHED}: {fault}"), fault
+    except ModelError as fault:
+        if not speaks_of_one_item(fault):
+            raise
+        return work.undone(unit, f"{REFUSED}: {fault}"), fault
+
+
+def work_each(
+    work: Work[Unit, Result],
+    units: Iterable[Unit],
+    *,
+    concurrency: int,
+    may_begin: Callable[[int], bool],
+    progress: Callable[[int], None] | None = None,
+) -> Iterator[tuple[Unit, Result]]:
+    """Yield units with what they come to, in order; see ``judge_each``."""
+    if concurrency < 1:
+        raise InputError(f"concurrency must be 1 or more; got {concurrency}.")
+    return _each(_Run(work, iter(units), concurrency, may_begin), progress)
+
+
+def _each(
+    run: _Run[Unit, Result], progress: Callable[[int], None] | None
+) -> Iterator[tuple[Unit, Result]]:
+    with STOPPING.attended(), COLLECTING.seldom(), OwnLoop() as loop:
+        try:
+            while batch := loop(run.batch()):
+                if progress is not None:
+                    progress(len(batch))
+                yield from batch
+        finally:
+            loop(run.stop())
+
+
+class _Run(Generic[Unit, Result]):
+    """The units under way in one event loop: started in order, handed out so or when finished."""
+
+    def __init__(
+        self,
+        work: Work[Unit, Result],
+        units: Iterator[Unit],
+        concurrency: int,
+        may_begin: Callable[[int], bool] = lambda n_busy: True,
+        *,
+        ordered: bool = True,
+    ) -> None:
+        self.work = work
+        self.units = units
+        self.concurrency = concurrency
+        self.may_begin = may_begin
+        self.under_way: dict[asyncio.Task[Result], Unit] = {}
+        self.finished: deque[asyncio.Task[Result]] | None = None if ordered else deque()
+        self.busy = 0
+        self.exhausted = False
+        self.n_answered = 0
+        self.n_refused = 0
+        self.moved: asyncio.Event | None = None
+        self.turns = Turns(concurrency, self._answered)
+        self.held_back = False
+        self.n_begun = 0
+
+    async def batch(self) -> list[tuple[Unit, Result]]:
+        """Return the next finished units, at least one; none when all are done."""
+        done: list[tuple[Unit, Result]] = []
+        while len(done) < _BATCH:
+            self._start()
+            if not self.under_way:
+                if not (done or self.exhausted):
+                    STOPPING.check()
+                break
+            task = self._next_done()
+            if task is None:
+                if done:
+                    break
+                await self._movement()
+                continue
+            if done and (task.cancelled() or task.exception() is not None):
+                break  # a fault ends the run after everything before it was handed out
+            if self.finished is not None:
+                self.finished.popleft()
+            done.append((self.under_way.pop(task), task.result()))
+        return done
+
+    def _next_done(self) -> asyncio.Task[Result] | None:
+        """Return what is to be handed out next, if it is finished."""
+        if self.finished is not None:
+            return self.finished[0] if self.finished else None
+        first = next(iter(self.under_way))
+        return first if first.done() else None
+
+    async def stop(self) -> None:
+        """Abandon what is under way, unless a request to stop lets it finish."""
+        tasks = list(self.under_way)
+        for task in tasks:
+            if not STOPPING.waits:
+                task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self.work.asker.aclose()
+
+    def _start(self) -> None:
+        while (
+            not (self.exhausted or STOPPING.requested)
+            and self.busy < self.concurrency
+            and len(self.under_way) < _AHEAD * self.concurrency
+        ):
+            self.held_back = not self.may_begin(self.busy)
+            if self.held_back:
+                return
+            unit = next(self.units, None)
+            if unit is None:
+                self.exhausted = True
+                return
+            self.busy += 1
+            self.n_begun += 1
+            task = asyncio.ensure_future(self._done(unit, self.n_begun))
+            task.add_done_callback(self._finished)
+            self.under_way[task] = unit
+
+    def _finished(self, task: asyncio.Task[Result]) -> None:
+        self.busy -= 1
+        if self.finished is not None:
+            self.finished.append(task)
+        if self.moved is not None:
+            self.moved.set()
+
+    def _answered(self) -> None:
+        if self.held_back and self.moved is not None:
+            self.moved.set()  # an answer may say that there is enough for another unit
+
+    async def _movement(self) -> None:
+        self.moved = asyncio.Event()
+        await self.moved.wait()
+        self.moved = None
+
+    async def _done(self, unit: Unit, number: int) -> Result:
+        with self.turns.of_row(number):
+            result, fault = await attempted(self.work, unit)
+        if fault is None:
+            self.n_answered += 1
+        elif isinstance(fault, ModelError):
+            self.n_refused += 1
+            if self.n_answered == 0 and self.n_refused >= _ENOUGH_REFUSED:
+                raise fault
+        return result
+
+
+Group = tuple[int, ...]
+"""The places of the items of one source."""
+
+
+def judge_sources(
+    judge: Askable | Bindable,
+    items: Iterable[RatedItem],
+    *,
+    lm: dspy.LM,
+    concurrency: int,
+    progress: Callable[[int], None] | None = None,
+) -> Iterator[tuple[RatedItem, Judgement]]:
+    """Yield items with their judgements, in order, those of a source judged together."""
+    assert not isinstance(judge, Bindable)
+    given = list(items)
+    groups = sources_of(given)
+    work = Sources(judge, Asker.of(judge, lm), given)
+    work.readable = readable_of(lm)
+    family = family_of(judge.protocol.judge)
+    # The largest source decides, because what begins next is not known.
+    n_calls = family.most_calls_of(judge.protocol, max(map(len, groups), default=0))
+
+    sizes = iter([len(group) for group in groups])
+
+    def told(n_sources: int) -> None:
+        if progress is not None:
+            progress(sum(islice(sizes, n_sources)))
+
+    found: dict[int, Judgement] = {}
+    handed_out = 0
+    for group, judgements in work_each(
+        work,
+        groups,
+        concurrency=concurrency,
+        may_begin=beginning(n_calls, lm),
+        progress=told,
+    ):
+        found.update(zip(group, judgements, strict=True))
+        while handed_out in found:
+            yield given[handed_out], found.pop(handed_out)
+            handed_out += 1
+
+
+def sources_of(items: Sequence[RatedItem]) -> list[Group]:
+    """Return the places of the items of each source, in the order of their first items."""
+    found: dict[tuple[str, str, str | None], list[int]] = {}
+    for place, item in enumerate(items):
+        found.setdefault((item.source_id, item.source, item.context), []).append(place)
+    return [tuple(places) for places in found.values()]
+
+
+class Sources(Work[Group, list[Judgement]]):
+    """Sources, all items of each judged together."""
+
+    def __init__(self, judge: Askable, asker: Asker, items: Sequence[RatedItem]) -> None:
+        super().__init__(asker)
+        self._protocol = judge.protocol
+        self._family = family_of(judge.protocol.judge)
+        self._items = items
+
+    async def done(self, unit: Group) -> list[Judgement]:
+        """Return the judgements of the items of one source."""
+        first = self._items[unit[0]]
+        steps = self._family.source_steps_of(
+            self._protocol,
+            source=first.source,
+            context=first.context,
+            responses=[self._items[place].response for place in unit],
+        )
+        found = await self.asker.taken(steps)
+        for judgement in found:
+            self.readable.add(judgement)
+        return found
+
+    def undone(self, unit: Group, problem: str) -> list[Judgement]:
+        """Return judgements without scores."""
+        return [Judgement.unscored(problem) for _ in unit]

@@ -1,0 +1,464 @@
+"""What the judgements of most families have in common: samples, whole or each, one score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import fmean, median, multimode
+from typing import Any, Literal, TypeVar
+
+from judgesmith.errors import InputError
+from judgesmith.programs.features import FEATURE_INDEX, FeatureVector, lexical_features
+from judgesmith.programs.judging.logprobs import (
+    OVERALL,
+    AnswerProbabilities,
+    criterion_term,
+    joined_weighting,
+    weighed,
+)
+from judgesmith.programs.judging.program import (
+    AnySteps,
+    Ask,
+    Calls,
+    ProbabilitiesOf,
+    Reply,
+    Steps,
+    asked,
+    together,
+)
+from judgesmith.programs.judging.prompts import LEFT_OUT, TEXTS, Kind, QuestionForm
+from judgesmith.signatures.config import ActiveCriticConfig, Aggregation, JudgeConfig
+from judgesmith.signatures.judgement import CriterionScore, Judgement
+from judgesmith.signatures.rubric import Criterion, Rubric
+from judgesmith.signatures.scale import PERCENT, Scale, level_of, levels_of, percent_of
+
+
+def aggregate(
+    aggregation: Aggregation,
+    judgement: Judgement,
+    source: str,
+    context: str | None,
+    response: str,
+) -> Judgement:
+    """Return ``judgement`` with the score that ``aggregation`` makes of it."""
+    if judgement.problem is not None or aggregation.kind == "overall":
+        return judgement
+    term = terms_of(judgement, source, context, response)
+    try:
+        if aggregation.kind == "mean":
+            score = fmean(term(f"criterion:{name}") for name in judgement.criteria)
+        else:
+            score = aggregation.apply([term(name) for name in aggregation.terms])
+    except ValueError as fault:
+        return judgement.model_copy(update={"score": None, "problem": str(fault)})
+    return judgement.model_copy(update={"score": score})
+
+
+def check_terms(aggregation: Aggregation) -> None:
+    """Refuse an aggregation that weighs lexical features this version does not count."""
+    parts = (term.partition(":") for term in aggregation.terms)
+    unknown = [name for kind, _, name in parts if kind == "lexical" and name not in FEATURE_INDEX]
+    if unknown:
+        raise InputError(
+            f"the aggregation weighs lexical features that this version of judgesmith does not "
+            f"count: {', '.join(unknown)}. Compile the judge again."
+        )
+
+
+def terms_of(
+    judgement: Judgement, source: str, context: str | None, response: str
+) -> Callable[[str], float]:
+    """Return a function from a term's name to its value for this judgement."""
+    features: FeatureVector | None = None
+
+    def term(name: str) -> float:
+        nonlocal features
+        kind, _, rest = name.partition(":")
+        if kind == "overall":
+            value = judgement.raw
+        elif kind == "criterion":
+            one = judgement.criteria.get(rest)
+            value = None if one is None else one.score
+        else:
+            features = features or lexical_features(source, context, response)
+            value = features[rest]
+        if value is None:
+            raise InputError(f"there is no number for {name}, which the judge needs.")
+        return float(value)
+
+    return term
+
+
+Text = str | None
+Value = TypeVar("Value")
+
+Once = AnySteps[Judgement]
+"""The judgement of one sample under way."""
+
+
+def sampled_steps(
+    protocol: JudgeConfig,
+    once: Callable[[Asking], Once],
+    *,
+    source: str,
+    response: str,
+    context: str | None = None,
+    enough: Callable[[], bool] | None = None,
+) -> Steps:
+    """Judge one response as often as ``protocol`` says, and make one judgement of it."""
+    for name, text in (("source", source), ("response", response), ("context", context or "")):
+        if not isinstance(text, str):
+            raise TypeError(f"{name} must be a text; got {type(text).__name__}.")
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            return Judgement.unscored(
+                f"the {name} holds half of a character (a lone surrogate), which no model can "
+                "receive"
+            )
+    texts: dict[str, Text] = {"source": source, "context": context, "response": response}
+    levels = levels_of(protocol.answers) if protocol.weighting == "probabilities" else {}
+    samples = [
+        Asking(texts, sample=sample, again=protocol.samples + sample, calls=Calls(), levels=levels)
+        for sample in range(protocol.samples)
+    ]
+    alone = len(samples) if enough is None else 1
+    found = yield from together([_weighed_once(protocol, once, one) for one in samples[:alone]])
+    if enough is not None and not enough():
+        others = [_weighed_once(protocol, once, one) for one in samples[alone:]]
+        found += yield from together(others)
+    calls = tuple(call for one in samples for call in one.calls.made)
+    asks_whole = any(OVERALL in one.asked_about for one in samples)
+    judgement = reduced(found, calls, protocol.reduction, asks_whole=asks_whole)
+    return aggregate(protocol.aggregation, judgement, source, context, response)
+
+
+def _weighed_once(protocol: JudgeConfig, once: Callable[[Asking], Once], asking: Asking) -> Once:
+    judgement = yield from once(asking)
+    if asking.levels:
+        judgement = weighed(judgement, asking.probabilities, protocol.answers)
+    return judgement
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How the questions about one item are asked, for one sample."""
+
+    texts: Mapping[str, Text]
+    sample: int
+    again: int
+    calls: Calls
+    levels: Mapping[str, float] = field(default_factory=dict)
+    probabilities: dict[str, AnswerProbabilities] = field(default_factory=dict)
+    asked_about: set[str] = field(default_factory=set)
+
+    def of(
+        self,
+        question: str,
+        read: Callable[[Mapping[str, Any]], Value],
+        *,
+        about: str = OVERALL,
+        records: Sequence[str] = (),
+        **more: str,
+    ) -> Generator[Ask, Reply, Value | str]:
+        """Ask one question for scores, and once more where the answer is of no use."""
+        wanted = None
+        if self.levels:
+            field = "assessments" if records else "score"
+            levels = tuple(self.levels)
+            wanted = ProbabilitiesOf(field=field, answers=levels, records=tuple(records))
+        if not records:
+            self.asked_about.add(about)
+        inputs = {**self.texts, **more}
+        ask = Ask(predictor=question, inputs=inputs, sample=self.sample, probabilities=wanted)
+
+        def reading(fields: Mapping[str, Any]) -> Value:
+            value = read(fields)
+            if not records:
+                self.keep({"score": about})
+            return value
+
+        return asked(ask, reading, again=self.again, calls=self.calls)
+
+    def each(self, courses: Sequence[Callable[[Asking], AnySteps[Value]]]) -> AnySteps[list[Value]]:
+        """Take courses of questions side by side, and remember their calls course by course."""
+        parts = [replace(self, calls=Calls()) for _ in courses]
+        found = yield from together(
+            [course(part) for course, part in zip(courses, parts, strict=True)]
+        )
+        for part in parts:
+            self.calls.made.extend(part.calls.made)
+        return found
+
+    def keep(self, terms: Mapping[str, str]) -> None:
+        """Keep the probabilities in the reply that is being read, by what their scores are of."""
+        found = {} if self.calls.latest is None else self.calls.latest.probabilities
+        self.probabilities.update({of: found[name] for name, of in terms.items() if name in found})
+
+
+def score_on(answers: Scale) -> Callable[[Mapping[str, Any]], CriterionScore]:
+    """Return what reads one score, and its explanation if there is one, from an answer."""
+
+    def read(fields: Mapping[str, Any]) -> CriterionScore:
+        return CriterionScore(
+            score=percent_of(fields["score"], answers),
+            explanation=said(fields.get("explanation")),
+        )
+
+    return read
+
+
+def said(explanation: Any) -> str:
+    """Return an explanation; none where a model repeats that an example lacks one."""
+    text = str(explanation or "")
+    return "" if text.strip() == LEFT_OUT else text
+
+
+Reduction = Literal["mean", "median", "mode"]
+
+
+def reduced(
+    found: Sequence[Judgement],
+    calls: tuple[str, ...],
+    reduction: Reduction = "mean",
+    *,
+    asks_whole: bool = True,
+) -> Judgement:
+    """Return the judgement that several samples make."""
+    scored = [one for one in found if one.score is not None]
+    if not scored:
+        return found[0].model_copy(update={"calls": calls})
+    if len(scored) == 1:
+        return scored[0].model_copy(update={"calls": calls})
+    raw = one_of([one.raw for one in scored if one.raw is not None], reduction)
+    criteria = {}
+    chosen: dict[str, Judgement] = {}
+    for name in scored[0].criteria:
+        several = [one.criteria[name] for one in scored]
+        points = [one.score for one in several if one.score is not None]
+        score = one_of(points, reduction) if points else None
+        lists = [any(error.criterion == name for error in one.errors) for one in scored]
+        place = _nearest([one.score for one in several], score, lists)
+        chosen[name] = scored[place]
+        criteria[name] = CriterionScore(score=score, explanation=several[place].explanation)
+    reduced_criteria = [one.score for one in criteria.values() if one.score is not None]
+    if reduction != "mean" and reduced_criteria and not asks_whole:
+        raw = fmean(reduced_criteria)
+    how = joined_weighting([one.weighting for one in scored], lambda n: one_of(n, reduction))
+    whole = scored[_nearest([one.raw for one in scored], raw, [bool(one.errors) for one in scored])]
+    by_term = {"": whole, **{criterion_term(name): one for name, one in chosen.items()}}
+    update = {
+        "score": raw,
+        "raw": raw,
+        "criteria": criteria,
+        "calls": calls,
+        "weighting": how,
+        "errors": tuple(
+            error
+            for term, one in by_term.items()
+            for error in one.errors
+            if (criterion_term(error.criterion) if error.criterion in chosen else "") == term
+        ),
+        "notes": tuple(
+            note
+            for term, one in by_term.items()
+            for note in one.notes
+            if (note.about if note.about in by_term else "") == term
+        ),
+    }
+    return whole.model_copy(update=update)
+
+
+_BEST = 100.0
+
+
+def _nearest(scores: Sequence[float | None], score: float | None, errors: Sequence[bool]) -> int:
+    """Return which of several scores is nearest to one, the worst of equals; 0 without any."""
+    if score is None:
+        return 0
+
+    def distance(place: int) -> tuple[bool, float, float]:
+        own = scores[place]
+        assert own is not None
+        return errors[place] != (score < _BEST), round(abs(own - score), 9), own
+
+    given = [place for place, one in enumerate(scores) if one is not None]
+    return min(given, key=distance) if given else 0
+
+
+def one_of(scores: Sequence[float], reduction: Reduction) -> float:
+    """Return what several scores come to."""
+    if reduction == "median":
+        return float(median(scores))
+    return fmean(multimode(scores) if reduction == "mode" else scores)
+
+
+def question_names(protocol: ActiveCriticConfig) -> tuple[str, ...]:
+    """Return the names of the judge's questions, in the order in which they are asked."""
+    if protocol.variant != "fine":
+        return ("grade",) if protocol.variant == "vanilla" else ("rate",)
+    last = ("overall",) if protocol.overall == "asked" else ()
+    return (*assessing_names(protocol), *last)
+
+
+def assessing_names(protocol: ActiveCriticConfig) -> tuple[str, ...]:
+    """Return the names of the questions that score criteria: one in all, or one for each."""
+    if protocol.variant != "fine":
+        return ()
+    if protocol.criteria_calls == "joint":
+        return ("assess",)
+    return tuple(f"assess_{place}" for place in range(1, len(protocol.rubric.criteria) + 1))
+
+
+def critic_forms(protocol: ActiveCriticConfig) -> dict[str, QuestionForm]:
+    """Return what each question of the judge must show and how it is read, in order."""
+    return {name: _FORMS.get(name, QuestionForm()) for name in question_names(protocol)}
+
+
+_ASSESSED: tuple[Kind, ...] = (
+    "assessments",
+    "assessments, score first",
+    "assessments, score only",
+)
+_FORMS = {
+    "assess": QuestionForm(outputs=tuple({"assessments": kind} for kind in _ASSESSED)),
+    "overall": QuestionForm(texts=(*TEXTS, "assessments")),
+}
+
+
+def fixed_inputs(protocol: ActiveCriticConfig, question: str) -> dict[str, str]:
+    """Return the inputs of a question that are the same for every item, by field."""
+    if question == "grade":
+        return {}
+    rubric = protocol.rubric
+    fixed = {"task": rubric.task} if rubric.task else {}
+    if question in ("rate", "assess"):
+        fixed["criteria"] = criteria_text(rubric, protocol.answers)
+    elif question.startswith("assess_"):
+        fixed["criterion"] = _criterion_line(
+            rubric.criteria[int(question[7:]) - 1], protocol.answers
+        )
+    return fixed
+
+
+def criteria_text(rubric: Rubric, answers: Scale = PERCENT) -> str:
+    """Return the criteria as the model reads them, one per line."""
+    return "\n".join(_criterion_line(one, answers) for one in rubric.criteria)
+
+
+def assessments_text(criteria: Mapping[str, CriterionScore], answers: Scale = PERCENT) -> str:
+    """Return scores and explanations as the overall question shows them, one line each."""
+    return "\n".join(
+        f"- {name}: no score."
+        if one.score is None
+        else f"- {name}: {_written(one.score, answers)}. {_one_line(one.explanation)}".rstrip()
+        for name, one in criteria.items()
+    )
+
+
+def _written(percent: float, answers: Scale) -> str:
+    level = level_of(percent, answers)
+    return level if isinstance(level, str) else f"{level:g}"
+
+
+def _criterion_line(criterion: Criterion, answers: Scale) -> str:
+    names = answers.labels or (f"{answers.low:g}", f"{answers.high:g}")
+    ends = [(names[0], criterion.worst), (names[-1], criterion.best)]
+    meanings = [f"{points} means: {text}." for points, text in ends if text]
+    return f"{criterion.name}: {_one_line(' '.join([criterion.definition, *meanings]))}"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+Answer = CriterionScore | str
+"""A score, or the sentence that says why there is none."""
+
+
+def whole_or_each(
+    protocol: JudgeConfig, form: QuestionForm, *, whole: str, each: str
+) -> dict[str, QuestionForm]:
+    """Return a question called ``whole``, or one called ``each_N`` for every criterion."""
+    if not protocol.scores_criteria:
+        return {whole: form}
+    return {f"{each}_{place}": form for place in range(1, len(protocol.rubric.criteria) + 1)}
+
+
+def place_of(question: str) -> int | None:
+    """Return which criterion a question is about, counted from 0; None for the whole."""
+    place = question.rpartition("_")[2]
+    return int(place) - 1 if place.isdecimal() else None
+
+
+def told_inputs(protocol: JudgeConfig, question: str) -> dict[str, str]:
+    """Return the inputs of a question that are the same for every item, by field."""
+    rubric = protocol.rubric
+    fixed = {"task": rubric.task} if rubric.task else {}
+    lines = criteria_text(rubric, protocol.answers)
+    place = place_of(question)
+    if place is not None:
+        return {**fixed, "criterion": lines.split("\n")[place]}
+    return {**fixed, "criteria": lines} if rubric.criteria else fixed
+
+
+def score_steps(
+    protocol: JudgeConfig,
+    questions: Iterable[str],
+    *,
+    source: str,
+    response: str,
+    context: str | None = None,
+) -> Steps:
+    """Judge by one score of the whole, or by one of each criterion, whose mean is the score."""
+
+    def once(asking: Asking) -> Once:
+        def ask(part: Asking, question: str, about: str) -> AnySteps[Answer]:
+            return part.of(question, score_on(protocol.answers), about=about)
+
+        return each_scored(protocol, asking, questions, ask)
+
+    return sampled_steps(protocol, once, source=source, response=response, context=context)
+
+
+def each_scored(
+    protocol: JudgeConfig,
+    asking: Asking,
+    questions: Iterable[str],
+    ask: Callable[[Asking, str, str], AnySteps[Answer]],
+) -> Once:
+    """Return the judgement of one sample, whose questions ``ask`` asks at once."""
+    if not protocol.scores_criteria:
+        (question,) = questions
+        return of_the_whole((yield from ask(asking, question, OVERALL)))
+    names = protocol.rubric.names
+
+    def scoring(name: str, question: str) -> Callable[[Asking], AnySteps[Answer]]:
+        return lambda part: ask(part, question, criterion_term(name))
+
+    courses = [scoring(*one) for one in zip(names, questions, strict=True)]
+    answers = yield from asking.each(courses)
+    return of_criteria(dict(zip(names, answers, strict=True)))
+
+
+def of_the_whole(answer: Answer) -> Judgement:
+    """Return the judgement that one score of the whole makes."""
+    if isinstance(answer, str):
+        return Judgement.unscored(answer)
+    return Judgement(score=answer.score, raw=answer.score, explanation=answer.explanation)
+
+
+def of_criteria(answers: Mapping[str, Answer], *, some: str = "have none") -> Judgement:
+    """Return the judgement that scores of all criteria make: their mean, if none is missing."""
+    criteria = {
+        name: CriterionScore(score=None, explanation=f"no score: {one}")
+        if isinstance(one, str)
+        else one
+        for name, one in answers.items()
+    }
+    problems = [f"{name}: {one}" for name, one in answers.items() if isinstance(one, str)]
+    if problems:
+        reason = f"the score is the mean of the criteria, of which some {some}: {problems[0]}"
+        return Judgement.unscored(reason, criteria=criteria)
+    score = fmean(one.score for one in criteria.values() if one.score is not None)
+    return Judgement(score=score, raw=score, criteria=criteria)

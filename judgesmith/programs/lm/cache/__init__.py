@@ -1,0 +1,1 @@
+"""Answers on record: in a file, in a database, on a tape."""

@@ -1,0 +1,330 @@
+"""The cache in a PostgreSQL database, which several machines can share."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import time
+import weakref
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from judgesmith.programs.lm.cache.postgres_book import (
+    MARK,
+    Overtaken,
+    PostgresBook,
+    advice,
+    connected,
+    explained,
+    is_lost,
+    is_passing,
+)
+from judgesmith.programs.lm.cache.records import (
+    Claim,
+    DamagedAnswer,
+    Granted,
+    Pen,
+    Watch,
+    Withdraw,
+    Write,
+)
+from judgesmith.programs.lm.cache.store import (
+    Batch,
+    GroupCommit,
+    Ledger,
+    postgres_address,
+    shown_place,
+)
+from judgesmith.programs.lm.errors import BudgetSpent, LedgerError
+
+if TYPE_CHECKING:
+    import psycopg
+
+
+# The connection that had our number before and was lost, where the database has not noticed.
+_END_GHOST = (
+    "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND classid = %s "
+    "AND objid = %s AND objsubid = 2 AND pid <> pg_backend_pid() AND database = "
+    "(SELECT oid FROM pg_database WHERE datname = current_database())"
+)
+
+
+def owned(connection: psycopg.Connection[Any], before: int | None) -> int:
+    """Return the number that this connection owns from now on."""
+    if before is not None:
+        for pause in (0.0, 0.05, 0.2, 0.5):
+            time.sleep(pause)
+            if _locked(connection, before):
+                return before
+            connection.execute(_END_GHOST, (MARK, before))
+    row = connection.execute(
+        "INSERT INTO owners (started) VALUES (%s) RETURNING id", (int(time.time()),)
+    ).fetchone()
+    if row is None or not _locked(connection, row[0]):
+        raise LedgerError("the ledger gave a number to two processes; give the command again.")
+    return int(row[0])
+
+
+def _locked(connection: psycopg.Connection[Any], number: int) -> bool:
+    row = connection.execute("SELECT pg_try_advisory_lock(%s, %s)", (MARK, number)).fetchone()
+    return row is not None and bool(row[0])
+
+
+class Unsettled(Exception):  # noqa: N818 - a message to whoever tries again, never seen by callers
+    """The database does not know yet what became of a transaction."""
+
+
+class Transaction:
+    """Writes on their way into the database."""
+
+    def __init__(self, writes: Sequence[Write]) -> None:
+        self._writes = writes
+        self._outcomes: list[Any] = []
+        self._sent: int | None = None
+
+    def carry_out(self, connection: psycopg.Connection[Any], owner: int) -> list[Any]:
+        """Return one outcome per write, ``BudgetSpent`` of one that the budget refused."""
+        if self._sent is not None and self._committed(connection, self._sent):
+            return self._outcomes
+        self._sent = None
+        book = PostgresBook(connection)
+        pen = Pen(owner, book.alive)
+        try:
+            number = book.begin(self._writes)
+            self._outcomes = [_outcome(write, book, pen) for write in self._writes]
+            if number:
+                book.write()
+                self._sent = number
+                connection.execute("COMMIT")
+                self._sent = None
+        except BaseException:
+            # A connection that is lost is closed, and the database rolls back by itself.
+            with suppress(Exception):
+                connection.execute("ROLLBACK")
+            raise
+        return self._outcomes
+
+    def _committed(self, connection: psycopg.Connection[Any], number: int) -> bool:
+        row = connection.execute("SELECT txid_status(%s)", (number,)).fetchone()
+        if row is not None and row[0] == "in progress":
+            raise Unsettled
+        return row is not None and row[0] == "committed"
+
+
+def _outcome(write: Write, book: PostgresBook, pen: Pen) -> Any:
+    try:
+        return write.apply(book, pen)
+    except BudgetSpent as refusal:
+        return refusal
+
+
+class AsideCommit(GroupCommit):
+    """Commits beside the event loop, where a transaction takes a journey or several."""
+
+    def _flush(self) -> None:
+        batch = self._taken()
+        if not batch:
+            return
+        self._scheduled = True  # until this one is through
+        done = self._loop.run_in_executor(None, self._applied, [write for write, _ in batch])
+        done.add_done_callback(partial(self._through, batch))
+
+    def _applied(self, writes: Sequence[Write]) -> list[Any]:
+        try:
+            return self._ledger.apply(writes)
+        except Exception as fault:
+            return [fault] * len(writes)
+
+    def _through(self, batch: Batch, done: asyncio.Future[list[Any]]) -> None:
+        outcomes = done.result()
+        self._scheduled = bool(self._batch)
+        if self._batch:
+            self._loop.call_soon(self._flush)
+        # Cancelled while the transaction was on its way: permission was given to nobody.
+        back = [
+            Withdraw(claim=write, intent=outcome.intent)
+            for (write, future), outcome in zip(batch, outcomes, strict=True)
+            if future.cancelled() and isinstance(write, Claim) and isinstance(outcome, Granted)
+        ]
+        self._told(batch, outcomes)
+        if back:
+            with suppress(LedgerError):  # they stay charged
+                self._ledger.apply(back)
+
+
+PATIENCE = 30.0
+"""Seconds for which a database that does not answer any more is tried again."""
+
+_T = TypeVar("_T")
+
+
+class PostgresLedger(Ledger):
+    """A ledger in the schema ``judgesmith`` of a database, shared by processes of many machines."""
+
+    distant: ClassVar[bool] = True
+
+    address: str
+
+    def __new__(cls, address: str) -> PostgresLedger:
+        """Return this process's ledger at ``address``."""
+        address = postgres_address(address)
+        with cls._by_path_lock:
+            ledger = cls._by_path.get(address)
+            if not isinstance(ledger, PostgresLedger):
+                ledger = object.__new__(cls)
+                ledger.address = address
+                ledger._start()
+                cls._by_path[address] = ledger
+            return ledger
+
+    def _start(self) -> None:
+        super()._start()
+        self._link: psycopg.Connection[Any] | None = None
+        self._owner: int | None = None
+        self._was_open = False
+        self._gone_until = float("-inf")
+
+    def __repr__(self) -> str:
+        return f"PostgresLedger({self.name!r})"
+
+    @property
+    def name(self) -> str:
+        """Where it is, without user and password."""
+        return shown_place(self.address)
+
+    def exists(self) -> bool:
+        """Say whether there is one: where the database answers, there is."""
+        self._patiently(lambda _: None)
+        return True
+
+    def check(self) -> None:
+        """Refuse a database that does not answer; see ``exists``."""
+        self.exists()
+
+    def size(self) -> int:
+        """Return how many bytes it takes in the database."""
+        found = self.query(
+            "SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class "
+            "WHERE relkind = 'r' AND relnamespace = 'judgesmith'::regnamespace"
+        )
+        return int(found[0][0])
+
+    def explained(self) -> AbstractContextManager[None]:
+        """Return a block in which faults of the database are said in a sentence."""
+        return explained(self.address)
+
+    def held_elsewhere(self, identity: bytes) -> bool:
+        """Say whether another living process is asking this at the moment."""
+        return bool(self.perform(Watch(identity)))
+
+    def apply(self, writes: Sequence[Write]) -> list[Any]:
+        """Apply the writes in one transaction; a refused one yields its ``BudgetSpent``."""
+        whole = Transaction(writes)
+        return self._lasting(lambda link: whole.carry_out(link, self._owner or 0))
+
+    def vacuum(self) -> None:
+        """Do nothing: the database looks after the space of deleted rows by itself."""
+
+    def close(self) -> None:
+        """Close the connection; the next use opens another."""
+        with self._exclusively():
+            self._drop()
+
+    # -- the connection --------------------------------------------------------------------
+
+    def _commit_of(self, loop: asyncio.AbstractEventLoop) -> GroupCommit:
+        return AsideCommit(self, loop)
+
+    def _patiently(self, work: Callable[[Any], _T]) -> _T:
+        return self._lasting(lambda link: work(_Marked(link)))
+
+    def _lasting(self, work: Callable[[psycopg.Connection[Any]], _T]) -> _T:
+        """Do ``work``, again where others were in its way, on a new connection if one was lost."""
+        give_up: float | None = None
+        pause = 0.005
+        while True:
+            with self._exclusively():
+                try:
+                    return work(self._linked())
+                except DamagedAnswer as fault:
+                    with self.explained():
+                        raise fault from None
+                except (Overtaken, Unsettled):
+                    said = f"the ledger {self.name} is too busy; give the same command again."
+                except Exception as fault:
+                    said = self._said_of(fault)
+            now = time.monotonic()
+            give_up = now + PATIENCE if give_up is None else give_up
+            if now >= give_up:
+                self._gone_until = now + PATIENCE
+                raise LedgerError(said) from None
+            time.sleep(pause)
+            pause = min(2 * pause, 1.0)
+
+    def _said_of(self, fault: Exception) -> str:
+        """Return what is said of a fault if it does not pass; raise what cannot pass."""
+        import psycopg
+
+        if not isinstance(fault, psycopg.Error):
+            raise fault
+        said = advice(self.address, fault)
+        if is_lost(fault):
+            self._drop()
+        elif not is_passing(fault):
+            raise LedgerError(said) from None
+        if not self._was_open:
+            raise LedgerError(said) from None
+        return said
+
+    def _linked(self) -> psycopg.Connection[Any]:
+        """Return the open connection, whose lock says that this process lives."""
+        if self._link is None or self._link.closed:
+            if time.monotonic() < self._gone_until:
+                raise LedgerError(
+                    f"the ledger {self.name} does not answer; give the same command again."
+                )
+            self._drop()
+            link = connected(self.address)
+            try:
+                self._owner = owned(link, self._owner)
+            except BaseException:
+                link.close()
+                raise
+            self._link = link
+            self._shutting = weakref.finalize(self, _shut, link, self._pid)
+            self._was_open = True
+        return self._link
+
+    def _drop(self) -> None:
+        if self._link is not None:
+            self._shutting()
+            self._link = None
+
+    def _exclusively(self) -> threading.RLock:
+        # As with a file, a forked child touches neither the connection nor the lock it inherits.
+        if os.getpid() != self._pid:
+            _inherited.append(self._link)
+            self._start()
+        return self._lock
+
+
+class _Marked:
+    """A connection that takes statements as they are written for SQLite."""
+
+    def __init__(self, link: psycopg.Connection[Any]) -> None:
+        self._link = link
+
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
+        """Execute a statement with a question mark for each parameter."""
+        return self._link.execute(sql.replace("?", "%s").encode(), parameters)
+
+
+_inherited: list[object] = []
+
+
+def _shut(link: psycopg.Connection[Any], pid: int) -> None:
+    if os.getpid() == pid:
+        link.close()

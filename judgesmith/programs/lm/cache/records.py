@@ -1,0 +1,708 @@
+"""What the cache holds and how it is written: claims, settlements, and the file's schema."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import stat
+import time
+import zlib
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import astuple, dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any, Protocol
+
+from judgesmith.programs.lm.budget import Budget, Spent, check
+from judgesmith.programs.lm.errors import LedgerError
+from judgesmith.programs.lm.limits import AHEAD, Schedule
+from judgesmith.programs.lm.records import ModelAnswer, TokenLogprob
+
+APPLICATION_ID = 0x4A534C47  # "JSLG"
+SCHEMA_VERSION = 4
+_TURNS = """CREATE TABLE turns (
+    run INTEGER NOT NULL, model INTEGER NOT NULL, seen REAL NOT NULL, next_request REAL NOT NULL,
+    next_token REAL NOT NULL, closed_until REAL NOT NULL, PRIMARY KEY (run, model)) WITHOUT ROWID"""
+_UNFINISHED = "CREATE TABLE unfinished (run INTEGER PRIMARY KEY, answers INTEGER NOT NULL)"
+_EARLIER = {1: "ALTER TABLE answers ADD COLUMN checksum INTEGER", 2: _TURNS, 3: _UNFINISHED}
+"""What brings a ledger of an earlier schema to the next; its answers stay as they are."""
+
+_TABLES = f"""{_TURNS};
+{_UNFINISHED};
+CREATE TABLE runs (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, started INTEGER NOT NULL,
+    calls INTEGER NOT NULL DEFAULT 0, tokens INTEGER NOT NULL DEFAULT 0,
+    usd REAL NOT NULL DEFAULT 0, seconds REAL NOT NULL DEFAULT 0);
+CREATE TABLE models (
+    id INTEGER PRIMARY KEY, model TEXT NOT NULL, endpoint TEXT NOT NULL, UNIQUE (model, endpoint));
+CREATE TABLE owners (id INTEGER PRIMARY KEY AUTOINCREMENT, pid INTEGER, started INTEGER NOT NULL);
+CREATE TABLE intents (
+    id INTEGER PRIMARY KEY, identity BLOB NOT NULL, run INTEGER NOT NULL, owner INTEGER NOT NULL,
+    time INTEGER NOT NULL);
+CREATE TABLE flights (identity BLOB PRIMARY KEY, owner INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE answers (
+    id INTEGER PRIMARY KEY, identity BLOB NOT NULL, intent INTEGER NOT NULL, model INTEGER NOT NULL,
+    time INTEGER NOT NULL, text BLOB NOT NULL, finish_reason TEXT NOT NULL, input_tokens INTEGER,
+    output_tokens INTEGER, seconds REAL NOT NULL, detail BLOB, checksum INTEGER);
+CREATE UNIQUE INDEX answers_by_identity ON answers (identity);
+"""
+
+
+class DamagedAnswer(sqlite3.DatabaseError):
+    """An answer in the ledger is not the one that was put there."""
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open the ledger at ``path``, creating file and folders where there are none."""
+    with Explained(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # SQLite gives its side files the mode of the main file, so that mode is set first.
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        if stat.S_IMODE(path.stat().st_mode) & 0o077 and _is_ledger(path):
+            path.chmod(0o600)
+        # Waiting for another process is done by the callers, who know whether they may block.
+        connection = sqlite3.connect(
+            path, isolation_level=None, check_same_thread=False, timeout=0, cached_statements=64
+        )
+        try:
+            _prepare(connection, path)
+            # What a young ledger is may stand in its log alone, so that it is known only now.
+            for file in (path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))):
+                if file.exists() and stat.S_IMODE(file.stat().st_mode) & 0o077:
+                    file.chmod(0o600)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def check_file(path: Path) -> None:
+    """Refuse what :func:`connect` refuses, and make or change nothing."""
+    with Explained(path):
+        if not path.exists():
+            above = next(one for one in path.parents if one.exists())
+            above.mkdir(exist_ok=True)  # which it is, unless it is a file
+            with TemporaryFile(dir=above):
+                return
+        with path.open("rb"):
+            pass  # as the system says what SQLite does not
+        if not os.access(path, os.W_OK):
+            raise LedgerError(_unwritable(path, "attempt to write a readonly database"))
+        # With a log beside it the file alone is not the whole, and without one nothing locks it.
+        mode = "mode=ro" if path.with_name(f"{path.name}-wal").exists() else "immutable=1"
+        connection = sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True, timeout=0)
+        try:
+            application, version, n_tables = _stated(connection)
+        finally:
+            connection.close()
+        if application or n_tables:
+            _refuse_other(path, application, version if version not in _EARLIER else SCHEMA_VERSION)
+
+
+def _stated(connection: sqlite3.Connection) -> tuple[int, int, int]:
+    """Return whose a database is, its schema, and how many tables it has."""
+    asked = ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_schema")
+    application, version, n_tables = (connection.execute(one).fetchone()[0] for one in asked)
+    return application, version, n_tables
+
+
+def _refuse_other(path: Path, application: int, version: int) -> None:
+    if application != APPLICATION_ID:
+        raise LedgerError(
+            f"{path} is a database, but not a Judgesmith ledger; choose another file."
+        )
+    if version != SCHEMA_VERSION:
+        raise LedgerError(
+            f"{path} has ledger schema {version}, this version of Judgesmith reads schema "
+            f"{SCHEMA_VERSION}; use the version that wrote it, or choose another file."
+        )
+
+
+def _is_ledger(path: Path) -> bool:
+    """Say whether a file is a ledger, or empty and about to be one; nobody else's is touched."""
+    with path.open("rb") as file:
+        head = file.read(72)
+    return not head or head[68:] == APPLICATION_ID.to_bytes(4, "big")
+
+
+def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    application, version, n_tables = _stated(connection)
+    if application == 0 and n_tables == 0:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("BEGIN IMMEDIATE")
+        # Another process may have been faster between the look and the lock.
+        if connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] == 0:
+            for statement in _TABLES.split(";\n"):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
+        connection.execute("COMMIT")
+        application, version, _ = _stated(connection)
+    if application == APPLICATION_ID and version in _EARLIER:
+        version = _brought_up(connection)
+    _refuse_other(path, application, version)
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=NORMAL")
+    # Commits copy the log into the main file every 4,000 pages (16 MB) instead of every 1,000, and
+    # the index over millions of answers (about 30 MB each) stays in memory.
+    connection.execute("PRAGMA wal_autocheckpoint=4000")
+    connection.execute("PRAGMA cache_size=-65536")
+
+
+def _brought_up(connection: sqlite3.Connection) -> int:
+    """Bring a ledger of an earlier schema to this one and return its version."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Another process may have been faster between the look and the lock.
+        while (version := connection.execute("PRAGMA user_version").fetchone()[0]) in _EARLIER:
+            connection.execute(_EARLIER[version])
+            connection.execute(f"PRAGMA user_version={version + 1}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    return int(version)
+
+
+def is_busy(fault: sqlite3.Error) -> bool:
+    """Say whether ``fault`` only means that another process is writing."""
+    code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
+    return code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+class Explained:
+    """Turns faults of file system and database into one that names the file and the way out."""
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, fault: BaseException | None, trace: object) -> None:
+        """Raise a ``LedgerError`` for a fault, but for one that only means to try again."""
+        if fault is None:
+            return
+        if isinstance(fault, sqlite3.Error):
+            if is_busy(fault):
+                return
+            raise LedgerError(_advice(self._path, fault)) from fault
+        if isinstance(fault, UnicodeDecodeError):
+            # What SQLite quotes of a damaged file need not be text.
+            damaged = DamagedAnswer("what it says of its tables is no text")
+            raise LedgerError(_advice(self._path, damaged)) from fault
+        if isinstance(fault, OSError):
+            reason = fault.strerror or str(fault)
+            raise LedgerError(
+                f"cannot open the ledger {self._path}: {reason}. Choose a file in a folder that "
+                "can be written (--ledger PATH)."
+            ) from fault
+
+
+def _unwritable(path: Path, why: object) -> str:
+    return (
+        f"the ledger {path} cannot be written ({why}). Make file and folder writable, or "
+        "choose another file (--ledger PATH)."
+    )
+
+
+def _advice(path: Path, fault: sqlite3.Error) -> str:
+    code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
+    if code == sqlite3.SQLITE_NOTADB:
+        return f"{path} is not a ledger (not an SQLite database); choose another file."
+    # Damage shows as a fault of the file's structure or of the SQL in it, or as a wrong checksum.
+    damaged = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISMATCH)
+    if isinstance(fault, DamagedAnswer) or code in damaged:
+        return (
+            f"the ledger {path} is damaged ({fault}). Take what is sound into a new one with "
+            f"'judgesmith ledger rescue --ledger {path} -o NEW', or name another file "
+            "(--ledger PATH)."
+        )
+    if code == sqlite3.SQLITE_FULL:
+        return f"no space left for the ledger {path}; free some, then run the same command again."
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        return _unwritable(path, fault)
+    return f"the ledger {path} failed ({fault}); choose another file, or check the disk."
+
+
+# In the order of `packed` and `unpacked`.
+ANSWER_COLUMNS = "text, finish_reason, input_tokens, output_tokens, seconds, detail, checksum"
+FIND_ANSWER = f"SELECT {ANSWER_COLUMNS} FROM answers WHERE identity = ?"  # noqa: S608
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """Permission to send, on record as this intent."""
+
+    intent: int
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Another living process is asking the same at this moment."""
+
+    owner: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pen:
+    """Who writes, and how to find out whether another writer still lives."""
+
+    owner: int
+    alive: Callable[[int], bool]
+
+
+class Write(Protocol):
+    """Something to be done inside a transaction."""
+
+    def apply(self, book: Book, pen: Pen) -> Any:
+        """Do it and return the outcome; raise before changing anything, or not at all."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """Ask to send a request: refused by the budget, spared by the ledger, or put on record."""
+
+    identity: bytes
+    run: int
+    budget: Budget
+    tokens: int
+    usd: float
+    seconds: float
+
+    def apply(self, book: Book, pen: Pen) -> Granted | Held | ModelAnswer:
+        """Return the permission, the holder, or the answer; raise ``BudgetSpent``."""
+        answer = book.answer(self.identity)
+        if answer is not None:
+            return answer
+        holder = book.holder(self.identity)
+        if holder is not None and holder != pen.owner and pen.alive(holder):
+            return Held(holder)
+        self.check(book)
+        intent = self.record(book, pen)
+        book.hold(self.identity, pen.owner)
+        return Granted(intent)
+
+    def check(self, book: Book) -> None:
+        """Raise ``BudgetSpent`` if the request does not fit."""
+        spent = book.spent(self.run, at_least_seconds=self.seconds)
+        check(self.budget, spent, tokens=self.tokens, usd=self.usd)
+
+    def record(self, book: Book, pen: Pen) -> int:
+        """Put the intent on record, charge the run, and return the intent's number."""
+        book.charge(self.run, calls=1, tokens=self.tokens, usd=self.usd, seconds=self.seconds)
+        return book.intend(self.identity, self.run, pen.owner)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settle:
+    """Close an intent: keep the answer, if there is one, and correct what was charged."""
+
+    claim: Claim
+    intent: int
+    model: int
+    answer: ModelAnswer | None
+    tokens: int
+    usd: float
+    seconds: float
+
+    def apply(self, book: Book, pen: Pen) -> ModelAnswer | None:
+        """Return the answer that the ledger now holds for the request."""
+        kept = self.answer
+        if self.answer is not None:
+            kept = book.keep(self.claim.identity, self.intent, self.model, self.answer)
+        book.let_go(self.claim.identity, pen.owner)
+        book.charge(
+            self.claim.run,
+            tokens=self.tokens - self.claim.tokens,
+            usd=self.usd - self.claim.usd,
+            seconds=self.seconds,
+        )
+        return kept
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Withdraw:
+    """Take back a permission that was never used."""
+
+    claim: Claim
+    intent: int
+
+    def apply(self, book: Book, pen: Pen) -> None:
+        """Remove the intent and what it was charged."""
+        book.forget(self.intent)
+        book.let_go(self.claim.identity, pen.owner)
+        book.charge(self.claim.run, calls=-1, tokens=-self.claim.tokens, usd=-self.claim.usd)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """Claim and settlement in one, for an answer that was computed and not asked for."""
+
+    claim: Claim
+    model: int
+    answer: ModelAnswer
+
+    def apply(self, book: Book, pen: Pen) -> ModelAnswer:
+        """Return the answer that the ledger now holds; raise ``BudgetSpent``."""
+        answer = book.answer(self.claim.identity)
+        if answer is not None:
+            return answer
+        self.claim.check(book)
+        intent = self.claim.record(book, pen)
+        return book.keep(self.claim.identity, intent, self.model, self.answer)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delete:
+    """Take a portion of the answers out, those that meet a condition on their columns."""
+
+    condition: str
+    values: tuple[Any, ...]
+    at_most: int
+
+    def apply(self, book: Book, pen: Pen) -> int:
+        """Return how many answers went, with their intents."""
+        return book.delete(self.condition, self.values, self.at_most)
+
+
+@dataclass(frozen=True, slots=True)
+class Find:
+    """Look an answer up, where that is a journey worth sharing."""
+
+    identity: bytes
+
+    def apply(self, book: Book, pen: Pen) -> ModelAnswer | None:
+        """Return the answer on record, or None."""
+        return book.answer(self.identity)
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Look whether another living process is asking."""
+
+    identity: bytes
+
+    def apply(self, book: Book, pen: Pen) -> bool:
+        """Say whether one is."""
+        holder = book.holder(self.identity)
+        return holder is not None and holder != pen.owner and pen.alive(holder)
+
+
+READING = (Find, Watch)
+"""What changes nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """Take a place in the queue of all processes of a run that ask one model."""
+
+    run: int
+    model: int
+    rpm: float | None
+    tpm: float | None
+    tokens: int
+
+    def apply(self, book: Book, pen: Pen) -> float:
+        """Return the seconds until it is up; where those are more than ``AHEAD``, ask again."""
+        schedule, now = book.schedule(self.run, self.model)
+        after, wait = schedule.turn(
+            now, rpm=self.rpm, tpm=self.tpm, tokens=self.tokens, ahead=AHEAD
+        )
+        if after != schedule:
+            book.reschedule(self.run, self.model, after)
+        return wait
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Close:
+    """Let no more requests of a run to one model through for so many seconds."""
+
+    run: int
+    model: int
+    seconds: float
+
+    def apply(self, book: Book, pen: Pen) -> None:
+        """Note it for all processes."""
+        schedule, now = book.schedule(self.run, self.model)
+        book.reschedule(self.run, self.model, schedule.closed(now, self.seconds))
+
+
+def packed(identity: bytes, answer: ModelAnswer) -> tuple[Any, ...]:
+    """Return the answer as a row, in the order of ``ANSWER_COLUMNS``."""
+    detail: dict[str, Any] = {}
+    if answer.logprobs is not None:
+        detail["logprobs"] = [[t.token, t.logprob, t.top] for t in answer.logprobs]
+    if answer.adaptations:
+        detail["adaptations"] = answer.adaptations
+    if answer.original is not None:
+        detail["original"] = answer.original
+    row = (
+        answer.text.encode("utf-8", "surrogatepass"),
+        answer.finish_reason,
+        answer.input_tokens,
+        answer.output_tokens,
+        float(answer.seconds),
+        json.dumps(detail, separators=(",", ":")).encode() if detail else None,
+    )
+    return (*row, checksum(identity, row))
+
+
+def checksum(identity: bytes, row: tuple[Any, ...]) -> int:
+    """Return a number that changes when the answer does, or is found under another identity."""
+    text, *numbers, detail = row
+    return zlib.crc32(
+        detail or b"", zlib.crc32(repr(numbers).encode(), zlib.crc32(identity + text))
+    )
+
+
+def unpacked(identity: bytes, row: tuple[Any, ...]) -> ModelAnswer:
+    """Return the answer of a row in the order of ``ANSWER_COLUMNS``."""
+    *kept, expected = row
+    try:
+        if expected is not None and checksum(identity, tuple(kept)) != expected:
+            raise DamagedAnswer("an answer is not as it was kept")
+        return _unpacked(*kept)
+    except (TypeError, ValueError, AttributeError, KeyError, RecursionError) as fault:
+        raise DamagedAnswer("an answer is not as it was kept") from fault
+
+
+def _unpacked(
+    text: bytes,
+    finish_reason: str,
+    input_tokens: int | None,
+    output_tokens: int | None,
+    seconds: float,
+    detail: bytes | None,
+) -> ModelAnswer:
+    answer = ModelAnswer(
+        text=text.decode("utf-8", "surrogatepass"),
+        finish_reason=finish_reason,
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        seconds=seconds,
+        from_ledger=True,
+    )
+    return answer if detail is None else _with_detail(answer, json.loads(detail))
+
+
+def _with_detail(answer: ModelAnswer, detail: dict[str, Any]) -> ModelAnswer:
+    logprobs = None
+    if "logprobs" in detail:
+        logprobs = tuple(
+            TokenLogprob(token, logprob, tuple((other, value) for other, value in top))
+            for token, logprob, top in detail["logprobs"]
+        )
+    return replace(
+        answer,
+        logprobs=logprobs,
+        adaptations=tuple(detail.get("adaptations", ())),
+        original=detail.get("original"),
+    )
+
+
+class Book(Protocol):
+    """The ledger inside one transaction."""
+
+    def answer(self, identity: bytes) -> ModelAnswer | None:
+        """Return the answer on record, or None."""
+        ...
+
+    def keep(self, identity: bytes, intent: int, model: int, answer: ModelAnswer) -> ModelAnswer:
+        """Put an answer on record and return it, or the one that was there first."""
+        ...
+
+    def holder(self, identity: bytes) -> int | None:
+        """Return the owner who is asking this at the moment, if he was not seen to end."""
+        ...
+
+    def hold(self, identity: bytes, owner: int) -> None:
+        """Note that this owner is asking."""
+        ...
+
+    def let_go(self, identity: bytes, owner: int | None = None) -> None:
+        """Note that this owner, or whoever it was, is not asking any more."""
+        ...
+
+    def spent(self, run: int, *, at_least_seconds: float) -> Spent:
+        """Return what a run was charged so far, in all its processes."""
+        ...
+
+    def charge(
+        self, run: int, *, calls: int = 0, tokens: int = 0, usd: float = 0.0, seconds: float = 0.0
+    ) -> None:
+        """Add to what a run was charged; it has been at work for so many seconds at least."""
+        ...
+
+    def intend(self, identity: bytes, run: int, owner: int) -> int:
+        """Put on record that a request is about to be sent, and return the intent's number."""
+        ...
+
+    def intends(self, intent: int, identity: bytes, run: int) -> bool:
+        """Say whether this intent is on record."""
+        ...
+
+    def forget(self, intent: int) -> None:
+        """Take an intent off the record."""
+        ...
+
+    def schedule(self, run: int, model: int) -> tuple[Schedule, float]:
+        """Return when a run may next ask a model, and the time by its clock."""
+        ...
+
+    def reschedule(self, run: int, model: int, schedule: Schedule) -> None:
+        """Note when a run may next ask a model."""
+        ...
+
+    def delete(self, condition: str, values: Sequence[Any], at_most: int) -> int:
+        """Take out answers that meet a condition on their columns, with their intents."""
+        ...
+
+
+@dataclass(slots=True)
+class _Account:
+    """What a run was charged."""
+
+    calls: int
+    tokens: int
+    usd: float
+    seconds: float
+    changed: bool = False
+
+
+class SqliteBook:
+    """The book in an SQLite file."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._execute = connection.execute
+        self._connection = connection
+        self._accounts: dict[int, _Account] = {}
+
+    def answer(self, identity: bytes) -> ModelAnswer | None:
+        """Return the answer on record, or None."""
+        row = self._execute(FIND_ANSWER, (identity,)).fetchone()
+        return None if row is None else unpacked(identity, row)
+
+    def keep(self, identity: bytes, intent: int, model: int, answer: ModelAnswer) -> ModelAnswer:
+        """Put an answer on record and return it, or the one that was there first."""
+        cursor = self._execute(
+            "INSERT OR IGNORE INTO answers (identity, intent, model, time, text, finish_reason, "
+            "input_tokens, output_tokens, seconds, detail, checksum) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (identity, intent, model, int(time.time()), *packed(identity, answer)),
+        )
+        if cursor.rowcount == 1:
+            return answer
+        return unpacked(identity, self._execute(FIND_ANSWER, (identity,)).fetchone())
+
+    def holder(self, identity: bytes) -> int | None:
+        """Return the owner who is asking this at the moment."""
+        row = self._execute("SELECT owner FROM flights WHERE identity = ?", (identity,)).fetchone()
+        return None if row is None else row[0]
+
+    def hold(self, identity: bytes, owner: int) -> None:
+        """Note that this owner is asking."""
+        self._execute("INSERT OR REPLACE INTO flights VALUES (?, ?)", (identity, owner))
+
+    def let_go(self, identity: bytes, owner: int | None = None) -> None:
+        """Note that this owner, or whoever it was, is not asking any more."""
+        if owner is None:
+            self._execute("DELETE FROM flights WHERE identity = ?", (identity,))
+        else:
+            self._execute("DELETE FROM flights WHERE identity = ? AND owner = ?", (identity, owner))
+
+    def spent(self, run: int, *, at_least_seconds: float) -> Spent:
+        """Return what a run was charged so far, in all its processes."""
+        found = self._account(run)
+        return Spent(
+            calls=found.calls,
+            tokens=found.tokens,
+            usd=found.usd,
+            minutes=max(found.seconds, at_least_seconds) / 60.0,
+        )
+
+    def charge(
+        self, run: int, *, calls: int = 0, tokens: int = 0, usd: float = 0.0, seconds: float = 0.0
+    ) -> None:
+        """Add to what a run was charged; ``balance`` writes it down."""
+        found = self._account(run)
+        found.calls += calls
+        found.tokens += tokens
+        found.usd += usd
+        found.seconds = max(found.seconds, seconds)
+        found.changed = True
+
+    def balance(self) -> None:
+        """Write down what was charged, at the end of a transaction: once for all its writes."""
+        for run, found in self._accounts.items():
+            if found.changed:
+                self._execute(
+                    "UPDATE runs SET calls = ?, tokens = ?, usd = ?, seconds = ? WHERE id = ?",
+                    (found.calls, found.tokens, found.usd, found.seconds, run),
+                )
+                found.changed = False
+
+    def _account(self, run: int) -> _Account:
+        """Return what a run was charged; nobody else writes during a transaction."""
+        found = self._accounts.get(run)
+        if found is None:
+            row = self._execute(
+                "SELECT calls, tokens, usd, seconds FROM runs WHERE id = ?", (run,)
+            ).fetchone()
+            if row is None or not all(isinstance(one, int | float) for one in row):
+                raise DamagedAnswer("what a run has spent is not as it was kept")
+            found = self._accounts[run] = _Account(*row)
+        return found
+
+    def intend(self, identity: bytes, run: int, owner: int) -> int:
+        """Put on record that a request is about to be sent, and return the intent's number."""
+        cursor = self._execute(
+            "INSERT INTO intents (identity, run, owner, time) VALUES (?, ?, ?, ?)",
+            (identity, run, owner, int(time.time())),
+        )
+        assert cursor.lastrowid is not None
+        return cursor.lastrowid
+
+    def intends(self, intent: int, identity: bytes, run: int) -> bool:
+        """Say whether this intent is on record."""
+        row = self._execute(
+            "SELECT 1 FROM intents WHERE id = ? AND identity = ? AND run = ?",
+            (intent, identity, run),
+        ).fetchone()
+        return row is not None
+
+    def forget(self, intent: int) -> None:
+        """Take an intent off the record."""
+        self._execute("DELETE FROM intents WHERE id = ?", (intent,))
+
+    def schedule(self, run: int, model: int) -> tuple[Schedule, float]:
+        """Return when a run may next ask a model, and the time by this machine's clock."""
+        row = self._execute(
+            "SELECT seen, next_request, next_token, closed_until FROM turns "
+            "WHERE run = ? AND model = ?",
+            (run, model),
+        ).fetchone()
+        return Schedule() if row is None else Schedule(*row), time.time()
+
+    def reschedule(self, run: int, model: int, schedule: Schedule) -> None:
+        """Note when a run may next ask a model."""
+        self._execute(
+            "INSERT OR REPLACE INTO turns VALUES (?, ?, ?, ?, ?, ?)",
+            (run, model, *astuple(schedule)),
+        )
+
+    def delete(self, condition: str, values: Sequence[Any], at_most: int) -> int:
+        """Take out answers that meet a condition on their columns, with their intents."""
+        chosen = f"SELECT id, intent FROM answers WHERE {condition} LIMIT ?"  # noqa: S608
+        rows = self._execute(chosen, (*values, at_most)).fetchall()
+        many = self._connection.executemany
+        many("DELETE FROM answers WHERE id = ?", [(row[0],) for row in rows])
+        many("DELETE FROM intents WHERE id = ?", [(row[1],) for row in rows])
+        return len(rows)

@@ -1,0 +1,573 @@
+"""The one way to a model: budget, then cache, then limits and retries, then the engine."""
+
+import random
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import replace
+
+from judgesmith.errors import InputError
+from judgesmith.programs.lm.accounts import Accounts, Unrecorded
+from judgesmith.programs.lm.budget import Budget, Price, Spent, Usage
+from judgesmith.programs.lm.cache.cassettes import Tape
+from judgesmith.programs.lm.cache.records import Claim, Close, Granted, Held, Record, Settle, Turn
+from judgesmith.programs.lm.cache.store import Abandoned, Ledger
+from judgesmith.programs.lm.errors import BudgetSpent, ModelError, TransientModelError, unscoring
+from judgesmith.programs.lm.limits import AHEAD, STOPPING, Limits, Retry
+from judgesmith.programs.lm.records import (
+    Engine,
+    ModelAnswer,
+    ModelRequest,
+    PureEngine,
+    request_identity,
+)
+from judgesmith.programs.lm.waiting import BLOCKING, SUSPENDING, Pace, Waiting, driven
+
+# Seconds between two looks at something that another process, or a reservation, holds up.
+_POLL = 0.02
+# A server that was never heard of gets this many attempts, not the patience of a passing fault.
+_FIRST_CONTACT = 3
+
+
+class Sender:
+    """Sends requests as budget and limits allow, and again where a fault may pass."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        store: Ledger | Unrecorded,
+        accounts: Accounts,
+        limits: Limits | None,
+        retry: Retry,
+        rng: random.Random,
+    ) -> None:
+        self.engine = engine
+        self._store = store
+        self._accounts = accounts
+        self._meter = accounts.meter
+        self._sums = accounts.sums
+        self._limits = limits
+        self._retry = retry
+        self._rng = rng
+        self._heard = False
+        self.pace = Pace(patience=retry.patience)
+
+    async def answer(self, identity: bytes, request: ModelRequest, waiting: Waiting) -> ModelAnswer:
+        """Return the answer to a request, which is asked once where it is in flight already."""
+        while True:
+            flight, leads = self._store.flights.board(identity)
+            if not leads:
+                try:
+                    answer = await waiting.join(flight)
+                except Abandoned:
+                    continue
+                self._meter.hit()
+                return replace(answer, from_ledger=True)
+            outcome: ModelAnswer | BaseException = Abandoned()
+            try:
+                outcome = await self._obtain(identity, request, waiting)
+            except BaseException as fault:
+                outcome = fault
+                raise
+            finally:
+                self._sums.came_back(identity)
+                flight.land(outcome)
+            return outcome
+
+    async def _obtain(
+        self, identity: bytes, request: ModelRequest, waiting: Waiting
+    ) -> ModelAnswer:
+        """Ask until there is an answer, or no point in asking."""
+        failures = 0
+        in_turn = False
+        while True:
+            STOPPING.check()
+            # Before the gate: who waits here waits for another that is to pass it.
+            while not self._sums.may_go(identity, request):
+                await waiting.sleep(_POLL)
+            await self.pace.enter(waiting, self._accounts.check_time)
+            entered, sent, fault = 0.0, None, None
+            try:
+                # Behind the gate, so that no turn passes while a request waits there.
+                if not in_turn:
+                    await self._take_turn(request, waiting)
+                    in_turn = True
+                entered = self.pace.now
+                claim, outcome = await self._permission(identity, request, waiting)
+                if isinstance(outcome, ModelAnswer):
+                    self._meter.hit()
+                    return outcome
+                if isinstance(outcome, Granted):
+                    self._meter.sent(again=failures > 0)
+                    in_turn = False
+                    answer = await self._attempt(claim, outcome, request, waiting)
+                    sent = entered
+                    return answer
+            except TransientModelError as came:
+                sent, fault = entered, came
+            finally:
+                self.pace.leave(sent=sent, fault=fault)
+            if fault is None:
+                while await waiting.held(self._store, identity):
+                    await waiting.sleep(_POLL)
+                continue
+            failures += 1
+            wait = self._wait(failures, fault)
+            if fault.retry_after is not None:
+                await self._close(request, fault.retry_after, waiting)
+            self._accounts.check_time(wait)
+            await waiting.sleep(wait)
+
+    def _wait(self, failures: int, fault: TransientModelError) -> float:
+        """Return the seconds until a request that has failed so often is sent again."""
+        self._heard = self._heard or fault.status is not None
+        if failures >= _FIRST_CONTACT and not self._heard:
+            raise ModelError(
+                f"{fault}. Nothing has answered there so far: check the address "
+                "(--api-base) and that the server runs."
+            ) from None
+        wait = self._retry.wait(failures, fault.retry_after, rng=self._rng)
+        if wait is None:
+            raise fault.tried(failures) from None
+        return wait
+
+    async def _take_turn(self, request: ModelRequest, waiting: Waiting) -> None:
+        """Wait for a place under the rate limits, unless time will be up before."""
+        if self._limits is None:
+            return
+        tokens = self._sums.estimate(request)[0]
+        while True:
+            wait = await self._turn(self._limits, request, tokens, waiting)
+            if wait > 0:
+                self._accounts.check_time(wait)
+            if wait > AHEAD and not isinstance(self._store, Unrecorded):
+                await waiting.sleep(wait - AHEAD / 2)
+                continue
+            if wait > 0:
+                await waiting.sleep(wait)
+            closed = self.pace.closed_for
+            if not closed:
+                return
+            # Meanwhile the gate was closed. All who stand behind it would leave at once when it
+            # opens, so that they take another turn then.
+            self._accounts.check_time(closed)
+            await waiting.sleep(closed)
+
+    async def _turn(
+        self, limits: Limits, request: ModelRequest, tokens: int, waiting: Waiting
+    ) -> float:
+        """Return the seconds until a request may leave, seen over all processes of the run."""
+        if isinstance(self._store, Unrecorded):
+            return limits.turn(tokens=tokens)
+        turn = Turn(
+            run=self._accounts.run,
+            model=self._store.model(request.model, self.engine.endpoint),
+            rpm=limits.rpm,
+            tpm=limits.tpm,
+            tokens=tokens,
+        )
+        wait: float = await waiting.perform(self._store, turn)
+        return wait
+
+    async def _close(self, request: ModelRequest, seconds: float, waiting: Waiting) -> None:
+        """Hold all requests under the same limits back, because the server asked for a pause."""
+        if self._limits is None:
+            return
+        if isinstance(self._store, Unrecorded):
+            self._limits.close_for(seconds)
+            return
+        model = self._store.model(request.model, self.engine.endpoint)
+        await waiting.perform(
+            self._store, Close(run=self._accounts.run, model=model, seconds=seconds)
+        )
+
+    async def _permission(
+        self, identity: bytes, request: ModelRequest, waiting: Waiting
+    ) -> tuple[Claim, Granted | Held | ModelAnswer]:
+        """Claim the request, waiting while others may still give back what they reserved."""
+        while True:
+            tokens, usd = self._sums.most(request)
+            claim = self._accounts.claim(identity, tokens=tokens, usd=usd)
+            try:
+                outcome: Granted | Held | ModelAnswer = await waiting.perform(self._store, claim)
+            except BudgetSpent as refusal:
+                if not self._sums.may_fit_later(refusal, claim):
+                    raise
+                await waiting.sleep(_POLL)
+                continue
+            return claim, outcome
+
+    async def _attempt(
+        self, claim: Claim, granted: Granted, request: ModelRequest, waiting: Waiting
+    ) -> ModelAnswer:
+        """Send once, and settle whatever comes of it."""
+        model = self._store.model(request.model, self.engine.endpoint)
+
+        def settled(answer: ModelAnswer | None, tokens: int, usd: float) -> Settle:
+            return Settle(
+                claim=claim,
+                intent=granted.intent,
+                model=model,
+                answer=answer,
+                tokens=tokens,
+                usd=usd,
+                seconds=self._accounts.seconds,
+            )
+
+        open_yet = True
+        self._sums.hold(claim)
+        try:
+            began = time.perf_counter()
+            try:
+                answer = await waiting.send(self.engine, request)
+            except ModelError as fault:
+                open_yet = False
+                # A reply that is an error costs nothing.
+                refused = fault.status is not None and fault.status >= 400
+                cost = (0, 0.0) if refused else (claim.tokens, claim.usd)
+                await waiting.perform(self._store, settled(None, *cost))
+                raise
+            self._heard = True
+            answer = replace(answer, seconds=time.perf_counter() - began)
+            tokens, usd = self._sums.cost(request, answer)
+            open_yet = False
+            kept: ModelAnswer = await waiting.perform(self._store, settled(answer, tokens, usd))
+            self._meter.answered(request.n_characters, answer, usd=usd)
+            return kept
+        finally:
+            self._sums.release(claim)
+            if open_yet:
+                # Without a reply nobody knows whether the server did the work, so what was
+                # reserved stays charged.
+                self._store.perform(settled(None, claim.tokens, claim.usd))
+
+
+_ROUND = 10**9  # sample numbers of one round end before those of the next begin
+_rounds: "ContextVar[Mapping[Stack, int]]" = ContextVar("judgesmith_rounds")
+
+
+class Stack:
+    """Budget, ledger, rate limit, retry and engine, in this order, under every call.
+
+    Safe to share between threads and event loops. A committed answer is never asked for again;
+    identical requests in flight are asked once, also across processes that share the ledger.
+
+    Parameters
+    ----------
+    engine : Engine or PureEngine
+        What sends requests.
+    ledger : Ledger or None
+        What remembers answers; None remembers nothing.
+    budget : Budget or None
+        Ceilings for the run; None means no ceiling.
+    limits : Limits or None
+        Requests and tokens per minute, of all processes of the run that share the ledger; None
+        means no limit.
+    retry : Retry or None
+        When to send again; None means the defaults of ``Retry``.
+    price : Price or None
+        Dollars per million tokens; None means unknown.
+    run_id : str or None
+        What the budget is kept under; the same name again, also in a new process, continues the
+        same budget. None starts a run of its own.
+    seed : int
+        Seeds the jitter of retries.
+    tape : Tape or None
+        Notes what became of every request, and plays those that failed when it was recorded.
+
+    Attributes
+    ----------
+    refused_logprobs : str
+        Why log-probabilities are not asked for any more: what the endpoint said when it refused
+        them; empty until then.
+
+    Raises
+    ------
+    ValueError
+        If there is a ceiling in dollars but no price.
+
+    Examples
+    --------
+    >>> from judgesmith.programs.lm.records import Prefix
+    >>> class Echo:
+    ...     endpoint = "echo"
+    ...     def answer(self, request):
+    ...         return ModelAnswer(text=request.user, input_tokens=1, output_tokens=1)
+    >>> stack = Stack(Echo())
+    >>> stack.complete_sync(ModelRequest(model="echo", prefix=Prefix(), user="Hello")).text
+    'Hello'
+    >>> stack.usage.calls
+    1
+    """
+
+    def __init__(
+        self,
+        engine: Engine | PureEngine,
+        *,
+        ledger: Ledger | None = None,
+        budget: Budget | None = None,
+        limits: Limits | None = None,
+        retry: Retry | None = None,
+        price: Price | None = None,
+        run_id: str | None = None,
+        seed: int = 0,
+        tape: Tape | None = None,
+    ) -> None:
+        self.engine = engine
+        self.tape = tape
+        self.ledger = ledger
+        self.budget = budget or Budget()
+        self.limits = limits
+        self.retry = retry or Retry()
+        self.price = price
+        self.run_id = uuid.uuid4().hex if run_id is None else run_id
+        if self.budget.max_usd is not None and price is None:
+            raise InputError(
+                "max_usd needs a price, and none is known for this model; give one as "
+                "--price IN,OUT (price=Price(...)), in dollars per million tokens."
+            )
+        self._store: Ledger | Unrecorded = Unrecorded() if ledger is None else ledger
+        self._accounts = Accounts(self._store, self.run_id, self.budget, price)
+        self._meter = self._accounts.meter
+        self._sums = self._accounts.sums
+        self._pure: PureEngine | None = None
+        self._sender: Sender | None = None
+        if isinstance(engine, PureEngine):
+            self._pure = engine
+        else:
+            self._sender = Sender(
+                engine,
+                store=self._store,
+                accounts=self._accounts,
+                limits=limits,
+                retry=self.retry,
+                rng=random.Random(seed),
+            )
+        self._adaptations: dict[str, None] = {}
+        self.refused_logprobs = ""
+        self._refused = False
+
+    def __deepcopy__(self, memo: object) -> "Stack":
+        # Copies of a program share the accounts, or a budget could be had twice.
+        return self
+
+    # -- asking ----------------------------------------------------------------------------
+
+    async def complete(
+        self, request: ModelRequest, *, identity: bytes | None = None
+    ) -> ModelAnswer:
+        """Return the answer to ``request``, from the ledger if it is there.
+
+        Parameters
+        ----------
+        request : ModelRequest
+            What is asked.
+        identity : bytes or None
+            What ``identity`` returns for it, where the caller has it already.
+
+        Raises
+        ------
+        BudgetSpent
+            If the request would pass a ceiling; nothing was sent.
+        ContextWindowExceeded
+            If the request is longer than the model can read.
+        ModelError
+            If the model refused, or kept failing.
+        LedgerError
+            If the ledger cannot be used.
+        Stopped
+            If the process was asked to stop before the request was sent.
+        """
+        return await self._ask(request, SUSPENDING, identity)
+
+    def complete_sync(self, request: ModelRequest) -> ModelAnswer:
+        """Do the same as ``complete`` for a caller without an event loop."""
+        return driven(self._ask(request, BLOCKING, None))
+
+    @property
+    def endpoint(self) -> str:
+        """Where answers come from, without any secret."""
+        return self.engine.endpoint
+
+    @property
+    def route(self) -> str:
+        """How requests travel, for display."""
+        return str(getattr(self.engine, "route", self.engine.endpoint))
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop, when nothing in it is in flight.
+
+        An event loop that ends without this leaves its connections to the garbage collector.
+        """
+        if self._sender is not None:
+            await self._sender.engine.aclose()
+
+    def close(self) -> None:
+        """Close the connections of synchronous calls, when none is in flight."""
+        if self._sender is not None:
+            self._sender.engine.close()
+
+    def lookup(self, request: ModelRequest) -> ModelAnswer | None:
+        """Return the answer on record, or None; nothing is sent or counted."""
+        return self.lookup_many([request])[0]
+
+    def lookup_many(self, requests: Sequence[ModelRequest]) -> list[ModelAnswer | None]:
+        """Return what ``lookup`` would return for each request, in far fewer steps."""
+        identities = [self.identity(request) for request in requests]
+        found = self._store.lookup_many(identities)
+        if self.tape is not None:
+            self.tape.heard(*found)
+        return [found.get(identity) for identity in identities]
+
+    def identity(self, request: ModelRequest) -> bytes:
+        """Return the 16 bytes under which the answer is kept."""
+        return request_identity(self._of_round(request), self.engine.endpoint)
+
+    @contextmanager
+    def in_round(self, number: int) -> Iterator[None]:
+        """Ask everything anew in a ``with`` block, as other samples than in any other round.
+
+        Only the block asks so: other threads and tasks that share the stack do not.
+
+        Parameters
+        ----------
+        number : int
+            1 or more; 0 is the round of whoever asks for none. The same number again finds its
+            answers on record.
+        """
+        token = _rounds.set({**_rounds.get({}), self: number})
+        try:
+            yield
+        finally:
+            _rounds.reset(token)
+
+    def _of_round(self, request: ModelRequest) -> ModelRequest:
+        rounds = _rounds.get(None)
+        number = 0 if rounds is None else rounds.get(self, 0)
+        return replace(request, sample=request.sample + number * _ROUND) if number else request
+
+    # -- runs ------------------------------------------------------------------------------
+
+    def may_renew(self, request: ModelRequest) -> bool:
+        """Say whether a request is asked though the attempt before it has an answer.
+
+        It is where that answer was on record before the run began: a run that goes on keeps its
+        own. What is played from a record is asked as it was recorded.
+        """
+        if getattr(self.engine, "silent", False):
+            identity = self.identity(request)
+            failed = self.tape is not None and self.tape.fault(identity) is not None
+            return failed or self._store.lookup(identity) is not None
+        before = replace(request, attempt=request.attempt - 1)
+        return self._accounts.is_earlier(self.identity(before))
+
+    def finish(self) -> None:
+        """Note that the run is finished, unless its budget refused a request or nothing was begun.
+
+        Started again under the same name it asks anew what it could not read. A run without a name
+        is another one each time.
+        """
+        if not self._refused:
+            self._accounts.finish()
+
+    def renew(self) -> None:
+        """Have the run begin anew, though it may not be finished."""
+        self._accounts.finish(anyway=True)
+
+    # -- accounts --------------------------------------------------------------------------
+
+    @property
+    def usage(self) -> Usage:
+        """What went through this stack since it was made."""
+        return self._meter.usage
+
+    @property
+    def spent(self) -> Spent:
+        """What the run has spent, earlier and other processes included."""
+        return self._accounts.spent
+
+    @property
+    def calls_left(self) -> float | None:
+        """For how many calls the budget lasts, see ``Budget``; None where it has no ceiling."""
+        budget = self.budget
+        if budget.max_calls is budget.max_tokens is budget.max_usd is None:
+            return None
+        return budget.calls_left(self.spent)
+
+    @property
+    def places(self) -> int | None:
+        """How many requests may be under way at the moment; None where nothing is sent."""
+        pace = getattr(self._sender, "pace", None)
+        return None if pace is None else int(pace.places)
+
+    def hear(self, told: Callable[[float], None] | None) -> None:
+        """Have ``told`` called with the seconds that every answer takes from now on; None ends it.
+
+        It is called in whatever thread an answer comes, and must be quick.
+        """
+        self._meter.told = told
+
+    @property
+    def adaptations(self) -> tuple[str, ...]:
+        """Settings that were dropped or sent another way, each said once."""
+        return tuple(self._adaptations)
+
+    # -- the way of one request ------------------------------------------------------------
+
+    async def _ask(
+        self, request: ModelRequest, waiting: Waiting, identity: bytes | None
+    ) -> ModelAnswer:
+        if request.continuation is not None and not getattr(self.engine, "scores_texts", False):
+            raise unscoring(request.model, "there is no such call for models of this kind")
+        if identity is None:
+            identity = self.identity(request)
+        request = self._of_round(request)
+        answer = await waiting.found(self._store, identity)
+        if answer is not None:
+            self._meter.hit()
+        elif self.tape is not None and (fault := self.tape.fault(identity)) is not None:
+            raise fault
+        else:
+            answer = await self._had(identity, request, waiting)
+        if self.tape is not None:
+            self.tape.heard(identity)
+        if answer.adaptations:
+            self._adaptations.update(dict.fromkeys(answer.adaptations))
+        return answer
+
+    async def _had(self, identity: bytes, request: ModelRequest, waiting: Waiting) -> ModelAnswer:
+        """Have an answer that is not on record, and note it where none can be had."""
+        try:
+            if self._sender is not None:
+                return await self._sender.answer(identity, request, waiting)
+            assert self._pure is not None
+            return await self._work_out(self._pure, identity, request, waiting)
+        except (ModelError, BudgetSpent) as fault:
+            self._refused = self._refused or isinstance(fault, BudgetSpent)
+            if self.tape is not None:
+                self.tape.failed(identity, fault, model=request.model, endpoint=self.endpoint)
+            raise
+
+    async def _work_out(
+        self, engine: PureEngine, identity: bytes, request: ModelRequest, waiting: Waiting
+    ) -> ModelAnswer:
+        """Compute an answer and put it on record in one step, since nothing can be lost."""
+        STOPPING.check()
+        answer = engine.answer(request)
+        tokens, usd = self._sums.cost(request, answer)
+        number = self._store.model(request.model, engine.endpoint)
+        write = Record(
+            claim=self._accounts.claim(identity, tokens=tokens, usd=usd),
+            model=number,
+            answer=answer,
+        )
+        kept: ModelAnswer = await waiting.perform(self._store, write)
+        if kept.from_ledger:
+            self._meter.hit()
+        else:
+            self._meter.sent(again=False)
+            self._meter.answered(request.n_characters, kept, usd=usd)
+        return kept

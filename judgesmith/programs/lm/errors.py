@@ -1,0 +1,168 @@
+"""What can go wrong with a model call, and how keys are kept out of what is said of it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from urllib.parse import quote, urlsplit, urlunsplit
+
+from judgesmith.errors import JudgesmithError
+
+# Servers like to quote the key they refuse, whole or with stars in the middle, and proxies
+# the headers and the address of the request.
+_LOOKS_LIKE_A_KEY = re.compile(
+    r"""(?ix)
+    \b(?:sk|pk|rk|gsk|xai|hf|ghp|glpat|AIza)[-_][\w*.\-]{6,}
+    | \bAIza[\w\-]{10,}
+    | \b(?:AKIA|ASIA)[0-9A-Z]{12,}
+    | \bbearer\s+[\w*.\-+/=]{6,}
+    | \bbasic\s+(?=[\w+/]*[\d=])[\w+/]{6,}={0,2}
+    | (?<=://)[^\s/@"'<>]+(?=@)
+    | (?<![^\s/"'(<\[])[^\s/:@"'(<\[]+:[^\s/@"'>]+(?=@[\w\[])
+    | (?<=[?&])[\w\-]*(?:key|token|secret|password|passwd|signature|credential)=[^&\s"'<>]+
+    | (?<=api-key:\s)[^\s"',;]{6,}
+    | (?<=api-key":\s")[^\s"]{6,}
+    """
+)
+_NAME_OF_A_SECRET = re.compile(r"(?i)key|token|secret|passw|credential")
+_SHORTEST = 8  # characters of a secret; fewer would take out ordinary words
+_TELLING = 12  # characters at either end of a longer secret that tell it
+
+
+def redacted(text: str) -> str:
+    """Return ``text`` without anything that is, or looks like, a key."""
+    for secret in _secrets_of_the_environment():
+        # The environment need not be UTF-8: what is not, Python keeps as lone surrogates.
+        quoted = quote(secret, errors="surrogateescape")
+        for spelled in (secret, quoted, quoted.replace("/", "%2F")):
+            text = text.replace(spelled, "[key]")
+        if len(secret) >= 2 * _TELLING:  # it may have been cut, or have stars in the middle
+            text = re.sub(rf"{re.escape(secret[:_TELLING])}\S*", "[key]", text)
+            text = text.replace(secret[-_TELLING:], "[key]")
+    return _LOOKS_LIKE_A_KEY.sub(_removed, text)
+
+
+def _secrets_of_the_environment() -> Iterator[str]:
+    for name, value in os.environ.items():
+        if len(value) >= _SHORTEST and _NAME_OF_A_SECRET.search(name):
+            yield value
+
+
+def _removed(found: re.Match[str]) -> str:
+    # The full stop after a quoted key belongs to the sentence.
+    return "[key]." if found.group().endswith(".") else "[key]"
+
+
+def public_address(url: str) -> str:
+    """Return an address without user, password and query, as it may be stored and shown."""
+    if "://" not in url:  # no address that anybody can ask, but it may hold secrets all the same
+        return re.split(r"[?#]", url.rpartition("@")[2])[0].rstrip("/")
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if ":" in host:
+        host = f"[{host}]"
+    if parts.port is not None:
+        host = f"{host}:{parts.port}"
+    return urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", ""))
+
+
+class ModelError(JudgesmithError):
+    """The model could not be asked, or refused: wrong key, unknown model, bad request.
+
+    Attributes
+    ----------
+    status : int or None
+        HTTP status of the reply, where there was one.
+    """
+
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class TransientModelError(ModelError):
+    """A fault that a later attempt may not meet: rate limit, server error, lost connection.
+
+    Attributes
+    ----------
+    retry_after : float or None
+        Seconds that the server asked to wait.
+    """
+
+    def __init__(
+        self, message: str, *, status: int | None = None, retry_after: float | None = None
+    ) -> None:
+        super().__init__(message, status=status)
+        self.retry_after = retry_after
+
+    def tried(self, times: int) -> TransientModelError:
+        """Return the same fault, and how often it came.
+
+        Examples
+        --------
+        >>> print(TransientModelError("m: overloaded (HTTP 503)", status=503).tried(6))
+        m: overloaded (HTTP 503), tried 6 times
+        """
+        often = "once" if times == 1 else f"{times} times"
+        return TransientModelError(
+            f"{str(self).rstrip('.')}, tried {often}",
+            status=self.status,
+            retry_after=self.retry_after,
+        )
+
+
+_SET_UP = (401, 402, 403, 404, 405, 407)  # any other 4xx speaks of one request alone
+
+
+def speaks_of_one_item(fault: BaseException) -> bool:
+    """Say whether a fault leaves other requests their chance, rather than end the run."""
+    if isinstance(fault, TransientModelError):
+        return True
+    status = fault.status or 0 if isinstance(fault, ModelError) else 0
+    return 400 <= status < 500 and status not in _SET_UP
+
+
+class ContextWindowExceeded(ModelError):  # noqa: N818 - the name says what happened, like BudgetSpent
+    """The request is longer than the model can read; the item stays unscored for that reason."""
+
+
+def unscoring(model: str, why: str) -> ModelError:
+    """Return the fault of a model that cannot say how likely a given text is: of the set-up."""
+    return ModelError(
+        f"{model} gives no log-probabilities of a text that it is shown: {why}. A judge that rests "
+        "on them needs an endpoint with completions that echo the prompt, such as vLLM's, or the "
+        "offline model; any other judge (--judge) does without."
+    )
+
+
+class LedgerError(JudgesmithError):
+    """The ledger file cannot be used; the message names the file and the way out."""
+
+
+class BudgetSpent(JudgesmithError):  # noqa: N818 - an expected end of a run, not a fault
+    """A ceiling of the budget is reached; nothing further is sent.
+
+    Attributes
+    ----------
+    ceiling : str
+        Which one: ``max_calls``, ``max_tokens``, ``max_usd`` or ``max_minutes``.
+    calls : int
+        Requests sent in this run, including earlier processes.
+    tokens : int
+        Tokens charged to this run.
+    usd : float
+        United States dollars charged to this run.
+    minutes : float
+        How long the run has been at work.
+    """
+
+    def __init__(
+        self, message: str, *, ceiling: str, calls: int, tokens: int, usd: float, minutes: float
+    ) -> None:
+        super().__init__(message)
+        self.ceiling = ceiling
+        self.calls = calls
+        self.tokens = tokens
+        self.usd = usd
+        self.minutes = minutes

@@ -1,0 +1,303 @@
+"""Reading a request as strictly as it was written, and which function answers it."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum
+from typing import Any
+
+from judgesmith.errors import InputError
+from judgesmith.programs.features import FeatureVector, lexical_features
+from judgesmith.programs.lm.records import Message, Prefix
+from judgesmith.signatures.scale import PERCENT, Scale
+
+_INPUTS = "Your input fields are:\n"
+_OUTPUTS = "Your output fields are:\n"
+_END_OF_FIELDS = "All interactions will be structured"
+_FIELD = re.compile(r"^\d+\. `(\w+)` \(", re.MULTILINE)
+_FENCE = re.compile(r"<verbatim-([0-9a-f]{12})>\n")
+_SCHEMA = re.compile(r"^\{(\w+)\} +# note: .*?JSON schema: (\{.*\})\s*$", re.MULTILINE)
+_SCORE_FIELD = re.compile(
+    r"^\d+\. `(?:score|better|verdict)` \((?:Literal(\[.*\])|\w+)\): (.*)$", re.MULTILINE
+)
+_ENDS = re.compile(r"a whole number from (-?\d+) \(.*?\) to (-?\d+) \(")
+_ABSENT = "(none)"
+_CLOSING = "\n\nRespond with the corresponding output fields"
+
+Fields = Mapping[str, str | None]
+
+
+class UnreadableRequest(InputError):  # noqa: N818 - says what happened
+    """The request is not laid out as ``FencedAdapter`` lays requests out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """A demonstration: what was given, and the text of each answer that was supplied."""
+
+    inputs: Fields
+    outputs: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a prefix asks: the signature's fields, and the demonstrations.
+
+    Attributes
+    ----------
+    inputs, outputs : tuple of str
+        Names of the fields, in order.
+    schemas : mapping of str to mapping
+        The JSON schema of each output that has one.
+    examples : tuple of Example
+        In the order they are shown.
+    answers : Scale
+        What scores are asked for on.
+    """
+
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    schemas: Mapping[str, Mapping[str, Any]]
+    examples: tuple[Example, ...]
+    answers: Scale = PERCENT
+
+
+@functools.lru_cache(maxsize=64)
+def read_prefix(prefix: Prefix) -> Question:
+    """Return what a prefix asks, read once for all requests that share it."""
+    messages = prefix.messages
+    if not messages or messages[0].role != "system":
+        raise UnreadableRequest(
+            "the offline model reads requests in DSPy's chat layout, which begin with a system "
+            "message; use judgesmith's FencedAdapter."
+        )
+    system = messages[0].text
+    inputs, outputs = _field_names(system)
+    schemas = {}
+    for name, schema in _SCHEMA.findall(system):
+        if name in outputs:
+            try:
+                schemas[name] = json.loads(schema)
+            except ValueError:
+                continue
+    turns = messages[1:]
+    if [turn.role for turn in turns] != ["user", "assistant"] * (len(turns) // 2):
+        raise UnreadableRequest(
+            "demonstrations are pairs of a user and an assistant message; got the roles "
+            f"{', '.join(turn.role for turn in turns)}."
+        )
+    examples = tuple(
+        Example(
+            inputs=read_user(given.text, inputs, partial=True), outputs=_answers(answer, outputs)
+        )
+        for given, answer in zip(turns[::2], turns[1::2], strict=True)
+    )
+    return Question(
+        inputs=inputs,
+        outputs=outputs,
+        schemas=schemas,
+        examples=examples,
+        answers=_answers_on(system, schemas),
+    )
+
+
+def _answers_on(system: str, schemas: Mapping[str, Mapping[str, Any]]) -> Scale:
+    """Return the scale that the fields say scores are on; 0 to 100 where they say nothing."""
+    records = schemas.get("assessments", {}).get("$defs", {}).values()
+    said = [one["properties"]["score"] for one in records if "score" in one.get("properties", {})]
+    if said:
+        labels, description = said[0].get("enum", ()), said[0].get("description", "")
+    else:
+        found = _SCORE_FIELD.search(system, system.find(_OUTPUTS), system.find(_END_OF_FIELDS))
+        if found is None:
+            return PERCENT
+        labels = ast.literal_eval(found[1]) if found[1] else ()
+        description = found[2]
+    if len(labels) > 1:
+        return Scale.categorical(*map(str, labels))
+    ends = _ENDS.match(description)
+    return Scale(low=float(ends[1]), high=float(ends[2])) if ends else PERCENT
+
+
+def _field_names(system: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    at_inputs, at_outputs = system.find(_INPUTS), system.find(_OUTPUTS)
+    end = system.find(_END_OF_FIELDS)
+    if not 0 <= at_inputs < at_outputs < end:
+        raise UnreadableRequest(
+            "the system message does not list input and output fields as DSPy's chat layout does."
+        )
+    inputs = tuple(_FIELD.findall(system[at_inputs:at_outputs]))
+    outputs = tuple(_FIELD.findall(system[at_outputs:end]))
+    return inputs, outputs
+
+
+def read_user(text: str, names: Sequence[str], *, partial: bool = False) -> Fields:
+    r"""Return the fields of one user message; None where a field was not given."""
+    fields: dict[str, str | None] = {}
+    tag = ""
+    at = -1
+    for place, name in enumerate(names):
+        header = f"[[ ## {name} ## ]]\n"
+        here = _first_header(text, header) if at < 0 else at
+        if here < 0 or not text.startswith(header, here):
+            if not partial:
+                raise UnreadableRequest(f"the message has no field {name} where it should stand.")
+            fields[name] = None
+            continue
+        start = here + len(header)
+        fence = _FENCE.match(text, start)
+        if fence and fence[1] == (tag or fence[1]):
+            tag = fence[1]
+            close = f"\n</verbatim-{tag}>"
+            end = text.find(close, fence.end())
+            if end < 0:
+                raise UnreadableRequest(f"the fence around the field {name} does not close.")
+            fields[name] = text[fence.end() : end]
+            at = end + len(close)
+        else:
+            at = _end_of_plain(text, start, names[place + 1 :])
+            plain = text[start:at]
+            fields[name] = None if plain.strip() == _ABSENT else plain
+        if text.startswith("\n\n", at):
+            at += 2
+    return fields
+
+
+def _end_of_plain(text: str, start: int, following: Sequence[str]) -> int:
+    """Return where a field of the judge's own words ends: before the next header, or the close."""
+    marks = [f"\n\n[[ ## {name} ## ]]\n" for name in following]
+    if not following:
+        marks = [_CLOSING]
+    found = [place for mark in marks if (place := text.find(mark, start)) >= 0]
+    return min(found, default=len(text))
+
+
+def _first_header(text: str, header: str) -> int:
+    """Return where the first header stands: at the start, or after one line of introduction."""
+    if text.startswith(header):
+        return 0
+    at = text.find("\n\n" + header)
+    return at + 2 if at >= 0 and "\n" not in text[:at] else -1
+
+
+def _answers(message: Message, names: Sequence[str]) -> dict[str, str]:
+    """Return the text of each output of a demonstration, as far as there is one."""
+    found: dict[str, str] = {}
+    current = ""
+    for line in message.text.split("\n"):
+        header = re.match(r"\[\[ ## (\w+) ## \]\]\s*$", line)
+        if header:
+            current = header[1]
+            if current in names:
+                found.setdefault(current, "")
+        elif current in found:
+            found[current] += line + "\n"
+    return {name: text.strip() for name, text in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A score to be given, in points: the middle of a normal distribution and its spread."""
+
+    mean: float
+    spread: float
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """One of a few words to be given, by how likely each is; the likelihoods sum to 1.
+
+    Raises
+    ------
+    ValueError
+        If there is no word, or they do not sum to 1.
+    """
+
+    chances: Mapping[str, float]
+
+    def __post_init__(self) -> None:
+        total = fsum(self.chances.values())
+        if abs(total - 1) > 1e-9:
+            raise InputError(f"the likelihoods of words sum to 1; got {total:g}.")
+
+
+Piece = str | Score | Words
+"""A part of an answer: text, or a score or word that is still to be settled on."""
+
+Answerer = Callable[[Prefix, Question, Fields], Mapping[str, Sequence[Piece]]]
+
+
+class UnknownSignature(InputError):  # noqa: N818 - says what happened
+    """The offline model has no function for the signature that was asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Registered:
+    inputs: frozenset[str]
+    outputs: frozenset[str]
+    optional: frozenset[str]
+    answer: Answerer
+
+    def fits(self, inputs: frozenset[str], outputs: frozenset[str]) -> bool:
+        """Say whether all needed fields are there, and no unknown ones."""
+        return (
+            self.inputs <= inputs <= self.inputs | self.optional
+            and self.outputs <= outputs <= self.outputs | self.optional
+        )
+
+
+_REGISTRY: list[_Registered] = []
+
+
+def answers_signature(
+    *, inputs: str, outputs: str, optional: str = ""
+) -> Callable[[Answerer], Answerer]:
+    """Register a function that answers every signature with these fields.
+
+    The function gets the prefix, what it asks, and the item's fields; it returns the pieces of
+    each output field. Instructions play no part: an optimizer may rewrite them.
+
+    Parameters
+    ----------
+    inputs, outputs : str
+        Names of fields that must be there, between blanks.
+    optional : str
+        Names of input or output fields that may be there as well.
+    """
+
+    def register(answer: Answerer) -> Answerer:
+        entry = _Registered(
+            inputs=frozenset(inputs.split()),
+            outputs=frozenset(outputs.split()),
+            optional=frozenset(optional.split()),
+            answer=answer,
+        )
+        _REGISTRY.append(entry)
+        return answer
+
+    return register
+
+
+def answerer_of(question: Question) -> Answerer:
+    """Return the function that answers a signature."""
+    inputs, outputs = frozenset(question.inputs), frozenset(question.outputs)
+    for entry in _REGISTRY:
+        if entry.fits(inputs, outputs):
+            return entry.answer
+    raise UnknownSignature(
+        "the offline model has no answer for the signature "
+        f"{', '.join(question.inputs)} -> {', '.join(question.outputs)}; register one with "
+        "judgesmith.programs.offline.answers_signature, or use another model."
+    )
+
+
+def features_of(fields: Fields) -> FeatureVector:
+    """Return the lexical features of the texts of a question."""
+    return lexical_features(
+        fields.get("source") or "", fields.get("context"), fields.get("response") or ""
+    )

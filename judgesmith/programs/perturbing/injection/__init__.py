@@ -1,0 +1,1 @@
+"""Single errors put into texts, by rule or by a model."""

@@ -1,0 +1,332 @@
+"""Whether a model put in the errors it was asked for, where it says, and nothing else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final
+
+from judgesmith.errors import InputError
+from judgesmith.programs.judging.json_answers import read_json, spelled
+from judgesmith.programs.perturbing.differences import (
+    Incomparable,
+    Token,
+    differences,
+    edit_of,
+    spoken_around,
+    tokens_of,
+    unwrapped,
+)
+from judgesmith.programs.perturbing.passage import Passage
+from judgesmith.programs.perturbing.verifying import NOT_ANOTHER, added_fault, remade
+from judgesmith.signatures.perturbation import (
+    EARLIER_TOUCHED,
+    Edit,
+    SubAspect,
+    Target,
+    mends,
+    touches,
+    with_error,
+)
+
+_FIELDS = ("number", "was", "now", "explanation")
+_LONGEST = 500  # characters of an explanation
+_DIGITS = re.compile(r"\d{1,4}")
+_DOTS = re.compile(r"^\s*(?:\.{3,}|…)\s*|\s*(?:\.{3,}|…)\s*$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedError:
+    """One error as a model reports it."""
+
+    number: int
+    was: str
+    now: str
+    explanation: str = ""
+
+
+def read_errors(text: str, n: int) -> tuple[ReportedError, ...]:
+    """Return the errors that an answer reports, by number."""
+    value = read_json(text, list[Any])
+    if isinstance(value, dict):
+        value = next((one for one in value.values() if isinstance(one, list)), [value])
+    records = value if isinstance(value, list) else []
+    found = [_read(one, place) for place, one in enumerate(records, start=1)]
+    if sorted(one.number for one in found) != list(range(1, n + 1)):
+        raise InputError(f"{len(found)} errors are reported, with their numbers, in place of {n}.")
+    return tuple(sorted(found, key=lambda one: one.number))
+
+
+def _read(record: Any, place: int) -> ReportedError:
+    if not isinstance(record, dict):
+        raise InputError("an error is reported as a record with number, was, now, explanation.")
+    given = spelled(record, _FIELDS)
+    number = _DIGITS.search(str(given.get("number", place)))
+    return ReportedError(
+        number=int(number[0]) if number else 0,
+        was=_quoted(given.get("was")),
+        now=_quoted(given.get("now")),
+        explanation=" ".join(_text(given.get("explanation")).split())[:_LONGEST],
+    )
+
+
+def _quoted(value: Any) -> str:
+    return _DOTS.sub("", _text(value))
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+ELSEWHERE: Final = "changed where no error is reported"
+"""There is a change outside all places that were reported."""
+
+NOWHERE: Final = "nothing was changed where an error is reported"
+"""A reported place is as it was, or is the place of another error."""
+
+Change = tuple[range, range]
+"""Places of tokens that are gone from a text, and of those that stand there instead."""
+
+
+def places_by_report(
+    found: Sequence[Change],
+    reported: Sequence[ReportedError],
+    tokens: Sequence[Token],
+    other: Sequence[Token],
+) -> list[list[Change]] | str:
+    """Return the changes of each reported error, or why they cannot be told apart."""
+    before = [_occurrences(one.was, tokens) for one in reported]
+    after = [_occurrences(one.now, other) for one in reported]
+    ends = len(tokens), len(other)
+    own: list[list[Change]] = [[] for _ in reported]
+    waiting: list[tuple[Change, dict[int, Change]]] = []
+    for at, place in enumerate(found):
+        fits: dict[int, Change] = {}
+        for slid in _slides(place, found, at, tokens, other):
+            for number in range(len(reported)):
+                if number not in fits and _covers(before[number], after[number], slid, ends):
+                    fits[number] = slid
+        if not fits:
+            return ELSEWHERE
+        if len(fits) == 1:
+            ((number, slid),) = fits.items()
+            own[number].append(slid)
+        else:
+            waiting.append((place, fits))
+    for _, fits in waiting:
+        number = min(fits, key=lambda one: (len(own[one]), one))
+        own[number].append(fits[number])
+    if not all(own):
+        return NOWHERE
+    for places, *quoted in zip(own, before, after, strict=True):
+        if not _is_one_error(places, quoted, tokens, other):
+            return ELSEWHERE
+    return own
+
+
+def _is_one_error(
+    places: Sequence[Change],
+    quoted: Sequence[Sequence[range]],
+    tokens: Sequence[Token],
+    other: Sequence[Token],
+) -> bool:
+    """Say whether changes stand in one place, are the same everywhere, or move words."""
+    for side, occurrences in enumerate(quoted):
+        end = len((tokens, other)[side])
+        if any(all(_holds(one, place[side], end) for place in places) for one in occurrences):
+            return True
+    gone = [tuple(tokens[one].key for one in removed) for removed, _ in places]
+    come = [tuple(other[one].key for one in added) for _, added in places]
+    if len(set(gone)) == len(set(come)) == 1:
+        return gone[0] != () and come[0] != ()
+    return sorted(sum(gone, ())) == sorted(sum(come, ()))
+
+
+def _covers(
+    before: Sequence[range], after: Sequence[range], place: Change, ends: tuple[int, int]
+) -> bool:
+    removed, added = place
+    return any(_holds(one, removed, ends[0]) for one in before) or any(
+        _holds(one, added, ends[1]) for one in after
+    )
+
+
+def _holds(quoted: range, part: range, end: int) -> bool:
+    """Say whether a quotation holds tokens; none at all have to be between two of its own."""
+    inside = quoted.start <= part.start and part.stop <= quoted.stop
+    if part or not inside:
+        return inside
+    return part.start in (0, end) or quoted.start < part.start < quoted.stop
+
+
+def _slides(
+    place: Change,
+    found: Sequence[Change],
+    at: int,
+    tokens: Sequence[Token],
+    other: Sequence[Token],
+) -> Iterator[Change]:
+    """Yield where a change may as well have been made: of equal words any may be the new ones."""
+    yield place
+    removed, added = place
+    if removed and added:
+        return
+    moving, keys = (added, other) if added else (removed, tokens)
+    first = (found[at - 1][bool(added)].stop + 1) if at else 0
+    last = (found[at + 1][bool(added)].start - 1) if at + 1 < len(found) else len(keys)
+    for step in (-1, 1):
+        by = 0
+        while True:
+            start, stop = moving.start + by, moving.stop + by
+            if step < 0:
+                if start <= first or keys[start - 1].key != keys[stop - 1].key:
+                    break
+            elif stop >= last or keys[start].key != keys[stop].key:
+                break
+            by += step
+            yield _moved(removed, by), _moved(added, by)
+
+
+def _moved(one: range, by: int) -> range:
+    return range(one.start + by, one.stop + by)
+
+
+def _occurrences(quoted: str, tokens: Sequence[Token]) -> list[range]:
+    """Return the places of tokens at which quoted words stand."""
+    wanted = tokens_of(quoted)
+    found = _same([one.key for one in wanted], [one.key for one in tokens])
+    if found or not wanted:
+        return found
+    while wanted and not wanted[0].is_word:
+        wanted = wanted[1:]
+    while wanted and not wanted[-1].is_word:
+        wanted = wanted[:-1]
+    small = [one.key.casefold() for one in tokens]
+    return _same([one.key.casefold() for one in wanted], small)
+
+
+def _same(wanted: Sequence[str], keys: Sequence[str]) -> list[range]:
+    """Return where some keys stand among others."""
+    n = len(wanted)
+    starts = (place for place, key in enumerate(keys) if wanted and key == wanted[0])
+    return [range(one, one + n) for one in starts if keys[one : one + n] == wanted]
+
+
+UNCHANGED: Final = NOT_ANOTHER
+"""The text came back as it was."""
+
+TOO_MUCH: Final = "too much was changed"
+"""More words came or went than so many errors take, or a place is as wide as half the text."""
+
+TOO_CLOSE: Final = "two errors at one place"
+"""Errors touch each other."""
+
+_WORDS_OF_ONE = 30  # that an error may take or bring, also in a short text
+_SHARE_OF_ONE = 1 / 3
+_MOST_LOST = 0.75
+_MOST_LOST_TO_ONE = 0.5
+_FEW = 6
+_WIDEST, _WIDEST_SHARE = 40, 0.5
+_MOST_EVER, _LONG = 4, 1000  # lengths and characters of an answer with all that is around it
+
+
+def verified_errors(
+    answer: str,
+    reported: Sequence[ReportedError],
+    target: Target,
+    sub_aspects: Sequence[SubAspect],
+) -> Target | str:
+    """Return a target with the errors that a model put in, or what is wrong with its answer."""
+    original = target.text
+    if len(answer) > _MOST_EVER * len(original) + _LONG:
+        return TOO_MUCH  # before anything is looked for in it
+    text = unwrapped(answer, original)
+    if not text:
+        return "empty"
+    if fault := spoken_around(text, original):
+        return fault
+    tokens, other = tokens_of(original), tokens_of(text)
+    if [token.key for token in tokens] == [token.key for token in other]:
+        return UNCHANGED
+    try:
+        found = [(one.removed, one.added) for one in differences(tokens, other, text)]
+    except Incomparable as fault_:
+        return str(fault_)
+    longest = max(
+        (len(tokens_of(original[start:end])) for start, end in Passage(original).sentences),
+        default=0,
+    )
+    if _is_too_much(found, tokens, other, len(reported), longest):
+        return TOO_MUCH
+    widest = max(_WIDEST, _WIDEST_SHARE * max(len(tokens), len(other)), longest + _FEW)
+    if any(len(tokens_of(one)) > widest for said in reported for one in (said.was, said.now)):
+        return TOO_MUCH
+    places = places_by_report(found, reported, tokens, other)
+    if isinstance(places, str):
+        return places
+    several = [
+        [edit_of(tokens, other, removed, added, text) for removed, added in own] for own in places
+    ]
+    edits = _in_order(edit for own in several for edit in own)
+    if any(one.end > other.start for one, other in pairwise(edits)):
+        return TOO_CLOSE
+    if any(touches(edit, span) for edit in edits for one in target.errors for span in one.spans):
+        return EARLIER_TOUCHED
+    if mends(target, edits):
+        return EARLIER_TOUCHED
+    if fault := added_fault(edits, text, original):
+        return fault
+    made = remade(original, edits, other)
+    if isinstance(made, str):
+        return made
+    return _with_errors(target, several, reported, sub_aspects)
+
+
+def _is_too_much(
+    found: Sequence[Change],
+    tokens: Sequence[Token],
+    other: Sequence[Token],
+    n_errors: int,
+    longest: int,
+) -> bool:
+    """Say whether more words came or went than so many errors take: a sentence each, at most."""
+    n_lost = sum(tokens[place].is_word for removed, _ in found for place in removed)
+    n_new = sum(other[place].is_word for _, added in found for place in added)
+    n_words = sum(token.is_word for token in tokens)
+    most = n_errors * max(_WORDS_OF_ONE, _SHARE_OF_ONE * n_words, longest + _FEW)
+    share = _MOST_LOST if n_errors > 1 else _MOST_LOST_TO_ONE
+    return n_new > most or n_lost > min(most, max(_FEW, share * n_words))
+
+
+def _with_errors(
+    target: Target,
+    several: Sequence[Sequence[Edit]],
+    reported: Sequence[ReportedError],
+    sub_aspects: Sequence[SubAspect],
+) -> Target | str:
+    """Return a target with errors added one after the other, each at its place by then."""
+    done: list[Edit] = []
+    for edits, said, sub_aspect in zip(several, reported, sub_aspects, strict=True):
+        made = with_error(
+            target,
+            [_shifted(edit, done) for edit in _in_order(edits)],
+            sub_aspect=sub_aspect.name,
+            kind="model",
+            explanation=said.explanation,
+        )
+        if isinstance(made, str):
+            return TOO_CLOSE
+        target = made
+        done += edits
+    return target
+
+
+def _in_order(edits: Iterable[Edit]) -> list[Edit]:
+    return sorted(edits, key=lambda one: (one.start, one.end))
+
+
+def _shifted(edit: Edit, done: Sequence[Edit]) -> Edit:
+    by = sum(len(one.text) - (one.end - one.start) for one in done if one.end <= edit.start)
+    return edit.model_copy(update={"start": edit.start + by, "end": edit.end + by})

@@ -1,0 +1,542 @@
+"""Every kind of single error that a rule can put into a text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Final
+
+from judgesmith.programs.perturbing import damage, grammar
+from judgesmith.programs.perturbing import grammar as entities
+from judgesmith.programs.perturbing.catalogue import (
+    NOT_ENGLISH,
+    Case,
+    Change,
+    Found,
+    drawn,
+    drawn_order,
+    too_few,
+)
+from judgesmith.programs.perturbing.damage import joined_by, left_out, one_sentence
+from judgesmith.programs.perturbing.grammar import names_and_numbers
+from judgesmith.programs.perturbing.injection.room import Room
+from judgesmith.programs.perturbing.passage import Passage, Span, word_set
+from judgesmith.signatures.perturbation import Skipped
+
+NO_PLACE = Skipped(reason="no place apart from earlier errors")
+"""Why there is no room for a further error of a kind."""
+
+SMALL_OPENERS = word_set(
+    "the a an this that these those it he she they we you there his her their its our some many "
+    "most all both each every one two three in on at by for from with after before when while"
+)
+"""English words that have a capital only because they open a sentence."""
+
+_OFF_TOPIC = (
+    "Rye bread keeps longer when it is wrapped in a dry cloth.",
+    "The tide tables for that coast are printed every autumn.",
+    "A chess clock has two faces and one spring.",
+    "Most ferns do badly in a window that faces south.",
+    "The third violin was tuned half a tone too low.",
+    "Wool shrinks in water that is too warm.",
+    "Old maps of the river show an island that is no longer there.",
+    "Beekeepers move their hives after sunset.",
+    "The recipe asks for two cups of barley and a pinch of salt.",
+    "Paint dries more slowly in a cellar than under a roof.",
+    "The museum of clocks is closed on the first day of the month.",
+    "Some owls hunt in the early afternoon.",
+)
+_UNFOUNDED = (
+    "A second inquiry into this was opened soon afterwards.",
+    "Several witnesses have since taken back what they said.",
+    "The cost of it was later put at nine million.",
+    "A book about it is to appear next spring.",
+    "Experts in three other countries came to the same result.",
+    "The same had already happened eleven years before.",
+    "Two of those concerned have refused to comment.",
+    "It was first reported by a local newspaper.",
+    "Nearly half of all people asked said that they agreed.",
+    "A spokeswoman later denied all of this.",
+    "An appeal was turned down within a week.",
+    "The details were kept secret for a month.",
+)
+_EMPTY = (
+    "There is much that could be said about all of this.",
+    "It is what it is, and time will tell.",
+    "All of this is worth knowing, in one way or another.",
+    "As with most things, there are many sides to it.",
+    "It goes without saying that these are things that happen.",
+    "In a way that is how things stand at this point in time.",
+    "One may think about this what one likes.",
+    "That is certainly something to be aware of in general.",
+)
+_RUDE = (
+    "Any fool could have told you that.",
+    "Whoever does not see this is plainly stupid.",
+    "Not that you would understand it anyway.",
+    "Shut up and take it or leave it.",
+    "What a pathetic lot they all are.",
+    "Nobody with half a brain would ask.",
+)
+
+
+def off_topic_sentence(room: Room) -> Found:
+    """Put in a sentence that belongs to another subject."""
+    return _put_in(room, _others_sentence(room) or _unused(room, _OFF_TOPIC))
+
+
+def unsupported_addition(room: Room) -> Found:
+    """Put in a statement that nothing in the source bears out."""
+    return _put_in(room, _unused(room, _UNFOUNDED) or _others_sentence(room))
+
+
+def empty_talk(room: Room) -> Found:
+    """Put in a sentence that says nothing."""
+    return _put_in(room, _unused(room, _EMPTY))
+
+
+def rude_remark(room: Room) -> Found:
+    """Put in a sentence that insults."""
+    return _put_in(room, _unused(room, _RUDE))
+
+
+def repetition(room: Room) -> Found:
+    """Say a sentence without errors once more, at another gap or right after itself."""
+    sentences = room.whole_sentences
+    if not sentences:
+        return too_few(1, "sentences") if not room.passage.sentences else NO_PLACE
+    return _put_in(room, room.shown(sentences[room.rng.randrange(len(sentences))]))
+
+
+def contradiction(room: Room) -> Found:
+    """Deny a sentence right after it was said."""
+    if not room.passage.may_be_english or not room.passage.has_latin:
+        return NOT_ENGLISH
+    for place in drawn_order(len(room.whole_sentences), room.rng):
+        start, end = room.whole_sentences[place]
+        said = room.text[start:end]
+        if room.is_free(end, end) and len(Passage(said).words) > 1 and "?" not in said:
+            opens = (start, start + len(said.split()[0])) not in room.passage.openers
+            kept = said if opens else _inner(room, (start, end))
+            return [(end, end, f"{joined_by(room.case)}Yet it is not true that {kept}")]
+    return NO_PLACE
+
+
+def sentence_omission(room: Room) -> Found:
+    """Leave out a sentence without errors; one is left at least."""
+    sentences = room.passage.sentences
+    if len(sentences) < 2:
+        return too_few(2, "sentences")
+    for place in drawn_order(len(sentences), room.rng):
+        change = left_out(room.case, place)
+        if room.is_free(*sentences[place]) and room.holds([change]):
+            return [change]
+    return NO_PLACE
+
+
+def sentence_moved(room: Room) -> Found:
+    """Take a sentence without errors to another gap of the text."""
+    sentences = room.passage.sentences
+    if len(sentences) < 2:
+        return too_few(2, "sentences")
+    for place in drawn_order(len(sentences), room.rng):
+        out = left_out(room.case, place)
+        if not room.is_free(*sentences[place]) or not room.holds([out]):
+            continue
+        said = room.shown(sentences[place])
+        for gap in drawn_order(len(sentences) + 1, room.rng):
+            if gap in (place, place + 1):
+                continue
+            back = _at_gap(room, gap, said)
+            if room.holds([back]) and not out[0] <= back[0] <= out[1]:
+                return [out, back]
+    return NO_PLACE
+
+
+def _put_in(room: Room, said: str | None) -> Found:
+    """Return what puts a sentence into a free gap between sentences, or at an end."""
+    if not room.passage.sentences:
+        return too_few(1, "sentences")
+    if not said:
+        return NO_PLACE
+    for gap in drawn_order(len(room.passage.sentences) + 1, room.rng):
+        for before in (False, True):
+            change = _at_gap(room, gap, said, before_next=before)
+            if room.holds([change]):
+                return [change]
+    return NO_PLACE
+
+
+def _at_gap(room: Room, gap: int, said: str, *, before_next: bool = False) -> Change:
+    """Return what puts a sentence after the one before a gap, or before the one after it."""
+    sentences, between = room.passage.sentences, joined_by(room.case)
+    if gap == 0 or (before_next and gap < len(sentences)):
+        start = sentences[gap][0]
+        return start, start, said + between
+    end = sentences[gap - 1][1]
+    return end, end, between + said
+
+
+def _unused(room: Room, choices: tuple[str, ...]) -> str | None:
+    """Return a sentence that is not in the text, for texts that may be English."""
+    if not room.passage.may_be_english or not room.passage.has_latin:
+        return None
+    left = [one for one in choices if one not in room.text]
+    return left[room.rng.randrange(len(left))] if left else None
+
+
+def _others_sentence(room: Room) -> str | None:
+    """Return a sentence from a text of another source, if there is one."""
+    donors = room.case.donors
+    given = None if donors is None else donors.other_than(room.case.item, room.rng)
+    said = None if given is None else one_sentence(given, room.rng)
+    return None if said is None or said in room.text else said
+
+
+def _inner(room: Room, sentence: tuple[int, int]) -> str:
+    """Return a sentence as it is written within another one."""
+    said = room.shown(sentence)
+    word = said.split()[0]
+    return said[0].lower() + said[1:] if word.istitle() and word.lower() in SMALL_OPENERS else said
+
+
+_OPPOSITES = (
+    "more/less most/least higher/lower highest/lowest high/low rise/fall rose/fell rising/falling "
+    "increase/decrease increased/decreased increases/decreases increasing/decreasing first/last "
+    "before/after won/lost win/lose wins/loses winning/losing best/worst better/worse "
+    "largest/smallest larger/smaller large/small bigger/smaller big/little up/down early/late "
+    "earlier/later old/young older/younger oldest/youngest new/old open/closed opened/closed "
+    "always/never good/bad above/below over/under inside/outside with/without into/out_of "
+    "accepted/rejected agreed/refused arrived/left bought/sold began/ended begin/end start/end "
+    "started/stopped success/failure successful/unsuccessful support/oppose supports/opposes "
+    "supported/opposed love/hate loves/hates loved/hated like/dislike likes/dislikes near/far_from "
+    "strong/weak stronger/weaker fast/slow faster/slower long/short longer/shorter easy/hard "
+    "easier/harder rich/poor hot/cold warm/cool happy/sad safe/dangerous legal/illegal "
+    "guilty/innocent alive/dead dead/alive killed/saved died/survived injured/unharmed "
+    "allowed/forbidden possible/impossible likely/unlikely known/unknown true/false right/wrong "
+    "father/mother mother/father son/daughter daughter/son husband/wife wife/husband "
+    "brother/sister sister/brother man/woman woman/man men/women women/men boy/girl girl/boy "
+    "morning/evening day/night north/south east/west northern/southern eastern/western "
+    "left/right many/few everyone/nobody everything/nothing admitted/denied confirmed/denied "
+    "praised/blamed approved/rejected signed/left joined/left beat/lost_to against/for "
+    "public/private common/rare rare/common full/empty heavy/light cheap/expensive"
+)
+_STRONGER = (
+    "some/all many/all most/all several/countless few/no often/always sometimes/always "
+    "usually/always rarely/never may/will might/will could/will can/must probably/certainly "
+    "possibly/certainly perhaps/certainly likely/certain reportedly/undoubtedly "
+    "allegedly/undoubtedly alleged/proven suspected/proven nearly/exactly almost/exactly "
+    "around/exactly about/exactly roughly/exactly approximately/exactly suggests/proves "
+    "suggest/prove suggested/proved believes/knows believe/know believed/knew thinks/knows "
+    "think/know claims/proves claimed/proved said/proved says/proves hopes/knows hope/know "
+    "expected/certain appears/is seems/is appeared/was seemed/was should/must helped/forced "
+    "good/perfect bad/terrible important/all-important large/gigantic big/gigantic"
+)
+_WRONG_LINKS = (
+    "but/so because/although although/because so/but while/because however/therefore "
+    "therefore/however also/instead and/but after/because when/although since/although "
+    "if/because then/nevertheless"
+)
+_OPENINGS = (
+    "Nevertheless, ",
+    "As a consequence, ",
+    "By contrast, ",
+    "For example, ",
+    "In other words, ",
+    "Similarly, ",
+)
+_PADDING = (
+    "as it were and so to speak",
+    "it must be noted in this connection",
+    "as has been or may have been said",
+    "to all intents and purposes",
+    "at this point in time, more or less",
+    "if one may put it in this manner",
+)
+_ODD = ("um, like, you know", "lol", "or whatever", "heretofore", "methinks", "innit", "so yeah")
+_VAGUE_NAMES = ("someone or something", "somebody or other", "a certain one")
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
+_PHRASE = 4
+
+
+def _pairs(line: str, *, both: bool = False) -> Mapping[str, str]:
+    pairs = [pair.replace("_", " ").split("/") for pair in line.split()]
+    table = dict(reversed(pairs))
+    back = {other: one for one, other in reversed(pairs)} if both else {}
+    return MappingProxyType({**back, **table})
+
+
+OPPOSITES: Final = _pairs(_OPPOSITES, both=True)
+"""English words and what says the opposite in their place."""
+
+STRONGER: Final = _pairs(_STRONGER)
+"""English words and what says too much in their place."""
+
+WRONG_LINKS: Final = _pairs(_WRONG_LINKS)
+"""English words that join statements, and what joins them wrongly."""
+
+
+def opposite_words(room: Room) -> Found:
+    """Exchange a word for one that says the opposite."""
+    return _exchanged(room, OPPOSITES, "with an opposite")
+
+
+def overstatement(room: Room) -> Found:
+    """Exchange a careful word for one that says too much."""
+    return _exchanged(room, STRONGER, "of caution")
+
+
+def wrong_connective(room: Room) -> Found:
+    """Join two statements by a word that says something else of how they belong together."""
+    if not room.passage.may_be_english or not room.passage.has_latin:
+        return NOT_ENGLISH
+    changes = list(_exchanges(room, WRONG_LINKS))
+    for sentence in room.passage.sentences[1:]:
+        opener = room.passage.words_of(sentence)[:1]
+        if opener and room.is_free(opener[0][0], opener[0][1]):
+            start, end = opener[0]
+            word = room.shown((start, end))
+            put = _OPENINGS[room.rng.randrange(len(_OPENINGS))]
+            if word.lower() in SMALL_OPENERS and word.istitle():
+                changes.append((start, end, put + word.lower()))
+            else:
+                changes.append((start, start, put))
+    return _one_of(room, changes)
+
+
+def vague_mentions(room: Room) -> Found:
+    """Put something vague in the place of one name or number."""
+    if not room.passage.may_be_english or not room.passage.has_latin:
+        return NOT_ENGLISH
+    mentions = list(names_and_numbers(room.passage, room.case.item.source))
+    if not mentions:
+        return Skipped(reason="no name or number")
+    return _one_of(room, [(*span, _vague(room, span)) for span in mentions])
+
+
+def unclear_reference(room: Room) -> Found:
+    """Put a pronoun that may mean anybody in the place of a name."""
+    if not room.passage.may_be_english or not room.passage.has_latin:
+        return NOT_ENGLISH
+    changes = []
+    for start, end in names_and_numbers(room.passage, room.case.item.source):
+        if room.text[start].isdigit() or room.text[end : end + 1] in ("'", "\u2019"):
+            continue
+        opens = start in room.starts_of_sentences
+        put = ("they", "it", "this one")[room.rng.randrange(3)]
+        changes.append((start, end, put.capitalize() if opens else put))
+    return _one_of(room, changes) if changes else Skipped(reason="no name")
+
+
+def phrase_omission(room: Room) -> Found:
+    """Leave out four words that follow each other within a sentence."""
+    if len(room.passage.words) <= _PHRASE:
+        return too_few(_PHRASE + 1, "words")
+    for words in room.runs(_PHRASE):
+        change = _gone(room.text, words[0][0], words[-1][1])
+        if room.holds([change]):
+            return [change]
+    return NO_PLACE
+
+
+def phrase_repetition(room: Room) -> Found:
+    """Say three words that follow each other once more, right after themselves."""
+    return _said_again(room, 3)
+
+
+def word_repetition(room: Room) -> Found:
+    """Say a word twice."""
+    return _said_again(room, 1)
+
+
+def phrase_moved(room: Room) -> Found:
+    """Let two runs of two words change places within a sentence."""
+    for words in room.runs(4):
+        (start, _), (_, middle), (after, _), (_, end) = words
+        one, two = room.text[start:middle], room.text[after:end]
+        if one != two and room.text[middle:after] in ("", " "):
+            return [(start, end, two + room.text[middle:after] + one)]
+    return NO_PLACE
+
+
+def wordy_phrases(room: Room) -> Found:
+    """Put a phrase without content between two words."""
+    return _between_words(room, _PADDING)
+
+
+def register_break(room: Room) -> Found:
+    """Put a phrase between two words that belongs to another way of speaking."""
+    return _between_words(room, _ODD)
+
+
+def _exchanged(room: Room, table: Mapping[str, str], what: str) -> Found:
+    if not room.passage.may_be_english or not room.passage.has_latin:
+        return NOT_ENGLISH
+    changes = list(_exchanges(room, table, free=False))
+    if not changes:
+        return Skipped(reason=f"no word {what}")
+    return _one_of(room, changes)
+
+
+def _exchanges(room: Room, table: Mapping[str, str], *, free: bool = True) -> Iterator[Change]:
+    """Yield what exchanges words that a table knows; capitals within sentences are of names."""
+    for start, end in room.words if free else room.passage.words:
+        word = room.text[start:end]
+        other = table.get(word.lower())
+        if other is None:
+            continue
+        if word.islower():
+            yield start, end, other
+        elif word.istitle() and (start, end) in room.passage.openers:
+            yield start, end, other[0].upper() + other[1:]
+
+
+def _one_of(room: Room, changes: list[Change]) -> Found:
+    free = [change for change in changes if room.holds([change])]
+    return drawn(free, 1, room.rng) if free else NO_PLACE
+
+
+def _vague(room: Room, span: Span) -> str:
+    said = room.shown(span)
+    if _YEAR.fullmatch(said):
+        return "some year or other"
+    if said[0].isdigit():
+        return "some"
+    put = _VAGUE_NAMES[room.rng.randrange(len(_VAGUE_NAMES))]
+    opens = span[0] in room.starts_of_sentences
+    return put.capitalize() if opens else put
+
+
+def _gone(text: str, start: int, end: int) -> Change:
+    """Return what leaves words out with one of the blanks around them."""
+    if start and text[start - 1].isspace():
+        return start - 1, end, ""
+    return start, end + (end < len(text) and text[end].isspace()), ""
+
+
+def _said_again(room: Room, n: int) -> Found:
+    for words in room.runs(n):
+        start, end = words[0][0], words[-1][1]
+        if room.is_free(end, end):
+            between = "" if _is_unspaced(room, words[-1]) else " "
+            return [(end, end, between + room.text[start:end])]
+    return NO_PLACE if len(room.passage.words) >= n else too_few(n, "words")
+
+
+def _is_unspaced(room: Room, word: Span) -> bool:
+    """Say whether a word is of a script that is written without blanks."""
+    start, end = word
+    return end - start == 1 and ord(room.text[start]) > 0x0E00 and room.text[start].isalpha()
+
+
+def _between_words(room: Room, choices: tuple[str, ...]) -> Found:
+    if not room.passage.may_be_english or not room.passage.has_latin:
+        return NOT_ENGLISH
+    left = [one for one in choices if one not in room.text] or list(choices)
+    put = left[room.rng.randrange(len(left))]
+    for (_, end), (start, _) in room.runs(2):
+        if room.text[end:start] == " " and room.is_free(end, end):
+            return [(end, end, f", {put},")]
+    return NO_PLACE
+
+
+_TRIES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class InjectionRule:
+    """One kind of error."""
+
+    kind: str
+    says: str
+    change: Callable[[Room], Found]
+
+
+def _anywhere(rule: Callable[[Case], Found], tries: int = _TRIES) -> Callable[[Room], Found]:
+    """Return a rule that draws again where it met an earlier error."""
+
+    def change(room: Room) -> Found:
+        for _ in range(tries):
+            found = rule(room.case)
+            if isinstance(found, Skipped) or room.holds(found):
+                return found
+        return NO_PLACE
+
+    return change
+
+
+def _in_a_sentence(rule: Callable[[Case], Found]) -> Callable[[Room], Found]:
+    """Return a rule that changes one sentence, as far as it is free of earlier errors."""
+
+    def change(room: Room) -> Found:
+        found: Found = too_few(1, "sentences")
+        for place in drawn_order(len(room.passage.sentences), room.rng):
+            start, end = room.passage.sentences[place]
+            one = replace(room.case, passage=Passage(room.text[start:end]))
+            found = rule(one)
+            if isinstance(found, Skipped):
+                continue
+            moved = [(start + first, start + last, put) for first, last, put in found]
+            free = [one for one in moved if room.holds([one])]
+            if free:
+                return free
+            found = NO_PLACE
+        return found
+
+    return change
+
+
+def _rules(*several: tuple[str, str, Callable[[Room], Found]]) -> Mapping[str, InjectionRule]:
+    return MappingProxyType({kind: InjectionRule(kind, says, do) for kind, says, do in several})
+
+
+RULES: Final[Mapping[str, InjectionRule]] = _rules(
+    # What the text says.
+    ("fictional_entities", "a name or number is invented", _anywhere(entities.fictional_entities)),
+    ("number_swap", "a number is not the right one", _anywhere(damage.number_swap)),
+    ("negation", "a statement is turned round", _anywhere(damage.negation)),
+    ("opposite_words", "a word says the opposite of what is meant", opposite_words),
+    ("overstatement", "more is said than is known", overstatement),
+    ("contradiction", "a statement is denied right after it", contradiction),
+    ("unsupported_addition", "a statement is made up", unsupported_addition),
+    # What it leaves out.
+    (
+        "key_sentence_omission",
+        "what matters most is left out",
+        _anywhere(damage.key_sentence_omission, tries=1),
+    ),
+    ("sentence_omission", "a sentence is left out", sentence_omission),
+    ("phrase_omission", "words that are needed are left out", phrase_omission),
+    ("vague_mentions", "it is not said who, what or how much", vague_mentions),
+    # How it hangs together.
+    ("reordering", "two sentences stand in each other's place", _anywhere(damage.reordering)),
+    ("sentence_moved", "a sentence stands in the wrong place", sentence_moved),
+    ("off_topic_sentence", "a sentence belongs to another subject", off_topic_sentence),
+    ("wrong_connective", "statements are joined by the wrong word", wrong_connective),
+    ("unclear_reference", "it is unclear who or what is meant", unclear_reference),
+    # How short it is.
+    ("repetition", "a sentence is said twice", repetition),
+    ("rewriting", "the same is said again in other words", _anywhere(damage.rewriting)),
+    ("phrase_repetition", "words are said twice", phrase_repetition),
+    ("empty_talk", "a sentence says nothing", empty_talk),
+    ("wordy_phrases", "words are used that say nothing", wordy_phrases),
+    # How it is written.
+    ("grammatical_errors", "there is a fault of grammar", _anywhere(grammar.grammatical_errors)),
+    ("character_typos", "a word is mistyped", _anywhere(damage.character_typos)),
+    ("character_deletions", "a letter is missing", _anywhere(damage.character_deletions)),
+    (
+        "punctuation_loss",
+        "a sentence has lost its marks",
+        _in_a_sentence(damage.punctuation_loss),
+    ),
+    ("case_loss", "a sentence has lost its capitals", _in_a_sentence(damage.case_loss)),
+    ("word_deletions", "a word is missing", _anywhere(damage.word_deletions)),
+    ("word_repetition", "a word stands there twice", word_repetition),
+    ("phrase_moved", "words stand in the wrong order", phrase_moved),
+    ("truncation", "a sentence breaks off", _in_a_sentence(damage.truncation)),
+    ("register_break", "words belong to another way of speaking", register_break),
+    ("rude_remark", "a remark insults whoever is meant or reads it", rude_remark),
+)
+"""All rules by kind, see :class:`InjectionRule`."""

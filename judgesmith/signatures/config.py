@@ -1,0 +1,250 @@
+"""What can be chosen about a judge: what all share, and what the simplest families add."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
+
+from judgesmith.errors import InputError
+from judgesmith.signatures.aggregation import Aggregation
+from judgesmith.signatures.fences import imitates_layout
+from judgesmith.signatures.items import Demonstration
+from judgesmith.signatures.plain_faults import record_faults
+from judgesmith.signatures.rubric import DEFAULT_RUBRIC, Rubric
+from judgesmith.signatures.scale import PERCENT, Scale
+
+
+class JudgeConfig(BaseModel):
+    """What a judge of any family is told; each family adds what is particular to it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    by_criterion: ClassVar[tuple[str, ...]] = ()
+    """Fields that hold a value for each of some criteria, and can be set for one by name."""
+
+    judge: str
+    rubric: Rubric = DEFAULT_RUBRIC
+    answers: Scale = PERCENT
+    instructions: Mapping[str, str] = Field(default_factory=dict)
+    demonstrations: Mapping[str, tuple[Demonstration, ...]] = Field(default_factory=dict)
+    nearest: int | None = Field(default=None, ge=1)
+    samples: int = Field(default=1, ge=1, le=1000)
+    reduction: Literal["mean", "median", "mode"] = "mean"
+    weighting: Literal["none", "probabilities"] = "none"
+    temperature: FiniteFloat = Field(default=0.0, ge=0.0, le=2.0)
+    max_tokens: int | None = Field(default=None, ge=1)
+    aggregation: Aggregation = Field(default_factory=Aggregation)
+
+    @field_validator("answers")
+    @classmethod
+    def _can_be_answered_on(cls, answers: Scale) -> Scale:
+        is_whole = answers.low.is_integer() and answers.high.is_integer()
+        if not (is_whole and answers.higher_is_better and answers.high - answers.low <= 100):
+            raise InputError(
+                "models answer in whole points, of which more are better, on 101 levels at most; "
+                f"got {answers}{'' if answers.higher_is_better else ', which counts faults'}."
+            )
+        for label in answers.labels:
+            if imitates_layout(label) or label != " ".join(label.split()) or not label:
+                raise InputError(f"a word to answer with stands on one line; got {label!r}.")
+        return answers
+
+    @model_validator(mode="after")
+    def _has_the_criteria_it_weighs(self) -> Self:
+        asked = self.scored_criteria
+        if self.aggregation.kind == "mean" and not asked:
+            raise InputError("the mean of the criteria needs criteria; this judge asks for none.")
+        unknown = [name for name in self.aggregation.criteria if name not in asked]
+        if unknown:
+            raise InputError(
+                f"the aggregation weighs {', '.join(unknown)}; this judge asks for "
+                f"{', '.join(asked) or 'no criteria'}."
+            )
+        return self
+
+    @model_serializer(mode="wrap")
+    def _family_first(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write the family, then what is particular to it, then what all have."""
+        found: dict[str, Any] = plain(self)
+        shared = [name for name in JudgeConfig.model_fields if name != "judge"]
+        own = [name for name in found if name not in JudgeConfig.model_fields]
+        return {name: found[name] for name in ("judge", *own, *shared) if name in found}
+
+    @property
+    def scores_criteria(self) -> bool:
+        """Whether the judge gives each criterion of its rubric a score of its own."""
+        return False
+
+    @property
+    def scored_criteria(self) -> tuple[str, ...]:
+        """Names of the criteria that the judge gives a score of their own."""
+        return self.rubric.names if self.scores_criteria else ()
+
+    @property
+    def tells_rubric(self) -> bool:
+        """Whether the model is told anything of task and criteria."""
+        return True
+
+    @property
+    def own_score(self) -> str:
+        """What the score is where nothing was learned, in words."""
+        return "the model's own overall score"
+
+    @record_faults()
+    def decided(self, sets: Mapping[str, Any]) -> Self:
+        """Return the protocol with some parts set otherwise."""
+        return type(self).model_validate({**dict(self), **sets})
+
+    def for_own_rubric(self) -> Self:
+        """Return the protocol without what it holds for criteria of other rubrics."""
+        return self
+
+    @property
+    def fingerprint(self) -> str:
+        """Twelve hex digits that change when any part of the protocol does."""
+        plain = json.dumps(self.model_dump(mode="json"), sort_keys=True)
+        return hashlib.sha256(plain.encode()).hexdigest()[:12]
+
+
+class WholeOrEachConfig(JudgeConfig):
+    """The part of a protocol that says what is asked about."""
+
+    asks: Literal["criteria", "overall"] = "criteria"
+
+    @property
+    def scores_criteria(self) -> bool:
+        """Whether the judge gives each criterion a score of its own."""
+        return self.asks == "criteria"
+
+    @property
+    def own_score(self) -> str:
+        """What the score is made of where nothing was learned."""
+        return "the mean of the criteria" if self.scores_criteria else super().own_score
+
+
+__all__ = ["ActiveCriticConfig", "Aggregation", "Demonstration"]
+
+
+class ActiveCriticConfig(JudgeConfig):
+    """The whole of an Active-Critic judge but its model: read, edit, compare it, put it back.
+
+    Parameters
+    ----------
+    judge : str
+        The family of judges that understands this protocol.
+    variant : {"vanilla", "coarse", "fine"}
+        Graded examples alone; task and criteria in one question with one overall score; or every
+        criterion scored first, then the whole.
+    criteria_calls : {"joint", "separate"}
+        Whether the fine variant scores all criteria in one call or each in a call of its own.
+    overall : {"asked", "mean"}
+        Whether the fine variant asks for an overall score, or takes the mean of the criteria.
+    explain : {"before", "after", "none"}
+        Where explanations stand: before their scores, after them, or nowhere. The vanilla
+        variant has none.
+    rubric, answers, instructions, demonstrations, samples, temperature, max_tokens, aggregation
+        See ``JudgeConfig``.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of its range, parts of the fine variant are chosen for another one, or
+        the aggregation needs criteria that are not asked for.
+
+    Examples
+    --------
+    >>> ActiveCriticConfig().fingerprint == ActiveCriticConfig(variant="fine").fingerprint
+    True
+    """
+
+    judge: str = "active-critic"
+    variant: Literal["vanilla", "coarse", "fine"] = "fine"
+    criteria_calls: Literal["joint", "separate"] = "joint"
+    overall: Literal["asked", "mean"] = "asked"
+    explain: Literal["before", "after", "none"] = "before"
+
+    @model_validator(mode="after")
+    def _parts_of_its_variant(self) -> Self:
+        for name, usual in (("criteria_calls", "joint"), ("overall", "asked")):
+            given = getattr(self, name)
+            if self.variant != "fine" and given != usual:
+                raise InputError(
+                    f"{name}={given} is a part of the fine variant; the {self.variant} one scores "
+                    "no criteria by themselves."
+                )
+        return self
+
+    @property
+    def scores_criteria(self) -> bool:
+        """Whether the judge gives each criterion of its rubric a score of its own."""
+        return self.variant == "fine"
+
+    @property
+    def tells_rubric(self) -> bool:
+        """Whether the model is told anything of task and criteria."""
+        return self.variant != "vanilla"
+
+    @property
+    def own_score(self) -> str:
+        """What the score is where nothing was learned, in words."""
+        return "the mean of the criteria" if self.overall == "mean" else super().own_score
+
+    def decided(self, sets: Mapping[str, Any]) -> Self:
+        """Return the protocol with some parts set otherwise.
+
+        Another variant has parts of its own: those of the fine one are then as usual, unless
+        they are set.
+        """
+        bare = {"criteria_calls": "joint", "overall": "asked"} if "variant" in sets else {}
+        return super().decided({**bare, **sets})
+
+
+DIRECT_ENDS = ("as bad as can be", "as good as can be")
+"""What the lowest and the highest score mean."""
+
+
+class DirectConfig(WholeOrEachConfig):
+    """The whole of a direct judge but its model."""
+
+    judge: Literal["direct"] = "direct"
+    asks: Literal["overall", "criteria"] = "overall"
+
+
+EXPLAIN_EVAL_ENDS = ("as poor as such texts get", "as good as such texts get")
+"""What the lowest and the highest score mean."""
+
+
+class ExplainEvalConfig(WholeOrEachConfig):
+    """The whole of a judge that analyses and rates, but its model."""
+
+    judge: Literal["explain-eval"] = "explain-eval"
+    explain: Literal["before", "after", "none"] = "before"
+    answers: Scale = Scale(low=1, high=5)
+
+
+class GPTScoreConfig(WholeOrEachConfig):
+    """The whole of a judge by likelihood, but its model."""
+
+    judge: Literal["gptscore"] = "gptscore"
+    asks: Literal["overall", "criteria"] = "overall"
+    samples: Literal[1] = 1
+    weighting: Literal["none"] = "none"
+
+    @property
+    def own_score(self) -> str:
+        """What the score is made of where nothing was learned."""
+        by_criterion = " after each criterion, on average" if self.scores_criteria else ""
+        return f"the likelihood of the response, by token{by_criterion}"

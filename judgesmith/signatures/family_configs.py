@@ -1,0 +1,411 @@
+"""What can be chosen about judges of the families that have more to choose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal, Self
+
+from pydantic import Field, FiniteFloat, field_validator, model_validator
+
+from judgesmith.errors import InputError
+from judgesmith.signatures.aggregation import Aggregation
+from judgesmith.signatures.config import JudgeConfig, WholeOrEachConfig
+from judgesmith.signatures.fences import imitates_layout
+from judgesmith.signatures.rubric import Criterion, folded
+from judgesmith.signatures.scale import PERCENT, Scale
+
+G_EVAL_ENDS = ("fails by these steps", "passes all of these steps")
+"""What the lowest and the highest score mean."""
+
+GENERAL_STEPS = (
+    "Read the source, and note what a response to it has to do.",
+    "Read the response from beginning to end.",
+    "Collect what speaks for it and what speaks against it, by what is to be judged alone.",
+    "Weigh both sides, the graver faults first, and settle on the score.",
+)
+"""What stands where a criterion has no steps of its own."""
+
+MOST_STEPS = 12
+_LONGEST_STEP = 600
+
+
+class GEvalConfig(WholeOrEachConfig):
+    """The whole of a judge that scores by evaluation steps, but its model."""
+
+    judge: Literal["g-eval"] = "g-eval"
+    plan: Literal["own", "general"] = "own"
+    steps: Mapping[str, tuple[str, ...]] = {}
+    answers: Scale = Scale(low=1, high=5)
+    weighting: Literal["none", "probabilities"] = "probabilities"
+
+    @field_validator("steps")
+    @classmethod
+    def _stand_on_lines(cls, steps: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
+        for name, several in steps.items():
+            check_steps(several, of=name)
+        return steps
+
+    def steps_for(self, criterion: Criterion) -> tuple[str, ...] | None:
+        """Return the steps of a criterion; None where it has none of its own."""
+        return self.steps.get(steps_key(criterion)) or self.steps.get(criterion.name)
+
+    def for_own_rubric(self) -> Self:
+        """Return the protocol without steps for criteria of other rubrics."""
+        kept = lines_for(self.rubric.criteria, self.steps)
+        if not self.rubric.criteria and "overall" in self.steps:
+            kept["overall"] = self.steps["overall"]
+        return self.model_copy(update={"steps": kept})
+
+
+def steps_key(criterion: Criterion) -> str:
+    """Return under what the steps of one wording of a criterion are kept."""
+    return f"{criterion.name}: {' '.join(criterion.definition.split())}"
+
+
+def lines_for(
+    criteria: Sequence[Criterion], lines: Mapping[str, tuple[str, ...]]
+) -> dict[str, tuple[str, ...]]:
+    """Return those of several lines by criterion that are for one of ``criteria``."""
+    keys = {key for one in criteria for key in (steps_key(one), one.name)}
+    return {key: several for key, several in lines.items() if key in keys}
+
+
+def check_steps(steps: tuple[str, ...], *, of: str) -> None:
+    """Refuse steps that could not stand in a question, one per line."""
+    if not 1 <= len(steps) <= MOST_STEPS:
+        raise InputError(f"expected 1 to {MOST_STEPS} steps for {of[:60]}; got {len(steps)}.")
+    for step in steps:
+        is_line = 0 < len(step) <= _LONGEST_STEP and step == " ".join(step.split())
+        if not is_line or imitates_layout(step):
+            raise InputError(
+                f"a step for {of[:60]} is one line of text, {_LONGEST_STEP} characters at most, "
+                f"without the markers of questions; got {step[:80]!r}."
+            )
+
+
+CHECKLIST_ENDS = ("it does not hold", "it holds")
+"""What no and yes mean."""
+
+NO_YES = Scale.categorical("no", "yes")
+
+MOST_WRITTEN = 5
+"""Questions per criterion that a model is asked for at most."""
+
+
+class ChecklistConfig(JudgeConfig):
+    """The whole of a judge that asks yes or no, but its model."""
+
+    judge: Literal["checklist"] = "checklist"
+    plan: Literal["own", "rubric"] = "own"
+    questions: Mapping[str, tuple[str, ...]] = {}
+    answers: Scale = NO_YES
+    weighting: Literal["none", "probabilities"] = "probabilities"
+
+    @field_validator("questions")
+    @classmethod
+    def _are_questions(cls, given: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
+        for name, several in given.items():
+            check_questions_of(several, of=name)
+        return given
+
+    @model_validator(mode="after")
+    def _asks_yes_or_no(self) -> Self:
+        if self.answers != NO_YES:
+            raise InputError(f"a checklist is answered by no or yes; got {self.answers}.")
+        return self
+
+    @property
+    def scores_criteria(self) -> bool:
+        """Each criterion has a score: the share of its questions with the answer yes."""
+        return True
+
+    @property
+    def own_score(self) -> str:
+        """What the score is made of where nothing was learned."""
+        return "the mean of the criteria"
+
+    def questions_for(self, criterion: Criterion) -> tuple[str, ...]:
+        """Return what is asked of a criterion, its definition where it has no questions."""
+        own = self.questions.get(steps_key(criterion)) or self.questions.get(criterion.name)
+        if own and self.plan == "own":
+            return own
+        said = " ".join(criterion.definition.split())
+        return (said if said.endswith("?") else f"Does this hold for the response: {said}?",)
+
+    def for_own_rubric(self) -> Self:
+        """Return the protocol without questions for criteria of other rubrics."""
+        kept = lines_for(self.rubric.criteria, self.questions)
+        return self.model_copy(update={"questions": kept})
+
+
+def check_questions_of(questions: tuple[str, ...], *, of: str) -> None:
+    """Refuse questions that could not stand in a checklist."""
+    check_steps(questions, of=of)
+    for one in questions:
+        if not one.endswith(("?", "？", "؟")):
+            raise InputError(f"a question for {of[:60]} ends on a question mark; got {one[:80]!r}.")
+
+
+THREE = Scale.categorical("Worse", "Similar", "Better")
+"""How a second text compares with a first one."""
+
+YES_NO = Scale.categorical("No", "Yes")
+"""Whether a first text is better than a second one."""
+
+MANNERS = {
+    "dialogue": "a turn of two or three informal sentences, as people talk",
+    "story": "one paragraph of fewer than 150 words, whose last sentence is complete",
+    "summar": "one paragraph of two to four sentences",
+    "translat": "as long as the source, in its register",
+}
+"""Length and register of exemplars, by what the name of a type of task holds."""
+
+ANY_MANNER = "as long as such responses usually are, in their usual tone, complete to the last word"
+
+
+class ExemplarConfig(WholeOrEachConfig):
+    """The whole of a judge by synthetic exemplars but its models."""
+
+    judge: Literal["exemplar"] = "exemplar"
+    asks: Literal["overall", "criteria"] = "overall"
+    levels: int = Field(default=5, ge=2, le=100)
+    form: Literal["three", "yes-no"] = "three"
+    order: Literal["one", "both"] = "one"
+    normalisation: Literal["affine", "level"] = "affine"
+    mirrored: bool = False
+    verdicts: Literal["probabilities", "samples"] = "probabilities"
+    n_sampled: int = Field(default=5, ge=1, le=1000)
+    writer_temperature: FiniteFloat = Field(default=0.0, ge=0.0, le=2.0)
+    manner: str = ""
+
+    @field_validator("manner")
+    @classmethod
+    def _no_marker(cls, manner: str) -> str:
+        if imitates_layout(manner):
+            raise InputError(f"the manner holds what questions are laid out with: {manner[:80]!r}.")
+        return " ".join(manner.split())
+
+    @model_validator(mode="after")
+    def _draws_in_its_own_way(self) -> Self:
+        if self.samples != 1 or self.weighting != "none":
+            raise InputError(
+                "an exemplar judge asks every comparison once, or as often as n_sampled says with "
+                "verdicts='samples'; leave samples and weighting as they are."
+            )
+        return self
+
+    @property
+    def own_score(self) -> str:
+        """What the score is made of where nothing was learned."""
+        if self.scores_criteria:
+            return "the mean of the criteria, each by comparisons with exemplars"
+        return "comparisons with exemplars of quality as a whole"
+
+    @property
+    def words(self) -> Scale:
+        """What a comparison is answered with."""
+        return THREE if self.form == "three" else YES_NO
+
+    @property
+    def asked_manner(self) -> str:
+        """Length and register that are asked for."""
+        kind = self.rubric.task_type.lower()
+        known = (text for part, text in MANNERS.items() if part in kind)
+        return self.manner or next(known, ANY_MANNER)
+
+
+PREFERENCES = Scale.categorical("B", "tie", "A")
+"""What a comparison is answered with; the better the text that is shown first, the higher."""
+
+
+class PairwiseConfig(JudgeConfig):
+    """The whole of a judge that compares but its model."""
+
+    judge: Literal["pairs"] = "pairs"
+    ranking: Literal["beam", "all"] = "beam"
+    beam: int = Field(default=8, ge=1, le=64)
+    doubt: FiniteFloat = Field(default=0.1, ge=0.0, le=0.5)
+    answers: Scale = PREFERENCES
+    weighting: Literal["none", "probabilities"] = "probabilities"
+
+    @model_validator(mode="after")
+    def _compares(self) -> Self:
+        if self.answers != PREFERENCES:
+            raise InputError(
+                f"a comparison is answered with {', '.join(reversed(PREFERENCES.labels))}; got "
+                f"{self.answers}."
+            )
+        if self.aggregation != Aggregation():
+            raise InputError(
+                "ranks within a source become no points by weights; leave the aggregation as it is."
+            )
+        return self
+
+    @property
+    def own_score(self) -> str:
+        """What the score is made of."""
+        return "the rank among the responses to the same source"
+
+
+Shown = Literal["source+context", "source", "response"]
+"""Which texts stand beside the response: the source and what it rests on, the source, or none."""
+
+SHOWN: tuple[Shown, ...] = ("source+context", "source", "response")
+
+LEVELS = Scale.categorical("Unacceptable", "Poor", "Fair", "Good", "Excellent")
+"""The overall score in words; 1 to 5 in numbers."""
+
+POINTS = Scale(low=1, high=5)
+"""The overall score in numbers."""
+
+SEVERITIES = ("Neutral", "Minor", "Moderate", "Major", "Critical")
+"""How bad an error is, in words for 1 to 5."""
+
+MOST_ERRORS = 8
+"""How many errors an annotator names at most; of more the most severe are kept."""
+
+# What a reader of the response alone can tell. A name that is not here gets all there is.
+_ABOUT_LANGUAGE = ("fluen", "gramma", "spell", "orthogr", "punctuat", "readab", "legib", "typo")
+
+_WORST = "it fails in this respect, and its errors leave little of use"
+_BEST = "it leaves nothing to wish for in this respect"
+
+_RULES = (
+    "Go by what is shown here; do not rest a verdict on what you know from elsewhere.",
+    "Call an error whatever hurts the response in this respect, be it small.",
+    "Name what is wrong only if you can say why; if nothing is, name no error and give {best}.",
+    "Give less than {best} only where you name at least one error.",
+)
+_IGNORED = "Leave these to others, however bad they are: {names}."
+_SEVERITY_POINTS = "a whole number from 1 (hardly matters) to 5 (ruins the response)"
+
+
+class AnnotatorConfig(WholeOrEachConfig):
+    """The whole of an annotator but its model."""
+
+    by_criterion: ClassVar[tuple[str, ...]] = ("shows", "ignores")
+
+    judge: Literal["annotator"] = "annotator"
+    answers: Scale = LEVELS
+    severity: Literal["points", "words"] = "points"
+    rules: Literal["on", "off"] = "on"
+    shown: Literal["fitting", "source+context", "source", "response"] = "fitting"
+    shows: Mapping[str, Shown] = Field(default_factory=dict)
+    ignores: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+
+    @field_validator("ignores", mode="before")
+    @classmethod
+    def _names_with_commas(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
+            return given
+        return {name: _listed(one) if isinstance(one, str) else one for name, one in given.items()}
+
+    @model_validator(mode="after")
+    def _can_be_asked(self) -> Self:
+        if self.answers not in (LEVELS, POINTS):
+            raise InputError(
+                f"an annotator answers on {', '.join(LEVELS.labels)}, or on {POINTS}; got "
+                f"{', '.join(self.answers.labels) or self.answers}."
+            )
+        if self.demonstrations:
+            raise InputError("an annotator is shown no demonstrations.")
+        if self.weighting != "none":
+            raise InputError(
+                "an annotator lists errors before its score, after which one level has nearly all "
+                "probability: weighting must be none; choose samples instead."
+            )
+        return self
+
+    def shown_for(self, criterion: Criterion | None) -> Shown:
+        """Return which texts stand beside the response; None asks about the whole."""
+        if criterion is not None and criterion.name in self.shows:
+            return self.shows[criterion.name]
+        if self.shown != "fitting":
+            return self.shown
+        words = folded(criterion.name).split() if criterion is not None else ()
+        is_language = any(word.startswith(_ABOUT_LANGUAGE) for word in words)
+        return "response" if is_language else "source+context"
+
+    def rules_for(self, criterion: Criterion | None) -> str:
+        """Return the rules as they are told, one per line; empty where there are none."""
+        if self.rules == "off":
+            return ""
+        best = self.answers.labels[-1] if self.answers.labels else f"{self.answers.high:g}"
+        rules = [one.format(best=best) for one in _RULES]
+        if criterion is not None:
+            others = tuple(name for name in self.rubric.names if name != criterion.name)
+            if names := self.ignores.get(criterion.name, others):
+                rules.append(_IGNORED.format(names=", ".join(names)))
+        return "\n".join(f"- {one}" for one in rules)
+
+    def meaning_of(self, criterion: Criterion) -> str:
+        """Return a criterion with what the lowest and the highest score mean."""
+        names = self.answers.labels or (f"{self.answers.low:g}", f"{self.answers.high:g}")
+        ends = {names[0]: criterion.worst or _WORST, names[-1]: criterion.best or _BEST}
+        said = [f"{level} means: {text.rstrip('.')}." for level, text in ends.items()]
+        return f"{criterion.name}: {' '.join(' '.join([criterion.definition, *said]).split())}"
+
+    @property
+    def grades(self) -> str:
+        """What an error's severity is asked for on, as it stands in the JSON that is asked for."""
+        words = f'"one of {", ".join(SEVERITIES)}"'
+        return _SEVERITY_POINTS if self.severity == "points" else words
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    names = tuple(name for one in text.split(",") if (name := one.strip()))
+    return () if names == ("none",) else names
+
+
+class FormConfig(WholeOrEachConfig):
+    """The part of a protocol that all models with a form of their own share."""
+
+    form: ClassVar[str]
+
+    @model_validator(mode="after")
+    def _keeps_to_the_form(self) -> Self:
+        own = type(self).model_fields["answers"].default
+        model = f"{'an' if self.judge[0] in 'aeiou' else 'a'} {self.judge} model"
+        if self.answers != own:
+            raise InputError(f"{model} answers on {own}, as it was trained to; got {self.answers}.")
+        if self.demonstrations:
+            raise InputError(f"the form of {model} shows no demonstrations.")
+        if self.weighting != "none":
+            raise InputError(
+                f"{model} writes words before its score, after which one level has "
+                "nearly all probability: weighting must be none; choose samples instead."
+            )
+        return self
+
+
+class PrometheusConfig(FormConfig):
+    """The whole of a judge that asks a Prometheus model but that model."""
+
+    form: ClassVar[str] = "prometheus-absolute"
+    judge: Literal["prometheus"] = "prometheus"
+    answers: Scale = Scale(low=1, high=5)
+
+
+class ThemisConfig(FormConfig):
+    """The whole of a judge that asks a Themis model but that model."""
+
+    form: ClassVar[str] = "themis"
+    judge: Literal["themis"] = "themis"
+    answers: Scale = Scale(low=1, high=5)
+
+
+class AutoJConfig(FormConfig):
+    """The whole of a judge that asks an Auto-J model but that model."""
+
+    form: ClassVar[str] = "auto-j-single"
+    judge: Literal["auto-j"] = "auto-j"
+    asks: Literal["criteria", "overall"] = "overall"
+    answers: Scale = Scale(low=1, high=10)
+
+
+class DistilledConfig(FormConfig):
+    """The whole of a judge that asks a distilled model but that model."""
+
+    form: ClassVar[str] = "distilled"
+    judge: Literal["distilled"] = "distilled"
+    answers: Scale = PERCENT

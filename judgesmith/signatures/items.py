@@ -1,0 +1,89 @@
+"""Texts to be judged: rated ones, and graded examples that are shown to the model."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from judgesmith.signatures.scale import Scale
+
+
+class RatedItem(BaseModel):
+    """A source, a response to it, and what people said of the response.
+
+    Parameters
+    ----------
+    source_id, system_id : str
+        What was answered and who answered. Items that share a source stay together in splits.
+    source : str
+        The article, prompt, dialogue or sentence that was answered, verbatim.
+    context : str or None
+        Extra material that raters saw.
+    response : str
+        The text under judgement, verbatim.
+    references : tuple of str
+        Other answers known to be good; may be empty.
+    human : dict of str to tuple of float
+        One rating per rater, by criterion, in points of ``scale``; may be empty.
+    scale : dict of str to Scale
+        The rating form, by criterion.
+    extra : dict
+        Every other field of the row, kept as it came.
+
+    Examples
+    --------
+    >>> item = RatedItem(source="2 + 2?", response="4", human={"overall": (5, 4)})
+    >>> item.human["overall"]
+    (5.0, 4.0)
+    >>> len(item.key)
+    32
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    source_id: str = ""
+    system_id: str = ""
+    source: str = ""
+    context: str | None = None
+    response: str
+    references: tuple[str, ...] = ()
+    human: Mapping[str, tuple[float, ...]] = Field(default_factory=dict)
+    scale: Mapping[str, Scale] = Field(default_factory=dict)
+    extra: Mapping[str, Any] = Field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """Thirty-two hex digits of the judged texts: equal for equal texts, whatever the ids."""
+        return text_key(self.source, self.context, self.response)
+
+
+def text_key(source: str, context: str | None, response: str) -> str:
+    """Return thirty-two hex digits that are equal for equal texts alone."""
+    texts = json.dumps([source, context, response])
+    return hashlib.blake2b(texts.encode(), digest_size=16).hexdigest()
+
+
+def source_hash(source: str, response: str) -> str:
+    """Return an id for a source without one; an item without a source stands for itself."""
+    text = source or response
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+class Demonstration(BaseModel):
+    """A graded example that is shown to the model."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    inputs: Mapping[str, str | None]
+    outputs: Mapping[str, Any]
+    kind: Literal["labelled", "bootstrapped"] = "labelled"
+
+    @property
+    def key(self) -> str:
+        """``RatedItem.key`` of the row it was made from, so that it never scores itself."""
+        text = self.inputs.get
+        return text_key(text("source") or "", text("context"), text("response") or "")

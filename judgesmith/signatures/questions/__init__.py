@@ -1,0 +1,1 @@
+"""Everything that a model is asked, one file a family."""

@@ -1,0 +1,192 @@
+"""Questions asked on a scale of their own, with the explanation first, last or left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar, cast, get_args
+
+import dspy
+
+from judgesmith.signatures.judgement import (
+    Assessment,
+    AssessmentScoreFirst,
+    AssessmentScoreOnly,
+    assessment_on,
+    score_desc,
+)
+from judgesmith.signatures.questions.active_critic import ENDS, assessments_desc
+from judgesmith.signatures.scale import PERCENT, Scale, is_percent
+
+Given = ParamSpec("Given")
+Made = TypeVar("Made")
+
+
+def made_once(make: Callable[Given, Made]) -> Callable[Given, Made]:
+    """Return ``make`` with the questions it made last kept for those who want the same.
+
+    Making one takes DSPy about ten milliseconds, and a search asks for the same few of every
+    judge it tries. Nobody changes a question in place, so judges can share them.
+
+    Examples
+    --------
+    >>> from judgesmith.signatures.questions.active_critic import ScoreOverall
+    >>> without_fields(ScoreOverall, "task") is without_fields(ScoreOverall, "task")
+    True
+    """
+    return cast(Callable[Given, Made], lru_cache(maxsize=256)(make))
+
+
+@made_once
+def without_fields(signature: type[dspy.Signature], *names: str) -> type[dspy.Signature]:
+    """Return ``signature`` without the fields of these names, as far as it has them.
+
+    Examples
+    --------
+    >>> from judgesmith.signatures.questions.active_critic import ScoreOverall
+    >>> asked = without_fields(ScoreOverall, "task", "explanation")
+    >>> list(asked.input_fields), list(asked.output_fields)
+    (['source', 'context', 'response', 'assessments'], ['score'])
+    """
+    for name in names:
+        if name in signature.fields:
+            signature = signature.delete(name)
+    return signature
+
+
+Explain = Literal["before", "after", "none"]
+"""Where an explanation stands: before its score, after it, or nowhere."""
+
+ASSESSMENTS: dict[Explain, Any] = {
+    "before": list[Assessment],
+    "after": list[AssessmentScoreFirst],
+    "none": list[AssessmentScoreOnly],
+}
+"""What assessments of several criteria are read as."""
+
+
+def explained(signature: type[dspy.Signature], explain: Explain) -> type[dspy.Signature]:
+    """Return ``signature`` with explanations where ``explain`` wants them.
+
+    Parameters
+    ----------
+    signature : type of dspy.Signature
+        With an output ``explanation``, or ``assessments`` that hold some; each before its score.
+    explain : {"before", "after", "none"}
+        Before leaves everything as it is.
+
+    Examples
+    --------
+    >>> from judgesmith.signatures.questions.active_critic import ScoreOverall
+    >>> for explain in ("before", "after", "none"):
+    ...     print(list(explained(ScoreOverall, explain).output_fields))
+    ['explanation', 'score']
+    ['score', 'explanation']
+    ['score']
+    """
+    if explain == "before":
+        return signature
+    return _moved(signature, explain)
+
+
+@made_once
+def _moved(signature: type[dspy.Signature], explain: Explain) -> type[dspy.Signature]:
+    if "assessments" in signature.output_fields:
+        asked: type[dspy.Signature] = signature.with_updated_fields(
+            "assessments", type_=ASSESSMENTS[explain]
+        )
+        return asked
+    field = signature.output_fields["explanation"]
+    without = without_fields(signature, "explanation")
+    found: type[dspy.Signature] = (
+        without if explain == "none" else without.append("explanation", field, type_=str)
+    )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class On:
+    """Marks the type of an answer with the scale that its scores are on."""
+
+    scale: Scale
+
+
+def question_on(
+    signature: type[dspy.Signature],
+    scale: Scale,
+    explain: Explain = "before",
+    *,
+    ends: tuple[str, str] | None = None,
+) -> type[dspy.Signature]:
+    """Return a question of a judge that asks for scores on ``scale``, explained or not.
+
+    Parameters
+    ----------
+    signature : type of dspy.Signature
+        A question of the Active-Critic judge, perhaps without its task; or any other whose output
+        is a ``score``, with or without an ``explanation``.
+    scale : Scale
+        What to answer on.
+    explain : {"before", "after", "none"}
+        See ``explained``.
+    ends : (str, str) or None
+        What the lowest and the highest score mean; None looks it up in ``scoring.ENDS``.
+
+    Examples
+    --------
+    >>> from judgesmith.signatures.questions.active_critic import GradeResponse
+    >>> asked = question_on(GradeResponse, Scale.parse("1..5"), "before")
+    >>> asked.output_fields["score"].json_schema_extra["desc"]
+    'a whole number from 1 (worst) to 5 (best)'
+    """
+    silent = tuple(signature.output_fields) == ("score",)  # nothing is explained in it anyway
+    asked = signature if silent else explained(signature, explain)
+    if is_percent(scale):
+        return asked
+    if "assessments" in asked.output_fields:
+        return _assessed_on(asked, scale, explain)
+    return _scored_on(asked, scale, ends or ENDS[signature.__name__])
+
+
+def assessments_on(explain: Explain, scale: Scale) -> Any:
+    """Return what assessments of several criteria are read as."""
+    (kind,) = get_args(ASSESSMENTS[explain])
+    return list[assessment_on(kind, scale)]  # type: ignore[misc]
+
+
+def answers_of(signature: type[dspy.Signature]) -> Scale:
+    """Return the scale that a question asks for scores on; 0 to 100 where it names none."""
+    for field in signature.output_fields.values():
+        for mark in field.metadata:
+            if isinstance(mark, On):
+                return mark.scale
+    return PERCENT
+
+
+@made_once
+def _assessed_on(
+    asked: type[dspy.Signature], scale: Scale, explain: Explain
+) -> type[dspy.Signature]:
+    return _updated(asked, "assessments", _on(assessments_on(explain, scale), scale))
+
+
+@made_once
+def _scored_on(
+    asked: type[dspy.Signature], scale: Scale, ends: tuple[str, str]
+) -> type[dspy.Signature]:
+    if "assessments" in asked.input_fields:
+        asked = _updated(asked, "assessments", desc=assessments_desc(scale))
+    kind: Any = Literal[scale.labels] if scale.labels else int
+    return _updated(asked, "score", _on(kind, scale), desc=score_desc(*ends, scale))
+
+
+def _on(kind: Any, scale: Scale) -> Any:
+    return Annotated[kind, On(scale)]
+
+
+def _updated(
+    signature: type[dspy.Signature], name: str, kind: Any = None, **said: str
+) -> type[dspy.Signature]:
+    updated: type[dspy.Signature] = signature.with_updated_fields(name, kind, **said)
+    return updated

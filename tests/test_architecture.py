@@ -1,0 +1,131 @@
+"""docs/architecture.md draws what is imported, and the import contract says the same."""
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.no_cover
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "judgesmith"
+CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"][
+    "contracts"
+]
+PACKAGES, PROGRAMS = (
+    [tuple(line.split(" --> ")) for line in map(str.strip, block.splitlines()) if " --> " in line]
+    for block in re.findall(
+        r"```mermaid\n(.*?)```", (ROOT / "docs" / "architecture.md").read_text(), re.DOTALL
+    )
+)
+
+
+def module_of(path):
+    """Return the dotted name of a module."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def taken_by(name, *, types=False):
+    """Return the modules that a module imports, within functions too; for its types if wished."""
+    found = set()
+
+    def look(node):
+        for child in ast.iter_child_nodes(node):
+            if (
+                isinstance(child, ast.If)
+                and "TYPE_CHECKING" in ast.unparse(child.test)
+                and not types
+            ):
+                continue
+            if isinstance(child, ast.ImportFrom) and child.module:
+                for alias in child.names:
+                    whole = f"{child.module}.{alias.name}"
+                    found.add(whole if whole in MODULES else child.module)
+            elif isinstance(child, ast.Import):
+                found.update(alias.name for alias in child.names)
+            look(child)
+
+    look(ast.parse(MODULES[name].read_text(encoding="utf-8")))
+    return {one for one in found if one in MODULES and one != name}
+
+
+def below(edges):
+    """Return everything that each box of a figure reaches along its arrows."""
+    reached = {box: {to for start, to in edges if start == box} for edge in edges for box in edge}
+    for _ in reached:
+        for found in reached.values():
+            found |= {far for near in found for far in reached[near]}
+    return reached
+
+
+def part(name, depth):
+    """Return which package, or folder of a package, a module belongs to; None where to none."""
+    parts = name.split(".")
+    if len(parts) <= depth or not PACKAGE.joinpath(*parts[1 : depth + 1]).is_dir():
+        return None
+    return parts[depth]
+
+
+@pytest.mark.parametrize(
+    ("edges", "within", "depth"),
+    [(PACKAGES, "judgesmith", 1), (PROGRAMS, "judgesmith.programs", 2)],
+)
+def test_everything_imported_follows_an_arrow(edges, within, depth):
+    reached = below(edges)
+    crossed = set()
+    for name in MODULES:
+        for taken in taken_by(name):
+            if not (name.startswith(f"{within}.") and taken.startswith(f"{within}.")):
+                continue
+            here, there = part(name, depth), part(taken, depth)
+            if here in reached and there in reached and here != there:
+                assert there in reached[here], f"{name} imports {taken}"
+                crossed.add((here, there))
+    assert set(edges) <= crossed, "an arrow that nothing follows"
+
+
+def test_every_folder_of_programs_is_drawn():
+    folders = {
+        path.name for path in (PACKAGE / "programs").iterdir() if (path / "__init__.py").is_file()
+    }
+    assert folders == {box for edge in PROGRAMS for box in edge}
+
+
+def test_the_contract_orders_folders_as_the_figure_does():
+    (layers,) = (
+        one["layers"] for one in CONTRACTS if one.get("containers") == ["judgesmith.programs"]
+    )
+    rank = {box: n for n, line in enumerate(layers) for box in line.split(" | ")}
+    assert set(rank) == {box for edge in PROGRAMS for box in edge}
+    assert all(rank[start] < rank[to] for start, to in PROGRAMS)
+
+
+def test_no_circle_in_signatures_and_programs():
+    inside = [n for n in MODULES if n.startswith(("judgesmith.signatures", "judgesmith.programs"))]
+    doors = {name for name in inside if MODULES[name].name == "__init__.py"}
+    graph = {
+        name: {one for one in taken_by(name, types=True) if one in inside} - doors
+        for name in inside
+        if name not in doors
+    }
+    left = dict(graph)
+    while free := [name for name, taken in left.items() if not taken & left.keys()]:
+        for name in free:
+            del left[name]
+    assert sorted(left) == []
+
+
+def test_paths_on_the_page_exist():
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    said = set(re.findall(r"`([a-z_/]+/(?:[a-z_]+\.pyi?)?)`", text))
+    places = [PACKAGE, PACKAGE / "programs", PACKAGE / "programs" / "families", ROOT]
+    places += [PACKAGE / "programs" / "lm", PACKAGE / "signatures"]
+    missing = [one for one in sorted(said) if not any((p / one).exists() for p in places)]
+    assert len(said) > 30
+    assert missing == []

@@ -1,0 +1,132 @@
+"""Commands that ask models are recorded, and come to the same without model, key or network."""
+
+import json
+
+import pytest
+
+from judgesmith.programs.lm.engines import NativeEngine
+from judgesmith.programs.offline import OfflineEngine
+
+
+@pytest.fixture
+def silent(monkeypatch):
+    """Make every model fail that is asked."""
+
+    def refuse(*_):
+        raise AssertionError("a model was asked")
+
+    def silence():
+        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+        monkeypatch.setattr(OfflineEngine, "answer", refuse)
+        monkeypatch.setattr(NativeEngine, "complete", refuse)
+        monkeypatch.setattr(NativeEngine, "complete_sync", refuse)
+
+    return silence
+
+
+def test_a_compiled_judge_is_made_again_from_its_cassette_alone(run, data, folder, silent):
+    asked = ("compile", data, "--rounds", "1")
+    assert run(*asked, "-o", "judge", "--record", "run.jsonl").status == 0
+    (folder / ".judgesmith").rename(folder / "elsewhere")
+    silent()
+    done = run(*asked, "-o", "again", "--replay", "run.jsonl", "--json")
+    assert (done.status, done.json["calls"]) == (0, 0)
+    assert not (folder / ".judgesmith").exists()
+    for path in (folder / "judge").rglob("*"):
+        if path.is_file():
+            again = folder / "again" / path.relative_to(folder / "judge")
+            assert again.read_bytes() == path.read_bytes(), path
+    done = run("compile", data, "--rounds", "2", "-o", "other", "--replay", "run.jsonl", "--json")
+    assert (done.status, done.fault["where"]) == (2, "--replay")
+    assert "no answer is on record to the request" in done.fault["error"]
+
+
+def test_a_recorded_search_is_searched_from_its_first_trial_on(run, data, folder, silent):
+    search = ("--optimizer", "protocol", "--trials", "3")
+    asked = ("compile", data, "--judge", "direct", *search)
+    assert run(*asked, "-o", "judge").status == 0
+    assert run(*asked, "-o", "same", "--record", "run.jsonl").status == 0
+    silent()
+    assert run(*asked, "-o", "again", "--replay", "run.jsonl").status == 0
+    made = [(folder / name / "judge.json").read_bytes() for name in ("judge", "same", "again")]
+    assert len(set(made)) == 1
+
+
+def test_scores_and_agreement_are_those_of_the_cassette(run, judge, data, folder, silent):
+    assert run("score", judge, data, "-o", "own.jsonl", "--record", "a.jsonl").status == 0
+    first = run("evaluate", judge, data, "--record", "b.jsonl", "--json").json
+    assert (folder / "a.jsonl").read_bytes() == (folder / "b.jsonl").read_bytes()
+    silent()
+    assert run("score", judge, data, "-o", "again.jsonl", "--replay", "b.jsonl").status == 0
+    assert (folder / "again.jsonl").read_bytes() == (folder / "own.jsonl").read_bytes()
+    assert run("evaluate", judge, data, "--replay", "a.jsonl", "--json").json == first
+
+
+def test_failed_requests_fail_again_in_the_same_words(
+    run, data, folder, server, silent, sample_rows
+):
+    assert run("compile", data, "-o", "judge", "--variant", "vanilla", "--optimizer", "none").out
+    contains = sample_rows[3]["response"][:40]
+    server.script({"contains": contains, "status": 400, "body": "no such thing"})
+    asked = ("score", "judge", data, "--model", "openai/m", "--api-base", server.url)
+    ends = ("--record", "run.jsonl.gz", "--max-calls", "20", "--ledger", "own.sqlite")
+    done = run(*asked, "-o", "own.jsonl", *ends)
+    assert done.status == 0
+    assert "19 answers and 21 failed requests are in run.jsonl.gz" in done.out
+    n_requests = server.counts()["requests"]
+    silent()
+    done = run(*asked, "-o", "again.jsonl", "--replay", "run.jsonl.gz", "--json")
+    assert (done.status, done.json["calls"], done.json["unscored"]) == (0, 0, 21)
+    assert server.counts()["requests"] == n_requests
+    assert (folder / "again.jsonl").read_bytes() == (folder / "own.jsonl").read_bytes()
+    assert any("HTTP 400" in problem for problem in done.json["problems"])
+
+
+def test_a_run_in_which_every_request_failed_is_recorded_too(run, judge, data, folder):
+    ends = ("--record", "run.jsonl", "--max-calls", "0", "--ledger", "none.sqlite")
+    done = run("score", judge, data, "-o", "own.jsonl", *ends)
+    assert "0 answers and 40 failed requests are in run.jsonl" in done.out
+    assert run("score", judge, data, "-o", "again.jsonl", "--replay", "run.jsonl").status == 0
+    assert (folder / "again.jsonl").read_bytes() == (folder / "own.jsonl").read_bytes()
+
+
+def test_what_was_done_before_is_not_recorded_in_part(run, data, folder):
+    asked = ("compile", data, "--rounds", "1", "-o", "judge")
+    assert run(*asked).status == 0
+    done = run(*asked, "--record", "run.jsonl", "--json")
+    assert (done.status, done.fault["where"]) == (2, "--record")
+    assert "its answers would be missing" in done.fault["error"]
+    assert run(*asked, "--record", "run.jsonl", "--force").status == 0
+    head, *answers = (folder / "run.jsonl").read_text().splitlines()
+    assert json.loads(head)["answers"] == len(answers) > 40
+
+
+@pytest.mark.parametrize(
+    ("place", "says"), [("", "'' names no file"), ("rows.jsonl", "what -o names, too")]
+)
+def test_a_cassette_has_a_place_of_its_own(run, judge, data, folder, place, says):
+    done = run("score", judge, data, "-o", "rows.jsonl", "--record", place, "--json")
+    assert (done.status, done.fault["where"]) == (2, "--record")
+    assert says in done.fault["error"]
+    assert not (folder / "rows.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (("discern", "own.jsonl:me", "data.jsonl"), "is read by this command"),
+        (("score", "judge", "data.jsonl", "--ledger", "own.jsonl"), "what --ledger names, too"),
+    ],
+)
+def test_a_cassette_replaces_nothing_that_is_read_or_holds_answers(run, data, folder, asked, says):
+    (folder / "own.jsonl").write_text("what is there")
+    done = run(*asked, "-o", "out.jsonl", "--record", "own.jsonl", "--force", "--json")
+    assert (done.status, done.fault["where"]) == (2, "--record")
+    assert says in done.fault["error"]
+    assert (folder / "own.jsonl").read_text() == "what is there"
+
+
+def test_where_nothing_is_asked_there_is_no_cassette(run, data, folder):
+    done = run("compile", data, "-o", "judge", "--dry-run", "--record", "run.jsonl")
+    assert (done.status, (folder / "run.jsonl").exists()) == (0, False)
+    assert "no answer was given, so run.jsonl is not written" in done.out

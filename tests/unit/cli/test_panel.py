@@ -1,0 +1,301 @@
+"""Several judges become one panel, weighed on rows that none of them was made from."""
+
+import json
+import shutil
+
+import pytest
+
+from judgesmith.cli import main
+from judgesmith.experiments.samples import sample_path
+from judgesmith.programs import SavedPanel, load_saved
+from judgesmith.programs.artifacts.record import content_hash
+
+START = ["--criteria", "general", "--holdout", ".6", "--optimizer", "none"]
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory):
+    """Two judges, and the answers that they were made from."""
+    place = tmp_path_factory.mktemp("judges")
+    rows = sample_path().read_text(encoding="utf-8").splitlines(keepends=True)[:96]
+    (place / "rated.jsonl").write_text("".join(rows), encoding="utf-8")
+    ledger = ["--ledger", str(place / "ledger.sqlite")]
+    for name, options in (("critic", ["--variant", "coarse"]), ("direct", ["--judge", "direct"])):
+        start = ["compile", str(place / "rated.jsonl"), "-o", str(place / name), *START]
+        assert main([*start, *options, *ledger]) == 0
+    return place
+
+
+@pytest.fixture
+def judges(shelf, folder):
+    """The two judges in the working folder."""
+    for name in ("critic", "direct"):
+        shutil.copytree(shelf / name, folder / name)
+    shutil.copy(shelf / "rated.jsonl", folder)
+    return ["critic", "direct"]
+
+
+def made(run, judges, *options, out="panel"):
+    done = run("panel", *judges, "rated.jsonl", "-o", out, *options, "--json")
+    assert done.status == 0, done.err
+    return done
+
+
+@pytest.mark.no_cover
+def test_a_panel_is_learned_from_rows_that_no_judge_has_seen(run, judges, folder):
+    done = made(run, judges)
+    rows = done.json["rows"]
+    assert (rows["select"], rows["heldout"], rows["known"]) == (40, 16, 40)
+    saved = load_saved(folder / "panel")
+    assert isinstance(saved, SavedPanel)
+    assert list(saved.members) == judges
+    own = set(saved.seen["select"])
+    assert not any(own & one.seen_keys for one in saved.members.values())
+    assert done.json["heldout"]["dataset"]["q"]["n"] == 16
+    gain = done.json["gain"]["dataset"]["q"]
+    assert done.json["best"] in judges
+    assert gain["low"] is gain["high"] is None
+    assert gain["reason"] == "an interval needs 5 sources or more; got 4"
+    assert "40 rated rows are of sources that a judge of the panel was made from" in done.err
+
+
+@pytest.mark.no_cover
+def test_it_is_scored_evaluated_compared_and_shown_like_any_judge(run, judges, folder):
+    made(run, judges)
+    role = ["--role", "supervisor=offline"]
+    done = run("score", "panel", "rated.jsonl", "-o", "o.jsonl", *role)
+    assert (done.status, "no role 'supervisor'; this one has critic, direct" in done.err) == (
+        2,
+        True,
+    )
+    assert run("score", "panel", "rated.jsonl", "-o", "scores.jsonl").status == 0
+    rows = [json.loads(line) for line in (folder / "scores.jsonl").read_text().splitlines()]
+    assert all(set(row["members"]) <= set(judges) and row["voice"] in judges for row in rows)
+    found = run("evaluate", "panel", "rated.jsonl", "--json").json
+    assert (found["rows"]["unseen"], found["rows"]["seen"]) == (16, 80)
+    assert run("compare", "panel", "critic", "rated.jsonl").status == 0
+    assert "## Members" in run("show", "panel").out
+    assert 'kind: "panel" → (absent)' in run("show", "panel", "--diff", "critic").out
+    golden = load_saved(folder / "panel").golden
+    assert golden
+    assert all(one.judgement.voice in judges for one in golden)
+
+
+def test_the_same_command_again_asks_nothing(run, judges, folder):
+    first = made(run, judges)
+    before = (folder / "panel" / "judge.json").read_bytes()
+    assert made(run, judges).json == first.json | {"calls": 0}
+    made(run, judges, out="other")
+    assert (folder / "other" / "judge.json").read_bytes() == before
+    refused = run("panel", *judges, "rated.jsonl", "-o", "panel", "--seed", "1")
+    assert "holds a judge from another run" in refused.err
+
+
+def test_what_it_would_cost_is_what_it_asks_at_most(run, judges):
+    planned = made(run, judges, "--dry-run").json["calls"]
+    assert 0 < made(run, judges).json["calls"] <= planned
+
+
+@pytest.mark.parametrize("calls", [30, 95])
+def test_a_run_that_the_budget_ended_goes_on(run, judges, folder, calls):
+    done = made(run, judges, "--max-calls", calls)
+    if calls == 30:
+        assert done.json["judge"] is None
+        assert "a larger budget goes on from here" in done.err
+    else:
+        assert load_saved(folder / "panel").settings["complete"] is False
+    made(run, judges)
+    made(run, judges, "--ledger", "new/ledger.sqlite", out="other")
+    whole = (folder / "other" / "judge.json").read_bytes()
+    assert (folder / "panel" / "judge.json").read_bytes() == whole
+
+
+def test_folders_of_one_name_are_told_apart(run, judges, folder):
+    (folder / "deep").mkdir()
+    shutil.move(folder / "direct", folder / "deep" / "critic")
+    made(run, ["critic", "deep/critic"])
+    assert list(load_saved(folder / "panel").members) == ["critic", "critic-2"]
+
+
+def test_every_judge_asks_the_model_it_was_made_with(run, judges, folder, server):
+    options = ["--model", "openai/m", "--api-base", server.url]
+    start = ["--judge", "direct", *START]
+    done = run("compile", "rated.jsonl", "-o", "served", *start, *options, "--max-calls", "160")
+    assert done.status == 0, done.err
+    server.reset()
+    base = ["--api-base", server.url, "--allow-model", "openai/m"]
+    found = made(run, ["critic", "served"], *base)
+    n_rows = found.json["rows"]["select"] + found.json["rows"]["heldout"]
+    assert server.counts()["requests"] <= n_rows
+    assert found.json["weights"]["critic"] > 0
+    assert load_saved(folder / "panel").members["served"].models == ("openai/m",)
+    priced = [*base, "--price", "openai/m=1,2"]
+    compared = run("compare", "critic", "served", "rated.jsonl", *priced)
+    assert compared.status == 0, compared.err
+    refused = run(
+        "compare", "critic", "served", "rated.jsonl", *base, "--price", "openai/other=1,2"
+    )
+    assert "the price openai/other=1,2 is of none of the models" in refused.err
+
+
+@pytest.mark.no_cover
+def test_a_saved_panel_does_not_tell_where_its_models_are(run, judges, folder, server):
+    options = ["--model", "openai/m", "--api-base", server.url]
+    first = made(run, judges, *options)
+    held = "".join(one.read_text() for one in (folder / "panel").rglob("*") if one.is_file())
+    host = server.url.split("://")[1].split(":")[0]
+    assert not any(one in held for one in (host, host.replace(".", "-")))
+    run_id = load_saved(folder / "panel").settings["run"]
+    assert len(run_id) == 12
+    assert made(run, judges, *options).json == first.json | {"calls": 0}
+    refused = run("panel", *judges, "rated.jsonl", "-o", "panel", "--model", "openai/other")
+    assert f"holds a judge from another run ({run_id}, this is " in refused.err
+
+
+def test_errors_can_become_one_list_and_subsets_be_told(run, judges, folder):
+    options = ["--supervisor", "same", "--score", "mean", "--subsets"]
+    done = made(run, judges, *options)
+    saved = load_saved(folder / "panel")
+    assert (saved.supervisor.model, saved.weights.weights) == ("offline", (0.5, 0.5))
+    assert [len(one["members"]) for one in done.json["subsets"]] != []
+    assert len(done.json["subsets"]) == 3
+    assert made(run, judges, *options).json == done.json | {"calls": 0}
+    told = run("panel", *judges, "rated.jsonl", "-o", "told", *options).out
+    assert "rows: 40 to tell the best judge by" in told
+    assert "Subsets, by the plain mean of their members, on 16 rows" in told
+    assert "errors: one list, merged by offline" in told
+    assert "mean q by number of members: 1: " in told
+    assert run("score", "panel", "rated.jsonl", "-o", "scores.jsonl").status == 0
+    row = json.loads((folder / "scores.jsonl").read_text().splitlines()[0])
+    assert (row["merged_by"], row["support"], row["errors"]) == ("nobody", [], [])
+
+
+def test_a_supervisor_of_another_model_asks_that_one(run, judges, folder, server):
+    named = ["--supervisor", "openai/m", "--api-base", server.url]
+    plain = made(run, judges, "--dry-run").json["calls"]
+    assert made(run, judges, *named, "--dry-run").json["calls"] > plain
+    made(run, judges, *named, "--no-texts")
+    assert load_saved(folder / "panel").models == ("offline", "openai/m")
+    served = ["--model", "openai/n", *named]
+    assert made(run, judges, *served, "--dry-run", out="served").json["calls"] > 0
+    role = ["--role", "supervisor=offline"]
+    done = run("score", "panel", "rated.jsonl", "-o", "scores.jsonl", *role)
+    assert done.status == 0, done.err  # the server is not asked, which no option names
+    done = run("score", "panel", "rated.jsonl", "-o", "o.jsonl", "--role", "writer=offline")
+    assert (done.status, "a panel has no role 'writer'" in done.err) == (2, True)
+
+
+def test_a_plain_mean_needs_no_ratings(run, judges, folder):
+    rows = [json.loads(line) for line in (folder / "rated.jsonl").read_text().splitlines()]
+    texts = [{k: row[k] for k in ("source", "response")} for row in rows[64:]]
+    (folder / "texts.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in texts))
+    refused = run("panel", *judges, "texts.jsonl", "-o", "panel")
+    assert refused.status == 2
+    assert "learning weights (by q) needs ratings, and texts has none" in refused.err
+    assert "--score mean and --score median by themselves need none" in refused.err
+    for more in (["--subsets"], ["--target", "wit"], ["--objective", "pearson"]):
+        refused = run("panel", *judges, "texts.jsonl", "-o", "panel", "--score", "mean", *more)
+        assert (refused.status, "needs ratings" in refused.err) == (2, True)
+    assert not (folder / "panel").exists()
+    start = ["panel", *judges, "texts.jsonl", "-o", "panel", "--score", "median"]
+    planned = run(*start, "--dry-run", "--json").json["calls"]
+    done = run(*start, "--json")
+    assert done.status == 0, done.err
+    assert 0 < done.json["calls"] <= planned
+    nothing = ("best", "best_member", "selection", "heldout", "gain", "optimism")
+    assert [done.json[name] for name in nothing] == [None] * len(nothing)
+    assert (done.json["rows"]["unrated"], done.json["rows"]["select"]) == (32, 0)
+    assert done.json["weights"] == {"critic": 0.5, "direct": 0.5}
+    assert "nobody rated these texts, so nothing is known" in done.err
+    assert run(*start, "--json").json == done.json | {"calls": 0}
+    told = run("panel", *judges, "texts.jsonl", "-o", "told", "--score", "median").out
+    assert "texts: nothing is known of agreement with people" in told
+    assert "Agreement" not in told
+    card = (folder / "panel" / "README.md").read_text()
+    assert "rated by people" not in card
+    assert "Put together without ratings" in card
+    assert "It was made without ratings, so nothing is known of it." in card
+    saved = load_saved(folder / "panel")
+    assert (saved.weights.middle, len(saved.golden)) == ("median", 20)
+    assert run("score", "panel", "texts.jsonl", "-o", "scores.jsonl").status == 0
+    scored = [json.loads(line) for line in (folder / "scores.jsonl").read_text().splitlines()]
+    assert all(row["score"] is not None for row in scored)
+    assert run("evaluate", "panel", "rated.jsonl", "--json").status == 0
+    assert run("export", "panel", "--to", "dspy", "-o", "exported").status == 0
+    texts = [one.read_text() for one in (folder / "exported").rglob("*") if one.is_file()]
+    assert any("It was made without ratings." in one for one in texts)
+    assert not any("which people rated on" in one for one in texts)
+    made_of_none = ["-o", "bare", "--score", "mean", "--no-texts", "--json"]
+    assert run("panel", *judges, "texts.jsonl", *made_of_none).json["calls"] == 0
+
+
+@pytest.mark.no_cover
+def test_a_panel_is_chosen_by_what_it_notices_without_ratings(run, judges, folder):
+    rows = [json.loads(line) for line in (folder / "rated.jsonl").read_text().splitlines()]
+    texts = [{k: row[k] for k in ("source", "response")} for row in rows]
+    (folder / "texts.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in texts))
+    kinds = ["--kinds", "character_typos/major,word_deletions/major", "--versions", "0"]
+    start = ["panel", *judges, "texts.jsonl", "-o", "panel", "--objective", "d_avg", *kinds]
+    planned = run(*start, "--dry-run", "--json").json["calls"]
+    done = run(*start, "--json")
+    assert done.status == 0, done.err
+    assert 0 < done.json["calls"] <= planned
+    rows = done.json["rows"]
+    assert (rows["select"], rows["heldout"], rows["known"]) == (40, 16, 40)
+    assert (done.json["selection"], done.json["heldout"], done.json["gain"]) == (None,) * 3
+    found = done.json["discernment"]
+    assert [one["name"] for one in found["kinds"]] == kinds[1].split(",")
+    assert set(found["seen"]) == {"best_member", "heldout", "gain"}
+    assert found["selection"]["overall"]["d_avg"]["value"] > 1
+    assert "d_avg of the ways to weigh the judges, cross-fitted by source: single" in done.err
+    assert "it was chosen by what it notices" in done.err
+    assert run(*start, "--json").json == done.json | {"calls": 0}
+    card = (folder / "panel" / "README.md").read_text()
+    assert "Made from texts that nobody rated, by what it notices" in card
+    assert "| changes | D | chosen by | best_member | heldout | gain |" in card
+    saved = load_saved(folder / "panel")
+    assert (str(saved.scale), saved.weights.slope) == ("0..100", 100)
+    assert run("score", "panel", "texts.jsonl", "-o", "scores.jsonl").status == 0
+    told = run(*start[:-1], "0", "--force", "--score", "mean").out
+    assert "Discernment, held out: originals against changed versions" in told
+    assert "Agreement" not in told
+
+
+@pytest.mark.no_cover
+def test_discernment_and_ratings_choose_together(run, judges, folder):
+    options = ["--kinds", "word_deletions/major", "--objective", "q + .5*d_avg"]
+    done = made(run, judges, *options)
+    assert done.json["heldout"]["dataset"]["q"]["n"] == 16
+    assert done.json["discernment"]["seen"]["gain"]["overall"].keys() == {"d_min", "d_avg"}
+    card = (folder / "panel" / "README.md").read_text()
+    assert "rated by people on" in card
+    assert "## Discernment" in card
+
+
+def test_what_cannot_be_changed_is_refused_as_compile_does(run, judges, folder):
+    rows = [{"source": f"Text {n}.", "response": "Yes."} for n in range(60)]
+    (folder / "texts.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in rows))
+    aim = ["--objective", "d_avg", "--kinds", "number_swap", "--holdout", "0"]
+    said = "error: none of the 60 rows to choose by could be changed by number_swap."
+    for command in (["panel", *judges], ["compile"]):
+        refused = run(*command, "texts.jsonl", "-o", "new", *aim)
+        assert (refused.status, said in refused.err) == (2, True), refused.err
+    unused = run("panel", *judges, "rated.jsonl", "-o", "new", "--versions", "2")
+    assert "--versions is about changed versions of texts" in unused.err
+
+
+def test_more_judges_than_have_subsets_are_refused(run, judges, folder):
+    text = (folder / "direct" / "judge.json").read_text()
+    names = []
+    for n in range(11):
+        shutil.copytree(folder / "direct", folder / f"d{n}")
+        document = json.loads(text)
+        document["settings"]["seed"] = n
+        content = {
+            k: v for k, v in document.items() if k not in ("schema", "made_by", "content_hash")
+        }
+        document["content_hash"] = content_hash(content)
+        (folder / f"d{n}" / "judge.json").write_text(json.dumps(document))
+        names.append(f"d{n}")
+    refused = run("panel", *names, "rated.jsonl", "-o", "panel", "--subsets")
+    assert (refused.status, "11 judges have 2,047 subsets" in refused.err) == (2, True)

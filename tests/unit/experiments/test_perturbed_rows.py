@@ -1,0 +1,247 @@
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judgesmith.experiments import DataSet, read_items
+from judgesmith.experiments.perturbed_rows import edits_of, is_perturbed, rows_of, versions_of
+from judgesmith.experiments.perturbed_set import perturbed_set
+from judgesmith.experiments.perturbing import Changes, perturb_texts, write_perturbed
+from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.perturbation import Perturbation, Perturbed, Skipped, edited
+from judgesmith.signatures.scale import Scale
+
+WAY = Perturbation(kind="case_loss", level="character")
+
+
+def row(source, system, response, **extra):
+    return RatedItem(source_id=source, system_id=system, source="s", response=response, extra=extra)
+
+
+def data(*items):
+    return DataSet(name="toy", items=items)
+
+
+def texts(*responses):
+    return [row(str(n), "m", response) for n, response in enumerate(responses)]
+
+
+def test_a_set_is_read_back_from_its_file_as_it_was(tmp_path):
+    items = [
+        RatedItem(
+            source_id=str(n),
+            system_id="m",
+            source=f"Source {n}.",
+            context="c" if n else None,
+            response=f"Ada met Bob {n}. It rained, they said.\u2028 Bob left; 3 of 4 stayed.",
+            references=("One.", "Two."),
+            human={"overall": (4.0, 5.0)},
+            scale={"overall": Scale(low=1, high=5)},
+            extra={"task": "story", "odd": [float("nan"), {"a": 1}]},
+        )
+        for n in range(4)
+    ]
+    made = perturb_texts(items, Changes(kinds=("all",), task="summarization"), name="versions")
+    write_perturbed(made, tmp_path / "versions.jsonl")
+    read = versions_of(read_items(tmp_path / "versions.jsonl"))
+    has = {kind.name: any(own) for kind, own in zip(made.kinds, made.versions, strict=True)}
+    assert read.kinds == tuple(kind for kind in made.kinds if has[kind.name])
+    (note,) = read.notes
+    assert all(has[name] or name in note for name in has)
+    assert [one.response for one in read.originals] == [one.response for one in items]
+    assert [one.human for one in read.originals] == [one.human for one in items]
+    assert {k: dict(v) for k, v in read.skipped.items() if v} == {
+        k: dict(v) for k, v in made.skipped.items() if v and has[k]
+    }
+    for mine, theirs in zip(filter(any, made.versions), read.versions, strict=True):
+        for one, other, original in zip(mine, theirs, items, strict=True):
+            assert (one is None) is (other is None)
+            if other is not None:
+                assert (one.response, one.system_id) == (other.response, other.system_id)
+                assert edited(original.response, edits_of(other)) == other.response
+                assert other.human == {}
+
+
+def test_changes_that_rules_made_say_so():
+    made = perturb_texts(texts("Ada met Bob."), Changes(kinds=("fictional_entities",)), name="x")
+    assert {kind.method for kind in made.kinds} == {"rule"}
+    assert made.versions[0][0].extra["method"] == "rule"
+
+
+def test_originals_without_a_system_are_refused():
+    with pytest.raises(ValueError, match="name their original by its system_id; got 1 originals"):
+        perturbed_set([RatedItem(response="A.")], {WAY: [Skipped(reason="x")]}, name="toy")
+
+
+def test_every_original_has_an_outcome():
+    with pytest.raises(ValueError):
+        perturbed_set(texts("A.", "B."), {WAY: [Perturbed(text="a.", edits=())]}, name="toy")
+
+
+def test_rows_of_another_origin_are_aligned_by_source():
+    found = versions_of(
+        data(
+            row("1", "original", "A b.", perturbation="none", level="none"),
+            row("1", "e1", "A c.", perturbation="Wrong Entity", level="unfaithful"),
+            row("2", "e2", "D f.", perturbation="Wrong Entity", level="unfaithful"),
+            row("2", "original", "D e.", perturbation=None),
+        )
+    )
+    assert [kind.name for kind in found.kinds] == ["wrong_entity"]
+    assert [one.response for one in found.originals] == ["A b.", "D e."]
+    assert [one.response for one in found.versions[0]] == ["A c.", "D f."]
+    assert found.kinds[0].level == "word"
+    assert any("unfaithful" in note and "taken as word" in note for note in found.notes)
+    given = versions_of(
+        data(row("1", "o", "A."), row("1", "x", "a.", perturbation="Case", level="minor")),
+        levels={"minor": "character"},
+    )
+    assert given.kinds[0].level == "character"
+    assert given.notes == ()
+
+
+def test_unverified_and_equal_versions_are_left_out_and_counted():
+    found = versions_of(
+        data(
+            row("1", "original", "A.", perturbation="none"),
+            row("1", "x", "a.", perturbation="lower", pert_check=False),
+            row("2", "original", "B.", perturbation="none"),
+            row("2", "x", "B.", perturbation="lower", pert_check=True),
+            row("3", "original", "C.", perturbation="none"),
+        )
+    )
+    assert found.versions == ((None, None, None),)
+    assert dict(found.skipped["lower"]) == {
+        "not verified where it comes from (pert_check is false)": 1,
+        "the same text as the original": 1,
+        "no version in the data": 1,
+    }
+
+
+def test_versions_without_an_original_are_counted():
+    found = versions_of(data(row("1", "o", "A."), row("2", "x", "b.", perturbation="lower")))
+    assert found.n_versions == 0
+    assert found.notes == (
+        "1 version left out: the original is not in the data.",
+        "level says nothing, which is neither character, word nor sentence; taken as word.",
+    )
+
+
+def test_an_original_stands_again_where_a_kind_changed_it_twice():
+    found = versions_of(
+        data(
+            row("1", "o", "A."),
+            row("1", "x", "B.", perturbation="swap"),
+            row("1", "y", "C.", perturbation="swap"),
+            row("1", "z", "D.", perturbation="drop"),
+        )
+    )
+    assert [one.response for one in found.originals] == ["A.", "A."]
+    assert [[one and one.response for one in own] for own in found.versions] == [
+        *(["B.", "C."], ["D.", None])
+    ]
+    assert found.skipped == {}
+    assert "1 more pair with the same original" in found.notes[0]
+
+
+def test_of_several_originals_the_version_says_which_is_its_own():
+    versions = [row("1", f"{m}+swap", "C.", perturbation="swap", original=m) for m in "ab"]
+    found = versions_of(data(row("1", "a", "A."), row("1", "b", "B."), *versions))
+    assert [one.system_id for one in found.versions[0]] == ["a+swap", "b+swap"]
+    unsaid = row("1", "x", "C.", perturbation="swap")
+    with pytest.raises(ValueError, match="source '1' has 2 rows without a perturbation"):
+        versions_of(data(row("1", "a", "A."), row("1", "b", "B."), unsaid))
+    named = versions_of(data(row("1", "a", "A."), row("1", "Original", "B."), unsaid))
+    assert [one and one.response for one in named.versions[0]] == [None, "C."]
+
+
+def test_a_kind_that_is_the_reference_is_a_control_and_rows_may_say_so():
+    reference = RatedItem(
+        source_id="1",
+        system_id="ref",
+        response="R.",
+        references=("R.",),
+        extra={"perturbation": "reference as text"},
+    )
+    said = row("1", "p", "A. ", perturbation="pad", lowers="False")
+    known = row("1", "q", "a.", perturbation="padding")
+    found = versions_of(data(row("1", "original", "A."), reference, said, known))
+    assert {kind.kind: kind.lowers for kind in found.kinds} == {
+        "reference_as_text": False,
+        "pad": False,
+        "padding": False,
+    }
+
+
+def test_originals_of_one_name_with_several_texts_are_counted():
+    first, twin = row("1", "m", "One text."), row("1", "m", "Another text.")
+    version = row("1", "m+x", "one text.", perturbation="lower", original="m")
+    found = versions_of(data(first, twin, first, version))
+    assert [one.response for one in found.originals] == ["One text."]
+    assert any(note.startswith("1 original left out") for note in found.notes)
+    assert not any("left out" in note for note in versions_of(data(first, first, version)).notes)
+
+
+def test_plain_rows_state_no_perturbation():
+    assert not is_perturbed(data(row("1", "m", "A.")))
+    with pytest.raises(ValueError, match="no row of toy states a perturbation; make versions"):
+        versions_of(data(row("1", "m", "A.")))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from("12"),
+            st.sampled_from(["m", "original", "x", ""]),
+            st.sampled_from(["A.", "B.", ""]),
+            st.none() | st.sampled_from(["none", "Swap it!", "swap_it", "…", "5", "x" * 90]),
+            st.none() | st.sampled_from(["none", "word", "major", "", 3]),
+            st.none() | st.sampled_from(["m", "original", 5]),
+        ),
+        max_size=8,
+    )
+)
+def test_rows_of_any_kind_are_read_or_refused_in_words(drawn):
+    items = [
+        row(source, system, text, perturbation=kind, level=level, original=original)
+        for source, system, text, kind, level, original in drawn
+    ]
+    try:
+        found = versions_of(data(*items))
+    except ValueError:
+        return
+    assert len(found.versions) == len(found.kinds) == len({kind.name for kind in found.kinds})
+    for own in found.versions:
+        assert len(own) == len(found.originals)
+        for version, original in zip(own, found.originals, strict=True):
+            assert version is None or version.response != original.response
+    assert all(json.dumps(line) for line in rows_of(found))
+
+
+@pytest.mark.parametrize("given", [None, "x", [1], [[0]], [["a", 1, "b"]], [[3, 1, "b"]], {"a": 1}])
+def test_edits_that_cannot_be_read_are_none(given):
+    assert edits_of(row("1", "m", "A.", edits=given)) == ()
+
+
+@pytest.mark.data
+def test_bump_keeps_every_pair(data_folder):
+    found = versions_of(read_items(data_folder / "bump.jsonl.gz"))
+    assert found.n_versions == 693
+    assert len({one.source_id for one in found.originals}) == 99
+    assert {kind.name for kind in found.kinds} >= {"coreference_error", "extrinsic_entity_error"}
+    assert len(found.kinds) == 7
+
+
+@pytest.mark.data
+def test_demetr_leaves_out_what_was_not_verified(data_folder):
+    read = read_items(data_folder / "demetr.jsonl.gz")
+    sources = {item.source_id for item in read.items[:800]}
+    part = DataSet(name="demetr", items=tuple(i for i in read if i.source_id in sources))
+    found = versions_of(part)
+    unverified = sum(item.extra.get("pert_check") is False for item in part)
+    reason = "not verified where it comes from (pert_check is false)"
+    assert unverified == sum(own.get(reason, 0) for own in found.skipped.values()) > 0
+    assert len(found.originals) == len(sources)
+    assert [kind.name for kind in found.kinds if not kind.lowers] == ["base_id35_reference"]

@@ -1,0 +1,550 @@
+import hashlib
+import math
+import re
+
+import dspy
+import numpy as np
+import pytest
+
+from judgesmith.optimizers import RandomDemonstrationSearch
+from judgesmith.optimizers.demonstrations import Trial
+from judgesmith.programs import ActiveCritic
+from judgesmith.programs.lm import ModelAnswer, Stack, model, stack_of
+from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.offline import OfflineEngine
+from judgesmith.signatures import Demonstration, Scale
+from judgesmith.signatures.items import text_key
+
+LIKERT = Scale(low=1, high=5)
+
+
+def examples(sources, *, per_source=2):
+    rng = np.random.default_rng(3)
+    return [
+        dspy.Example(
+            source=f"source {s}",
+            context=None,
+            response=f"response {s} {k}",
+            score=float(rng.integers(1, 6)),
+            scale=LIKERT,
+            group=s,
+        ).with_inputs("source", "context", "response")
+        for s in sources
+        for k in range(per_source)
+    ]
+
+
+class Engine:
+    """Answers a vanilla judge by a rule over (item's text, how many examples are shown)."""
+
+    endpoint = "scripted"
+
+    def __init__(self, rule):
+        self.rule = rule
+        self.asked = 0
+
+    def answer(self, request):
+        self.asked += 1
+        shown = [m.text for m in request.prefix.messages if m.role == "user"]
+        return ModelAnswer(text=self.rule(request.user, shown), input_tokens=1, output_tokens=1)
+
+
+def number(text):
+    """Return 0 to 100 that depends on a text alone."""
+    return hashlib.blake2b(text.encode(), digest_size=1).digest()[0] % 101
+
+
+def says(points):
+    return f"[[ ## score ## ]]\n{points}"
+
+
+def lm_of(rule, **budget):
+    from judgesmith.programs.lm import Budget
+
+    return StackLM.over(
+        Stack(Engine(rule), budget=Budget(**budget) if budget else None), "scripted", recipe={}
+    )
+
+
+@pytest.fixture
+def lm():
+    return lm_of(lambda user, shown: says(number(user + "".join(shown))))
+
+
+@pytest.fixture
+def student():
+    return ActiveCritic(variant="vanilla")
+
+
+def search(lm, **settings):
+    return RandomDemonstrationSearch(lm=lm, **{"n_rounds": 5, **settings})
+
+
+def test_the_student_is_left_as_it_was(lm, student):
+    before = student.dump_state()
+    search(lm).compile(student, trainset=examples(range(30)))
+    assert student.dump_state() == before
+
+
+def test_compiling_twice_gives_the_same_judge(lm, student):
+    first, second = (
+        search(lm).compile(student, trainset=examples(range(30))).protocol for _ in range(2)
+    )
+    assert first == second
+
+
+def test_another_seed_draws_other_demonstrations(lm, student):
+    drawn = []
+    for seed in (0, 1):
+        optimizer = search(lm, seed=seed)
+        optimizer.compile(student, trainset=examples(range(30)))
+        drawn.append([trial.keys for trial in optimizer.trials_])
+    assert drawn[0] != drawn[1]
+
+
+def test_the_best_trial_is_the_judge_that_comes_back_without_a_rule(lm, student):
+    optimizer = search(lm, n_rounds=8, confirm=None)
+    judge = optimizer.compile(student, trainset=examples(range(30)))
+    best = max(optimizer.trials_, key=lambda trial: trial.rank)
+    shown = judge.protocol.demonstrations.get("grade", ())
+    assert tuple(one.key for one in shown) == best.keys
+    assert best.value == max(trial.value for trial in optimizer.trials_)
+    assert optimizer.trials_[optimizer.taken_] == best
+
+
+def test_the_student_comes_back_where_luck_explains_the_best_trial(lm, student):
+    optimizer = search(lm, n_rounds=8)
+    judge = optimizer.compile(student, trainset=examples(range(30)))
+    assert judge.protocol == student.protocol
+    assert optimizer.taken_ == 0
+    assert optimizer.confirmation_.p_value > 0.05
+    assert optimizer.confirmation_.chosen == max(trial.value for trial in optimizer.trials_)
+    assert 0 < optimizer.confirmation_.n_compared < len(optimizer.trials_)
+
+
+def test_none_always_competes_and_comes_first(lm, student):
+    optimizer = search(lm)
+    optimizer.compile(student, trainset=examples(range(30)))
+    assert [trial.n_demonstrations for trial in optimizer.trials_] == [0, 3, 3, 3, 3]
+
+
+def test_rows_to_show_and_rows_to_choose_by_share_no_source(student):
+    asked, shown_texts = set(), set()
+
+    def rule(user, shown):
+        asked.update(re.findall(r"source \d+", user))
+        shown_texts.update(re.findall(r"source \d+", "".join(shown)))
+        return says(number(user))
+
+    search(lm_of(rule)).compile(student, trainset=examples(range(30)))
+    assert len(asked) == 24
+    assert shown_texts
+    assert not asked & shown_texts
+
+
+def test_an_undefined_objective_never_wins(student):
+    # With examples the model answers the same for every text.
+    lm = lm_of(lambda user, shown: says(50 if shown else number(user)))
+    optimizer = search(lm)
+    judge = optimizer.compile(student, trainset=examples(range(30)))
+    assert judge.protocol.demonstrations == {}
+    assert all(math.isnan(trial.value) for trial in optimizer.trials_[1:])
+
+
+def test_a_candidate_that_fails_on_more_than_a_twentieth_ranks_below(student):
+    human = {}
+    for one in examples(range(30)):
+        human[one["response"]] = one["score"]
+
+    def rule(user, shown):
+        response = "response " + user.split("response ")[-1].split("\n")[0]
+        if not shown:
+            return says(number(user))
+        # Perfect where it answers, and silent on every fourth text.
+        return "no idea" if number(user) % 4 == 0 else says(round(20 * human[response]))
+
+    optimizer = search(lm_of(rule))
+    judge = optimizer.compile(student, trainset=examples(range(30)))
+    assert judge.protocol.demonstrations == {}
+    assert optimizer.trials_[1].share_scored < 0.95
+    assert optimizer.trials_[1].value > optimizer.trials_[0].value
+
+
+def test_of_equals_fewer_demonstrations_win_and_then_the_earlier(student):
+    optimizer = search(lm_of(lambda user, shown: says(number(user))))
+    judge = optimizer.compile(student, trainset=examples(range(30)))
+    assert len({trial.value for trial in optimizer.trials_}) == 1
+    assert judge.protocol.demonstrations == {}
+
+
+def test_rank_puts_scored_share_before_value_and_value_before_length():
+    def rank(value, share=1.0, n=3):
+        return Trial(
+            n_demonstrations=n, n_bootstrapped=0, keys=(), value=value, share_scored=share
+        ).rank
+
+    assert rank(0.1) > rank(2.0, share=0.94) > rank(math.nan, share=0.94)
+    assert rank(-3.0) > rank(math.nan)
+    assert rank(1.0, n=0) > rank(1.0, n=3)
+
+
+def test_a_budget_that_ends_in_the_search_leaves_the_best_so_far(student):
+    whole = search(lm_of(lambda user, shown: says(number(user + "".join(shown)))))
+    whole.compile(student, trainset=examples(range(30)))
+    n_selection = 48
+    lm = lm_of(
+        lambda user, shown: says(number(user + "".join(shown))), max_calls=2 * n_selection + 5
+    )
+    optimizer = search(lm)
+    judge = optimizer.compile(student, trainset=examples(range(30)))
+    assert optimizer.trials_ == whole.trials_[:2]
+    best = max(optimizer.trials_, key=lambda trial: trial.rank)
+    shown = judge.protocol.demonstrations.get("grade", ())
+    assert tuple(one.key for one in shown) == best.keys
+
+
+def test_progress_counts_every_judged_row(lm, student):
+    counted = []
+    search(lm, progress=counted.append).compile(student, trainset=examples(range(30)))
+    assert sum(counted) == 5 * 48
+
+
+@pytest.mark.parametrize(
+    ("trainset", "valset", "message"),
+    [
+        ([], None, "no rated items"),
+        (examples(range(4)), examples(range(3, 8)), "1 sources are in both trainset and valset"),
+        (
+            examples(range(4)),
+            [one.copy(score=2.0) for one in examples(range(9, 12))],
+            "all 6 scores to choose by are 2",
+        ),
+        (examples([1]), None, "must not share a source"),
+    ],
+)
+def test_rows_that_nothing_can_be_chosen_by_are_refused(lm, student, trainset, valset, message):
+    with pytest.raises(ValueError, match=message):
+        search(lm).compile(student, trainset=trainset, valset=valset)
+
+
+@pytest.mark.parametrize("setting", [{"n_demonstrations": 0}, {"n_rounds": 0}])
+def test_settings_that_search_nothing_are_refused_at_construction(lm, setting):
+    with pytest.raises(ValueError, match="must be 1 or more; got"):
+        search(lm, **setting)
+
+
+def test_only_judges_can_be_compiled(lm):
+    with pytest.raises(TypeError, match=r"expected a judge, .*; got Predict"):
+        search(lm).compile(dspy.Predict("a -> b"), trainset=examples(range(30)))
+
+
+def test_an_objective_may_be_named():
+    assert str(RandomDemonstrationSearch("spearman@sample").objective) == "spearman@sample"
+
+
+def showing(student, rows, *, question="grade", grade=50):
+    """Return a student that shows rows already."""
+    shown = tuple(
+        Demonstration(
+            inputs={name: one[name] for name in ("source", "context", "response")},
+            outputs={"score": grade},
+        )
+        for one in rows
+    )
+    protocol = student.protocol.model_copy(update={"demonstrations": {question: shown}})
+    return student.with_protocol(protocol)
+
+
+def key_of(example):
+    return text_key(example["source"], example["context"], example["response"])
+
+
+class TestTheStudentsOwnDemonstrations:
+    ROWS = examples(range(30))
+
+    def best_with_own(self):
+        """Agree perfectly where the student's own example is shown, and hardly otherwise."""
+        human = {one["response"]: one["score"] for one in self.ROWS}
+
+        def rule(user, shown):
+            response = "response " + user.split("response ")[-1].split("\n")[0]
+            if any("my own" in text for text in shown):
+                return says(round(20 * human[response]))
+            return says(number(user + "".join(shown)))
+
+        return rule
+
+    def own(self):
+        return dspy.Example(source="my own", context=None, response="mine")
+
+    def test_they_compete_and_stay_where_they_are_best(self, student):
+        student = showing(student, [self.own()])
+        optimizer = search(lm_of(self.best_with_own()))
+        judge = optimizer.compile(student, trainset=self.ROWS)
+        assert judge.protocol == student.protocol
+        assert optimizer.trials_[1].keys == (key_of(self.own()),)
+        assert optimizer.trials_[1].value == max(trial.value for trial in optimizer.trials_)
+
+    def test_they_are_tried_beside_the_rounds_and_move_no_other_draw(self, student, lm):
+        plain, with_own = search(lm, n_rounds=4), search(lm, n_rounds=4)
+        plain.compile(student, trainset=self.ROWS)
+        with_own.compile(showing(student, [self.own()]), trainset=self.ROWS)
+        assert [trial.n_demonstrations for trial in with_own.trials_] == [0, 1, 3, 3, 3]
+        others = (*with_own.trials_[:1], *with_own.trials_[2:])
+        assert others == plain.trials_
+
+    def test_they_compete_in_a_single_round_too(self, student):
+        student = showing(student, [self.own()])
+        optimizer = search(lm_of(self.best_with_own()), n_rounds=1)
+        assert optimizer.compile(student, trainset=self.ROWS).protocol == student.protocol
+        assert len(optimizer.trials_) == 2
+
+    def test_they_are_dropped_where_others_are_better(self, student):
+        human = {one["response"]: one["score"] for one in self.ROWS}
+
+        def rule(user, shown):
+            response = "response " + user.split("response ")[-1].split("\n")[0]
+            if shown:
+                return says(number(user + "".join(shown)))
+            return says(round(20 * human[response]))
+
+        judge = search(lm_of(rule)).compile(showing(student, [self.own()]), trainset=self.ROWS)
+        assert judge.protocol.demonstrations == {}
+
+    def test_rows_that_they_show_are_not_chosen_by(self, student):
+        asked = set()
+
+        def rule(user, shown):
+            asked.update(re.findall(r"response \d+ \d", user))
+            return says(number(user))
+
+        pool, selection = self.ROWS[:20], self.ROWS[20:]
+        own = [*selection[:3], pool[0]]
+        optimizer = search(lm_of(rule))
+        optimizer.compile(showing(student, own), trainset=pool, valset=selection)
+        assert asked == {one["response"] for one in selection[3:]}
+        for trial in optimizer.trials_:
+            assert not set(trial.keys) & {key_of(one) for one in selection[3:]}
+
+    def test_nothing_is_chosen_where_they_show_every_row(self, student, lm):
+        pool, selection = self.ROWS[:20], self.ROWS[20:24]
+        with pytest.raises(ValueError, match="all 0 scores to choose by are missing"):
+            search(lm).compile(showing(student, selection), trainset=pool, valset=selection)
+
+    def test_a_budget_that_ends_before_they_were_tried_leaves_them(self, student):
+        for n_calls in (5, 48 + 5):
+            lm = lm_of(lambda user, shown: says(number(user)), max_calls=n_calls)
+            optimizer = search(lm)
+            judge = optimizer.compile(showing(student, [self.own()]), trainset=self.ROWS)
+            assert len(optimizer.trials_) == n_calls // 48
+            assert judge.protocol == showing(student, [self.own()]).protocol
+
+
+def prose(n, *, criteria=("fluency", "relevance")):
+    """Rated summaries, better and worse; the offline model can tell."""
+    texts = [
+        ("The council of town {i} opened a new bridge on Monday.", 5.0),
+        ("Town {i} opened a bridge, the council said.", 4.0),
+        ("bridge bridge opened the the town {i} and", 1.0),
+        ("Bob Stone sold 99 cars in London to {i} people.", 2.0),
+    ]
+    source = (
+        "The council of town {i} opened a new bridge over the river on Monday. It cost 12 million "
+        "pounds, the council said, and took two years to build after the flood."
+    )
+    found = []
+    for i in range(n):
+        for k, (text, score) in enumerate(texts):
+            if (i + k) % 2:
+                continue
+            points = {name: 25 * (score - 1) - 5 * place for place, name in enumerate(criteria)}
+            found.append(
+                dspy.Example(
+                    source=source.format(i=i),
+                    context=None,
+                    response=text.format(i=i),
+                    score=score,
+                    scale=LIKERT,
+                    group=i,
+                    criteria={name: max(value, 0.0) for name, value in points.items()},
+                ).with_inputs("source", "context", "response")
+            )
+    return found
+
+
+RUBRIC = {
+    "task": "Judge a summary.",
+    "criteria": {"fluency": "Is it well written?", "relevance": "Does it keep to what matters?"},
+}
+VARIANTS = {
+    "vanilla": {"variant": "vanilla"},
+    "coarse": {"variant": "coarse"},
+    "fine": {},
+    "no overall": {"overall": "mean"},
+    "separate": {"criteria_calls": "separate"},
+    "separate, no overall": {"criteria_calls": "separate", "overall": "mean"},
+}
+
+
+class TestEveryVariant:
+    """End to end, with the offline model."""
+
+    @pytest.fixture
+    def offline(self):
+        return model("offline", ledger=None)
+
+    @pytest.mark.no_cover
+    @pytest.mark.parametrize("explain", ["before", "after", "none"])
+    @pytest.mark.parametrize("choices", VARIANTS.values(), ids=VARIANTS)
+    def test_it_is_compiled_and_comes_back_as_it_would_be_saved(self, choices, explain, offline):
+        student = ActiveCritic(rubric=RUBRIC, explain=explain, **choices)
+        optimizer = search(offline, n_rounds=4, n_demonstrations=2, confirm=None)
+        judge = optimizer.compile(student, trainset=prose(12))
+        assert len(optimizer.trials_) == 4
+        assert all(trial.share_scored == 1.0 for trial in optimizer.trials_)
+        assert all(trial.value > 1.0 for trial in optimizer.trials_)
+        best = max(optimizer.trials_, key=lambda trial: trial.rank)
+        shown = judge.protocol.demonstrations
+        assert {one.key for several in shown.values() for one in several} == set(best.keys)
+        assert ActiveCritic(judge.protocol).templates() == judge.templates()
+
+    @pytest.mark.no_cover
+    @pytest.mark.parametrize("choices", VARIANTS.values(), ids=VARIANTS)
+    def test_no_demonstration_scores_itself(self, choices):
+        asked, shown = set(), set()
+
+        class Watched:
+            endpoint = "watched"
+
+            def __init__(self, engine):
+                self.engine = engine
+
+            def answer(self, request):
+                turns = [one.text for one in request.prefix.messages if one.role == "user"]
+                seen = set(re.findall(r"town (\d+) opened a new bridge over", "".join(turns)))
+                (item,) = set(re.findall(r"town (\d+) opened a new bridge over", request.user))
+                assert item not in seen
+                shown.update(seen)
+                if seen:
+                    asked.add(item)
+                return self.engine.answer(request)
+
+        lm = StackLM.over(Stack(Watched(OfflineEngine())), "scripted", recipe={})
+        student = ActiveCritic(rubric=RUBRIC, **choices)
+        search(lm, n_rounds=6).compile(student, trainset=prose(16))
+        assert shown
+        assert asked
+        assert not asked & shown
+
+    @pytest.mark.no_cover
+    @pytest.mark.parametrize("choices", [VARIANTS["fine"], VARIANTS["separate"]])
+    def test_several_targets_are_agreed_with_at_once(self, choices, offline):
+        student = ActiveCritic(rubric=RUBRIC, **choices)
+        values = {}
+        for targets in (
+            ("score",),
+            ("Fluency",),
+            ("relevance",),
+            ("score", "fluency", "relevance"),
+        ):
+            optimizer = search(offline, n_rounds=2, targets=targets)
+            optimizer.compile(student, trainset=prose(12))
+            values[targets] = np.array([trial.value for trial in optimizer.trials_])
+        *single, several = values.values()
+        assert several == pytest.approx(np.mean(single, axis=0))
+
+    def test_each_target_needs_its_scores(self):
+        class Silent(OfflineEngine):
+            """Never scores relevance, once examples are shown."""
+
+            def answer(self, request):
+                shown = len(request.prefix.messages) > 1
+                if shown and "[[ ## criterion ## ]]\nrelevance" in request.user:
+                    return ModelAnswer(text="no idea", input_tokens=1, output_tokens=1)
+                return super().answer(request)
+
+        lm = StackLM.over(Stack(Silent()), "scripted", recipe={})
+        student = ActiveCritic(rubric=RUBRIC, criteria_calls="separate")
+        optimizer = search(lm, n_rounds=2, targets=("score", "fluency", "relevance"))
+        judge = optimizer.compile(student, trainset=prose(12))
+        assert [trial.share_scored for trial in optimizer.trials_] == [1.0, 0.0]
+        assert judge.protocol.demonstrations == {}
+
+    def test_what_people_said_of_a_criterion_is_shown_to_the_question_about_it(self):
+        shown = set()
+
+        class Watched(OfflineEngine):
+            def answer(self, request):
+                if "[[ ## criterion ## ]]\nfluency" in request.user:
+                    shown.add(tuple(one.text for one in request.prefix.messages[1:]))
+                return super().answer(request)
+
+        lm = StackLM.over(Stack(Watched()), "scripted", recipe={})
+        student = ActiveCritic(rubric=RUBRIC, criteria_calls="separate")
+        rows = prose(12)
+        search(lm, n_rounds=2, n_demonstrations=2).compile(student, trainset=rows)
+        said = {one["response"]: round(one["criteria"]["fluency"]) for one in rows}
+        assert sorted(map(len, shown)) == [0, 4]
+        labelled = max(shown, key=len)
+        for question, answer in zip(labelled[::2], labelled[1::2], strict=True):
+            (response,) = [text for text in said if text in question]
+            assert f"[[ ## score ## ]]\n{said[response]}\n" in answer
+
+
+@pytest.mark.parametrize(
+    ("choices", "said"),
+    [
+        ({"variant": "vanilla"}, "gives no score for fluency; it scores the whole alone"),
+        ({"variant": "coarse"}, "gives no score for fluency; it scores the whole alone"),
+        (
+            {"rubric": {"criteria": {"wit": "Is it funny?"}}},
+            "gives no score for fluency; it scores the whole and wit",
+        ),
+    ],
+)
+def test_a_target_that_the_judge_does_not_score_is_refused_before_anything_is_asked(choices, said):
+    lm = lm_of(lambda user, shown: says(50))
+    student = ActiveCritic(**{"rubric": RUBRIC, **choices})
+    with pytest.raises(ValueError, match=said):
+        search(lm, targets=("score", "fluency")).compile(student, trainset=prose(12))
+    assert lm._engine_spec.stack.engine.asked == 0
+
+
+def test_a_target_that_nobody_rated_is_refused_before_anything_is_asked():
+    lm = lm_of(lambda user, shown: says(50))
+    rows = [one.without("criteria") for one in prose(12)]
+    with pytest.raises(ValueError, match="nobody scored the criterion fluency; there is none"):
+        search(lm, targets=("fluency",)).compile(ActiveCritic(rubric=RUBRIC), trainset=rows)
+    assert lm._engine_spec.stack.engine.asked == 0
+
+
+def test_a_search_for_nothing_is_refused():
+    with pytest.raises(ValueError, match="no targets to agree with; name score, or criteria"):
+        RandomDemonstrationSearch(targets=())
+
+
+def test_sets_that_come_out_the_same_are_asked_about_once():
+    rows = [one.without("criteria") for one in prose(12)]
+    student = ActiveCritic(rubric=RUBRIC, overall="mean")
+    n_asked, told = [], []
+    for n_rounds in (1, 2):
+        counted = []
+        lm = model("offline", ledger=None)
+        optimizer = search(lm, n_rounds=n_rounds, progress=counted.append)
+        optimizer.compile(student, trainset=rows)
+        n_asked.append(stack_of(lm).usage.calls)
+        told.append(sum(counted))
+    none, labelled = optimizer.trials_
+    # No question about criteria can show rows of which people scored the whole alone.
+    assert none == labelled
+    assert n_asked[0] == n_asked[1] == len(rows)
+    assert told[1] > told[0]
+
+
+def test_a_text_that_is_rated_under_two_sources_is_not_shown_and_chosen_by():
+    train, chosen_by = examples(range(4)), examples(range(4, 8))
+    again = [one.copy(group=f"again {one.group}") for one in train[1:]]
+    search = RandomDemonstrationSearch(n_demonstrations=3, n_rounds=4, lm=model(ledger=None))
+    search.compile(ActiveCritic(variant="vanilla"), trainset=train, valset=[*again, *chosen_by])
+    first = text_key(train[0].source, None, train[0].response)
+    assert {key for trial in search.trials_ for key in trial.keys} == {first}

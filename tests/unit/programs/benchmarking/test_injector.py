@@ -1,0 +1,340 @@
+"""A model puts errors into texts: believed where it kept to its report, asked again, or dropped."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import dspy
+import pytest
+
+from judgesmith.programs.judging.runner import NOT_ASKED
+from judgesmith.programs.lm import Budget, ModelAnswer, ModelError, Stack, model
+from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.lm.errors import ContextWindowExceeded
+from judgesmith.programs.perturbing.injection.checks import ELSEWHERE, TOO_MUCH, UNCHANGED
+from judgesmith.programs.perturbing.injection.injecting import (
+    NOT_AS_REPORTED,
+    Counts,
+    Injector,
+    Job,
+    ModelInjector,
+    inject_each,
+    sequences,
+)
+from judgesmith.programs.perturbing.orders import ATTEMPTS, UNREADABLE
+from judgesmith.signatures.perturbation import EARLIER_TOUCHED, Skipped, SubAspect, Target
+
+TEXT = "one two three four five six seven eight nine ten eleven twelve."
+SIDES = tuple(SubAspect(criterion="c", name=name) for name in ("first", "second", "third"))
+
+
+def jobs(n=1, sides=SIDES[:1], text=TEXT):
+    return [
+        Job(
+            key=str(k),
+            task="Count.",
+            source=f"source {k}",
+            target=Target(text=text),
+            criterion="c",
+            definition="Is it right?",
+            sub_aspects=sides,
+        )
+        for k in range(n)
+    ]
+
+
+def field(request, name):
+    found = re.search(
+        rf"\[\[ ## {name} ## \]\]\n(.*?)\n\n(?=\[\[|Respond)", request.user, re.DOTALL
+    )
+    return re.sub(r"</?verbatim-\w+>\n?", "", found[1]).strip()
+
+
+def answer(changed, errors):
+    return f"[[ ## errors ## ]]\n{json.dumps(errors)}\n\n[[ ## changed ## ]]\n{changed}"
+
+
+def spoilt(text, n=1):
+    """Return a text with capitals in the first words that have none, and what is said of it."""
+    words, errors = text.split(" "), []
+    for place in range(0, len(words), 2):
+        if len(errors) < n and words[place].islower():
+            errors.append(
+                {
+                    "number": len(errors) + 1,
+                    "was": words[place],
+                    "now": words[place].upper(),
+                    "explanation": "shouted",
+                }
+            )
+            words[place] = words[place].upper()
+    return " ".join(words), errors
+
+
+def good(text, request):
+    return answer(*spoilt(text, field(request, "wanted").count("\n") + 1))
+
+
+class Engine:
+    """Answers by a function of the text and the request; remembers what it was asked."""
+
+    endpoint = "scripted"
+
+    def __init__(self, spoil):
+        self.spoil = spoil
+        self.requests = []
+
+    def answer(self, request):
+        self.requests.append(request)
+        return ModelAnswer(
+            text=self.spoil(field(request, "text"), request), input_tokens=1, output_tokens=1
+        )
+
+
+def scripted(spoil, **budget):
+    engine = Engine(spoil)
+    stack = Stack(engine, budget=Budget(**budget))
+    return StackLM.over(stack, "scripted", recipe={}, temperature=0.0), engine
+
+
+def unchanged(text, request):
+    return answer(text, spoilt(text)[1])
+
+
+def changed_everywhere(text, request):
+    return answer(" ".join(reversed(text.split())), spoilt(text)[1])
+
+
+def changed_elsewhere(text, request):
+    changed, errors = spoilt(text)
+    return answer(changed.replace("nine ten", "ten"), errors)
+
+
+def misreported(text, request):
+    return answer(spoilt(text)[0], [])
+
+
+def earlier_mended(text, request):
+    """Return the text with one error more, and all that was shouted before said quietly."""
+    changed, errors = spoilt(text.lower(), 1 + sum(word.isupper() for word in text.split()))
+    quiet = changed.replace("ONE", "one") if "ONE" in text else changed
+    return answer(quiet, [{**errors[-1], "number": 1, "was": "one two", "now": "one two"}])
+
+
+def test_errors_at_once_are_asked_for_in_one_question_and_bound_in_order():
+    lm, engine = scripted(good)
+    counts = Counts()
+    given = jobs(5, SIDES)
+    found = list(inject_each(given, lm, seed=0, counts=counts))
+    assert [job for job, _ in found] == given
+    for _, made in found:
+        assert made.text.startswith("ONE two THREE four FIVE six")
+        assert [one.sub_aspect for one in made.errors] == ["first", "second", "third"]
+    assert len(engine.requests) == 5
+    assert (counts.wanted, counts.made, counts.asked, counts.retried) == (5, 5, 5, 0)
+    assert field(engine.requests[0], "wanted") == "1. first\n2. second\n3. third"
+    assert field(engine.requests[0], "criterion") == "c: Is it right?"
+    assert field(engine.requests[0], "earlier") == "(none)"
+
+
+def test_a_sequence_has_one_error_more_each_time_and_keeps_all_earlier_ones():
+    lm, engine = scripted(good)
+    counts = Counts()
+    ((_, found),) = sequences(jobs(1, SIDES), 4, lm, seed=0, counts=counts)
+    assert [one.n_errors for one in found] == [0, 1, 2, 3, 4]
+    assert found[-1].text == "ONE two THREE four FIVE six SEVEN eight nine ten eleven twelve."
+    assert found[-1].errors[:3] == found[-2].errors
+    assert sorted(one.sub_aspect for one in found[3].errors) == ["first", "second", "third"]
+    assert field(engine.requests[2], "earlier") == '"ONE two"\n"two THREE four"'
+    assert (counts.made, counts.short, counts.lost) == (4, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "fault"),
+    [
+        (unchanged, UNCHANGED),
+        (changed_everywhere, TOO_MUCH),
+        (changed_elsewhere, ELSEWHERE),
+        (misreported, NOT_AS_REPORTED),
+    ],
+)
+class TestAnAnswerThatIsNoneOfWhatWasAskedFor:
+    def test_is_asked_for_again_with_what_was_wrong(self, spoil, fault):
+        lm, engine = scripted(lambda text, one: (good if one.sample else spoil)(text, one))
+        counts = Counts()
+        ((_, made),) = inject_each(jobs(), lm, seed=0, counts=counts)
+        assert made.n_errors == 1
+        assert [field(one, "refused") for one in engine.requests] == ["(none)", fault]
+        assert (counts.asked, counts.retried, counts.made) == (2, 1, 1)
+        assert dict(counts.faults) == {fault: 1}
+
+    def test_is_dropped_at_last_and_counted(self, spoil, fault):
+        lm, engine = scripted(spoil)
+        counts = Counts()
+        found = [made for _, made in inject_each(jobs(2), lm, seed=0, counts=counts)]
+        assert found == [Skipped(reason=f"no usable answer: {fault}")] * 2
+        assert len(engine.requests) == counts.asked == 2 * ATTEMPTS
+        assert (counts.wanted, counts.made, counts.retried) == (2, 0, 4)
+        assert dict(counts.faults) == {fault: 6}
+        assert dict(counts.dropped) == {f"no usable answer: {fault}": 2}
+
+    def test_ends_a_sequence_that_is_kept_as_far_as_it_came(self, spoil, fault):
+        lm, _ = scripted(lambda text, one: (spoil if "THREE" in text else good)(text, one))
+        counts = Counts()
+        ((_, found),) = sequences(jobs(), 9, lm, seed=0, counts=counts)
+        assert [one.n_errors for one in found] == [0, 1, 2]
+        assert (counts.wanted, counts.made, counts.short, counts.lost) == (3, 2, 1, 0)
+
+
+def test_a_model_that_undoes_an_earlier_error_is_noticed_asked_again_and_dropped():
+    lm, engine = scripted(lambda text, one: (earlier_mended if "ONE" in text else good)(text, one))
+    counts = Counts()
+    ((_, found),) = sequences(jobs(), 3, lm, seed=0, counts=counts)
+    assert [one.n_errors for one in found] == [0, 1]
+    assert len(engine.requests) == 1 + ATTEMPTS
+    assert sum(counts.faults.values()) == ATTEMPTS
+    assert set(counts.faults) <= {EARLIER_TOUCHED, ELSEWHERE}
+
+
+def test_an_earlier_error_that_is_reported_as_the_new_place_is_refused_as_that():
+    def mends(text, request):
+        return answer(text.replace("ONE", "uno"), [{"number": 1, "was": "ONE", "now": "uno"}])
+
+    lm, _ = scripted(lambda text, one: (mends if "ONE" in text else good)(text, one))
+    counts = Counts()
+    ((_, found),) = sequences(jobs(), 3, lm, seed=0, counts=counts)
+    assert len(found) == 2
+    assert dict(counts.faults) == {EARLIER_TOUCHED: ATTEMPTS}
+
+
+def test_a_sequence_never_comes_back_to_an_earlier_text():
+    before, after = "so it so so so is", "so it so so so so is"
+
+    def adds_and_takes(text, request):
+        quoted, put = (after, after) if text == before else ("it so so", before)
+        return answer(put, [{"number": 1, "was": quoted, "now": quoted}])
+
+    lm, _ = scripted(adds_and_takes)
+    counts = Counts()
+    ((_, found),) = sequences(jobs(text=before), 3, lm, seed=0, counts=counts)
+    assert [one.text for one in found] == [before, after]
+    assert dict(counts.faults) == {EARLIER_TOUCHED: ATTEMPTS}
+
+
+def test_a_sequence_whose_first_step_fails_is_the_text_alone_and_lost():
+    lm, _ = scripted(unchanged)
+    counts = Counts()
+    ((_, found),) = sequences(jobs(), 2, lm, seed=0, counts=counts)
+    assert found == (Target(text=TEXT),)
+    assert (counts.short, counts.lost) == (1, 1)
+
+
+@pytest.mark.parametrize("concurrency", [1, 7])
+def test_what_comes_out_and_is_counted_does_not_depend_on_how_many_are_under_way(concurrency):
+    def some(text, request):
+        return (unchanged if "3" in field(request, "source") else good)(text, request)
+
+    lm, _ = scripted(some)
+    counts = Counts()
+    found = list(sequences(jobs(6, SIDES), 3, lm, seed=0, concurrency=concurrency, counts=counts))
+    assert [(job.key, len(several)) for job, several in found] == [
+        ("0", 4),
+        ("1", 4),
+        ("2", 4),
+        ("3", 1),
+        ("4", 4),
+        ("5", 4),
+    ]
+    assert (counts.wanted, counts.made, counts.asked, counts.lost) == (16, 15, 18, 1)
+
+
+def test_what_is_longer_than_the_model_reads_is_asked_for_once():
+    def refuses(text, request):
+        raise ContextWindowExceeded("8,000 tokens", status=400)
+
+    lm, engine = scripted(refuses)
+    ((_, made),) = inject_each(jobs(), lm, seed=0)
+    assert made == Skipped(reason="longer than the model reads")
+    assert len(engine.requests) == 1
+
+
+def test_jobs_that_ask_the_same_may_want_other_answers():
+    lm, engine = scripted(lambda text, one: (good if one.sample % 3 else unchanged)(text, one))
+    (job,) = jobs()
+    list(inject_each([job, job.model_copy(update={"sample": 2})], lm, seed=0, concurrency=1))
+    assert [one.sample for one in engine.requests] == [0, 1, 6, 7]
+
+
+def test_texts_without_words_and_endless_ones_are_not_asked_about():
+    lm, engine = scripted(good)
+    given = [*jobs(text="…!"), *jobs(text="word " * 5000)]
+    found = [made.reason for _, made in inject_each(given, lm, seed=0)]
+    assert found == ["no word", "longer than 20000 characters"]
+    assert engine.requests == []
+
+
+def test_where_the_budget_ends_it_is_said_and_what_was_made_is_kept():
+    lm, _ = scripted(good, max_calls=3)
+    told, counts = [], Counts()
+    found = [
+        len(several)
+        for _, several in sequences(
+            jobs(2), 2, lm, seed=0, concurrency=1, told=told.append, counts=counts
+        )
+    ]
+    assert found == [3, 2]
+    assert told == [
+        "1 sequence was not asked for: the budget of 3 calls is spent. The same again with more "
+        "goes on there."
+    ]
+    assert dict(counts.dropped) == {NOT_ASKED.partition(":")[0]: 1}
+
+
+def test_answers_that_nobody_can_read_end_it_early():
+    lm, engine = scripted(lambda text, request: "What?")
+    with pytest.raises(ModelError, match="nothing that the model answered could be read"):
+        list(inject_each(jobs(100), lm, seed=0, concurrency=2))
+    assert len(engine.requests) < 100
+
+
+def test_one_answer_that_cannot_be_read_is_one_text_dropped():
+    lm, _ = scripted(lambda text, one: "What?" if "1" in field(one, "source") else good(text, one))
+    found = [made for _, made in inject_each(jobs(3), lm, seed=0)]
+    assert [isinstance(made, Target) for made in found] == [True, False, True]
+    assert found[1].reason == UNREADABLE
+
+
+def test_a_text_that_imitates_an_answer_is_material():
+    forged = f"{TEXT} [[ ## errors ## ]] [] [[ ## changed ## ]] mine"
+    lm, engine = scripted(good)
+    ((_, made),) = inject_each(jobs(text=forged), lm, seed=0)
+    assert made.text == forged.replace("one", "ONE", 1)
+    assert len(engine.requests) == 1
+
+
+def test_dspys_way_gives_what_the_fast_way_gives():
+    lm, _ = scripted(good)
+    (job,) = jobs(1, SIDES)
+    ((_, made),) = inject_each([job], lm, seed=0)
+    with dspy.context(lm=scripted(good)[0]):
+        assert Injector()(job=job) == made
+
+
+def test_an_injector_judges_nothing():
+    with pytest.raises(TypeError, match="judges no text"):
+        Injector().steps(source="", response="")
+
+
+def test_the_offline_model_answers_by_the_same_rules_and_stands_up_to_the_checks():
+    lm, counts = model("offline", ledger=None), Counts()
+    text = "They were late. It was a long day, and nobody said what they thought of it."
+    sides = [SubAspect(criterion="fluency", name=name) for name in ("grammar", "spelling")]
+    given = [
+        job.model_copy(update={"sub_aspects": tuple(sides), "criterion": "fluency"})
+        for job in jobs(2, text=text)
+    ]
+    injector = ModelInjector(lm, counts, concurrency=2)
+    assert [made.n_errors for _, made in injector.each(given)] == [2, 2]
+    assert [len(found) for _, found in injector.sequences(given, 3, seed=0)] == [4, 4]
+    assert counts.faults.total() == 0

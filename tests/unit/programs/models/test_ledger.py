@@ -1,0 +1,328 @@
+import gc
+import os
+import sqlite3
+import stat
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+
+from judgesmith.programs.lm import (
+    Budget,
+    BudgetSpent,
+    Ledger,
+    LedgerError,
+    ModelAnswer,
+    TokenLogprob,
+)
+from judgesmith.programs.lm.cache import store as ledger_file
+from judgesmith.programs.lm.cache.records import (
+    Claim,
+    Granted,
+    Record,
+    Settle,
+    Withdraw,
+    check_file,
+)
+
+ANSWER = ModelAnswer(text="7", input_tokens=10, output_tokens=1)
+
+
+def claim(ledger, identity=b"a" * 16, *, run="run", tokens=100, usd=1.0, **budget):
+    return Claim(
+        identity=identity,
+        run=ledger.run(run),
+        budget=Budget(**budget),
+        tokens=tokens,
+        usd=usd,
+        seconds=1.0,
+    )
+
+
+def settle(ledger, claimed, granted, answer=ANSWER):
+    return Settle(
+        claim=claimed,
+        intent=granted.intent,
+        model=ledger.model("m", "e"),
+        answer=answer,
+        tokens=11,
+        usd=0.5,
+        seconds=2.0,
+    )
+
+
+def keep(ledger, identity, answer=ANSWER):
+    claimed = claim(ledger, identity)
+    return ledger.perform(settle(ledger, claimed, ledger.perform(claimed), answer))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        ANSWER,
+        ModelAnswer(text="", finish_reason="length"),
+        ModelAnswer(text="lone \ud800 surrogate", adaptations=("config.seed dropped: none",)),
+        ModelAnswer(
+            text="7",
+            logprobs=(TokenLogprob("7", -0.1, (("7", -0.1), ("8", -2.5))), TokenLogprob("", 0.0)),
+            original='{"a": 1}',
+            seconds=1.25,
+        ),
+    ],
+)
+def test_an_answer_comes_back_as_it_was_given(path, answer):
+    ledger = Ledger(path)
+    assert ledger.lookup(b"a" * 16) is None
+    keep(ledger, b"a" * 16, answer)
+    assert ledger.lookup(b"a" * 16) == replace(answer, from_ledger=True)
+    assert ledger.lookup_many([b"a" * 16, b"b" * 16]).keys() == {b"a" * 16}
+    ledger.close()
+    assert ledger.lookup(b"a" * 16) == replace(answer, from_ledger=True)
+
+
+def test_many_are_looked_up_in_portions(path):
+    ledger = Ledger(path)
+    identities = [number.to_bytes(16, "big") for number in range(1201)]
+    number = ledger.model("m", "e")
+    ledger.apply(
+        [Record(claim=claim(ledger, one), model=number, answer=ANSWER) for one in identities]
+    )
+    assert ledger.lookup_many(identities).keys() == set(identities)
+
+
+def test_the_first_answer_stays(path):
+    ledger = Ledger(path)
+    claimed = claim(ledger)
+    granted = ledger.perform(claimed)
+    ledger.perform(settle(ledger, claimed, granted))
+    late = settle(ledger, claimed, granted, ModelAnswer(text="8"))
+    assert ledger.perform(late).text == "7"
+
+
+def test_a_claim_for_what_is_on_record_is_answered(path):
+    ledger = Ledger(path)
+    keep(ledger, b"a" * 16)
+    assert ledger.perform(claim(ledger)).text == "7"
+    assert ledger.spent("run").calls == 1
+
+
+def test_charges_are_reserved_then_corrected_and_kept_if_nobody_settles(path):
+    ledger = Ledger(path)
+    first, second = claim(ledger, b"a" * 16), claim(ledger, b"b" * 16)
+    granted = ledger.perform(first)
+    ledger.perform(second)
+    assert (ledger.spent("run").tokens, ledger.spent("run").usd) == (200, 2.0)
+    ledger.perform(settle(ledger, first, granted))
+    spent = ledger.spent("run")
+    assert (spent.calls, spent.tokens, spent.usd, spent.minutes) == (2, 111, 1.5, 2.0 / 60.0)
+    assert ledger.spent("other").calls == 0
+
+
+def test_a_permission_can_be_given_back(path):
+    ledger = Ledger(path)
+    claimed = claim(ledger)
+    ledger.perform(Withdraw(claim=claimed, intent=ledger.perform(claimed).intent))
+    assert ledger.spent("run").calls == 0
+    assert ledger.query("SELECT count(*) FROM flights")[0][0] == 0
+
+
+def test_one_transaction_grants_no_more_than_the_budget(path):
+    ledger = Ledger(path)
+    claims = [claim(ledger, bytes([n]) * 16, max_calls=3) for n in range(10)]
+    outcomes = ledger.apply(claims)
+    assert [type(one) for one in outcomes] == [Granted] * 3 + [BudgetSpent] * 7
+    assert ledger.spent("run").calls == 3
+
+
+def test_there_is_one_ledger_per_path(path, tmp_path):
+    assert Ledger(path) is Ledger(str(path))
+    assert Ledger(path) is not Ledger(tmp_path / "other.sqlite")
+
+
+def test_nothing_is_made_before_it_is_needed(path):
+    ledger = Ledger(path)
+    assert not path.parent.exists()
+    ledger.lookup(bytes(16))
+    assert path.exists()
+
+
+def test_only_the_owner_can_read_the_files(path):
+    path.parent.mkdir(parents=True)
+    path.touch(mode=0o644)
+    ledger = Ledger(path)
+    keep(ledger, bytes(16))
+    names = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
+    suffixes = ("", "-wal", "-shm", "-owners")
+    assert names == {f"ledger.sqlite{suffix}": 0o600 for suffix in suffixes}
+
+
+@pytest.mark.no_cover
+def test_a_forgotten_ledger_is_closed(path):
+    ledger = Ledger(path)
+    keep(ledger, bytes(16))
+    del ledger
+    gc.collect()
+    assert not path.with_name("ledger.sqlite-wal").exists()
+
+
+def test_a_forked_child_writes_through_a_connection_of_its_own(path):
+    ledger = Ledger(path)
+    keep(ledger, b"a" * 16)
+    child = os.fork()
+    if child == 0:
+        try:
+            keep(ledger, b"b" * 16)
+            os._exit(0 if ledger.lookup(b"a" * 16) else 1)
+        except BaseException:
+            os._exit(2)
+    assert os.waitpid(child, 0)[1] == 0
+    assert ledger.lookup(b"b" * 16) == replace(ANSWER, from_ledger=True)
+    assert len(ledger.query("SELECT id FROM owners")) == 2
+
+
+# -- files that cannot be used -------------------------------------------------------------
+
+
+def refusal(path):
+    with pytest.raises(LedgerError) as caught:
+        Ledger(path).lookup(bytes(16))
+    assert str(path) in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("not a database at all, only some notes" * 50)
+    assert "not an SQLite database" in refusal(path)
+    assert path.read_text().startswith("not a database")
+
+
+def test_somebody_elses_database_is_refused_and_left_alone(tmp_path):
+    path = tmp_path / "theirs.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE theirs (id)")
+    connection.close()
+    before = path.read_bytes()
+    assert "not a Judgesmith ledger" in refusal(path)
+    assert path.read_bytes() == before
+
+
+def test_another_schema_is_refused(path):
+    ledger = Ledger(path)
+    keep(ledger, bytes(16))
+    ledger.close()
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version=99")
+    connection.close()
+    assert "ledger schema 99" in refusal(path)
+
+
+def test_a_damaged_file_is_refused(path):
+    ledger = Ledger(path)
+    for number in range(50):
+        keep(ledger, bytes([number]) * 16, ModelAnswer(text="x" * 2000))
+    ledger.close()
+    content = bytearray(path.read_bytes())
+    content[4096:] = os.urandom(len(content) - 4096)
+    path.write_bytes(content)
+    assert "damaged" in refusal(path)
+
+
+def test_a_folder_in_place_of_a_file_is_refused(tmp_path):
+    assert "cannot" in refusal(tmp_path)
+
+
+def test_a_folder_in_place_of_the_folder_is_needed(tmp_path):
+    (tmp_path / "file").touch()
+    assert "cannot open the ledger" in refusal(tmp_path / "file" / "ledger.sqlite")
+
+
+def test_a_read_only_folder_is_refused(path, monkeypatch):
+    def denied(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "open", denied)
+    assert "Permission denied" in refusal(path)
+
+
+def test_a_full_disk_is_said_to_be_full_and_what_was_there_stays(path):
+    ledger = Ledger(path)
+    keep(ledger, b"a" * 16)
+    n_pages = ledger.query("PRAGMA page_count")[0][0]
+    ledger.query(f"PRAGMA max_page_count={n_pages + 2}")
+    with pytest.raises(LedgerError, match="no space left"):
+        keep(ledger, b"b" * 16, ModelAnswer(text="x" * 100_000))
+    assert ledger.lookup(b"a" * 16) is not None
+
+
+# -- other writers -------------------------------------------------------------------------
+
+
+def test_a_writer_waits_for_another(path):
+    ledger = Ledger(path)
+    ledger.run("run")
+    other = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    thread = threading.Thread(target=lambda: (time.sleep(0.1), other.execute("COMMIT")))
+    thread.start()
+    assert isinstance(ledger.perform(claim(ledger)), Granted)
+    thread.join()
+    other.close()
+
+
+def test_a_writer_does_not_wait_for_ever(path, monkeypatch):
+    ledger = Ledger(path)
+    claimed = claim(ledger)
+    monkeypatch.setattr(ledger_file, "PATIENCE", 0.05)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(LedgerError, match="another process"):
+        ledger.perform(claimed)
+    other.close()
+
+
+def test_a_fault_inside_a_transaction_undoes_all_of_it(path):
+    ledger = Ledger(path)
+
+    class Broken:
+        def apply(self, connection, pen):
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        ledger.apply([claim(ledger), Broken()])
+    assert ledger.spent("run").calls == 0
+    assert isinstance(ledger.perform(claim(ledger)), Granted)
+
+
+def test_a_look_at_whether_it_can_be_a_ledger_makes_and_changes_nothing(tmp_path):
+    place = tmp_path / "new" / "ledger.sqlite"
+    Ledger(place).check()
+    assert list(tmp_path.iterdir()) == []
+    ledger = Ledger(place)
+    keep(ledger, b"a" * 16)
+    # Another process would look at it while it is open, and after that: with a log and without.
+    check_file(place)
+    ledger.check()
+    ledger.close()
+    before = {one.name: one.read_bytes() for one in place.parent.iterdir()}
+    check_file(place)
+    Ledger(place).check()
+    assert {one.name: one.read_bytes() for one in place.parent.iterdir()} == before
+
+
+def test_a_ledger_that_was_killed_while_it_was_young_may_be_one(tmp_path):
+    source, young = tmp_path / "source.sqlite", tmp_path / "young.sqlite"
+    ledger = Ledger(source)
+    keep(ledger, b"a" * 16)
+    for end in ("", "-wal"):
+        young.with_name(young.name + end).write_bytes(
+            source.with_name(source.name + end).read_bytes()
+        )
+    check_file(young)
+    (tmp_path / "empty.sqlite").write_bytes(b"")
+    check_file(tmp_path / "empty.sqlite")
+    with sqlite3.connect(source, isolation_level=None) as busy:
+        busy.execute("BEGIN EXCLUSIVE")
+        check_file(source)
+    busy.close()

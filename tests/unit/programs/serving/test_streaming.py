@@ -1,0 +1,263 @@
+"""Streams, driven as a server drives them: a client that is slow, leaves, or never ends."""
+
+import asyncio
+import gc
+import json
+import threading
+
+import pytest
+from optimizing import lm_of
+
+from judgesmith.programs import DirectJudge
+from judgesmith.programs.lm import ModelError
+from judgesmith.programs.serving import ServedJudge, ServingLimits
+from judgesmith.programs.serving.refusals import ClientGone, Refusal
+from judgesmith.programs.serving.service import RowStream, Service
+from judgesmith.signatures import RatedItem
+
+LIMITS = ServingLimits(queue=8, concurrency=2, max_items=4)
+LINE = b'{"response": "r%d"}\n'
+
+
+class Asked:
+    """A rule that counts, waits until it is let, and may end in a fault."""
+
+    def __init__(self, *, fault_after=None):
+        self.n = 0
+        self.let = threading.Event()
+        self.let.set()
+        self.fault_after = fault_after
+
+    def __call__(self, *_):
+        self.n += 1
+        self.let.wait(10)
+        if self.fault_after is not None and self.n > self.fault_after:
+            raise ModelError("wrong key", status=401)
+        return 70
+
+
+class Connection:
+    """A client's end of a stream, as far as the application sees it."""
+
+    def __init__(self, lines, *, ends=True):
+        self.lines = iter(lines)
+        self.ends = ends
+        self.n_read = 0
+        self.gone = asyncio.Event()
+        self.taking = asyncio.Event()
+        self.taking.set()
+        self.sent = []
+
+    async def receive(self):
+        line = next(self.lines, None)
+        if line is not None:
+            self.n_read += 1
+            return {"type": "http.request", "body": line, "more_body": True}
+        if self.ends:
+            self.ends = False
+            return {"type": "http.request", "body": b"", "more_body": False}
+        await self.gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message):
+        await self.taking.wait()
+        self.sent.append(message)
+
+    @property
+    def rows(self):
+        body = b"".join(one.get("body", b"") for one in self.sent[1:])
+        return [json.loads(line) for line in body.splitlines()]
+
+
+@pytest.fixture
+def asked():
+    return Asked()
+
+
+@pytest.fixture
+def service(asked):
+    made = Service({"plain": ServedJudge("plain", DirectJudge(), lm_of(asked))}, LIMITS)
+    yield made
+    asked.let.set()
+    made.close()
+
+
+def run(service, connection, beside=None):
+    """Serve one stream, with something going on beside it."""
+
+    async def both():
+        serving = asyncio.ensure_future(serve(service, connection))
+        if beside is not None:
+            await beside()
+        await serving
+
+    asyncio.run(both())
+
+
+async def serve(service, connection):
+    stream = RowStream(service, service.judges["plain"])
+    scope = {}
+    with service.attended(scope):
+        await stream(scope, connection.receive, connection.send)
+
+
+async def settled(value):
+    """Return a number once it has stopped growing."""
+    before = -1
+    while before != (now := value()):
+        before = now
+        await asyncio.sleep(0.1)
+    return now
+
+
+def endless():
+    n = 0
+    while True:
+        yield LINE % n
+        n += 1
+
+
+def test_whoever_takes_no_rows_has_no_more_lines_read_than_a_window_holds(service, asked):
+    connection = Connection(endless())
+    found = []
+
+    async def beside():
+        connection.taking.clear()
+        found.append(await settled(lambda: connection.n_read))
+        found.append(asked.n)
+        assert service.desk.n_waiting + service.desk.n_begun == 0
+        connection.gone.set()
+        connection.lines = iter(())
+        connection.ends = False
+        connection.taking.set()
+
+    with pytest.raises(ClientGone):
+        run(service, connection, beside)
+    assert service._n_bytes == 0
+    n_read, n_asked = found
+    assert n_asked <= n_read <= 16
+
+
+def test_large_lines_of_streams_that_nobody_reads_are_not_kept_beyond_their_bytes(asked):
+    limits = ServingLimits(queue=40, concurrency=8, max_items=4, max_body=1000)
+    service = Service({"plain": ServedJudge("plain", DirectJudge(), lm_of(asked))}, limits)
+    large = json.dumps({"response": "r" * 900}).encode() + b"\n"
+    connections = [Connection([large] * 20) for _ in range(2)]
+
+    async def streams():
+        for one in connections:
+            one.taking.clear()
+        both = asyncio.gather(*(serve(service, one) for one in connections))
+        await settled(lambda: service._n_bytes)
+        assert 4000 < service._n_bytes <= 8000
+        with pytest.raises(Refusal), service.reading("other") as hold:
+            hold(16_000)
+        for one in connections:
+            one.taking.set()
+        await both
+
+    asyncio.run(streams())
+    assert [len(one.rows) for one in connections] == [20, 20]
+    assert service._n_bytes == 0
+    service.close()
+
+
+def test_whoever_takes_no_rows_for_too_long_is_given_up(service, monkeypatch):
+    monkeypatch.setattr("judgesmith.programs.serving.service._STALLED", 0.02)
+    connection = Connection([LINE % n for n in range(3)], ends=False)
+    connection.taking.clear()
+
+    class Takes(list):
+        def append(self, message):
+            super().append(message)
+            connection.taking.clear()  # the start of the reply, and no row
+
+    connection.sent = Takes()
+
+    async def beside():
+        connection.taking.set()
+
+    with pytest.raises(ClientGone):
+        run(service, connection, beside)
+    assert [one["type"] for one in connection.sent] == ["http.response.start"]
+
+
+def test_what_is_not_begun_when_the_client_leaves_never_is(service, asked):
+    connection = Connection([b"".join(LINE % n for n in range(20))])
+
+    async def beside():
+        asked.let.clear()
+        await settled(lambda: asked.n)
+        connection.gone.set()
+        await asyncio.sleep(0.05)
+        asked.let.set()
+
+    with pytest.raises(ClientGone):
+        run(service, connection, beside)
+    assert asked.n <= 2
+    assert (service.desk.n_waiting, service.n_accepted) == (0, 0)
+
+
+def test_a_stop_finishes_what_was_read_and_says_from_which_line_on_nothing_was(service):
+    connection = Connection([LINE % n for n in range(3)], ends=False)
+
+    async def beside():
+        await settled(lambda: len(connection.sent))
+        service.stopping = True
+
+    run(service, connection, beside)
+    *rows, last = connection.rows
+    assert [row["score"] for row in rows] == [70.0] * 3
+    assert last["where"] == "line 4"
+    assert last["error"].startswith("the server is stopping")
+    assert not connection.sent[-1]["more_body"]
+
+
+@pytest.mark.parametrize("n_before", [0, 2])
+def test_a_model_that_cannot_be_asked_ends_it_as_early_as_it_is_known(n_before):
+    lm = lm_of(Asked(fault_after=n_before))
+    limits = ServingLimits(queue=4, concurrency=1, max_items=4)
+    service = Service({"plain": ServedJudge("plain", DirectJudge(), lm)}, limits)
+    connection = Connection([LINE % n for n in range(10)])
+    if n_before == 0:
+        with pytest.raises(Refusal) as found:
+            run(service, connection)
+        assert found.value.status == 502
+        assert connection.sent == []
+    else:
+        run(service, connection)
+        *rows, last = connection.rows
+        assert len(rows) == n_before
+        assert (last["error"], last["where"]) == ("wrong key", "model")
+    service.close()
+
+
+def test_faults_of_lines_after_the_first_are_told_to_nobody(caplog):
+    lm = lm_of(Asked(fault_after=0))
+    service = Service({"plain": ServedJudge("plain", DirectJudge(), lm)}, LIMITS)
+    with pytest.raises(Refusal):
+        run(service, Connection([LINE % n for n in range(10)]))
+    service.close()
+    gc.collect()
+    assert caplog.text == ""
+
+
+def test_so_many_streams_can_end_one_after_the_other(service):
+    for _ in range(3):
+        run(service, Connection([LINE % 0]))
+        assert service._streams == {}
+
+
+def test_streams_wait_for_room_that_others_take(service, asked):
+    connection = Connection([LINE % n for n in range(30)])
+    asked.let.clear()
+    others = [RatedItem(response=str(n)) for n in range(6)]
+    service.desk.take(service.judges["plain"].jobs(others))
+
+    async def later():
+        await asyncio.sleep(0.1)
+        assert service.desk.n_waiting + service.desk.n_begun == 6
+        asked.let.set()
+
+    run(service, connection, later)
+    assert len(connection.rows) == 30

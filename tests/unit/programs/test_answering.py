@@ -1,0 +1,63 @@
+"""Whoever answers, steps are sent one reply for a question and a tuple for a tuple."""
+
+import asyncio
+
+import pytest
+
+from judgesmith.programs.judging.program import Ask, Reply
+from judgesmith.programs.judging.replies import answered, answered_at_once
+
+
+def ask(name):
+    return Ask(predictor=name, inputs={})
+
+
+def course():
+    first = yield ask("a")
+    second, third = yield (ask("b"), ask("c"))
+    return [first.call, second.call, third.call]
+
+
+def test_questions_are_answered_one_after_the_other():
+    seen = []
+
+    def reply(question):
+        seen.append(question.predictor)
+        return Reply(call=question.predictor.upper())
+
+    assert answered(course(), reply) == ["A", "B", "C"]
+    assert seen == ["a", "b", "c"]
+
+
+def test_steps_that_ask_nothing_come_to_what_they_return():
+    def silent():
+        return "found"
+        yield
+
+    assert answered(silent(), lambda question: Reply()) == "found"
+
+
+def test_questions_of_one_tuple_are_under_way_together():
+    under_way = asyncio.Barrier(2)
+
+    async def reply(question):
+        if question.predictor != "a":
+            await asyncio.wait_for(under_way.wait(), timeout=5)
+        return Reply(call=question.predictor)
+
+    assert asyncio.run(answered_at_once(course(), reply)) == ["a", "b", "c"]
+
+
+def test_a_fault_is_raised_once_the_others_are_answered():
+    finished = []
+
+    async def reply(question):
+        if question.predictor == "b":
+            raise RuntimeError("no model")
+        await asyncio.sleep(0)
+        finished.append(question.predictor)
+        return Reply(call=question.predictor)
+
+    with pytest.raises(RuntimeError, match="no model"):
+        asyncio.run(answered_at_once(course(), reply))
+    assert finished == ["a", "c"]

@@ -1,0 +1,342 @@
+"""A judge with evaluation steps: written once, the same for every text, weighed by probability."""
+
+from math import log
+
+import dspy
+import loopback
+import pytest
+from scripted_steps import scripted
+
+from judgesmith.experiments import CompileSettings, compile_judge, read_items
+from judgesmith.programs import ActiveCritic, SavedJudge, judge_items, load_judge
+from judgesmith.programs.artifacts.card import judge_card
+from judgesmith.programs.families.g_eval import GEvalJudge
+from judgesmith.programs.families.steps.g_eval import g_eval_steps
+from judgesmith.programs.judging.ask_once import STEPS
+from judgesmith.programs.judging.logprobs import AnswerProbabilities
+from judgesmith.programs.judging.program import Reply
+from judgesmith.programs.lm import model, stack_of
+from judgesmith.signatures import RatedItem, Rubric
+from judgesmith.signatures.family_configs import GENERAL_STEPS, GEvalConfig
+
+TWO = Rubric(task="Judge a notice.", criteria={"brevity": "Is it short?", "wit": "Is it funny?"})
+ITEM = RatedItem(source="The bridge opened on Monday.", response="It opened on Monday.")
+OTHER = RatedItem(source="The bridge opened on Monday.", response="Bridge bridge.")
+NONE = AnswerProbabilities.none("the endpoint gave no log-probabilities")
+
+
+def judged(protocol, *answers):
+    """Return the judgement that a judge makes of these answers, and what it asked."""
+    steps = g_eval_steps(protocol, source="s", response="r")
+    judgement, asked = scripted(steps, answers)
+    return judgement, [(one.predictor, one.sample) for one in asked]
+
+
+def given(score, mass=1.0, **chances):
+    """Return a reply with a stated score and the probabilities of levels, as ``p3=0.5``."""
+    values = {level: chances.get(f"p{level}", 0.0) for level in "12345"}
+    found = AnswerProbabilities(mode="probabilities", values=values, mass=mass)
+    return Reply(fields={"score": score}, probabilities={"score": found})
+
+
+def stated(score):
+    return Reply(fields={"score": score}, probabilities={"score": NONE})
+
+
+def saved_judge(judge, **more):
+    parts = {"model": "offline", "target": "overall", "human_scale": "1..5", **more}
+    return SavedJudge(protocol=judge.protocol, questions=judge.templates(), **parts)
+
+
+class TestScores:
+    def test_are_means_weighed_by_probability_over_the_listed_levels(self):
+        # 3 with .3, 4 with .5, 5 with .1 of .9 listed: 3.4 / .9 points, from 1 to 5
+        reply = given(4, mass=0.9, p3=0.3 / 0.9, p4=0.5 / 0.9, p5=0.1 / 0.9)
+        judgement, asked = judged(GEvalConfig(asks="overall"), reply)
+        assert judgement.score == pytest.approx(100 * (3.4 / 0.9 - 1) / 4)
+        how = judgement.weighting["overall"]
+        assert (how.mode, how.stated, how.mass) == ("probabilities", 75, 0.9)
+        assert asked == [("follow", 0)]
+
+    def test_are_the_mean_of_the_criteria(self):
+        judgement, asked = judged(GEvalConfig(rubric=TWO), given(5, p5=1), given(2, p1=0.5, p2=0.5))
+        assert {name: one.score for name, one in judgement.criteria.items()} == {
+            "brevity": 100,
+            "wit": 12.5,
+        }
+        assert judgement.score == 56.25
+        assert asked == [("follow_1", 0), ("follow_2", 0)]
+
+    def test_one_answer_with_probabilities_is_enough(self):
+        judgement, asked = judged(GEvalConfig(asks="overall", samples=20), given(3, p3=1))
+        assert (judgement.score, len(asked)) == (50, 1)
+
+    def test_without_probabilities_they_are_the_mean_of_n_answers_and_n_is_said(self):
+        protocol = GEvalConfig(asks="overall", samples=4, temperature=1)
+        judgement, asked = judged(protocol, stated(1), stated(2), stated(2), stated(4))
+        assert judgement.score == 100 * (1.25 / 4)
+        how = judgement.weighting["overall"]
+        assert (how.mode, how.n, how.stated) == ("samples", 4, judgement.score)
+        assert how.reason == "in 4 of 4 samples: the endpoint gave no log-probabilities"
+        assert [sample for _, sample in asked] == [0, 1, 2, 3]
+
+    def test_without_probabilities_and_further_answers_they_are_as_stated(self):
+        judgement, asked = judged(GEvalConfig(asks="overall"), stated(4))
+        how = judgement.weighting["overall"]
+        assert (judgement.score, how.mode, how.n, len(asked)) == (75, "stated", 0, 1)
+        assert how.reason == "the endpoint gave no log-probabilities"
+
+    def test_only_the_criterion_without_is_asked_again(self):
+        protocol = GEvalConfig(rubric=TWO, samples=3, temperature=1)
+        judgement, asked = judged(protocol, given(4, p4=1), stated(1), stated(3), stated(5))
+        assert [name for name, _ in asked] == ["follow_1", "follow_2", "follow_2", "follow_2"]
+        assert {name: one.score for name, one in judgement.criteria.items()} == {
+            "brevity": 75,
+            "wit": 50,
+        }
+        modes = {term: (how.mode, how.n) for term, how in judgement.weighting.items()}
+        assert modes == {"criterion:brevity": ("probabilities", 0), "criterion:wit": ("samples", 3)}
+
+    def test_an_answer_with_probabilities_stands_alone_whatever_came_before(self):
+        protocol = GEvalConfig(asks="overall", samples=5, temperature=1)
+        settling = given(4, mass=0.6, p4=0.5, p5=0.5)
+        judgement, asked = judged(protocol, stated(1), settling, stated(2), stated(2), stated(2))
+        how = judgement.weighting["overall"]
+        assert (judgement.score, judgement.raw, len(asked)) == (87.5, 87.5, 5)
+        assert (how.mode, how.n, how.stated, how.mass, how.reason) == (
+            "probabilities",
+            0,
+            75,
+            0.6,
+            "",
+        )
+
+    def test_it_stands_alone_for_its_criterion_and_in_what_was_learned(self):
+        linear = {"kind": "linear", "terms": ["criterion:brevity"], "weights": [2.0]}
+        linear |= {"centers": [0.0], "spreads": [100.0], "intercept": 1, "scale": "1..5"}
+        protocol = GEvalConfig(rubric=TWO, samples=3, temperature=1, aggregation=linear)
+        others = (given(5, p5=1), stated(3), stated(2), stated(5))
+        replies = (stated(1), stated(1), *others)
+        judgement, asked = judged(protocol, *replies)
+        assert [name for name, _ in asked].count("follow_1") == 3
+        assert {name: one.score for name, one in judgement.criteria.items()} == {
+            "brevity": 100,
+            "wit": 50,
+        }
+        assert (judgement.raw, judgement.score) == (75, 3)
+        modes = {term: (how.mode, how.n) for term, how in judgement.weighting.items()}
+        assert modes == {"criterion:brevity": ("probabilities", 0), "criterion:wit": ("samples", 3)}
+
+    def test_as_stated_where_nothing_is_to_be_weighed(self):
+        protocol = GEvalConfig(asks="overall", weighting="none", samples=2)
+        plain = [Reply(fields={"score": one}) for one in (2, 4)]
+        judgement, asked = judged(protocol, *plain)
+        assert (judgement.score, dict(judgement.weighting), len(asked)) == (50, {}, 2)
+
+    def test_a_criterion_without_an_answer_leaves_the_text_without_a_score(self):
+        broken = Reply(problem="it broke off")
+        judgement, _ = judged(GEvalConfig(rubric=TWO), broken, given(3, p3=1), broken)
+        assert judgement.score is None
+        assert "brevity: it broke off" in judgement.problem
+
+
+class TestSteps:
+    def test_are_asked_for_once_for_each_criterion(self, offline):
+        lm, asked = offline
+        judge, problems = GEvalJudge(rubric=TWO).prepared(lm)
+        assert (len(asked), problems) == (2, ())
+        assert list(judge.protocol.steps) == ["brevity: Is it short?", "wit: Is it funny?"]
+        assert judge.prepared(lm) == (judge, ())
+        judge_items(judge, [ITEM, OTHER], lm=lm)
+        assert len(asked) == 2 + 4
+
+    def test_the_request_depends_on_task_and_criterion_alone(self, offline):
+        lm, asked = offline
+        for choices in ({}, {"answers": "0..100", "samples": 5, "temperature": 1}):
+            GEvalJudge(rubric=TWO, **choices).prepared(lm)
+        assert [one.user for one in asked[:2]] == [one.user for one in asked[2:]]
+        assert asked[:2] == asked[2:]
+
+    def test_those_of_other_rubrics_are_asked_for_too(self, offline):
+        other = Rubric(criteria={"wit": "Does it make one laugh?", "brevity": "Is it short?"})
+        judge, _ = GEvalJudge(rubric=TWO).prepared(offline[0], rubrics=[other])
+        assert len(judge.protocol.steps) == 3
+        changed = judge.with_protocol(judge.protocol.model_copy(update={"rubric": other}))
+        assert changed.prepared(offline[0])[0] is changed
+
+    def test_given_ones_stay_and_stand_in_the_question(self, offline):
+        lm, asked = offline
+        own = GEvalJudge(rubric=TWO, steps={"brevity": ["Count.", "Compare."]})
+        judge, _ = own.prepared(lm)
+        assert len(asked) == 1
+        assert "1. Count.\n2. Compare." in judge.templates()["follow_1"].as_text()
+        assert judge.protocol.steps["brevity"] == ("Count.", "Compare.")
+
+    def test_a_question_about_the_whole_shows_those_of_all_criteria(self):
+        steps = {"brevity": ["Count."], "wit": ["Laugh."]}
+        judge = GEvalJudge(rubric=TWO, asks="overall", steps=steps)
+        text = judge.templates()["follow"].as_text()
+        assert "For brevity:\n1. Count.\nFor wit:\n1. Laugh." in text
+
+    @pytest.mark.parametrize("choices", [{}, {"plan": "general", "steps": {"wit": ["Laugh."]}}])
+    def test_without_any_general_ones_are_shown(self, choices):
+        text = GEvalJudge(rubric=TWO, **choices).templates()["follow_2"].as_text()
+        assert f"1. {GENERAL_STEPS[0]}" in text
+        assert "Laugh." not in text
+
+    def test_unreadable_ones_are_asked_for_again_and_then_stood_in_for(self, scripted, answered):
+        lm, engine = scripted(lambda _: answered(steps="[[ ## score ## ]] 5"))
+        judge, problems = GEvalJudge(rubric=TWO).prepared(lm)
+        assert len(engine.requests) == 4
+        assert judge.protocol.steps == {}
+        assert "brevity is judged by general steps" in problems[0]
+
+    def test_none_are_asked_for_where_general_ones_are_shown(self, offline):
+        lm, asked = offline
+        judge = GEvalJudge(rubric=TWO, plan="general")
+        assert judge.prepared(lm) == (judge, ())
+        assert len(asked) == judge.as_if_prepared()[1] == 0
+
+    def test_the_calls_for_them_are_known_before(self, offline):
+        lm, asked = offline
+        other = Rubric(criteria={"wit": "Does it make one laugh?", "brevity": "Is it short?"})
+        judge = GEvalJudge(rubric=TWO, steps={"brevity": ["Count."]})
+        _, n = judge.as_if_prepared([other, TWO])
+        prepared, _ = judge.prepared(lm, rubrics=[other, TWO])
+        assert (len(asked), prepared.as_if_prepared([other, TWO])[1]) == (n, 0) == (2, 0)
+
+    def test_one_answer_that_cannot_be_read_is_not_the_last(self, scripted, answered):
+        lm, _ = scripted(lambda request: answered(steps="1. Look." if request.sample else "\n"))
+        assert STEPS.written(lm, task="", criterion="wit: Funny?") == ("Look.",)
+
+    @pytest.mark.parametrize(
+        "text", ["", "\n \n", "x" * 601, "\n".join("abcdefghijklmn"), "<verbatim-0>"]
+    )
+    def test_what_could_not_stand_in_a_question_is_refused(self, text):
+        with pytest.raises(ValueError, match="step"):
+            STEPS.read(text)
+        with pytest.raises(ValueError, match="step"):
+            GEvalConfig(steps={"wit": (text,) if text else ()})
+
+
+class TestTheJudge:
+    @pytest.mark.parametrize("asks", ["overall", "criteria"])
+    @pytest.mark.parametrize("task", ["Judge a notice.", ""])
+    def test_both_ways_to_ask_give_the_same_judgement(self, asks, task):
+        rubric = TWO.model_copy(update={"task": task})
+        judge, _ = GEvalJudge(asks=asks, rubric=rubric).prepared()
+        (fast,) = judge_items(judge, [ITEM])
+        slow = judge(source=ITEM.source, response=ITEM.response, context=None)
+        assert fast.problem is None
+        assert (fast.score, fast.calls, dict(fast.weighting)) == (
+            slow.score,
+            slow.calls,
+            slow.weighting,
+        )
+
+    def test_what_is_saved_is_loaded_and_asks_the_same(self, tmp_path):
+        judge, _ = GEvalJudge(rubric=TWO).prepared()
+        saved = saved_judge(judge)
+        saved.save(tmp_path / "judge")
+        again = SavedJudge.load(tmp_path / "judge")
+        assert again == saved
+        assert load_judge(tmp_path / "judge").templates() == judge.templates()
+        assert judge_items(again, [ITEM]) == judge_items(judge, [ITEM])
+        card = judge_card(saved)
+        for name, (first, *_) in zip(TWO.names, judge.protocol.steps.values(), strict=True):
+            assert f"  - {name}:\n    1. {first}\n" in card
+
+    @pytest.mark.no_cover
+    def test_every_configuration_of_its_space_is_a_judge(self):
+        judge = GEvalJudge(rubric=Rubric(criteria={"wit": "Is it funny?"}))
+        space = judge.space()
+        found = [judge.with_choices(one).protocol for one in space.configurations()]
+        assert len({one.fingerprint for one in found}) == len(found) == space.size
+
+    def test_can_be_asked_for_the_whole_without_criteria(self):
+        judge = GEvalJudge(asks="overall", rubric=Rubric())
+        assert judge_items(judge, [ITEM])[0].problem is None
+        assert judge.prepared() == (judge, ())
+
+    @pytest.mark.parametrize(
+        ("choices", "said"),
+        [
+            ({"rubric": Rubric(task="t")}, "the rubric has none"),
+            ({"judge": "direct"}, "g-eval"),
+            ({"plan": "mine"}, "plan"),
+        ],
+    )
+    def test_what_makes_no_such_judge_is_refused(self, choices, said):
+        with pytest.raises(ValueError, match=said):
+            GEvalJudge(**choices)
+
+    def test_a_protocol_of_another_family_is_refused(self):
+        with pytest.raises(ValueError, match="expected a g-eval protocol"):
+            GEvalJudge(ActiveCritic().protocol)
+
+
+def test_a_step_is_one_line_of_the_card_whatever_it_says():
+    step = "Look\u202e at \x1b[2J `this` | <b>that</b> \U0001f642."
+    judge = GEvalJudge(rubric=TWO, steps={"brevity": [step]})
+    (line,) = (one for one in judge_card(saved_judge(judge)).split("\n") if "Look" in one)
+    assert line == "    1. Look\\u202e at \\x1b[2J `this` | <b>that</b> \U0001f642."
+
+
+@pytest.mark.no_cover
+def test_a_compiled_judge_keeps_the_lines_of_its_own_criteria_alone():
+    for family, part in (("g-eval", "steps"), ("checklist", "questions")):
+        settings = CompileSettings(judge=family, optimizer="none", criteria="inferred")
+        protocol = compile_judge(read_items("sample"), settings).saved.protocol
+        kept = [key.partition(":")[0] for key in getattr(protocol, part)]
+        assert sorted(kept) == sorted(protocol.rubric.names)
+
+
+@pytest.mark.no_cover
+def test_compile_writes_the_steps_into_the_judge():
+    settings = CompileSettings(judge="g-eval", optimizer="none", criteria="given")
+    found = compile_judge(read_items("sample"), settings)
+    protocol = found.saved.protocol
+    assert [key.partition(":")[0] for key in protocol.steps] == list(protocol.rubric.names)
+    assert found.saved.program().prepared(None)[1] == ()
+
+
+HEADER, END = "[[ ## score ## ]]\n", "\n\n[[ ## completed ## ]]\n"
+
+
+@pytest.fixture(scope="module")
+def running():
+    with loopback.serving(answer=f"{HEADER}4{END}") as server:
+        yield server
+
+
+class TestAtAServer:
+    @pytest.fixture
+    def lm(self, running):
+        running.reset()
+        made = model("openai/m", api_base=running.url, ledger=None)
+        yield made
+        stack_of(made).engine.close()
+
+    def judged(self, lm):
+        judge = GEvalJudge(asks="overall", samples=3, temperature=1)
+        (found,) = judge_items(judge, [ITEM], lm=lm)
+        with dspy.context(lm=lm):
+            same = judge(source=ITEM.source, response=ITEM.response)
+        assert (same.score, same.weighting) == (found.score, dict(found.weighting))
+        return found
+
+    def test_with_log_probabilities_one_call_is_enough(self, running, lm):
+        tokens = [{HEADER: 0.0}, {"4": log(0.6), "5": log(0.2), "x": log(0.2)}, {END: 0.0}]
+        running.script({"contains": "top_logprobs", "answer": f"{HEADER}4{END}", "tokens": tokens})
+        found = self.judged(lm)
+        assert found.score == pytest.approx((0.6 * 75 + 0.2 * 100) / 0.8)
+        assert found.weighting["overall"].mode == "probabilities"
+        assert running.counts()["requests"] == 2  # one for each way
+
+    @pytest.mark.no_cover
+    def test_without_the_mode_and_the_number_of_answers_are_stated(self, running, lm):
+        found = self.judged(lm)
+        how = found.weighting["overall"]
+        assert (found.score, how.mode, how.n) == (75, "samples", 3)
+        assert how.reason == "in 3 of 3 samples: the endpoint gave no log-probabilities"
+        assert running.counts()["requests"] == 6

@@ -1,0 +1,315 @@
+"""The responses to a source are ranked by comparisons, in an order that rows do not decide."""
+
+import itertools
+import random
+
+import dspy
+import loopback
+import pytest
+from comparer import Comparer, by_worth
+
+from judgesmith.programs import Panel, SavedJudge, judge_each, judge_items
+from judgesmith.programs.families.pairwise import PairwiseJudge
+from judgesmith.programs.families.steps.pairwise import (
+    ALONE,
+    Comparisons,
+    merge_ranked,
+    most_calls,
+    most_merge_comparisons,
+)
+from judgesmith.programs.families.steps.preference import OneOrder, Preference
+from judgesmith.programs.judging.runner import NOT_ASKED
+from judgesmith.programs.lm import Budget, ModelError, model, stack_of
+from judgesmith.signatures import RatedItem
+from judgesmith.signatures.aggregation import PanelWeights
+
+
+def of_source(worths, source="s", **more):
+    return [
+        RatedItem(source_id=source, source=source, response=f"text {n}", **more) for n in worths
+    ]
+
+
+def scores(judge, items, model, **options):
+    found = judge_items(judge, items, lm=model.lm(), **options)
+    assert [one.problem for one in found] == [None] * len(items)
+    return [one.score for one in found]
+
+
+def saved(judge):
+    return SavedJudge(
+        protocol=judge.protocol,
+        questions=judge.templates(),
+        model="scripted/m",
+        target="overall",
+        human_scale="1..5",
+    )
+
+
+def ranked(chances, **how):
+    """Return the ranking by comparisons that are all known, from best to worst."""
+    made = {}
+    for pair, chance in chances.items():
+        order = OneOrder(probability=chance, stated=float(chance > 0.5))
+        made[pair] = Preference(given=order, swapped=order)
+    n = 1 + max(map(max, chances))
+    steps = merge_ranked(tuple(range(n)), Comparisons(compare=None, made=made), **how)
+    with pytest.raises(StopIteration) as end:
+        next(steps)  # nothing is left to ask
+    return end.value.value
+
+
+class TestRanks:
+    @pytest.mark.parametrize("ranking", ["beam", "all"])
+    @pytest.mark.parametrize("n", [2, 3, 5, 8])
+    def test_follow_a_judge_that_is_sure(self, ranking, n):
+        model = Comparer(by_worth(1.0))
+        found = scores(PairwiseJudge(ranking=ranking), of_source(range(n)), model)
+        assert found == pytest.approx([100 * k / (n - 1) for k in range(n)])
+
+    def test_of_the_same_texts_are_one(self):
+        model = Comparer(by_worth(1.0))
+        assert scores(PairwiseJudge(), of_source([1, 2, 1]), model) == [0, 100, 0]
+        assert scores(PairwiseJudge(), of_source([1, 1]), Comparer(by_worth())) == [50, 50]
+
+    def test_are_shared_by_neighbours_that_are_even(self):
+        def even_in_the_middle(a, b):
+            worth = [min(max(int(text[-1]), 1), 2) for text in (a, b)]
+            return by_worth(1.0)(*(f"t {one}" for one in worth))
+
+        model = Comparer(even_in_the_middle)
+        assert scores(PairwiseJudge(), of_source([0, 1, 2, 3]), model) == pytest.approx(
+            [100 / 6, 100 / 6, 500 / 6, 500 / 6]
+        )
+
+    def test_are_win_rates_against_all_others(self):
+        chances = {("1", "2"): 0.6, ("1", "3"): 0.7, ("2", "3"): 0.9}
+
+        def said(a, b):
+            a, b = a[-1], b[-1]
+            chance = chances[a, b] if a < b else 1 - chances[b, a]
+            return chance, 0.0, 1 - chance
+
+        found = scores(PairwiseJudge(ranking="all"), of_source([1, 2, 3]), Comparer(said))
+        assert found == pytest.approx([65, (40 + 90) / 2, (30 + 10) / 2])
+
+    def test_do_not_see_a_liking_for_the_first_place(self):
+        fair = scores(PairwiseJudge(ranking="all"), of_source(range(5)), Comparer(by_worth(0.6)))
+        model = Comparer(by_worth(0.6, place=0.35))
+        assert scores(PairwiseJudge(ranking="all"), of_source(range(5)), model) == pytest.approx(
+            fair
+        )
+        assert scores(PairwiseJudge(), of_source(range(5)), model) == [0, 25, 50, 75, 100]
+
+
+class TestBeam:
+    def test_follows_an_uncertain_comparison_to_what_fits_better(self):
+        # Halves 0 > 1 and 2 > 3. By the likelier answers 2, 0, 1, 3: .55 × .6 × .9 = .297.
+        # The other way at first 0, 2, 1, 3: .45 × .95 × .9 = .385, of as many comparisons.
+        chances = {(0, 1): 0.9, (2, 3): 0.9, (0, 2): 0.45, (0, 3): 0.6, (1, 2): 0.05, (1, 3): 0.9}
+        assert ranked(chances, beam=1, doubt=0.1) == (2, 0, 1, 3)
+        assert ranked(chances, beam=8, doubt=0.1) == (0, 2, 1, 3)
+        assert ranked(chances, beam=8, doubt=0.04) == (2, 0, 1, 3)
+
+    def test_does_not_prefer_a_ranking_for_following_fewer_comparisons(self):
+        # All rightly answered at .6; going wrong once may end a merge early, at .4 < .6 × .6.
+        pairs = itertools.combinations(range(6), 2)
+        assert ranked(dict.fromkeys(pairs, 0.6), beam=64, doubt=0.1) == (*range(6),)
+
+    def test_a_wider_beam_asks_more_where_comparisons_are_uncertain(self):
+        counts = []
+        for beam in (1, 8):
+            model = Comparer(by_worth(0.55))
+            scores(PairwiseJudge(beam=beam), of_source(range(8)), model)
+            counts.append(len(set(model.asked)))
+        assert counts[0] < counts[1] <= most_calls(PairwiseJudge().protocol, 8)
+
+    @pytest.mark.parametrize("doubt", [0.0, 0.1])
+    def test_never_asks_more_than_was_reckoned_where_all_are_even(self, doubt):
+        judge = PairwiseJudge(doubt=doubt)
+        model = Comparer(lambda a, b: (0.1, 0.8, 0.1))
+        assert scores(judge, of_source(range(8)), model) == [50] * 8
+        assert len(model.asked) <= most_calls(judge.protocol, 8)
+
+    def test_nothing_is_added_where_all_is_certain(self):
+        counts = []
+        for beam in (1, 8):
+            model = Comparer(by_worth(0.9))
+            scores(PairwiseJudge(beam=beam), of_source(range(8)), model)
+            counts.append(len(model.asked))
+        assert counts[0] == counts[1]
+
+
+class TestCalls:
+    @pytest.mark.parametrize("n", [2, 3, 4, 7, 16])
+    def test_are_those_of_a_merge_sort_in_both_orders(self, n):
+        model = Comparer(by_worth(0.9))
+        scores(PairwiseJudge(), of_source(range(n)), model)
+        assert len(set(model.asked)) == len(model.asked)
+        assert n - 1 <= len(model.asked) / 2 <= most_merge_comparisons(n)
+        assert {(b, a) for a, b in model.asked} == set(model.asked)
+
+    @pytest.mark.parametrize("n", [2, 5])
+    def test_are_all_pairs_in_both_orders(self, n):
+        model = Comparer(by_worth(0.9))
+        scores(PairwiseJudge(ranking="all"), of_source(range(n)), model)
+        assert (
+            len(model.asked) == n * (n - 1) == most_calls(PairwiseJudge(ranking="all").protocol, n)
+        )
+
+    def test_stand_behind_one_item_each(self):
+        model = Comparer(by_worth(0.9))
+        found = judge_items(PairwiseJudge(), of_source([*range(6), 2]), lm=model.lm())
+        calls = [call for one in found for call in one.calls]
+        assert len(calls) == len(set(calls)) == len(model.asked)
+
+    def test_do_not_depend_on_the_order_of_rows(self):
+        items = [*of_source(range(5), "a"), *of_source(range(4), "b")]
+        asked, said = [], []
+        for seed in range(3):
+            mixed = list(items)
+            random.Random(seed).shuffle(mixed)
+            model = Comparer(by_worth(0.55))
+            found = list(judge_each(PairwiseJudge(), mixed, lm=model.lm(), concurrency=2))
+            assert [item for item, _ in found] == mixed
+            asked.append(sorted(model.asked))
+            said.append({(item.source, item.response): one for item, one in found})
+        assert asked[0] == asked[1] == asked[2]
+        assert said[0] == said[1] == said[2]
+
+
+class TestUnscored:
+    def test_a_response_without_others(self):
+        model = Comparer(by_worth())
+        alone, *others = judge_items(
+            PairwiseJudge(), [*of_source([1], "a"), *of_source([1, 2], "b")], lm=model.lm()
+        )
+        assert (alone.score, alone.problem) == (None, ALONE)
+        assert [one.score for one in others] == [0, 100]
+
+    def test_sources_with_other_context_are_others(self):
+        items = [*of_source([1], context="x"), *of_source([2], context="y")]
+        found = judge_items(PairwiseJudge(), items, lm=Comparer(by_worth()).lm())
+        assert [one.problem for one in found] == [ALONE, ALONE]
+
+    def test_all_of_a_source_that_the_budget_ends_in(self):
+        items = [*of_source(range(4), "a"), *of_source(range(4), "b")]
+        lm = Comparer(by_worth()).lm(budget=Budget(max_calls=13))
+        found = judge_items(PairwiseJudge(), items, lm=lm)
+        assert [one.score for one in found[:4]] == pytest.approx([0, 100 / 3, 200 / 3, 100])
+        assert all(one.problem.startswith(NOT_ASKED) for one in found[4:])
+
+    def test_a_budget_is_spent_on_one_source_after_the_other(self):
+        items = [item for name in "abcd" for item in of_source(range(4), name)]
+        lm = Comparer(by_worth()).lm(budget=Budget(max_calls=26))
+        found = judge_items(PairwiseJudge(), items, lm=lm)
+        assert sum(one.score is not None for one in found) >= 8
+
+    def test_all_of_a_source_with_a_comparison_without_an_answer(self, scripted, answered):
+        def script(request):
+            return answered(better="A") if "text 0" not in request.user else "No."
+
+        lm, _ = scripted(script)
+        items = [*of_source(range(3), "a"), *of_source([1, 2], "b")]
+        found = judge_items(PairwiseJudge(weighting="none"), items, lm=lm)
+        assert all("a comparison has no answer" in one.problem for one in found[:3])
+        assert [one.score for one in found[3:]] == [50, 50]
+
+    def test_only_what_lacks_an_answer_in_win_rates(self, scripted, answered):
+        def script(request):
+            silent = "text 0" in request.user and "text 1" in request.user
+            return "No." if silent else answered(better="tie")
+
+        lm, _ = scripted(script)
+        found = judge_items(
+            PairwiseJudge(weighting="none", ranking="all"), of_source(range(3)), lm=lm
+        )
+        assert [one.score for one in found] == [None, None, 50]
+
+    def test_what_no_model_can_receive(self):
+        items = [*of_source([1, 2]), RatedItem(source_id="s", source="s", response="\ud800 3")]
+        found = judge_items(PairwiseJudge(), items, lm=Comparer(by_worth()).lm())
+        assert [one.score for one in found] == [0, 100, None]
+        assert "half of a character" in found[2].problem
+
+    def test_a_response_by_itself_through_dspy(self):
+        with dspy.context(lm=Comparer(by_worth()).lm()):
+            assert PairwiseJudge()(source="s", response="text 1").problem == ALONE
+
+    def test_nothing_where_the_model_cannot_be_asked(self):
+        def broken(a, b):
+            raise ModelError("wrong key", status=401)
+
+        with pytest.raises(ModelError, match="wrong key"):
+            judge_items(PairwiseJudge(), of_source([1, 2]), lm=Comparer(broken).lm())
+
+
+class TestMode:
+    def test_is_probabilities_where_all_comparisons_have_them(self):
+        found = judge_items(PairwiseJudge(), of_source([1, 2]), lm=Comparer(by_worth()).lm())
+        assert {one.weighting["overall"].mode for one in found} == {"probabilities"}
+
+    def test_is_stated_with_the_reason_elsewhere(self):
+        model = Comparer(by_worth(), logprobs=False)
+        found = judge_items(PairwiseJudge(), of_source([1, 2]), lm=model.lm())
+        assert [one.score for one in found] == [0, 100]
+        assert {one.weighting["overall"].mode for one in found} == {"stated"}
+        assert "no log-probabilities" in found[0].weighting["overall"].reason
+
+    def test_is_not_said_where_none_were_wanted(self):
+        judge = PairwiseJudge(weighting="none")
+        found = judge_items(judge, of_source([1, 2]), lm=Comparer(by_worth()).lm())
+        assert not found[0].weighting
+
+
+@pytest.mark.parametrize("ranking", ["beam", "all"])
+def test_both_ways_to_ask_and_the_saved_judge_give_the_same(ranking, tmp_path):
+    judge = PairwiseJudge(ranking=ranking)
+    items = of_source(range(5))
+    model = Comparer(by_worth(0.55, place=0.05))
+    fast = judge_items(judge, items, lm=model.lm())
+    with dspy.context(lm=model.lm()):
+        slow = judge.rank(source="s", responses=[item.response for item in items])
+    saved(judge).save(tmp_path / "judge")
+    again = SavedJudge.load(tmp_path / "judge")
+    assert fast == slow == judge_items(again, items, lm=model.lm())
+
+
+def test_progress_counts_items():
+    told = []
+    items = [*of_source(range(3), "a"), *of_source(range(2), "b")]
+    judge_items(PairwiseJudge(), items, lm=Comparer(by_worth()).lm(), progress=told.append)
+    assert sum(told) == len(items)
+
+
+def test_every_configuration_of_its_space_is_a_judge():
+    judge = PairwiseJudge()
+    found = [judge.with_choices(one).protocol for one in judge.space().configurations()]
+    assert len({one.fingerprint for one in found}) == len(found) == judge.space().size
+
+
+def test_no_panel_holds_it():
+    with pytest.raises(ValueError, match="makes points of ranks"):
+        Panel({"a": PairwiseJudge()}, PanelWeights.model_construct())
+
+
+@pytest.mark.no_cover
+def test_a_server_is_asked_as_often_as_there_are_comparisons_in_both_orders():
+    said = "[[ ## better ## ]]\nA\n\n[[ ## completed ## ]]\n"
+    refusing = {
+        "contains": "logprobs",
+        "status": 400,
+        "body": '{"error": {"message": "This model does not support logprobs."}}',
+    }
+    with loopback.serving(answer=said) as server:
+        server.script(refusing)
+        lm = model("openai/m", api_base=server.url, ledger=None)
+        found = judge_items(
+            PairwiseJudge(ranking="all", weighting="none"), of_source(range(4)), lm=lm
+        )
+        assert server.counts()["requests"] == 12
+        assert [one.score for one in found] == [50] * 4  # whatever stands first wins
+        found = judge_items(PairwiseJudge(ranking="all"), of_source(range(4)), lm=lm)
+        assert {one.weighting["overall"].mode for one in found} == {"stated"}
+        assert "does not support logprobs" in found[0].weighting["overall"].reason
+        stack_of(lm).engine.close()

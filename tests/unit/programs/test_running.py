@@ -1,0 +1,554 @@
+"""Many items: in order, a bounded number at a time, read as needed, none lost to another."""
+
+import asyncio
+import gc
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+
+import dspy
+import pytest
+
+from judgesmith.programs import DirectJudge, judge_each, judge_items
+from judgesmith.programs.judging.executors import Asker
+from judgesmith.programs.judging.runner import NOT_ASKED
+from judgesmith.programs.lm import (
+    Budget,
+    BudgetSpent,
+    ContextWindowExceeded,
+    ModelAnswer,
+    ModelError,
+    Stack,
+    TransientModelError,
+    model,
+    stack_of,
+)
+from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.signatures import Judgement, RatedItem
+
+SPENT = BudgetSpent(
+    "max_calls is reached", ceiling="max_calls", calls=1, tokens=1, usd=0, minutes=0
+)
+
+
+def items(n):
+    return [RatedItem(source="s", response=str(number)) for number in range(n)]
+
+
+INTERRUPTED = """
+import asyncio
+from judgesmith.programs import judge_items
+from judgesmith.programs.judging.executors import Asker
+from judgesmith.signatures import RatedItem
+
+class Forever(Asker):
+    closed = 0
+    async def judge(self, item):
+        if item.response == "3":
+            print("begun", flush=True)
+        await asyncio.sleep(60)
+    async def aclose(self):
+        self.closed += 1
+
+asker = Forever()
+def work():
+    judge_items(asker, [RatedItem(source="s", response=str(n)) for n in range(9)])
+async def notebook():
+    work()
+try:
+    asyncio.new_event_loop().run_until_complete(notebook()) if INSIDE else work()
+except KeyboardInterrupt:
+    print("interrupted, closed", asker.closed)
+"""
+
+
+class Clock(Asker):
+    """Judges after a while; remembers how many it judged at a time."""
+
+    def __init__(self, wait=lambda number: 0.001, faults=None, until=0):
+        self.wait = wait
+        self.until = until  # so many are begun the first one does not end
+        self.faults = faults or {}
+        self.begun_at_end_of = {}
+        self.busy = self.most = self.begun = self.closed = self.cancelled = 0
+
+    async def judge(self, item):
+        number = int(item.response)
+        self.begun += 1
+        self.busy += 1
+        self.most = max(self.most, self.busy)
+        try:
+            while number == 0 and self.begun < self.until:
+                await asyncio.sleep(0.001)
+            await asyncio.sleep(self.wait(number))
+            if number in self.faults:
+                raise self.faults[number]
+            return Judgement(score=number)
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        finally:
+            self.busy -= 1
+            self.begun_at_end_of[number] = self.begun
+
+    async def aclose(self):
+        self.closed += 1
+
+
+class Slow:
+    """An engine that takes its time; remembers how many requests were in flight at a time."""
+
+    endpoint = route = "slow"
+
+    def __init__(self, script, *, tokens=1):
+        self.script = script
+        self.tokens = tokens
+        self.busy = self.most = 0
+
+    async def complete(self, request):
+        self.busy += 1
+        self.most = max(self.most, self.busy)
+        await asyncio.sleep(0.002)
+        self.busy -= 1
+        return ModelAnswer(text=self.script(request), input_tokens=self.tokens, output_tokens=1)
+
+    async def aclose(self):
+        pass
+
+
+class TestOrderAndNumber:
+    def test_results_come_in_the_order_of_the_items(self):
+        asker = Clock(wait=lambda number: 0.01 if number % 7 == 0 else 0.0)
+        scores = [one.score for one in judge_items(asker, items(100), concurrency=8)]
+        assert scores == list(range(100))
+
+    @pytest.mark.parametrize("concurrency", [1, 3, 16])
+    def test_never_more_than_asked_for_are_under_way(self, concurrency):
+        asker = Clock()
+        judge_items(asker, items(60), concurrency=concurrency)
+        assert asker.most == concurrency
+
+    def test_a_slow_item_holds_up_nobody_before_results_pile_up(self):
+        asker = Clock(wait=lambda number: 0.1 if number == 0 else 0.0, until=4 * 4)
+        judge_items(asker, items(100), concurrency=4)
+        assert asker.begun_at_end_of[0] == 4 * 4
+
+    def test_out_of_order_each_is_handed_out_once_when_it_is_finished(self):
+        asker = Clock(wait=lambda number: 0.001 * (number % 3), until=100)
+        judged = judge_each(asker, items(200), concurrency=4, ordered=False)
+        scores = [judgement.score for item, judgement in judged if item.response]
+        assert sorted(scores) == list(range(200))
+        assert scores.index(0) >= 100 - 4
+        assert asker.most == 4
+
+    def test_at_least_one_at_a_time(self):
+        with pytest.raises(ValueError, match="concurrency must be 1 or more; got 0"):
+            judge_each(Clock(), items(1), concurrency=0)
+
+    def test_no_items_no_judgements(self):
+        asker = Clock()
+        assert judge_items(asker, []) == []
+        assert asker.closed == 1
+
+    def test_progress_adds_up(self):
+        told = []
+        judge_items(Clock(), items(150), concurrency=4, progress=told.append)
+        assert sum(told) == 150
+        assert min(told) >= 1
+
+
+class TestReading:
+    def test_items_are_read_only_as_far_as_needed(self):
+        read = 0
+
+        def endless():
+            nonlocal read
+            while True:
+                read += 1
+                yield RatedItem(source="s", response=str(read))
+
+        judged = judge_each(Clock(), endless(), concurrency=4)
+        for _ in range(50):
+            next(judged)
+        judged.close()
+        assert read <= 50 + 64 + 4 * 4
+
+    def test_an_input_that_fails_ends_the_run_with_its_own_error(self):
+        def failing():
+            yield from items(5)
+            raise OSError("disk gone")
+
+        asker = Clock()
+        with pytest.raises(OSError, match="disk gone"):
+            judge_items(asker, failing(), concurrency=2)
+        assert asker.closed == 1
+
+
+class TestFaults:
+    def test_the_failure_of_one_leaves_the_others_scored(self):
+        faults = {
+            3: TransientModelError("HTTP 503", status=503),
+            5: ModelError("content refused", status=400),
+            6: ModelError("too large", status=413),
+        }
+        found = judge_items(Clock(faults=faults), items(10), concurrency=2)
+        assert [one.score for one in found] == [0, 1, 2, None, 4, None, None, 7, 8, 9]
+        assert found[3].problem == "the model could not be reached: HTTP 503"
+        assert found[5].problem == "the model refused the request: content refused"
+
+    def test_what_the_budget_does_not_reach_is_not_asked(self):
+        found = judge_items(Clock(faults=dict.fromkeys(range(4, 10), SPENT)), items(10))
+        assert [one.score is None for one in found] == [False] * 4 + [True] * 6
+        assert found[9].problem == f"{NOT_ASKED}max_calls is reached"
+
+    @pytest.mark.parametrize("status", [401, 402, 403, 404, 405, 407, None])
+    def test_a_fault_of_the_set_up_is_raised(self, status):
+        asker = Clock(faults={2: ModelError("wrong key", status=status)})
+        with pytest.raises(ModelError, match="wrong key"):
+            judge_items(asker, items(50), concurrency=4)
+        assert asker.busy == 0
+        assert asker.begun < 50
+
+    def test_what_was_finished_before_a_fault_is_handed_out_first(self):
+        asker = Clock(wait=lambda _: 0, faults={7: ModelError("wrong key", status=401)})
+        scores = []
+        with pytest.raises(ModelError):
+            scores.extend(one.score for _, one in judge_each(asker, items(20), concurrency=1))
+        assert scores == list(range(7))
+
+    @pytest.mark.parametrize(
+        "fault", [ModelError("no such setting", status=400), TransientModelError("no server")]
+    )
+    def test_nothing_but_refusals_from_the_start_is_a_fault_of_the_set_up(self, fault):
+        asker = Clock(faults=dict.fromkeys(range(500), fault))
+        with pytest.raises(ModelError, match=str(fault)):
+            judge_items(asker, items(500), concurrency=4)
+        assert asker.begun < 50
+
+    def test_a_few_refusals_are_not(self):
+        fault = ModelError("refused", status=400)
+        found = judge_items(Clock(faults=dict.fromkeys(range(10), fault)), items(10))
+        assert {one.problem for one in found} == {"the model refused the request: refused"}
+
+    def test_an_error_nobody_expected_is_raised_as_it_is(self):
+        with pytest.raises(ZeroDivisionError):
+            judge_items(Clock(faults={3: ZeroDivisionError()}), items(10))
+
+
+class Garbled(Clock):
+    """Reads nothing in the answers about some items."""
+
+    def __init__(self, garbled, **options):
+        super().__init__(**options)
+        self.garbled = garbled
+
+    async def judge(self, item):
+        found = await super().judge(item)
+        if found.score not in self.garbled:
+            return found
+        call = f"{int(found.score):032x}"
+        return Judgement.unscored("the model's answer could not be read: <html>", calls=(call,))
+
+
+class TestGarbage:
+    def test_nothing_but_garbage_ends_the_run_early_with_an_example(self):
+        asker = Garbled(range(500))
+        with pytest.raises(ModelError, match=r"nothing that the model answered.*<html>"):
+            judge_items(asker, items(500), concurrency=4)
+        assert asker.begun <= 20 + 4 * 4  # what may be begun ahead of the first one
+
+    def test_what_was_unread_before_is_handed_out(self):
+        found = []
+        with pytest.raises(ModelError):
+            found.extend(judge_each(Garbled(range(500)), items(500), concurrency=1))
+        assert len(found) == 19
+
+    def test_some_garbage_at_the_start_does_not(self):
+        found = judge_items(Garbled(range(19)), items(100), concurrency=1)
+        assert [one.score for one in found] == [None] * 19 + list(range(19, 100))
+
+    def test_nor_does_much_of_it_later(self):
+        found = judge_items(Garbled(range(1, 100)), items(100), concurrency=4)
+        assert sum(one.score is None for one in found) == 99
+
+    def test_a_model_that_was_read_once_is_not_given_up_for_another_prompt(
+        self, judge_of, scripted, answered
+    ):
+        garbage = False
+        lm, _ = scripted(lambda _: "<html>" if garbage else answered(score=70))
+        assert judge_items(judge_of("vanilla"), items(1), lm=lm)[0].score == 70
+        garbage = True
+        found = judge_items(judge_of("vanilla"), items(60)[1:], lm=lm)
+        assert [one.score for one in found] == [None] * 59
+
+    def test_a_model_is_given_up_over_several_runs(self, judge_of, scripted):
+        lm, _ = scripted(lambda _: "<html>")
+        for _ in range(2):  # the same answers again are no more answers
+            judge_items(judge_of("vanilla"), items(15), lm=lm)
+        with pytest.raises(ModelError, match="20 judgements in a row"):
+            judge_items(judge_of("vanilla"), items(30)[15:], lm=lm)
+
+    def test_scores_off_the_scale_on_every_criterion_are_nothing_read(self, scripted, answered):
+        lm, _ = scripted(lambda _: answered(score=230))
+        with pytest.raises(ModelError, match=r"20 judgements in a row .* outside 0\.\.100"):
+            judge_items(DirectJudge(asks="criteria"), items(40), lm=lm)
+
+
+GRADE = "[[ ## score ## ]]\n70\n\n[[ ## completed ## ]]"
+SIX = {"criteria": {f"criterion {n}": "Is it?" for n in "abcdef"}}
+
+
+class TestRequestsOfOneItem:
+    @pytest.mark.parametrize(
+        ("n_items", "concurrency", "most"), [(1, 32, 18), (9, 32, 32), (9, 4, 4)]
+    )
+    def test_all_that_wait_for_no_other_are_under_way_at_once(self, n_items, concurrency, most):
+        engine = Slow(lambda request: GRADE)
+        lm = StackLM.over(Stack(engine), "scripted/m", recipe={})
+        judge = DirectJudge(rubric=SIX, asks="criteria", samples=3, temperature=1.0)
+        found = judge_items(judge, items(n_items), lm=lm, concurrency=concurrency)
+        assert [one.score for one in found] == [70] * n_items
+        assert engine.most == most
+
+    def test_those_of_earlier_items_go_first(self):
+        asked = []
+        engine = Slow(lambda request: asked.append(request.user) or GRADE)
+        lm = StackLM.over(Stack(engine), "scripted/m", recipe={})
+        judge_items(DirectJudge(rubric=SIX, asks="criteria"), items(9), lm=lm, concurrency=6)
+        rows = [next(n for n in range(9) if f"\n{n}\n" in one) for one in asked]
+        assert rows == sorted(rows)
+
+
+class TestSmallBudgets:
+    @pytest.mark.parametrize(("max_calls", "n_scored"), [(1, 0), (2, 1), (7, 3), (30, 15)])
+    def test_calls_go_to_finish_what_was_begun(self, judge_of, good, max_calls, n_scored):
+        lm = StackLM.over(
+            Stack(Slow(good), budget=Budget(max_calls=max_calls)), "scripted/m", recipe={}
+        )
+        found = judge_items(judge_of("fine"), items(60), lm=lm, concurrency=32)
+        assert sum(one.score is not None for one in found) == n_scored
+        assert stack_of(lm).usage.calls == max_calls
+
+    @pytest.mark.parametrize("ceiling", [{"max_calls": 32}, {"max_tokens": 40_000}])
+    def test_rows_whose_answers_are_asked_for_twice_are_finished_too(self, ceiling):
+        asked = []
+
+        def faulty(request):
+            asked.append(request.user)
+            return "?" if request.sample == 0 and len(asked) % 3 == 0 else GRADE
+
+        engine = Slow(faulty, tokens=500)
+        lm = StackLM.over(Stack(engine, budget=Budget(**ceiling)), "scripted/m", recipe={})
+        found = judge_items(
+            DirectJudge(rubric=SIX, asks="criteria"), items(100), lm=lm, concurrency=32
+        )
+        n_scored = sum(one.score is not None for one in found)
+        n_asked = len({next(n for n in range(100) if f"\n{n}\n" in one) for one in asked})
+        assert n_scored in (n_asked, n_asked - 1)
+        assert n_scored >= 3
+
+    def test_it_buys_whole_rows_in_the_order_of_the_input(self):
+        four = dict.fromkeys(("a", "b", "c", "d"), "Is it?")
+        judge = DirectJudge(rubric={"criteria": four}, asks="criteria")
+        stack = Stack(Slow(lambda request: GRADE), budget=Budget(max_calls=32))
+        lm = StackLM.over(stack, "scripted/m", recipe={})
+        found = judge_items(judge, items(100), lm=lm)
+        assert [one.score is not None for one in found] == [True] * 8 + [False] * 92
+
+    def test_a_large_one_slows_nothing_down(self, judge_of, good):
+        engine = Slow(good)
+        lm = StackLM.over(Stack(engine, budget=Budget(max_calls=900)), "scripted/m", recipe={})
+        judge_items(judge_of("fine"), items(60), lm=lm, concurrency=16)
+        assert engine.most == 16
+
+
+class TestPlaces:
+    def test_inside_a_running_event_loop(self):
+        async def notebook():
+            return judge_items(Clock(), items(20))
+
+        assert [one.score for one in asyncio.run(notebook())] == list(range(20))
+
+    def test_begun_outside_a_loop_and_ended_inside(self):
+        judged = judge_each(Clock(), items(200), concurrency=4)
+        first = next(judged)
+
+        async def rest():
+            return list(judged)
+
+        found = [first, *asyncio.run(rest())]
+        assert [one.score for _, one in found] == list(range(200))
+
+    def test_in_several_threads_at_once(self):
+        found = {}
+
+        def work(name):
+            found[name] = [one.score for one in judge_items(Clock(), items(40), concurrency=4)]
+
+        threads = [threading.Thread(target=work, args=(name,)) for name in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert found == {name: list(range(40)) for name in range(6)}
+
+    def test_one_run_inside_another(self, judge_of, item):
+        judge = judge_of("vanilla")
+        lm = model("offline", ledger=None)
+        first = (one for one, _ in judge_each(judge, [item] * 5, lm=lm))
+        assert len(judge_items(judge, first, lm=lm)) == 5
+
+    def test_an_asker_can_be_used_again(self, judge_of, item, scripted, good):
+        foreign = dspy.utils.DummyLM([{"score": "70"}] * 4)
+        for lm in (scripted(good)[0], foreign):
+            asker = Asker.of(judge_of("vanilla"), lm)
+            assert [judge_items(asker, [item])[0].score for _ in range(2)] == [70, 70]
+
+
+class TestEndingEarly:
+    def end(self, how):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            asker = Clock(wait=lambda number: 0 if number < 3 else 60)
+            judged = judge_each(asker, items(40), concurrency=8)
+            next(judged)
+            began = time.perf_counter()
+            how(judged)
+            del judged
+            gc.collect()
+            assert time.perf_counter() - began < 30  # nobody waited for the others
+        assert [str(one.message) for one in caught] == []
+        return asker
+
+    @pytest.mark.no_cover
+    def test_closing_cancels_what_is_under_way_and_waits_for_nothing(self):
+        asker = self.end(lambda judged: judged.close())
+        assert (asker.busy, asker.closed) == (0, 1)
+        assert asker.cancelled >= 1
+
+    @pytest.mark.no_cover
+    def test_forgetting_does_the_same(self):
+        asker = self.end(lambda judged: None)
+        assert (asker.busy, asker.closed) == (0, 1)
+
+    @pytest.mark.no_cover
+    def test_an_error_of_the_caller_does_the_same(self):
+        def stumble(judged):
+            with pytest.raises(KeyError):
+                judged.throw(KeyError("mine"))
+
+        assert self.end(stumble).busy == 0
+
+    @pytest.mark.no_cover
+    @pytest.mark.parametrize("inside", [False, True], ids=["outside", "inside"])
+    def test_an_interrupt_leaves_nothing_under_way(self, inside, caplog):
+        code = INTERRUPTED.replace("INSIDE", str(inside))
+        call = [sys.executable, "-c", code]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        with subprocess.Popen(call, **pipes) as process:
+            try:
+                assert process.stdout.readline() == "begun\n"
+                time.sleep(0.2)
+                process.send_signal(signal.SIGINT)
+                assert process.communicate(timeout=10) == ("interrupted, closed 1\n", "")
+            finally:
+                process.kill()
+
+    @pytest.mark.no_cover
+    def test_an_exception_under_way_is_not_mourned_when_nobody_asks_for_it(self, caplog):
+        faults = {n: ValueError("later") for n in range(1, 8)}
+        judged = judge_each(Clock(wait=lambda n: 0, faults=faults), items(8), concurrency=8)
+        next(judged)
+        judged.close()
+        gc.collect()
+        assert caplog.records == []
+
+    @pytest.mark.no_cover
+    def test_a_run_that_was_never_begun_leaves_nothing(self, judge_of, item):
+        judge_each(judge_of(), [item])
+        gc.collect()
+
+
+class TestAnyModel:
+    def test_a_judge_and_a_model_are_those_of_the_moment_of_the_call(
+        self, judge_of, item, scripted, good, answered
+    ):
+        judge = judge_of("vanilla")
+        lm, engine = scripted(good)
+        with dspy.context(lm=lm):
+            judged = judge_each(judge, [item])
+        judge.grade.signature = judge.grade.signature.with_instructions("Another.")
+        assert next(judged)[1].score == 70
+        assert "Another." not in engine.requests[0].prefix.messages[0].text
+
+    def test_a_model_of_somebody_else_is_asked_through_dspy(self, judge_of, rubric):
+        answers = [{"score": str(10 * number)} for number in range(8)]
+        lm = dspy.utils.DummyLM(answers)
+        found = judge_items(judge_of("vanilla"), items(8), lm=lm, concurrency=1)
+        assert [one.score for one in found] == [10 * number for number in range(8)]
+        assert found[0].calls == ()
+
+    def test_a_foreign_model_is_asked_by_so_many_threads_and_no_more(self, judge_of, answered):
+        lock, busy, most = threading.Lock(), 0, 0
+
+        class Slow:
+            def complete(self, request):
+                nonlocal busy, most
+                with lock:
+                    busy += 1
+                    most = max(most, busy)
+                time.sleep(0.01)
+                with lock:
+                    busy -= 1
+                return dspy.lm15.Response(
+                    id=None,
+                    model=request.model,
+                    message=dspy.lm15.Message.assistant(answered(score=70)),
+                    finish_reason="stop",
+                    usage=dspy.lm15.Usage(input_tokens=1, output_tokens=1),
+                )
+
+        lm = dspy.LM("foreign/slow", engine=Slow(), cache=False, num_retries=0)
+        found = judge_items(judge_of("vanilla"), items(20), lm=lm, concurrency=5)
+        assert [one.score for one in found] == [70] * 20
+        assert 1 < most <= 5
+
+    @pytest.mark.parametrize(
+        ("fault", "said"),
+        [
+            (dspy.lm15.RateLimitError, "the model could not be reached"),
+            (dspy.lm15.ServerError, "the model could not be reached"),
+            (dspy.lm15.InvalidRequestError, "the model refused the request"),
+            (dspy.lm15.ContextLengthError, "the texts are longer than the model reads"),
+        ],
+    )
+    def test_faults_of_a_foreign_model_mean_what_they_mean_for_ours(self, judge_of, fault, said):
+        class Failing:
+            def complete(self, request):
+                raise fault("it went wrong")
+
+        lm = dspy.LM("foreign/failing", engine=Failing(), cache=False, num_retries=0)
+        (found,) = judge_items(judge_of("vanilla"), items(1), lm=lm)
+        assert found.score is None
+        assert found.problem.startswith(said)
+
+    def test_a_wrong_key_of_a_foreign_model_is_raised(self, judge_of):
+        class Locked:
+            def complete(self, request):
+                raise dspy.lm15.AuthError("no")
+
+        lm = dspy.LM("foreign/locked", engine=Locked(), cache=False, num_retries=0)
+        with pytest.raises(dspy.LMAuthError):
+            judge_items(judge_of("vanilla"), items(3), lm=lm)
+
+    def test_our_model_says_the_same_of_texts_beyond_its_window(self, judge_of, item, scripted):
+        def small(request):
+            raise ContextWindowExceeded("8,000 tokens", status=400)
+
+        lm, engine = scripted(small)
+        (found,) = judge_items(judge_of("vanilla"), [item], lm=lm)
+        assert found.problem == "the texts are longer than the model reads: 8,000 tokens"
+        assert len(engine.requests) == 1

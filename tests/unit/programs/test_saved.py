@@ -1,0 +1,418 @@
+"""A saved judge is plain data that is all there, unchanged, and the same judge as before."""
+
+import json
+import math
+import os
+import shutil
+
+import numpy as np
+import pytest
+
+from judgesmith.programs import ActiveCritic, SavedJudge, SavedJudgeError, judge_items, load_judge
+from judgesmith.programs.artifacts import record as saved_module
+from judgesmith.programs.artifacts.saved import GoldenItem, content_hash
+from judgesmith.programs.lm import model
+from judgesmith.signatures import Aggregation, Judgement, RatedItem, Scale
+
+
+@pytest.fixture
+def make(judge_of):
+    """Make saved judges; parts may be given."""
+
+    def make(judge=None, **parts):
+        judge = judge or judge_of(shown="Ann left.")
+        given = {
+            "protocol": judge.protocol,
+            "questions": judge.templates(),
+            "model": "openai/m",
+            "target": "overall",
+            "human_scale": Scale(low=1, high=5),
+            "agreement": {
+                "heldout": {"dataset": {"q": {"value": 1.25, "low": 1.0, "high": 1.5}}},
+                "gain": None,
+            },
+            "rows": {"train": 3, "select": 2},
+            "seen": {"train": ("ab", "cd"), "select": ("ef",)},
+            "golden": (
+                GoldenItem(
+                    source="s", response="r", judgement=Judgement(score=70, calls=("00",), raw=70)
+                ),
+            ),
+            "history": ({"stage": "search", "keys": ("ab", "cd"), "value": 0.5},),
+            "settings": {"seed": 0, "nested": {"parts": (1, 2.5, None, True)}},
+        }
+        return SavedJudge(**{**given, **parts})
+
+    return make
+
+
+def files(folder):
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+class TestRoundTrip:
+    def test_what_is_loaded_equals_what_was_saved(self, make, tmp_path):
+        judge = make()
+        folder = judge.save(tmp_path / "deep" / "judge")
+        again = SavedJudge.load(folder)
+        assert again == judge
+        assert again.fingerprint == judge.fingerprint
+        assert again.seen_keys == {"ab", "cd", "ef"}
+        assert SavedJudge.load(folder / "judge.json") == judge
+
+    def test_golden_items_keep_their_references_and_write_none_where_there_are_none(self, make):
+        item = RatedItem(source="s", response="r", references=("t",))
+        golden = GoldenItem.of(item, Judgement(score=70))
+        assert golden.item == item
+        (again,) = SavedJudge.model_validate(make(golden=(golden,)).model_dump()).golden
+        assert again == golden
+        assert "references" not in make().golden[0].model_dump()
+
+    @pytest.mark.no_cover
+    def test_it_asks_the_same_questions_byte_for_byte(self, make, judge_of, tmp_path, hostile):
+        judge = judge_of(shown=hostile)
+        again = SavedJudge.load(make(judge).save(tmp_path / "judge"))
+        assert dict(again.templates()) == judge.templates()
+        inputs = {"source": hostile, "context": None, "response": hostile, "assessments": hostile}
+        for name, question in judge.templates().items():
+            assert again.questions[name].render(inputs) == question.render(inputs)
+            assert again.questions[name].prefix() == question.prefix()
+
+    def test_it_gives_the_same_judgements_as_the_program(self, make, judge_of, item, tmp_path):
+        learned = Aggregation(
+            kind="linear",
+            terms=("overall", "criterion:fluency", "lexical:unknown_names"),
+            centers=(50, 50, 0.1),
+            spreads=(20, 1 / 3, 0.7),
+            weights=(math.pi, -0.1, 1e-17),
+            intercept=2.9999999999999996,
+            scale="1..5",
+        )
+        judge = judge_of(shown="a", samples=2, aggregation=learned)
+        saved = SavedJudge.load(make(judge, model="offline").save(tmp_path / "judge"))
+        lm = model("offline", ledger=None)
+        (expected,) = judge_items(judge, [item], lm=lm)
+        assert judge_items(saved, [item], lm=lm) == [expected]
+        assert judge_items(load_judge(tmp_path / "judge"), [item], lm=lm) == [expected]
+        verdict = saved.program()(source=item.source, context=item.context, response=item.response)
+        assert (verdict.score, tuple(verdict.calls)) == (expected.score, tuple(expected.calls))
+
+    @pytest.mark.no_cover
+    @pytest.mark.parametrize("explain", ["before", "after", "none"])
+    @pytest.mark.parametrize("task", ["", "Judge it."])
+    @pytest.mark.parametrize(
+        "choices",
+        [
+            {"variant": "vanilla"},
+            {"variant": "coarse"},
+            {},
+            {"overall": "mean"},
+            {"criteria_calls": "separate"},
+            {"criteria_calls": "separate", "overall": "mean", "samples": 2},
+        ],
+    )
+    def test_every_variant_judges_as_before_it_was_saved(
+        self, choices, task, explain, make, judge_of, rubric, everything, tmp_path
+    ):
+        rubric = rubric.model_copy(update={"task": task})
+        judge = judge_of(shown=everything, explain=explain, rubric=rubric, **choices)
+        judge = judge.with_protocol(judge.protocol)
+        saved = make(judge, model="offline")
+        folder = saved.save(tmp_path / "judge")
+        again = SavedJudge.load(folder)
+        assert (again, again.fingerprint) == (saved, saved.fingerprint)
+        loaded = load_judge(folder)
+        assert loaded.protocol == judge.protocol
+        assert dict(again.templates()) == loaded.templates() == judge.templates()
+        prompts = {path.stem for path in (folder / "prompts").iterdir()}
+        assert prompts == set(judge.templates())
+        lm = model("offline", ledger=None)
+        items = [
+            RatedItem(source="Ann left Rome on Monday.", response=text)
+            for text in ("Ann left Rome.", everything)
+        ]
+        expected = judge_items(judge, items, lm=lm)
+        assert [one.problem for one in expected] == [None, None]
+        assert judge_items(again, items, lm=lm) == expected
+        assert judge_items(loaded, items, lm=lm) == expected
+
+    def test_the_same_judge_is_the_same_bytes(self, make, tmp_path):
+        one, other = make().save(tmp_path / "one"), make().save(tmp_path / "other")
+        assert files(one) == files(other)
+        again = SavedJudge.load(one).save(tmp_path / "again")
+        assert files(again) == files(one)
+
+    def test_undefined_numbers_become_null(self, make, tmp_path):
+        undefined = {"heldout": {"dataset": {"q": {"value": math.nan, "low": math.inf}}}}
+        judge = make(agreement=undefined, settings={"value": np.float64(0.5)})
+        again = SavedJudge.load(judge.save(tmp_path / "judge"))
+        assert again == judge
+        assert again.agreement["heldout"]["dataset"]["q"] == {"value": None, "low": None}
+        assert "NaN" not in (tmp_path / "judge" / "judge.json").read_text()
+
+    def test_half_characters_in_demonstrations_survive(self, make, judge_of, tmp_path):
+        judge = make(judge_of(shown="half \ud800 of it"))
+        folder = judge.save(tmp_path / "judge")
+        assert SavedJudge.load(folder) == judge
+        for content in files(folder).values():
+            content.decode("utf-8")
+
+    def test_the_fingerprint_changes_with_any_part(self, make, judge_of):
+        several = [
+            make(),
+            make(model="openai/n"),
+            make(target="mean"),
+            make(rows={"train": 4}),
+            make(judge_of()),
+            make(golden=()),
+        ]
+        assert len({one.fingerprint for one in several}) == len(several)
+
+
+class TestFolder:
+    def test_prompts_and_card_stand_beside_the_judge(self, make, judge_of, tmp_path):
+        judge = judge_of(shown="Ann left.")
+        folder = make(judge).save(tmp_path / "judge")
+        assert set(files(folder)) == {
+            "judge.json",
+            "README.md",
+            "prompts/assess.txt",
+            "prompts/overall.txt",
+        }
+        prompt = (folder / "prompts" / "overall.txt").read_text()
+        assert prompt == judge.templates()["overall"].as_text() + "\n"
+        assert "{response}" in prompt
+        assert (folder / "README.md").read_text().startswith("# A compiled judge")
+
+    def test_no_key_and_no_address_is_in_any_file(self, make, judge_of, tmp_path, monkeypatch):
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-key")
+        judge = judge_of()
+        judge.set_lm(model("openai/m", ledger=None, api_base="http://planted.example:8000/v1"))
+        folder = make(judge).save(tmp_path / "judge")
+        for content in files(folder).values():
+            assert b"planted" not in content
+
+    def test_an_existing_folder_is_not_touched(self, make, tmp_path):
+        for name in ("notes", "judge"):
+            (tmp_path / name).mkdir()
+        (tmp_path / "notes" / "mine.txt").write_text("mine")
+        make().save(tmp_path / "a")
+        for folder, overwrite in (("notes", True), ("judge", True), ("judge", False), ("a", False)):
+            with pytest.raises(FileExistsError, match=f"{folder} exists; name another folder"):
+                make().save(tmp_path / folder, overwrite=overwrite)
+        assert files(tmp_path / "notes") == {"mine.txt": b"mine"}
+
+    def test_who_meets_a_judge_is_told_how_to_replace_it(self, make, tmp_path):
+        folder = make().save(tmp_path / "judge")
+        with pytest.raises(FileExistsError, match=r"the judge in it with overwrite=True\.$"):
+            make().save(folder)
+
+    def test_a_file_in_the_way_is_not_touched(self, make, tmp_path):
+        (tmp_path / "judge").write_text("mine")
+        with pytest.raises(FileExistsError):
+            make().save(tmp_path / "judge", overwrite=True)
+        assert (tmp_path / "judge").read_text() == "mine"
+
+    def test_an_earlier_judge_can_be_replaced(self, make, tmp_path):
+        folder = make().save(tmp_path / "judge")
+        make(target="mean").save(folder, overwrite=True)
+        assert SavedJudge.load(folder).target == "mean"
+        assert [path.name for path in tmp_path.iterdir()] == ["judge"]
+
+    def test_but_nothing_that_was_put_beside_it(self, make, tmp_path):
+        folder = make().save(tmp_path / "judge")
+        (folder / "thesis.tex").write_text("years of work")
+        with pytest.raises(FileExistsError, match=r"holds more than a judge, such as thesis\.tex"):
+            make(target="mean").save(folder, overwrite=True)
+        assert (folder / "thesis.tex").read_text() == "years of work"
+        assert SavedJudge.load(folder).target == "overall"
+
+    def test_a_link_is_followed_and_stays(self, make, tmp_path):
+        folder = make().save(tmp_path / "real")
+        link = tmp_path / "link"
+        link.symlink_to(folder, target_is_directory=True)
+        make(target="mean").save(link, overwrite=True)
+        assert link.is_symlink()
+        assert SavedJudge.load(folder).target == SavedJudge.load(link).target == "mean"
+        assert {path.name for path in tmp_path.iterdir()} == {"real", "link"}
+
+
+class TestHalfWritten:
+    @pytest.mark.parametrize("at", ["judge.json", "prompts", "README.md"])
+    @pytest.mark.parametrize("earlier", [False, True])
+    def test_a_failure_while_writing_leaves_what_was_there(
+        self, make, tmp_path, monkeypatch, at, earlier
+    ):
+        folder = tmp_path / "judge"
+        if earlier:
+            make().save(folder)
+        write = saved_module.write_synced
+
+        def failing(path, text):
+            if at in str(path):
+                path.write_text(text[:10])
+                raise OSError("no space left")
+            write(path, text)
+
+        monkeypatch.setattr(saved_module, "write_synced", failing)
+        with pytest.raises(OSError, match="no space left"):
+            make(target="mean").save(folder, overwrite=True)
+        assert [path.name for path in tmp_path.iterdir()] == (["judge"] if earlier else [])
+        if earlier:
+            assert SavedJudge.load(folder).target == "overall"
+
+    def test_a_failure_between_two_renames_puts_the_earlier_judge_back(
+        self, make, tmp_path, monkeypatch
+    ):
+        folder = make().save(tmp_path / "judge")
+        rename = saved_module.Path.rename
+
+        def failing(path, target):
+            if "old" not in str(target) and "old" not in path.name:
+                raise OSError("busy")
+            return rename(path, target)
+
+        monkeypatch.setattr(saved_module.Path, "rename", failing)
+        with pytest.raises(OSError, match="busy"):
+            make(target="mean").save(folder, overwrite=True)
+        assert [path.name for path in tmp_path.iterdir()] == ["judge"]
+        assert SavedJudge.load(folder).target == "overall"
+
+
+class TestRefusals:
+    @pytest.fixture
+    def folder(self, make, tmp_path):
+        return make().save(tmp_path / "judge")
+
+    def change(self, folder, edit, *, rehash=False):
+        path = folder / "judge.json"
+        document = json.loads(path.read_text())
+        edit(document)
+        if rehash:
+            outside = ("schema", "made_by", "content_hash")
+            content = {name: one for name, one in document.items() if name not in outside}
+            document["content_hash"] = content_hash(content)
+        path.write_text(json.dumps(document))
+
+    @pytest.mark.parametrize(
+        "edit",
+        [
+            lambda one: one.update(target="mean"),
+            lambda one: one["protocol"].update(temperature=1.0),
+            lambda one: one["questions"]["overall"]["turns"][0].update(text="Score 100."),
+            lambda one: one["golden"].clear(),
+            lambda one: one.pop("seen"),
+            lambda one: one.pop("content_hash"),
+            lambda one: one.update(more=1),
+        ],
+    )
+    def test_a_judge_that_was_changed(self, folder, edit):
+        self.change(folder, edit)
+        with pytest.raises(SavedJudgeError, match=r"judge\.json: changed since it was saved"):
+            SavedJudge.load(folder)
+
+    def test_but_not_one_whose_prompts_and_card_were_changed(self, folder):
+        saved = SavedJudge.load(folder)
+        for beside in (folder / "README.md", *(folder / "prompts").iterdir()):
+            beside.write_text("Score 100.")
+        assert SavedJudge.load(folder) == saved
+
+    @pytest.mark.parametrize("schema", [0, 2, "1", None])
+    def test_a_layout_of_another_version(self, folder, schema):
+        self.change(folder, lambda one: one.update(schema=schema))
+        with pytest.raises(SavedJudgeError, match=r"expected schema 1 of judgesmith .*; got"):
+            SavedJudge.load(folder)
+
+    @pytest.mark.parametrize(
+        ("edit", "said"),
+        [
+            (lambda one: one.pop("target"), "target is missing"),
+            (lambda one: one.update(more=1), "more: there is no such field"),
+            (lambda one: one["protocol"].update(judge="panel"), "no judge is called 'panel'"),
+            (lambda one: one["protocol"].update(samples=0), "protocol.samples"),
+            (
+                lambda one: one["questions"].update({"../../evil": one["questions"]["overall"]}),
+                "String should match pattern",
+            ),
+        ],
+    )
+    def test_content_that_is_no_judge_even_with_a_matching_hash(self, folder, edit, said):
+        self.change(folder, edit, rehash=True)
+        with pytest.raises(SavedJudgeError, match=said):
+            SavedJudge.load(folder)
+
+    @pytest.mark.parametrize(
+        "content",
+        [b"", b"{", b"[]", b"null", b"\xff\xfe", b"[" * 100_000, b'{"a":' * 100_000, b"9" * 5000],
+    )
+    def test_a_file_that_is_no_judge(self, tmp_path, content):
+        (tmp_path / "judge.json").write_bytes(content)
+        with pytest.raises(SavedJudgeError, match=r"judge\.json: "):
+            SavedJudge.load(tmp_path)
+
+    def test_a_place_without_a_judge(self, tmp_path):
+        (tmp_path / "empty").mkdir()
+        (tmp_path / "file.txt").write_text("{}")
+        for place in ("missing", "empty"):
+            with pytest.raises(SavedJudgeError, match=r"no judge there; expected a judge\.json"):
+                SavedJudge.load(tmp_path / place)
+        with pytest.raises(SavedJudgeError, match="holds no judge; name a folder"):
+            SavedJudge.load(tmp_path / "file.txt")
+
+
+class TestOtherWords:
+    def test_demonstrations_for_nobody_make_no_program(self, make, judge_of, tmp_path):
+        judge = judge_of(shown="Ann left.")
+        shown = {**judge.protocol.demonstrations, "nobody": ()}
+        protocol = judge.protocol.model_copy(update={"demonstrations": shown})
+        folder = make(judge, protocol=protocol).save(tmp_path / "judge")
+        with pytest.raises(SavedJudgeError, match="makes no judge: demonstrations for nobody"):
+            load_judge(folder)
+
+    def test_a_version_that_words_questions_differently_says_so_and_still_scores(
+        self, make, judge_of, item, tmp_path, scripted, good
+    ):
+        judge = judge_of()
+        older = judge_of(instructions={"overall": "An older wording."})
+        folder = make(judge, questions=older.templates()).save(tmp_path / "judge")
+        with pytest.raises(SavedJudgeError, match="words the judge's questions differently"):
+            load_judge(folder)
+        lm, engine = scripted(good)
+        (judgement,) = judge_items(SavedJudge.load(folder), [item], lm=lm)
+        assert judgement.score == 70
+        assert "An older wording." in engine.requests[1].prefix.messages[0].text
+
+    def test_a_loaded_module_can_be_changed_and_saved_again(self, make, tmp_path):
+        judge = load_judge(make().save(tmp_path / "judge"))
+        assert isinstance(judge, ActiveCritic)
+        other = judge.with_protocol(judge.protocol.model_copy(update={"samples": 2}))
+        shutil.rmtree(tmp_path / "judge")
+        make(other).save(tmp_path / "judge")
+        assert load_judge(tmp_path / "judge").protocol.samples == 2
+
+
+def test_the_order_of_keys_makes_no_difference_to_the_hash():
+    assert content_hash({"a": 1, "b": [1, 2]}) == content_hash({"b": [1, 2], "a": 1})
+    assert content_hash({"a": [1, 2]}) != content_hash({"a": [2, 1]})
+
+
+@pytest.mark.parametrize("linked", [True, False])
+def test_a_judge_file_that_is_a_device_or_a_pipe_is_refused(tmp_path, linked):
+    place = tmp_path / "judge.json"
+    if linked:
+        place.symlink_to("/dev/zero")
+    else:
+        os.mkfifo(place)
+    with pytest.raises(SavedJudgeError, match="is a device or a pipe"):
+        SavedJudge.load(tmp_path)
+
+
+def test_a_judge_file_over_the_size_limit_is_refused(tmp_path):
+    with (tmp_path / "judge.json").open("wb") as file:
+        file.truncate(65 * 2**20)
+    with pytest.raises(SavedJudgeError, match="is larger than 64 MiB"):
+        SavedJudge.load(tmp_path)

@@ -1,0 +1,25 @@
+"""Steps of a judge that are told what is answered, one question after the other."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from judgesmith.programs.judging.program import AnySteps, Ask, Reply
+from judgesmith.programs.judging.replies import answered
+
+
+def scripted(
+    steps: AnySteps[Any], replies: Iterable[Reply | Callable[[Ask], Reply]]
+) -> tuple[Any, list[Ask]]:
+    """Return what steps come to, and what they asked; every reply must be wanted."""
+    asked: list[Ask] = []
+    left = iter(replies)
+
+    def reply(ask: Ask) -> Reply:
+        asked.append(ask)
+        one = next(left, None)
+        assert one is not None, f"one question too many: {ask.predictor}"
+        return one if isinstance(one, Reply) else one(ask)
+
+    found = answered(steps, reply)
+    assert next(left, None) is None, "a reply too many"
+    return found, asked

@@ -1,0 +1,394 @@
+"""Texts go only to hosts that the user named, whatever a saved judge says."""
+
+import json
+import socket
+
+import dspy
+import loopback_offline
+import pytest
+from exporting import saved_of
+
+import judgesmith
+from judgesmith.cli.main import main
+from judgesmith.errors import InputError
+from judgesmith.programs import judge_items
+from judgesmith.programs.artifacts.record import content_hash
+from judgesmith.programs.artifacts.saved import FrontMember, SavedJudge
+from judgesmith.programs.artifacts.saved_ensembles import SavedPanel, SavedSupervisor, load_saved
+from judgesmith.programs.families.ensemble.judges import Supervisor
+from judgesmith.programs.families.exemplar import ExemplarJudge
+from judgesmith.programs.judging.executors import Asker
+from judgesmith.programs.lm import stack_model
+from judgesmith.signatures import RatedItem
+from judgesmith.signatures.aggregation import PanelRules
+
+TEXTS = {"source": "The ferry leaves at nine.", "response": "It leaves at nine."}
+ITEM = RatedItem(**TEXTS)
+HOSTILE = [
+    "oobabooga/http://198.51.100.7:5000",
+    "openai/http:/198.51.100.7",
+    "ollama/m\x00",
+    "openai/https:\\\\198.51.100.7",
+    "http://198.51.100.7/v1",
+]
+NETWORKED = ["openai/m", "anthropic/m", "oobabooga/m", "petals/m", "bedrock/m", "ollama/m"]
+WEIGHTS = {"members": ["a"], "weights": [1.0], "centers": [50.0], "spreads": [20.0]}
+WEIGHTS |= {"slope": 1.0, "intercept": 3.0, "scale": "1..5"}
+
+
+@pytest.fixture(autouse=True)
+def opened(monkeypatch, tmp_path):
+    """Return the hosts that were looked up or connected to; none can be."""
+    asked = []
+
+    def refuse(name):
+        def refused(*given, **_):
+            asked.append((name, *map(str, given[-1:] if name != "getaddrinfo" else given[:1])))
+            raise OSError("no network in this test")
+
+        return refused
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
+    for name in ("connect", "connect_ex", "sendto"):
+        monkeypatch.setattr(socket.socket, name, refuse(name))
+    monkeypatch.setattr(socket, "getaddrinfo", refuse("getaddrinfo"))
+    (tmp_path / "in.jsonl").write_text(json.dumps(TEXTS) + "\n")
+    return asked
+
+
+def plain():
+    return saved_of(variant="vanilla")
+
+
+def exemplar(**more):
+    judge = ExemplarJudge(levels=2)
+    return SavedJudge(
+        protocol=judge.protocol,
+        questions=judge.templates(),
+        model="offline",
+        target="overall",
+        human_scale="1..5",
+        **more,
+    )
+
+
+def panel(member=None, supervisor=None):
+    own = {}
+    if supervisor is not None:
+        own = {"rules": PanelRules(), "supervisor": SavedSupervisor.of(Supervisor(), supervisor)}
+    return SavedPanel(
+        members={"a": member or plain()},
+        weights=WEIGHTS,
+        target="overall",
+        human_scale="1..5",
+        **own,
+    )
+
+
+def with_front():
+    own = plain()
+    member = FrontMember(
+        number=0,
+        picked={},
+        model="offline",
+        calls=1.0,
+        values={},
+        knee=True,
+        agreement={},
+        protocol=own.protocol,
+        questions=own.questions,
+    )
+    return own.model_copy(update={"front": (member,)})
+
+
+def kinds():
+    return {
+        "plain": plain(),
+        "roles": exemplar(roles={"writer": "offline"}),
+        "panel": panel(),
+        "panel of roles": panel(exemplar(roles={"writer": "offline"})),
+        "supervised": panel(supervisor="offline"),
+        "front": with_front(),
+    }
+
+
+def leaves(value, place=()):
+    """Yield the place of every text in plain data."""
+    if isinstance(value, dict):
+        for name, one in value.items():
+            yield from leaves(one, (*place, name))
+    elif isinstance(value, list):
+        for n, one in enumerate(value):
+            yield from leaves(one, (*place, n))
+    elif isinstance(value, str):
+        yield place
+
+
+def replaced(value, place, text):
+    if not place:
+        return text
+    head, *rest = place
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy[head] = replaced(copy[head], rest, text)
+    return copy
+
+
+def written(content, folder):
+    """Write plain data as a judge, with a hash that matches."""
+    folder.mkdir(exist_ok=True)
+    document = {"schema": 1, "made_by": "x", "content_hash": content_hash(content), **content}
+    (folder / "judge.json").write_text(json.dumps(document))
+    return folder
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("kind", kinds())
+def test_no_field_of_a_judge_opens_a_socket(kind, tmp_path, opened):
+    content = json.loads(json.dumps(kinds()[kind].model_dump(mode="json")))
+    n_asked = 0
+    for place in leaves(content):
+        if "questions" in place and place[-1] not in ("predictor", "form"):
+            continue  # asked questions have to be the protocol's: test_saved_checks.py
+        for text in (HOSTILE[0], "openai/m"):
+            folder = written(replaced(content, place, text), tmp_path / "judge")
+            try:
+                judge = load_saved(folder)
+            except ValueError:
+                continue
+            n_asked += 1
+            for ask in (
+                lambda judge=judge: judge_items(judge, [ITEM]),
+                lambda folder=folder: judgesmith.load(folder)(**TEXTS),
+            ):
+                try:
+                    ask()
+                except ValueError as fault:
+                    assert isinstance(fault, judgesmith.JudgesmithError), fault  # noqa: PT017
+    assert n_asked > 5
+    assert opened == []
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize(
+    "place",
+    [
+        ("plain", "model"),
+        ("roles", "roles", "writer"),
+        ("panel of roles", "members", "a", "roles", "writer"),
+        ("supervised", "supervisor", "model"),
+        ("front", "front", 0, "model"),
+    ],
+    ids=lambda place: place[0],
+)
+def test_a_name_with_an_address_in_it_is_refused_at_load(name, place, tmp_path, capsys):
+    kind, *field = place
+    content = json.loads(json.dumps(kinds()[kind].model_dump(mode="json")))
+    folder = written(replaced(content, field, name), tmp_path / "judge")
+    with pytest.raises(InputError, match="the name of a model contains"):
+        judgesmith.load(folder)
+    for given in ([], ["--model", "offline"], ["--allow-model", name]):
+        assert main(["score", str(folder), "in.jsonl", "-o", "out.jsonl", *given]) == 2
+        assert "the name of a model contains" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_name_with_an_address_in_it_is_no_model(name):
+    for make in (judgesmith.model, stack_model):
+        with pytest.raises(InputError, match="the name of a model contains"):
+            make(name, ledger=None)
+
+
+@pytest.mark.parametrize("name", NETWORKED)
+@pytest.mark.parametrize(
+    "judge",
+    [
+        lambda name: plain().model_copy(update={"model": name}),
+        lambda name: exemplar(roles={"writer": name}),
+        lambda name: panel(plain().model_copy(update={"model": name})),
+        lambda name: panel(supervisor=name),
+    ],
+    ids=["model", "role", "member", "supervisor"],
+)
+def test_a_model_that_the_user_did_not_name_is_listed_with_its_address(
+    judge, name, tmp_path, capsys, opened
+):
+    folder = judge(name).save(tmp_path / "judge")
+    command = ["score", "judge", "in.jsonl", "-o", "out.jsonl"]
+    assert main(command) == 2
+    said = capsys.readouterr().err
+    place = stack_model(name, ledger=None).stack.endpoint
+    assert f"a model that you did not name: {name} at {place}" in said
+    assert f"--allow-model {name}" in said
+    assert main([*command, "--dry-run"]) == 2
+    for ask in (
+        lambda: judge_items(load_saved(folder), [ITEM]),
+        lambda: judge_items(judgesmith.load(folder), [ITEM]),
+    ):
+        if isinstance(load_saved(folder), SavedPanel) and load_saved(folder).supervisor:
+            break  # asked only where members found errors
+        with pytest.raises(InputError, match=f"did not name: {name} at {place}"):
+            ask()
+    assert opened == []
+
+
+def test_without_a_network_no_role_has_one(tmp_path, capsys, opened):
+    exemplar(roles={"writer": "openai/w"}).save(tmp_path / "judge")
+    command = ["score", "judge", "in.jsonl", "-o", "out.jsonl", "--model", "offline"]
+    assert main(command) == 2
+    assert main([*command, "--allow-model", "openai/w"]) == 2
+    assert "openai/w at https://api.openai.com/v1" in capsys.readouterr().err
+    assert main([*command, "--role", "writer=offline"]) == 0
+    assert opened == []
+
+
+COMMANDS = {
+    "score": ["score", "judge", "in.jsonl", "-o", "out.jsonl"],
+    "evaluate": ["evaluate", "judge", "sample"],
+    "samples": ["evaluate", "judge", "sample", "--perspective", "global", "--samples", "2"],
+    "compare": ["compare", "judge", "other", "sample"],
+    "discern": ["discern", "judge", "sample"],
+    "recheck": ["recheck", "judge"],
+    "serve": ["serve", "judge", "--port", "0"],
+    "export": ["export", "judge", "--to", "python", "-o", "judge.py", "--verify"],
+    "panel": ["panel", "judge", "other", "sample", "-o", "panel"],
+    "distil": ["distil", "sample", "annotator", "-o", "student"],
+    "suggest": ["suggest", "judge", "in.jsonl", "-o", "chosen.csv"],
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_refuses_it(name, tmp_path, capsys, opened):
+    three = [ITEM.model_copy(update={"source": f"The ferry leaves at {n}."}) for n in range(3)]
+    saved_of(variant="vanilla", texts=three, model="openai/m").save(tmp_path / "judge")
+    saved_of("annotator", model="openai/m").save(tmp_path / "annotator")
+    saved_of(variant="coarse").save(tmp_path / "other")
+    assert main(COMMANDS[name]) == 2
+    assert "did not name: openai/m at https://api.openai.com/v1" in capsys.readouterr().err
+    assert opened == []
+
+
+def test_an_experiment_refuses_it_unless_the_specification_names_it(tmp_path, capsys, opened):
+    saved_of(variant="vanilla", model="openai/m").save(tmp_path / "judge")
+    spec = {"name": "x", "data": {"d": {"path": "sample"}}, "judges": {"s": {"saved": "judge"}}}
+    (tmp_path / "spec.yaml").write_text(json.dumps(spec))
+    assert main(["experiment", "spec.yaml", "-o", "run"]) == 2
+    assert "did not name: openai/m at https://api.openai.com/v1" in capsys.readouterr().err
+    assert main(["experiment", "spec.yaml", "-o", "run", "--allow-model", "openai/m",
+                 "--only-host", "localhost"]) in (1, 2)  # fmt: skip
+    assert opened == []
+
+
+class TestLoad:
+    def test_the_saved_model_is_bound_and_not_replaced(self, tmp_path, opened):
+        folder = saved_of(variant="vanilla", model="openai/m").save(tmp_path / "judge")
+        judge = judgesmith.load(folder)
+        for here in (dspy.context(), dspy.context(lm=judgesmith.model("offline", ledger=None))):
+            with here, pytest.raises(InputError, match="did not name: openai/m"):
+                judge(**TEXTS)
+        assert opened == []
+
+    def test_another_model_is_explicit_and_noted_in_every_verdict(self, tmp_path):
+        folder = saved_of(variant="vanilla", model="openai/m").save(tmp_path / "judge")
+        said = "asked offline instead of openai/m, which the judge was compiled with."
+        offline = judgesmith.model("offline", ledger=None)
+        assert [one.text for one in judgesmith.load(folder, lm="offline")(**TEXTS).notes] == [said]
+        assert [one.text for one in judgesmith.load(folder, lm=offline)(**TEXTS).notes] == [said]
+        with dspy.context(lm=offline):
+            found = judgesmith.load(folder, use_context=True)(**TEXTS)
+        assert [one.text for one in found.notes] == [said]
+        for judge in (judgesmith.load(folder), load_saved(folder)):
+            (found,) = judge_items(judge, [ITEM], lm=offline)
+            assert [one.text for one in found.notes] == [said]
+
+    def test_without_a_current_model_the_saved_one_stays(self, tmp_path):
+        folder = saved_of(variant="vanilla", model="openai/m").save(tmp_path / "judge")
+        with pytest.raises(InputError, match="did not name: openai/m"):
+            judgesmith.load(folder, use_context=True)(**TEXTS)
+
+    def test_the_model_that_it_was_compiled_with_is_no_news(self, tmp_path):
+        folder = plain().save(tmp_path / "judge")
+        assert judgesmith.load(folder)(**TEXTS).notes == ()
+        (found,) = judge_items(load_saved(folder), [ITEM])
+        assert (found.score is not None, found.notes) == (True, ())
+
+    def test_a_name_that_the_judge_does_not_ask_is_refused(self, tmp_path):
+        folder = plain().save(tmp_path / "judge")
+        with pytest.raises(InputError, match="does not ask 'openai/m'; it asks offline"):
+            judgesmith.load(folder, allow_models=["openai/m"])
+
+    def test_every_member_of_a_panel_asks_its_own(self, tmp_path, opened):
+        own = panel(plain().model_copy(update={"model": "openai/m"}), supervisor="openai/s")
+        folder = own.save(tmp_path / "judge")
+        with pytest.raises(InputError, match="did not name: openai/m"):
+            judgesmith.load(folder)(**TEXTS)
+        with pytest.raises(InputError, match="did not name: openai/m"):
+            judge_items(judgesmith.load(folder), [ITEM])
+        found = judgesmith.load(folder, lm="offline")(**TEXTS)
+        assert [(one.kind, one.about) for one in found.notes] == [("another model", "a/overall")]
+        assert opened == []
+
+    def test_a_compiled_judge_keeps_the_model_that_it_was_given(self, opened):
+        settings = judgesmith.CompileSettings(judge="direct", optimizer="none", holdout=0)
+        lm = judgesmith.model("offline", ledger=None)
+        saved = judgesmith.compile(judgesmith.read("sample"), settings, lm=lm).saved
+        (way, *_) = Asker.of(saved)._ways.values()
+        assert way.stack is lm._engine_spec.stack
+        assert saved.program()(**TEXTS).notes == ()
+
+
+def test_an_evaluation_and_a_comparison_note_another_model(tmp_path, capsys):
+    saved_of(variant="vanilla", model="openai/m").save(tmp_path / "judge")
+    saved_of(variant="coarse").save(tmp_path / "other")
+    assert main(["evaluate", "judge", "sample", "--model", "offline", "--json"]) == 0
+    said = capsys.readouterr()
+    assert "note: asked offline instead of openai/m, which the judge was compiled" in said.err
+    assert json.loads(said.out)["judge"] == "judge"
+    assert main(["compare", "judge", "other", "sample", "--model", "offline", "--json"]) == 0
+    assert "note: asked offline instead of openai/m, which the judge" in capsys.readouterr().err
+
+
+class TestHosts:
+    @pytest.fixture
+    def server(self, monkeypatch):
+        monkeypatch.undo()
+        with loopback_offline.serving() as server:
+            yield server
+
+    def test_models_and_hosts_are_told_before_the_first_request(
+        self, server, tmp_path, monkeypatch, capsys
+    ):
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        saved_of(variant="vanilla", model="openai/m").save(tmp_path / "judge")
+        (tmp_path / "in.jsonl").write_text(json.dumps(TEXTS) + "\n")
+        command = ["score", "judge", "in.jsonl", "-o", "out.jsonl", "--api-base", server.url]
+        assert main([*command, "--allow-model", "openai/m", "--json"]) == 0
+        said = capsys.readouterr()
+        assert said.err.startswith(f"asking openai/m at {server.url}\n")
+        assert json.loads(said.out)["rows"] == 1
+        host = ["--only-host", "127.0.0.1"]
+        assert main([*command, "--model", "openai/m", *host, "--force"]) == 0
+
+    def test_the_budget_of_the_user_bounds_what_a_judge_asks(self, server, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        greedy = saved_of(variant="vanilla", model="openai/m", samples=1000, max_tokens=10**9)
+        greedy.save(tmp_path / "judge")
+        (tmp_path / "in.jsonl").write_text(json.dumps(TEXTS) + "\n")
+        command = ["score", "judge", "in.jsonl", "-o", "out.jsonl", "--api-base", server.url]
+        main([*command, "--model", "openai/m", "--max-calls", "3"])
+        assert server.counts()["requests"] <= 3
+        main([*command, "--model", "openai/n", "--max-tokens", "500", "--force"])
+        assert server.counts()["requests"] <= 3
+
+    def test_other_hosts_are_refused(self, tmp_path, capsys, opened):
+        saved_of(variant="vanilla", model="openai/m").save(tmp_path / "judge")
+        command = ["score", "judge", "in.jsonl", "-o", "out.jsonl", "--only-host", "localhost"]
+        assert main([*command, "--model", "openai/m"]) == 2
+        assert "openai/m is at api.openai.com, and only localhost may be" in capsys.readouterr().err
+        address = ["--api-base", "http://localhost:1/v1"]
+        assert main([*command, "--model", "bedrock/m", *address]) == 2
+        assert "through LiteLLM, which looks up hosts of its own" in capsys.readouterr().err
+        assert opened == []
