@@ -32,7 +32,14 @@ if TYPE_CHECKING:
     from judgesmith.experiments.reading import read_items as read
     from judgesmith.experiments.score_files import read_scores
     from judgesmith.optimizers import FitAggregation, RandomDemonstrationSearch
-    from judgesmith.programs import ActiveCritic, Judge, SavedJudge, judge_each, judge_items
+    from judgesmith.programs import (
+        ActiveCritic,
+        Judge,
+        SavedJudge,
+        judge_each,
+        judge_family,
+        judge_items,
+    )
     from judgesmith.programs import load_judge as load
     from judgesmith.programs.lm import model
     from judgesmith.signatures import (
@@ -42,6 +49,8 @@ if TYPE_CHECKING:
         RatedItem,
         Rubric,
         Scale,
+        Untrusted,
+        UntrustedOrNone,
     )
 
 __all__ = [
@@ -63,11 +72,14 @@ __all__ = [
     "Rubric",
     "SavedJudge",
     "Scale",
+    "Untrusted",
+    "UntrustedOrNone",
     "compare",
     "compile",
     "evaluate",
     "infer",
     "judge_each",
+    "judge_family",
     "judge_items",
     "load",
     "model",
@@ -96,11 +108,14 @@ __getattr__ = front_door(
         "Rubric": "judgesmith.signatures:Rubric",
         "SavedJudge": "judgesmith.programs:SavedJudge",
         "Scale": "judgesmith.signatures:Scale",
+        "Untrusted": "judgesmith.signatures:Untrusted",
+        "UntrustedOrNone": "judgesmith.signatures:UntrustedOrNone",
         "compare": "judgesmith.experiments:compare_judges",
         "compile": "judgesmith.experiments:compile_judge",
         "evaluate": "judgesmith.experiments:evaluate_judge",
         "infer": "judgesmith.experiments:infer_rubric",
         "judge_each": "judgesmith.programs:judge_each",
+        "judge_family": "judgesmith.programs:judge_family",
         "judge_items": "judgesmith.programs:judge_items",
         "load": "judgesmith.programs:load_judge",
         "model": "judgesmith.programs.lm:model",

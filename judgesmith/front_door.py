@@ -12,14 +12,16 @@ from typing import Any
 
 
 @functools.cache
-def at(place: str) -> Any:
-    """Return what stands at ``module:name``, whose module is imported when this is asked.
+def at(place: Any) -> Any:
+    """Return what stands at ``module:name``, imported when this is asked; anything else as it is.
 
     Examples
     --------
     >>> at("fractions:Fraction")(1, 2)
     Fraction(1, 2)
     """
+    if not isinstance(place, str):
+        return place
     module, _, name = place.partition(":")
     return getattr(import_module(module), name)
 

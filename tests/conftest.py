@@ -37,6 +37,16 @@ def data_folder() -> Path:
 
 
 @pytest.fixture
+def own_families() -> Iterator[None]:
+    """Let a test register families of judges that no other test meets."""
+    registry = importlib.import_module("judgesmith.programs.judging.registry")
+    before = dict(registry._FAMILIES)
+    yield
+    registry._FAMILIES.clear()
+    registry._FAMILIES.update(before)
+
+
+@pytest.fixture
 def server(running_server: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return the model server of the module or folder, its ``running_server``, as new."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")

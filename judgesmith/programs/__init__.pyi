@@ -11,10 +11,15 @@ from judgesmith.programs.exporting.inspect_scorer import inspect_scorer
 from judgesmith.programs.exporting.mlflow_scorer import mlflow_scorer
 from judgesmith.programs.families.active_critic import ActiveCritic
 from judgesmith.programs.families.annotator import AnnotatorJudge
+from judgesmith.programs.families.checklist import ChecklistJudge
 from judgesmith.programs.families.direct import DirectJudge
 from judgesmith.programs.families.ensemble.judges import Calibrated, Panel, PanelJudge, Supervisor
 from judgesmith.programs.families.exemplar import ExemplarJudge
-from judgesmith.programs.families.judge_models import DistilledJudge
+from judgesmith.programs.families.explain_eval import ExplainEvalJudge
+from judgesmith.programs.families.g_eval import GEvalJudge
+from judgesmith.programs.families.gptscore import GPTScoreJudge
+from judgesmith.programs.families.judge_models import DistilledJudge, PromptFormatJudge
+from judgesmith.programs.families.own import judge_family
 from judgesmith.programs.families.pairwise import PairwiseJudge, PreferenceJudge
 from judgesmith.programs.families.reference import ReferenceJudge
 from judgesmith.programs.families.steps.preference import Preference, ResponsePair, prefer_each
@@ -34,17 +39,22 @@ __all__ = [
     "ActiveCritic",
     "AnnotatorJudge",
     "Calibrated",
+    "ChecklistJudge",
     "DirectJudge",
     "DistilledJudge",
     "ExemplarJudge",
+    "ExplainEvalJudge",
     "Family",
     "FencedAdapter",
+    "GEvalJudge",
+    "GPTScoreJudge",
     "Judge",
     "PairwiseJudge",
     "Panel",
     "PanelJudge",
     "Preference",
     "PreferenceJudge",
+    "PromptFormatJudge",
     "ReferenceJudge",
     "ResponsePair",
     "SavedCalibrated",
@@ -57,6 +67,7 @@ __all__ = [
     "family_of",
     "inspect_scorer",
     "judge_each",
+    "judge_family",
     "judge_items",
     "known_families",
     "load_judge",

@@ -4,7 +4,7 @@ The signatures need DSPy and live in ``judgesmith.signatures.questions``; the va
 """
 
 from judgesmith.signatures.config import ActiveCriticConfig, Aggregation, Demonstration
-from judgesmith.signatures.fences import Untrusted, fence_tag, fenced
+from judgesmith.signatures.fences import Untrusted, UntrustedOrNone, fence_tag, fenced
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import CriterionScore, ErrorSpan, Judgement
 from judgesmith.signatures.rubric import Criterion, Rubric
@@ -23,6 +23,7 @@ __all__ = [
     "Rubric",
     "Scale",
     "Untrusted",
+    "UntrustedOrNone",
     "fence_tag",
     "fenced",
 ]

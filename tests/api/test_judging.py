@@ -19,12 +19,17 @@ ITEMS = [
 
 JUDGES = {
     "ActiveCritic": lambda: p.ActiveCritic(variant="coarse"),
-    "Direct": lambda: p.DirectJudge(answers="1..5"),
+    "DirectJudge": lambda: p.DirectJudge(answers="1..5"),
     "AnnotatorJudge": lambda: p.AnnotatorJudge(rubric=RUBRIC),
     "DistilledJudge": lambda: p.DistilledJudge(rubric=RUBRIC),
     "ExemplarJudge": lambda: p.ExemplarJudge(levels=3, rubric=RUBRIC),
-    "Pairs": lambda: p.PairwiseJudge(),
-    "Reference": lambda: p.ReferenceJudge(metric="rouge1"),
+    "PairwiseJudge": lambda: p.PairwiseJudge(),
+    "GEvalJudge": lambda: p.GEvalJudge(rubric=RUBRIC),
+    "ExplainEvalJudge": lambda: p.ExplainEvalJudge(rubric=RUBRIC),
+    "ChecklistJudge": lambda: p.ChecklistJudge(rubric=RUBRIC),
+    "GPTScoreJudge": lambda: p.GPTScoreJudge(rubric=RUBRIC),
+    "PromptFormatJudge": lambda: p.PromptFormatJudge(rubric=RUBRIC),
+    "ReferenceJudge": lambda: p.ReferenceJudge(metric="rouge1"),
 }
 
 
@@ -52,6 +57,7 @@ def test_the_face_has_the_same_names():
     assert judgesmith.load is p.load_judge
 
 
+@pytest.mark.usefixtures("own_families")
 def test_families(keep):
     families = p.known_families()
     keep("names", [one.name for one in families])

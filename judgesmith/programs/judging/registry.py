@@ -30,6 +30,10 @@ Own = TypeVar("Own", bound=JudgeConfig)
 _LINES = ("steps", "questions", "shows", "ignores")  # what may be given by criterion
 
 
+Part = str | Callable[..., Any]
+"""Where a part of a family is, as ``module:name``, imported when it is used; or the part itself."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
     """One kind of judge, by where its parts are.
@@ -75,10 +79,10 @@ class Family:
     """
 
     name: str
-    judge: str
-    protocol: str
-    steps: str
-    forms: str
+    judge: Part
+    protocol: Part
+    steps: Part
+    forms: Part
     about: str
     has_demonstrations: bool = False
     scores_texts: bool = False

@@ -1,0 +1,170 @@
+"""A family of judges of one's own, made of the DSPy signatures that it asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+import dspy
+from pydantic import create_model
+
+from judgesmith.errors import InputError
+from judgesmith.programs.judging.adapter import untrusted_fields
+from judgesmith.programs.judging.choices import (
+    answers_choice,
+    asks_choices,
+    reduction_choices,
+    samples_choice,
+)
+from judgesmith.programs.judging.judge import Judge, own_protocol, without_untold
+from judgesmith.programs.judging.program import Steps
+from judgesmith.programs.judging.prompts import QuestionForm
+from judgesmith.programs.judging.registry import Family, register_family
+from judgesmith.programs.judging.scoring import score_steps, told_inputs, whole_or_each
+from judgesmith.signatures.config import WholeOrEachConfig
+from judgesmith.signatures.questions.on_scale import question_on
+from judgesmith.signatures.rubric import Rubric
+from judgesmith.signatures.space import Space
+
+_OUTSIDE = ("source", "context", "response")
+_INPUTS = {"whole": ("task", "criteria", *_OUTSIDE), "each": ("task", "criterion", *_OUTSIDE)}
+_OUTPUTS = {"score": "points", "explanation": "text"}
+
+
+class SignatureJudge(Judge):
+    """A judge that asks what a few signatures ask: about the whole, or about each criterion."""
+
+    config: ClassVar[type[WholeOrEachConfig]]
+    asked: ClassVar[Mapping[str, type[dspy.Signature]]]
+    ends: ClassVar[tuple[str, str]]
+    _settings: WholeOrEachConfig
+
+    def __init__(self, protocol: WholeOrEachConfig | None = None, **choices: Any) -> None:
+        own = own_protocol(self.config, protocol, choices)
+        super().__init__(own)
+        for name in self.forms(own):
+            signature = self.asked["whole" if name == "whole" else "each"]
+            told = without_untold(signature, told_inputs(own, name))
+            setattr(self, name, dspy.Predict(question_on(told, own.answers, ends=self.ends)))
+        self._adopt(own)
+
+    @classmethod
+    def forms(cls, protocol: WholeOrEachConfig) -> dict[str, QuestionForm]:
+        """Return the questions of a configuration: one, or one for each criterion."""
+        signature = cls.asked["each" if protocol.scores_criteria else "whole"]
+        form = QuestionForm(outputs=({name: _OUTPUTS[name] for name in signature.output_fields},))  # type: ignore[misc]
+        return whole_or_each(protocol, form, whole="whole", each="each")
+
+    @classmethod
+    def judging(
+        cls, protocol: WholeOrEachConfig, *, source: str, response: str, context: str | None = None
+    ) -> Steps:
+        """Return the judgement of one response, as a generator of questions."""
+        questions = cls.forms(protocol)
+        return score_steps(protocol, questions, source=source, response=response, context=context)
+
+    def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
+        """Return the judgement of one response, as a generator of questions."""
+        return self.judging(self._settings, source=source, response=response, context=context)
+
+    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
+        """Return task and criteria as far as the question has them."""
+        return told_inputs(self._settings, predictor)
+
+    def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
+        """Return what may be chosen about this judge; as it is comes first everywhere."""
+        own = self._settings
+        both = asks_choices(own, rubrics) if len(self.asked) > 1 else ()
+        choices = [*both, answers_choice(own), samples_choice(own)]
+        return Space(choices=(*choices, *reduction_choices(own)))
+
+
+def judge_family(
+    name: str,
+    *,
+    about: str,
+    whole: type[dspy.Signature] | None = None,
+    each: type[dspy.Signature] | None = None,
+    ends: tuple[str, str] = ("as bad as can be", "as good as can be"),
+) -> Family:
+    """Make a family of judges of the signatures that it asks, and register it.
+
+    Parameters
+    ----------
+    name : str
+        What ``--judge``, ``CompileSettings(judge=)`` and saved judges call it.
+    about : str
+        What such a judge does, in one sentence without a full stop.
+    whole : type of dspy.Signature or None
+        The question about a response as a whole. Inputs: ``source`` and ``response`` as
+        ``Untrusted``, and as it needs them ``context`` as ``UntrustedOrNone``, ``task`` and
+        ``criteria``. Outputs: an ``explanation`` if it is to give one, and a ``score``.
+    each : type of dspy.Signature or None
+        The question about a response and one criterion, with ``criterion`` in place of
+        ``criteria``. Where both are given a judge asks about the whole unless told otherwise.
+    ends : (str, str)
+        What the lowest and the highest score mean, for scales other than 0 to 100.
+
+    Returns
+    -------
+    Family
+        What an entry point in the group ``judgesmith.judges`` names; ``start()`` makes a judge.
+
+    Raises
+    ------
+    InputError
+        If there is no question, if one lacks a field or has another one, if a text from outside
+        is no ``Untrusted``, or if another family has that name.
+
+    Examples
+    --------
+    >>> from judgesmith import judge_family
+    >>> from judgesmith.signatures.questions.direct import ScoreWhole
+    >>> plain = judge_family("plain", whole=ScoreWhole, about="asks as direct does")
+    >>> judge = plain.start(answers="1..5")
+    >>> judge(source="The bridge opened on Monday.", response="It opened on Monday.").score
+    75.0
+    """
+    asked = {kind: one for kind, one in (("whole", whole), ("each", each)) if one is not None}
+    if not asked:
+        raise InputError(f"the judge {name!r} asks nothing: give it a signature, as whole or each.")
+    for kind, signature in asked.items():
+        _check(name, kind, signature)
+    kinds = tuple({"whole": "overall", "each": "criteria"}[kind] for kind in asked)
+    title = "".join(part.title() for part in name.replace("_", "-").split("-"))
+    fields: dict[str, Any] = {
+        "judge": (Literal[name], name),
+        "asks": (Literal[kinds], kinds[0]),
+    }
+    config = create_model(f"{title}Config", __base__=WholeOrEachConfig, **fields)
+    parts = {"config": config, "asked": asked, "ends": ends, "__doc__": f"A judge that {about}."}
+    judge: Any = type(f"{title}Judge", (SignatureJudge,), parts)
+    family = Family(
+        name=name,
+        judge=judge,
+        protocol=config,
+        steps=judge.judging,
+        forms=judge.forms,
+        about=about,
+    )
+    register_family(family)
+    return family
+
+
+def _check(name: str, kind: str, signature: type[dspy.Signature]) -> None:
+    """Refuse a signature whose fields no judge could fill or read."""
+    inputs, outputs = tuple(signature.input_fields), tuple(signature.output_fields)
+    where = f"{signature.__name__}, which the judge {name!r} asks,"
+    for needed, has in (("source", inputs), ("response", inputs), ("score", outputs)):
+        if needed not in has:
+            raise InputError(f"{where} lacks the field {needed!r}.")
+    for field, known in ((inputs, _INPUTS[kind]), (outputs, tuple(_OUTPUTS))):
+        for one in field:
+            if one not in known:
+                raise InputError(f"{where} has a field {one!r}; it may have {', '.join(known)}.")
+    for one in inputs:
+        if one in _OUTSIDE and one not in untrusted_fields(signature):
+            raise InputError(
+                f"{one!r} of {where} is text from outside: make it "
+                f"{'UntrustedOrNone' if one == 'context' else 'Untrusted'}, so that it is fenced."
+            )
