@@ -313,7 +313,7 @@ def family_p_values(shares: Sequence[FloatArray], *, rng: np.random.Generator) -
     >>> rng = np.random.default_rng(0)
     >>> better, luck = np.full(12, 0.5), rng.normal(size=12)
     >>> [round(one, 2) for one in family_p_values([better, luck - luck.mean()], rng=rng)]
-    [0.0, 0.8]
+    [0.0, 0.81]
     """
     columns = np.stack(shares, axis=1)
     sizes = np.sqrt(np.sum(columns**2, axis=0))

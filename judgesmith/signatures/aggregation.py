@@ -219,7 +219,7 @@ def weighted_median(pairs: Sequence[tuple[float, float]]) -> float:
 
 
 OutlierRule = Literal["auto", "deviation", "median", "none"]
-"""How members whose score stands apart are told; see ``programs.panel_outliers``."""
+"""How members whose score stands apart are told; see ``programs.families.ensemble.merging``."""
 
 
 class PanelRules(BaseModel):

@@ -591,7 +591,7 @@ def load_judge(
     ...     judge = judgesmith.load(saved.save(Path(folder) / "judge"))
     >>> verdict = judge(source="The ferry leaves at nine.", response="It leaves at nine.")
     >>> type(judge).__name__, verdict.problem
-    ('Direct', None)
+    ('DirectJudge', None)
     """
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
 

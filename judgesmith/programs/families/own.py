@@ -118,12 +118,11 @@ def judge_family(
 
     Examples
     --------
-    >>> from judgesmith import judge_family
-    >>> from judgesmith.signatures.questions.direct import ScoreWhole
-    >>> plain = judge_family("plain", whole=ScoreWhole, about="asks as direct does")
-    >>> judge = plain.start(answers="1..5")
-    >>> judge(source="The bridge opened on Monday.", response="It opened on Monday.").score
-    75.0
+    ``docs/judge-families.md`` shows a whole one.
+
+    >>> judge_family("mine", about="asks nothing")
+    Traceback (most recent call last):
+    judgesmith.InputError: the judge 'mine' asks nothing: give it a signature, as whole or each.
     """
     asked = {kind: one for kind, one in (("whole", whole), ("each", each)) if one is not None}
     if not asked:

@@ -14,6 +14,7 @@ from judgesmith.experiments import (
 from judgesmith.experiments.compiled_discernment import unnoticed_note
 from judgesmith.experiments.estimating import estimate_run
 from judgesmith.experiments.unlabelled import settings_without_labels
+from judgesmith.optimizers.grammar import parse_objectives
 from judgesmith.programs import SavedJudge
 from judgesmith.programs.artifacts.card import judge_card
 from judgesmith.programs.lm import model, stack_of
@@ -82,10 +83,10 @@ class TestWithoutAnyRating:
         nothing = replace(next(iter(report.selection.kinds.values())), value=0.0)
         kinds = {**report.selection.kinds, typos.name: nothing, padding.name: nothing}
         blind = replace(report, selection=replace(report.selection, kinds=kinds))
-        (said,) = unnoticed_note(blind, "q + .5*d_min")
+        (said,) = unnoticed_note(blind, parse_objectives("q + .5*d_min"))
         assert said.startswith(f"D is below 0.1 for {typos.name} on the rows")
-        assert unnoticed_note(blind, "d_avg") == []
-        assert unnoticed_note(None, "d_min") == []
+        assert unnoticed_note(blind, parse_objectives("d_avg")) == []
+        assert unnoticed_note(None, parse_objectives("d_min")) == []
 
     def test_the_objective_is_that_of_the_kinds_it_was_chosen_by(self, compiled):
         reported = compiled.discernment.seen.heldout.estimates["d_avg"]
