@@ -51,8 +51,10 @@ def test_it_judges_the_whole_and_each_criterion(strict):
     assert each.score == pytest.approx(sum(scores) / 2)
 
 
-def test_it_is_compiled_saved_and_loaded_like_any_other(strict, tmp_path):
-    settings = judgesmith.CompileSettings(judge="strict-reader", optimizer="none")
+@pytest.mark.parametrize("asks", ["overall", "criteria"])
+def test_it_is_compiled_saved_and_loaded_like_any_other(strict, tmp_path, asks):
+    protocol = strict.start(asks=asks).protocol
+    settings = judgesmith.CompileSettings(protocol=protocol, criteria="given", optimizer="none")
     saved = judgesmith.compile(judgesmith.read("sample"), settings).saved
     again = judgesmith.load(saved.save(tmp_path / "judge"))
     assert again(**TEXTS) == saved.program()(**TEXTS)

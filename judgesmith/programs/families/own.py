@@ -18,7 +18,7 @@ from judgesmith.programs.judging.choices import (
 )
 from judgesmith.programs.judging.judge import Judge, own_protocol, without_untold
 from judgesmith.programs.judging.program import Steps
-from judgesmith.programs.judging.prompts import QuestionForm
+from judgesmith.programs.judging.prompts import Kind, QuestionForm
 from judgesmith.programs.judging.registry import Family, register_family
 from judgesmith.programs.judging.scoring import score_steps, told_inputs, whole_or_each
 from judgesmith.signatures.config import WholeOrEachConfig
@@ -28,7 +28,7 @@ from judgesmith.signatures.space import Space
 
 _OUTSIDE = ("source", "context", "response")
 _INPUTS = {"whole": ("task", "criteria", *_OUTSIDE), "each": ("task", "criterion", *_OUTSIDE)}
-_OUTPUTS = {"score": "points", "explanation": "text"}
+_OUTPUTS: Mapping[str, Kind] = {"score": "points", "explanation": "text"}
 
 
 class SignatureJudge(Judge):
@@ -52,7 +52,9 @@ class SignatureJudge(Judge):
     def forms(cls, protocol: WholeOrEachConfig) -> dict[str, QuestionForm]:
         """Return the questions of a configuration: one, or one for each criterion."""
         signature = cls.asked["each" if protocol.scores_criteria else "whole"]
-        form = QuestionForm(outputs=({name: _OUTPUTS[name] for name in signature.output_fields},))  # type: ignore[misc]
+        texts = untrusted_fields(signature)
+        outputs: dict[str, Kind] = {name: _OUTPUTS[name] for name in signature.output_fields}
+        form = QuestionForm(texts=texts, outputs=(outputs,))
         return whole_or_each(protocol, form, whole="whole", each="each")
 
     @classmethod
