@@ -10,7 +10,7 @@ import traceback
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-TESTS = HERE.parents[1] / "tests"
+TESTS = HERE.parents[1] / "tests" / "unit" / "support"
 
 
 def topics() -> list[str]:

@@ -8,7 +8,7 @@ from types import ModuleType
 
 from benchmarks.torture import row
 
-TABLE = Path(__file__).resolve().parents[2] / "tests" / "cli" / "bad_inputs.py"
+TABLE = Path(__file__).resolve().parents[2] / "tests" / "unit" / "cli" / "bad_inputs.py"
 
 
 def run(quick: bool) -> list[str]:

@@ -25,7 +25,7 @@ from pathlib import Path
 
 from benchmarks.torture import row
 
-TARGETS = Path(__file__).resolve().parents[2] / "tests" / "fuzz"
+TARGETS = Path(__file__).resolve().parents[2] / "tests" / "unit" / "fuzz"
 SIZES = (8, 32, 128, 512)
 SLOW = 5.0
 
