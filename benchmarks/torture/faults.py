@@ -150,7 +150,7 @@ def _in_the_shell(room: _Room) -> dict[str, Any]:
         _judgesmith(room.folder, "compile", "sample", "-o", "judge", "--variant", "vanilla")
         (room.folder / ".judgesmith" / "ledger.sqlite").unlink()
     options = ["--model", "openai/m", "--api-base", room.server.url]
-    options += ["--concurrency", str(CONCURRENCY), "--json", "--force"]
+    options += ["--concurrency", str(CONCURRENCY), "--json", "--force", "--max-unscored", "1"]
     told = json.loads(
         _judgesmith(room.folder, "score", "judge", "items.jsonl", "-o", "out.jsonl", *options)
     )
