@@ -56,7 +56,7 @@ def _in_a_process(name: str, minutes: float) -> str:
     call += ["--minutes", str(minutes), "--seed", str(seed)]
     try:
         done = subprocess.run(
-            call, capture_output=True, text=True, cwd=TARGETS.parents[1], timeout=90 * minutes + 120
+            call, capture_output=True, text=True, cwd=TARGETS.parents[2], timeout=90 * minutes + 120
         )
     except subprocess.TimeoutExpired:
         return row(f"fuzz {name}", f"seed {seed}: an input never came to its end", False)
