@@ -51,7 +51,7 @@ def as_loaded(value: object) -> Any:
 
 
 Plain = Annotated[Mapping[str, Any], BeforeValidator(as_loaded)]
-ModelName = Annotated[str, AfterValidator(check_name)]
+ModelName = Annotated[str, Field(min_length=1), AfterValidator(check_name)]
 """``provider/model`` or ``offline``: a name alone, which contains no address."""
 
 PredictorName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]  # names a file, too
