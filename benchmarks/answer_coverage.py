@@ -15,7 +15,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from judgesmith.metrics import Estimate, alpha_interval, share_interval
+from judgesmith.metrics import Estimate
+from judgesmith.metrics.ratings import krippendorff_alpha_interval
+from judgesmith.metrics.resampling import share_interval
 
 N_RATERS = 3
 
@@ -32,7 +34,7 @@ def of_share(
     """Return the share of yes among answers that are alike within texts."""
     items = np.repeat(np.arange(n_items), size)
     yes = rng.random(len(items)) < chances(rng, n_items, share, likeness)[items]
-    return share_interval(yes, items=items)
+    return share_interval(yes, sources=items)
 
 
 def of_alpha(
@@ -42,7 +44,7 @@ def of_alpha(
     own = chances(rng, n_items * size, share, likeness)
     table = (rng.random((len(own), N_RATERS)) < own[:, None]).astype(float)
     items = np.repeat(np.arange(n_items), size)
-    return alpha_interval(table, items=items, measurement="nominal")
+    return krippendorff_alpha_interval(table, sources=items, measurement="nominal")
 
 
 def line(found: list[Estimate], truth: float) -> str:

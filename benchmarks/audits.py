@@ -14,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from judgesmith.metrics import Estimate, group_gaps, length_bias, position_bias, scale_use
+from judgesmith.metrics import Estimate, length_bias
+from judgesmith.metrics.audits import group_gaps, position_bias, scale_use
 
 CRITERIA = ("coherence", "consistency", "fluency", "relevance")
 JUDGES = ("gpt-4-0314 rts", "gpt-3.5-turbo-0301 rts")
@@ -54,7 +55,7 @@ def main() -> None:
             one = np.array([rated[key]["human"][criterion][0] for key in given])
             words = [len(rated[key]["response"].split()) for key in given]
             print(f"\n{judge}, {criterion}")
-            length = length_bias(predicted, human, words, sources=sources, rng=rng)
+            length = length_bias(human, predicted, words, sources=sources, rng=rng)
             print("  length: slope        ", shown(length.slope))
             print("          rank slope   ", shown(length.rank_slope))
             print("          correlation  ", shown(length.correlation))
@@ -69,7 +70,7 @@ def main() -> None:
                     f" ceiling {use.ceiling_share.value:.2f}"
                 )
             groups = [source.split("-")[0] for source in sources]
-            gaps = group_gaps(predicted, human, groups, sources=sources, rng=rng)
+            gaps = group_gaps(human, predicted, groups, sources=sources, rng=rng)
             print(f"  newspapers: largest gap {shown(gaps.largest)}, p = {gaps.p_value:.2f}")
     answers: dict = {}
     for row in records(folder / "recorded" / "summeval_h2h_chatgpt.jsonl.gz"):

@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
-from judgesmith.programs.lm import Budget, Ledger, ModelAnswer
+from judgesmith.programs.lm import Budget, ModelAnswer, ResponseCache
 from judgesmith.programs.lm.cache.records import Claim, Granted, Record, Settle
 
 WORDS = "The response keeps to the source and names both bridges but not the year it opened. "
@@ -57,7 +57,7 @@ def parted(numbers: range, size: int) -> list[range]:
 
 def fill(path: Path, rows: int, characters: int) -> float:
     """Put answers on record; return seconds."""
-    ledger = Ledger(path)
+    ledger = ResponseCache(path)
     run, model = ledger.run("filling"), ledger.model("provider/model", "https://example.test/v1")
     ledger.query("PRAGMA cache_size=-2000000")
     began = time.perf_counter()
@@ -113,7 +113,7 @@ def measured(path: Path, rows: int, n: int) -> Iterator[tuple[str, tuple[float, 
 
     start = _memory()
     forgotten(path)
-    ledger = Ledger(path)
+    ledger = ResponseCache(path)
     began = time.perf_counter()
     ledger.lookup(identity(0))
     yield "opening, and one look-up, from the disk", (1000.0 * (time.perf_counter() - began),)
@@ -138,7 +138,7 @@ def measured(path: Path, rows: int, n: int) -> Iterator[tuple[str, tuple[float, 
     yield "MB of memory more than without a ledger", (_memory() - start,)
 
 
-def written(ledger: Ledger, first: int, n: int) -> Iterator[tuple[str, tuple[float, ...]]]:
+def written(ledger: ResponseCache, first: int, n: int) -> Iterator[tuple[str, tuple[float, ...]]]:
     """Yield what claims and settlements take, each by itself and many together."""
     run, model = ledger.run("writing"), ledger.model("provider/model", "https://example.test/v1")
 

@@ -15,18 +15,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from judgesmith.metrics import (
-    calibration_error,
+from judgesmith.metrics import calibration_error, isotonic_map, span_character_agreement
+from judgesmith.metrics.calibration import (
     certified_threshold,
     conformal_margin,
     cross_calibrated,
-    isotonic_map,
-    matched_span_agreement,
     risk_coverage,
     risk_coverage_error,
-    span_character_agreement,
-    span_difference,
 )
+from judgesmith.metrics.spans import matched_span_agreement, span_agreement_difference
 
 
 def line(name: str, intervals: list[tuple[float, float]], truth: float) -> None:
@@ -61,7 +58,7 @@ def calibration(repetitions: int) -> None:
         found = []
         for _ in range(repetitions):
             score, human, sources = rated(rng, n_sources, size, 0.3 * (size > 1), bend, False)
-            error = calibration_error(score, human, sources=sources).root_mean_square
+            error = calibration_error(human, score, sources=sources).root_mean_square
             found.append((error.low, error.high))
         line(f"calibration error, {n_sources} sources of {size}, true {truth:.2f}", found, truth)
 
@@ -113,7 +110,7 @@ def conformal(repetitions: int) -> None:
             inside = []
             for covers in ("row", "source"):
                 margin = conformal_margin(
-                    score, human, sources=sources, covers=covers, confidence=confidence
+                    human, score, sources=sources, covers=covers, confidence=confidence
                 )
                 low, high = margin.interval(new)
                 inside.append((low <= rating) & (rating <= high))
@@ -149,7 +146,7 @@ def threshold(repetitions: int) -> None:
             found = certified_threshold(
                 np.minimum(lost, largest),
                 certainty=certain,
-                wished=wished,
+                max_risk=wished,
                 largest_loss=largest,
                 sources=sources if size > 1 else None,
                 rng=rng,
@@ -218,8 +215,10 @@ def differences(repetitions: int) -> None:
             (predicted, gold), judges = marked(rng, n_sources, size), []
             for _ in range(2):
                 said = [[span for span in text if rng.random() < 0.8] for text in predicted]
-                judges.append(span_character_agreement(said, gold, rng=rng, n_resamples=20))
-            found.append(span_difference(*judges, sources=sources, rng=rng, n_resamples=400))
+                judges.append(span_character_agreement(gold, said, rng=rng, n_resamples=20))
+            found.append(
+                span_agreement_difference(*judges, sources=sources, rng=rng, n_resamples=400)
+            )
         apart = np.mean([one.p_value <= 0.05 for one in found])
         print(
             f"F1 of two equal judges, {n_sources} sources of {size}: p <= .05 in {apart:.3f}",
@@ -233,8 +232,8 @@ def maps(repetitions: int) -> None:
     gains = []
     for _ in range(repetitions):
         score, human = rng.normal(size=(2, 60))
-        seen = isotonic_map(score, human)(score)
-        honest = cross_calibrated(score, human, fit=isotonic_map, rng=rng)
+        seen = isotonic_map(human, score)(score)
+        honest = cross_calibrated(human, score, fit=isotonic_map, rng=rng)
         flat = np.var(human)
         gains.append([1 - np.mean((each - human) ** 2) / flat for each in (seen, honest)])
     own, across = np.mean(gains, axis=0)

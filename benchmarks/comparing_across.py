@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 
 import judgesmith
-from judgesmith.metrics import share_interval
-from judgesmith.programs.benchmarking.comparator import CALLS_PER_PAIR, AcrossPair, Comparator
+from judgesmith.metrics.resampling import share_interval
+from judgesmith.programs.benchmarking import CALLS_PER_PAIR, AcrossPair, Comparator
 from judgesmith.programs.lm import model
 from judgesmith.signatures import RatedItem
 from judgesmith.signatures.rubric import Criterion
@@ -61,7 +61,7 @@ def agreement(items: list[RatedItem], name: str, n: int, rng: np.random.Generato
     for low, high in GAPS:
         chosen = (np.abs(lead) > low) & (np.abs(lead) <= high)
         agrees = said[chosen] == np.sign(lead[chosen])
-        found = share_interval(agrees, items=numbers[chosen].tolist())
+        found = share_interval(agrees, sources=numbers[chosen].tolist())
         print(
             f"| {name} | {low:g}-{high:g} | {int(chosen.sum()):,} | {found.value:.3f} "
             f"[{found.low:.3f}, {found.high:.3f}] | {np.mean(said[chosen] == 0):.3f} |"

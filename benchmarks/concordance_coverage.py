@@ -43,13 +43,13 @@ def main() -> None:
     for level, kind, statistic, (n_sources, per_source) in cases:
         judge, people, sources = draw(np.random.default_rng(9), N_TRUE_SOURCES, per_source, kind)
         how = {"statistic": statistic, "level": level}
-        truth = agreement(judge, people, sources=sources, **how).value
+        truth = agreement(people, judge, sources=sources, **how).value
         rng = np.random.default_rng(1)
         held = 0
         for _ in range(options.repetitions):
             judge, people, sources = draw(rng, n_sources, per_source, kind)
             found = agreement_interval(
-                judge, people, sources=sources, **how, rng=rng, n_resamples=400
+                people, judge, sources=sources, **how, rng=rng, n_resamples=400
             )
             held += found.low <= truth <= found.high
         share = held / options.repetitions

@@ -25,19 +25,19 @@ import optuna
 from protocol_simulation import BATCH, N_TRIALS, QuickQ, rated_set
 from simulated_protocols import BASELINE, World, protocol_space
 
-from judgesmith.optimizers import Race
-from judgesmith.optimizers.confirmed_search import ConfirmedSearch
-from judgesmith.optimizers.family_test import Confirm
-from judgesmith.optimizers.proposing import Proposer, configuration_id, tpe
-from judgesmith.optimizers.racing_search import stratified_order
+from judgesmith.optimizers import RacingRule
+from judgesmith.optimizers.search.confirmation import HoldoutConfirmation
+from judgesmith.optimizers.search.racing import stratified_order
+from judgesmith.optimizers.search.screening import ConfirmedSearch
+from judgesmith.optimizers.space.proposing import Proposer, configuration_id, tpe
 
 SETS = ("topical_chat", "sfres")
 EFFECTS = (0.0, 0.3, 1.0)
 RULES = {
     "the best": None,
-    "level .1": Confirm(level=0.1),
-    "level .05": Confirm(level=0.05),
-    "level .025": Confirm(level=0.025),
+    "level .2": HoldoutConfirmation(level=0.2),
+    "level .1": HoldoutConfirmation(level=0.1),
+    "level .05": HoldoutConfirmation(level=0.05),
 }
 
 
@@ -80,7 +80,7 @@ def choices(folder: Path, name: str, n_rows: int, effects: float, seed: int) -> 
         make=world.judge,
         objective=QuickQ("q"),
         order=stratified_order(human, sources, np.random.default_rng([seed, 3])),
-        elimination=Race(),
+        elimination=RacingRule(),
         n_trials=N_TRIALS,
         batch=BATCH,
         seed=seed,

@@ -16,9 +16,10 @@ from collections.abc import Callable
 import numpy as np
 import scipy.stats
 
-from judgesmith.metrics import agreement, contributions, kendall, worst_pairs
-from judgesmith.metrics.correlations.column import Column
-from judgesmith.metrics.correlations.groupwise import group_correlations
+from judgesmith.metrics import agreement, kendall
+from judgesmith.metrics.correlation import contributions, worst_pairs
+from judgesmith.metrics.correlation.coefficients import group_correlations
+from judgesmith.metrics.correlation.columns import Column
 
 N_SOURCES, PER_SOURCE = 100, 16
 SCIPY = {
@@ -65,7 +66,7 @@ def within_sources(repetitions: int) -> None:
                 return group_correlations(statistic, Column.of(x), Column.of(y), sources, N_SOURCES)
 
             def whole(statistic=statistic, x=x, y=y) -> object:
-                return agreement(x, y, sources=sources, statistic=statistic, level="sample")
+                return agreement(y, x, sources=sources, statistic=statistic, level="sample")
 
             np.testing.assert_allclose(values(), [of(*each)[0] for each in split], atol=1e-12)
             theirs = sum(
@@ -85,13 +86,13 @@ def many_rows(n: int, repetitions: int) -> None:
     sources = np.arange(n) // PER_SOURCE
     for kind in ("continuous", "hundred points", "five points"):
         x, y = scores(n, kind, np.random.default_rng(1))
-        np.testing.assert_allclose(kendall(x, y), scipy.stats.kendalltau(x, y)[0], atol=1e-12)
+        np.testing.assert_allclose(kendall(y, x), scipy.stats.kendalltau(x, y)[0], atol=1e-12)
         theirs = seconds(lambda x=x, y=y: scipy.stats.kendalltau(x, y), repetitions)
-        ours = seconds(lambda x=x, y=y: kendall(x, y), repetitions)
+        ours = seconds(lambda x=x, y=y: kendall(y, x), repetitions)
         parts = seconds(
-            lambda x=x, y=y: contributions(x, y, sources=sources, statistic="q", level="dataset"), 1
+            lambda x=x, y=y: contributions(y, x, sources=sources, statistic="q", level="dataset"), 1
         )
-        worst = seconds(lambda x=x, y=y: worst_pairs(x, y), 1)
+        worst = seconds(lambda x=x, y=y: worst_pairs(y, x), 1)
         print(
             f"{kind:20s} {theirs:10.3f} {ours:7.3f} {theirs / ours:6.1f}"
             f" {parts:14.2f} {worst:15.2f}"

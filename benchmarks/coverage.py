@@ -43,14 +43,14 @@ def main() -> None:
     cases = itertools.product(("dataset", "sample"), NOISE, SIZES, ("pearson", "q"))
     for level, kind, (n_sources, per_source), statistic in cases:
         judge, people, sources = draw(np.random.default_rng(9), N_TRUE_SOURCES, per_source, kind)
-        truth = agreement(judge, people, sources=sources, statistic=statistic, level=level).value
+        truth = agreement(people, judge, sources=sources, statistic=statistic, level=level).value
         rng = np.random.default_rng(1)
         held = 0
         for _ in range(options.repetitions):
             judge, people, sources = draw(rng, n_sources, per_source, kind)
             found = agreement_interval(
-                judge,
                 people,
+                judge,
                 sources=sources,
                 statistic=statistic,
                 level=level,

@@ -50,7 +50,7 @@ from judgesmith.experiments.perturbing import Changes, perturb_texts
 from judgesmith.experiments.version_choice import some_originals
 from judgesmith.experiments.version_scores import judged_versions, recorded_versions
 from judgesmith.experiments.version_weights import weights_of_task
-from judgesmith.metrics import EXPERT_WEIGHTS
+from judgesmith.metrics.perturbations import EXPERT_WEIGHTS
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.perturbing import Donors
 from judgesmith.programs.perturbing.passage import Passage

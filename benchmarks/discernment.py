@@ -29,7 +29,7 @@ import numpy as np
 from scipy import stats
 
 from judgesmith.metrics import Estimate, discernment
-from judgesmith.metrics.perturbations.discernment_estimates import resampled_log_p
+from judgesmith.metrics.perturbations.report import resampled_log_p
 from judgesmith.metrics.perturbations.wilcoxon import steps_between, wilcoxon_log_p
 
 

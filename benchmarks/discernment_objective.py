@@ -26,7 +26,7 @@ from typing import Any
 from judgesmith.experiments import CompileSettings, DataSet, compile_judge, read_items
 from judgesmith.experiments.chosen_targets import chosen_targets
 from judgesmith.experiments.parts import parts_of
-from judgesmith.optimizers import JudgedTable, parse_objective
+from judgesmith.optimizers import PredictionTable, parse_objective
 from judgesmith.programs import judge_items
 from judgesmith.programs.families.ensemble.judges import scale_of
 
@@ -66,7 +66,7 @@ def compared(data: DataSet, *, seed: int, n_trials: int, versions: int) -> dict[
     return found
 
 
-def numbers(table: JudgedTable, unseen: tuple[Any, ...]) -> dict[str, float]:
+def numbers(table: PredictionTable, unseen: tuple[Any, ...]) -> dict[str, float]:
     """Return Q, and what a judge notices of kinds that were chosen by and of others."""
     seen = table.of_kinds(kind for kind in table.kinds if kind not in unseen)
     others = table.of_kinds(unseen)

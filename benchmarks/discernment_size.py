@@ -22,10 +22,15 @@ import itertools
 
 import numpy as np
 
-from judgesmith.metrics import HarmonicForm, discernment_score, harmonic_mean_log_p, items_needed
-from judgesmith.metrics.perturbations.discernment_estimates import Scores, resampled_log_p
+from judgesmith.metrics.perturbations import (
+    HarmonicForm,
+    discernment_score,
+    harmonic_mean_log_p,
+    items_needed,
+)
+from judgesmith.metrics.perturbations.report import Scores, resampled_log_p
 from judgesmith.metrics.perturbations.wilcoxon import steps_between, wilcoxon_log_p
-from judgesmith.metrics.resampling.source_draws import percentile_interval
+from judgesmith.metrics.resampling.draws import percentile_interval
 
 KINDS = ("continuous", "five samples", "one sample")
 N_TRUE_SETS = 2000

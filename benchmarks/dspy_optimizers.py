@@ -44,21 +44,21 @@ from judgesmith.experiments import CompileSettings, read_items
 from judgesmith.experiments.chosen_targets import chosen_targets
 from judgesmith.optimizers import (
     Agreement,
-    Halve,
-    JudgedTable,
+    PredictionTable,
     ProtocolSearch,
     RandomDemonstrationSearch,
+    SuccessiveHalving,
     parse_objective,
     rated_example,
 )
-from judgesmith.optimizers.combined import WeightedSum
-from judgesmith.optimizers.demonstration_choices import CHOSEN, DRAW, ORDER, N
-from judgesmith.optimizers.rated_examples import rows_of
-from judgesmith.optimizers.source_counts import numbered_sources
+from judgesmith.optimizers.objectives.base import numbered_sources
+from judgesmith.optimizers.objectives.combining import WeightedSum
+from judgesmith.optimizers.rows import rows_of
+from judgesmith.optimizers.space.demonstrations import CHOSEN, DRAW, ORDER, N
 from judgesmith.programs import ActiveCritic, Judge, judge_items
 from judgesmith.programs.families.ensemble.judges import scale_of
-from judgesmith.programs.lm import ModelAnswer, Stack, model, stack_of
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.lm import LMClient, ModelAnswer, lm_client_of, model
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures.space import Space
 
 SETS = ["summeval", "topical_chat", "sfres", "wiki_da"]
@@ -146,7 +146,7 @@ class StandIn:
 
 def stand_in() -> dspy.LM:
     """Return the stand-in as a model of DSPy."""
-    return StackLM.over(Stack(StandIn(), ledger=None), "stand-in", recipe={})
+    return ClientLM.over(LMClient(StandIn(), ledger=None), "stand-in", recipe={})
 
 
 @contextlib.contextmanager
@@ -172,7 +172,7 @@ def theirs(make: Callable[[dspy.LM, int], Any]) -> Callable[..., tuple[Judge, in
             best = make(writer, seed).compile(
                 ActiveCritic(variant="vanilla"), trainset=train, valset=Task.plain(task.valid)
             )
-        calls = stack_of(task_lm).usage.calls + stack_of(writer).usage.calls
+        calls = lm_client_of(task_lm).usage.calls + lm_client_of(writer).usage.calls
         return ActiveCritic(best.protocol), calls
 
     return run
@@ -186,14 +186,14 @@ def ours(make: Callable[[dspy.LM, int], Any], ceiling: int | None) -> Callable[.
         best = make(lm, seed).compile(
             ActiveCritic(variant="vanilla"), trainset=task.train, valset=task.valid
         )
-        return best, stack_of(lm).usage.calls
+        return best, lm_client_of(lm).usage.calls
 
     return run
 
 
-def sets_of(n: int, *, n_draws: int) -> Space:
+def sets_of(n: int, *, n_demo_sets: int) -> Space:
     """Return the space of sets of ``n`` demonstrations of a vanilla judge, and nothing else."""
-    options = {N: [str(n)], CHOSEN: ["random", "stratified"], DRAW: map(str, range(n_draws))}
+    options = {N: [str(n)], CHOSEN: ["random", "stratified"], DRAW: map(str, range(n_demo_sets))}
     options[ORDER] = ["drawn"]
     return Space.model_validate(
         {
@@ -248,11 +248,11 @@ OURS = {
         lambda lm, seed: ProtocolSearch(
             lm=lm,
             seed=seed,
-            space=sets_of(16, n_draws=6),
+            space=sets_of(16, n_demo_sets=6),
             n_trials=9,
             batch=9,
             n_demonstrations=16,
-            elimination=Halve(),
+            elimination=SuccessiveHalving(),
             confirm=None,
         ),
         ceiling=CEILING,
@@ -303,7 +303,7 @@ def drawn_anew(run: dict[str, Any]) -> np.ndarray:
     Equal sets and seeds draw equal sources, so that two judges can be compared draw by draw.
     """
     rows = rows_of(drawn(run["set"], run["seed"]).held)
-    table = JudgedTable(
+    table = PredictionTable(
         predicted=np.asarray(run["scores"], float),
         human=rows.human,
         sources=rows.groups,

@@ -76,7 +76,7 @@ def drawn(name: str, seed: int, sampling: str, criteria: str) -> Draw:
     seconds = time.perf_counter() - start
     items = [data[place] for place in others.tolist()]
     after, before = (
-        q([one.score for one in judge_items(judge, items)], targets.values[others])
+        q(targets.values[others], [one.score for one in judge_items(judge, items)])
         for judge in (found.saved, ActiveCritic(settings.protocol))
     )
     protocol = found.saved.protocol

@@ -20,14 +20,13 @@ import numpy as np
 import optuna
 from scipy.stats import t
 
-from judgesmith.optimizers import JudgedTable
-from judgesmith.optimizers.dominating import StayUnlessDominated
-from judgesmith.optimizers.front_search import FrontSearch
-from judgesmith.optimizers.grammar import parse_objectives
-from judgesmith.optimizers.proposing import Proposer
-from judgesmith.optimizers.racing_search import stratified_order
-from judgesmith.optimizers.several_objectives import SeveralObjectives
-from judgesmith.optimizers.studies import quiet, study_of
+from judgesmith.optimizers import PredictionTable
+from judgesmith.optimizers.objectives.grammar import parse_objectives
+from judgesmith.optimizers.objectives.pareto import SeveralObjectives
+from judgesmith.optimizers.search.front import DominanceRule, FrontSearch
+from judgesmith.optimizers.search.racing import stratified_order
+from judgesmith.optimizers.space.proposing import Proposer
+from judgesmith.optimizers.storage import quiet, study_of
 from judgesmith.signatures.space import Choice, Option, Space
 
 N_ROWS, N_SOURCES, N_TRIALS = 200, 50, 40
@@ -67,10 +66,10 @@ class Judge:
     def __init__(self, world: World, said: np.ndarray, calls: int) -> None:
         self.world, self.said, self.calls = world, said, calls
 
-    def table(self, rows: Sequence[int]) -> JudgedTable:
+    def table(self, rows: Sequence[int]) -> PredictionTable:
         """Return what it says of some rows."""
         at = np.asarray(rows)
-        return JudgedTable(
+        return PredictionTable(
             predicted=self.said[at],
             human=self.world.human[at],
             sources=self.world.sources[at],
@@ -96,7 +95,7 @@ def searched(seed: int, risk: float | None) -> FrontSearch[Judge]:
         objectives=objectives,
         order=stratified_order(world.human, world.sources, np.random.default_rng([seed, 3])),
         elimination=None,  # type: ignore[arg-type]
-        dominance=StayUnlessDominated(risk or 0.0),
+        dominance=DominanceRule(risk or 0.0),
         looks=(1.0,) if risk is None else (0.15, 0.3, 0.6, 1.0),
         n_trials=N_TRIALS,
         batch=6,

@@ -31,9 +31,9 @@ from judgesmith.experiments.human_criteria import human_rubric
 from judgesmith.experiments.targets import targets_of
 from judgesmith.metrics import Estimate, agreement, agreement_interval
 from judgesmith.programs import family_of
-from judgesmith.programs.lm import stack_of
+from judgesmith.programs.lm import lm_client_of
 from judgesmith.signatures import Judgement, Rubric
-from judgesmith.signatures.reference import PLACES
+from judgesmith.signatures.family_configs import PLACES
 
 TASKS = {
     "summeval": Rubric(task="A news article is summarised.", task_type="summarization"),
@@ -47,7 +47,7 @@ TASKS = {
 class Row:
     """A judge of the table: its family, what is chosen about it, and what to call that.
 
-    ``together``: it judges each response once, by a rubric of all criteria; what it gives no score
+    ``gather``: it judges each response once, by a rubric of all criteria; what it gives no score
     of its own has its score of the whole.
     """
 
@@ -120,7 +120,7 @@ def judged(row: Row, data: DataSet, names: list[str] | None) -> tuple[list[Judge
         lm = judgesmith.model("offline", ledger=Path(folder) / "ledger.sqlite")
         judge, _ = family_of(row.family).start(rubric, **row.choices).prepared(lm)
         found = judgesmith.judge_items(judge, data, lm=lm)
-        stack = stack_of(lm)
+        stack = lm_client_of(lm)
         assert stack is not None
         return found, stack.spent.calls
 
@@ -157,13 +157,13 @@ def line(row: Row, data: DataSet) -> str:
         )
         people = targets_of(data, criterion).values
         n_undefined += agreement(
-            scores, people, sources=data.groups, statistic="spearman", level="sample"
+            people, scores, sources=data.groups, statistic="spearman", level="sample"
         ).n_undefined
         cells.append(
             shown(
                 agreement_interval(
-                    scores,
                     people,
+                    scores,
                     sources=data.groups,
                     statistic="spearman",
                     level="sample",

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.metrics import cohen_kappa_score
 
-from judgesmith.metrics import kappa_interval, weighted_kappa
+from judgesmith.metrics import weighted_kappa, weighted_kappa_interval
 
 LEVELS = (1, 2, 3, 4, 5)
 
@@ -39,7 +39,7 @@ def main() -> None:
         theirs = None if weights == "nominal" else weights
 
         def ours_once(weights: str = weights) -> float:
-            return weighted_kappa(judge, human, levels=LEVELS, weights=weights)
+            return weighted_kappa(human, judge, levels=LEVELS, weights=weights)
 
         def theirs_once(weights: str | None = theirs) -> float:
             return float(cohen_kappa_score(judge, human, labels=LEVELS, weights=weights))
@@ -55,8 +55,8 @@ def main() -> None:
         ("16 rows per source", np.arange(options.items) // 16),
     ):
         once = seconds(
-            lambda sources=sources: kappa_interval(
-                judge, human, sources=sources, levels=LEVELS, rng=rng, n_resamples=10_000
+            lambda sources=sources: weighted_kappa_interval(
+                human, judge, sources=sources, levels=LEVELS, rng=rng, n_resamples=10_000
             ),
             3,
         )

@@ -48,9 +48,9 @@ def milliseconds(call: Callable[[int], object], n_calls: int) -> float:
 
 def ours(folder: Path, n_demos: int, n_calls: int) -> tuple[float, float]:
     """Return milliseconds per hit, called one by one and in an event loop."""
-    from judgesmith.programs.lm import Ledger, Message, ModelRequest, Prefix, Stack
+    from judgesmith.programs.lm import LMClient, Message, ModelRequest, Prefix, ResponseCache
 
-    stack = Stack(Offline(), ledger=Ledger(folder / f"{n_demos}.sqlite"))
+    stack = LMClient(Offline(), ledger=ResponseCache(folder / f"{n_demos}.sqlite"))
     shown = [Message("user", TEXT), Message("assistant", TEXT)] * n_demos
     prefix = Prefix([Message("system", TEXT), *shown])
 

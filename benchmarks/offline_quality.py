@@ -25,9 +25,9 @@ from sklearn.preprocessing import StandardScaler
 
 from judgesmith.metrics import kendall, pearson, spearman
 from judgesmith.programs import ActiveCritic
+from judgesmith.programs.families.steps.active_critic import assessments_text
 from judgesmith.programs.features import lexical_features
-from judgesmith.programs.judging.program import Reply
-from judgesmith.programs.judging.scoring import assessments_text
+from judgesmith.programs.judging.program import ModelReply
 from judgesmith.programs.lm import ModelRequest
 from judgesmith.programs.offline import OfflineEngine
 from judgesmith.signatures.config import ActiveCriticConfig, Demonstration
@@ -74,7 +74,7 @@ def fraction(row: dict[str, Any], target: str) -> float:
 
 def agreement(scores: Any, human: Any) -> tuple[float, float, float]:
     """Return Pearson, Spearman and Kendall's tau-b."""
-    return pearson(scores, human), spearman(scores, human), kendall(scores, human)
+    return pearson(human, scores), spearman(human, scores), kendall(human, scores)
 
 
 def judged(rows: list[dict[str, Any]]) -> list[Judgement]:
@@ -90,7 +90,7 @@ def judged(rows: list[dict[str, Any]]) -> list[Judgement]:
                 template, prefix = templates[ask.predictor]
                 text = template.render(ask.inputs)
                 answer = ENGINE.answer(ModelRequest(model="offline", prefix=prefix, user=text))
-                ask = steps.send(Reply(fields=template.read(answer.text)))
+                ask = steps.send(ModelReply(fields=template.read(answer.text)))
         except StopIteration as end:
             found.append(end.value)
     return found

@@ -15,12 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from judgesmith.metrics import (
-    Estimate,
-    order_consistency,
-    preference_agreement,
-    preferences_from_scores,
-)
+from judgesmith.metrics import Estimate, preference_agreement
+from judgesmith.metrics.pairs import order_consistency, preferences_from_scores
 
 FILE = "recorded/summeval_h2h_chatgpt.jsonl.gz"
 GAPS = ((0.0, 0.0), (0.0, 0.5), (0.5, 1.0), (1.0, 2.0), (2.0, 4.0))
@@ -71,7 +67,7 @@ def main() -> None:
         if not decided.any():
             return "– | –"
         found = [
-            preference_agreement(given[kept], people[kept], sources=sources[kept])
+            preference_agreement(people[kept], given[kept], sources=sources[kept])
             for kept in (decided, decided & (given == swapped))
         ]
         return " | ".join(shown(one.accuracy) for one in found)

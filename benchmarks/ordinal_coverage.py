@@ -14,15 +14,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from judgesmith.metrics import (
-    Estimate,
-    intraclass_correlation,
-    intraclass_interval,
-    kappa_interval,
-    pairwise_rater_agreement,
-    rater_vs_rest,
-    weighted_kappa,
-)
+from judgesmith.metrics import Estimate, icc, weighted_kappa, weighted_kappa_interval
+from judgesmith.metrics.ratings import icc_interval, pairwise_rater_agreement, rater_vs_rest
 
 LEVELS = (1, 2, 3, 4, 5)
 MIDDLE = {"middle": 3.0, "top": 5.0}
@@ -60,14 +53,14 @@ def kappas(repetitions: int) -> None:
     ):
         rng = np.random.default_rng(1)
         table, _ = rated(rng, N_TRUE, 2, 2, kind)
-        truth = weighted_kappa(table[:, 0], table[:, 1], levels=LEVELS, weights=weights)
+        truth = weighted_kappa(table[:, 1], table[:, 0], levels=LEVELS, weights=weights)
         found = []
         for _ in range(repetitions):
             table, sources = rated(rng, n, m, 2, kind)
             found.append(
-                kappa_interval(
-                    table[:, 0],
+                weighted_kappa_interval(
                     table[:, 1],
+                    table[:, 0],
                     sources=sources,
                     levels=LEVELS,
                     weights=weights,
@@ -91,7 +84,7 @@ def intraclass(repetitions: int) -> None:
     ):
         rng = np.random.default_rng(2)
         many, _ = rated(rng, N_TRUE, 1, 3, kind)
-        truth = intraclass_correlation(many).single
+        truth = icc(many).single
         if model == "agreement":
             variance = np.mean(np.var(many, axis=0))
             truth *= variance / (variance + leniency**2)
@@ -100,8 +93,8 @@ def intraclass(repetitions: int) -> None:
             table, sources = rated(rng, n, m, k, kind)
             table = table + leniency * rng.normal(size=k)
             table[rng.random(table.shape) < missing] = np.nan
-            by_f.append(intraclass_interval(table, model=model))
-            by_jackknife.append(intraclass_interval(table, model=model, sources=sources))
+            by_f.append(icc_interval(table, model=model))
+            by_jackknife.append(icc_interval(table, model=model, sources=sources))
         what = f"{model}, {kind}, {n} by {m} items by {k}, {missing:.0%} missing"
         print(line(f"F, {what}", truth, by_f), flush=True)
         print(line(f"jackknife, {what}", truth, by_jackknife), flush=True)

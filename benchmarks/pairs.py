@@ -11,13 +11,12 @@ from collections.abc import Callable
 import numpy as np
 
 from judgesmith.metrics import (
-    adjacent_accuracy,
     bradley_terry,
-    calibrate_ties,
     preference_agreement,
-    tie_accuracy_interval,
     tie_aware_accuracy,
+    tie_aware_accuracy_interval,
 )
+from judgesmith.metrics.pairs import adjacent_accuracy, calibrate_ties
 
 SIZES = (1_000, 100_000, 1_000_000)
 
@@ -46,25 +45,25 @@ def main() -> None:
         second = (first + rng.integers(1, 100, size=n)) % 100
         preferred = rng.integers(0, 3, size=n) / 2
         calls: dict[str, Callable[[], object]] = {
-            "tie_aware_accuracy": lambda j=judge, h=human: tie_aware_accuracy(j, h),
+            "tie_aware_accuracy": lambda j=judge, h=human: tie_aware_accuracy(h, j),
             "tie_aware_accuracy, tolerance": lambda j=judge, h=human: tie_aware_accuracy(
-                j, h, tolerance=0.5
+                h, j, tolerance=0.5
             ),
-            "tie_aware_accuracy, five points": lambda p=points, h=human: tie_aware_accuracy(p, h),
-            "tie_accuracy_interval, sample": lambda j=judge, h=human, s=sources: (
-                tie_accuracy_interval(j, h, sources=s, level="sample")
+            "tie_aware_accuracy, five points": lambda p=points, h=human: tie_aware_accuracy(h, p),
+            "tie_aware_accuracy_interval, sample": lambda j=judge, h=human, s=sources: (
+                tie_aware_accuracy_interval(h, j, sources=s, level="sample")
             ),
-            "tie_accuracy_interval, dataset": lambda j=judge, h=human, s=sources: (
-                tie_accuracy_interval(j, h, sources=s, level="dataset")
+            "tie_aware_accuracy_interval, dataset": lambda j=judge, h=human, s=sources: (
+                tie_aware_accuracy_interval(h, j, sources=s, level="dataset")
             ),
             "calibrate_ties, sources": lambda j=judge, h=human, s=sources: calibrate_ties(
-                j, h, sources=s
+                h, j, sources=s
             ),
             "adjacent_accuracy": lambda j=judge, h=human, s=sources: adjacent_accuracy(
-                j, h, sources=s
+                h, j, sources=s
             ),
             "preference_agreement": lambda p=preferred, s=sources: preference_agreement(
-                p, p[::-1], sources=s
+                p[::-1], p, sources=s
             ),
             "bradley_terry, 100 systems": lambda p=preferred, a=first, b=second, s=sources: (
                 bradley_terry(p, first=a, second=b, sources=s)

@@ -14,12 +14,11 @@ import numpy as np
 
 from judgesmith.metrics import (
     Estimate,
-    adjacent_accuracy,
     bradley_terry,
     preference_agreement,
-    preferences_from_scores,
-    tie_accuracy_interval,
+    tie_aware_accuracy_interval,
 )
+from judgesmith.metrics.pairs import adjacent_accuracy, preferences_from_scores
 
 SOURCES = (10, 15, 30, 60)
 N_SYSTEMS = 6
@@ -54,21 +53,21 @@ def compared(judge: np.ndarray, n_sources: int) -> tuple[np.ndarray, ...]:
 
 def tie_accuracy(level: str) -> Callable[[Rows, int], Estimate]:
     """Return tie-aware accuracy at one level, with a tolerance."""
-    return lambda rows, _: tie_accuracy_interval(
-        rows[0], rows[1], sources=rows[2], level=level, tolerance=0.5
+    return lambda rows, _: tie_aware_accuracy_interval(
+        rows[1], rows[0], sources=rows[2], level=level, tolerance=0.5
     )
 
 
 def adjacent(rows: Rows, _: int) -> Estimate:
     """Return adjacent-pair accuracy."""
-    return adjacent_accuracy(rows[0], rows[1], sources=rows[2])
+    return adjacent_accuracy(rows[1], rows[0], sources=rows[2])
 
 
 def agreeing(rows: Rows, n_sources: int) -> Estimate:
     """Return agreement of preferences."""
     judge, _, _, sources = compared(rows[0], n_sources)
     people, *_ = compared(rows[1], n_sources)
-    return preference_agreement(judge, people, sources=sources).accuracy
+    return preference_agreement(people, judge, sources=sources).accuracy
 
 
 def winning(first: int, second: int) -> Callable[[Rows, int], Estimate]:

@@ -17,15 +17,17 @@ import numpy as np
 
 from judgesmith.metrics import (
     Estimate,
-    adjacent_accuracy,
     bradley_terry,
-    calibrate_ties,
     kendall,
+    preference_agreement,
+    tie_aware_accuracy_interval,
+)
+from judgesmith.metrics.pairs import (
+    adjacent_accuracy,
+    calibrate_ties,
     majority_preference,
     order_consistency,
-    preference_agreement,
     preferences_from_scores,
-    tie_accuracy_interval,
 )
 
 CALIBRATED = (
@@ -70,7 +72,7 @@ def head_to_head(folder: Path) -> None:
         )
         both = majority_preference(answers)
         for name, given in (("one order", answers[:, 0]), ("both orders", both)):
-            found = preference_agreement(given, people, sources=sources)
+            found = preference_agreement(people, given, sources=sources)
             print(
                 f"    {name:11} agrees {shown(found.accuracy)}, where people decide "
                 f"{shown(found.accuracy_decided)}"
@@ -79,7 +81,7 @@ def head_to_head(folder: Path) -> None:
             bradley_terry(preferred, first=first, second=second, sources=sources).strengths
             for preferred in (both, people)
         )
-        print(f"    strengths of 12 systems: Kendall with people's {kendall(judge, humans):.3f}")
+        print(f"    strengths of 12 systems: Kendall with people's {kendall(humans, judge):.3f}")
 
 
 def pandalm(folder: Path) -> None:
@@ -94,8 +96,8 @@ def pandalm(folder: Path) -> None:
         own = {row["source_id"]: row["scores"] for row in rows if row["judge"] == judge}
         given = np.array([scores[0] for scores in own.values()], dtype=float)
         people = majority_preference([raters[pair] for pair in own])
-        found = preference_agreement(given, people)
-        counted = preference_agreement(np.where(np.isnan(given), 0.5, given), people)
+        found = preference_agreement(people, given)
+        counted = preference_agreement(people, np.where(np.isnan(given), 0.5, given))
         print(
             f"  {judge:14} agrees {shown(found.accuracy)}, where people decide "
             f"{shown(found.accuracy_decided)}, {found.n_unscored} unreadable; those as ties "
@@ -124,11 +126,11 @@ def tolerances(folder: Path) -> None:
         human = np.array([people[row["source_id"], row["system_id"]] for row in own])
         sources = np.array([row["source_id"] for row in own])
         half = np.isin(sources, sorted(set(sources))[::2])
-        chosen = calibrate_ties(scores[half], human[half], sources=sources[half])
+        chosen = calibrate_ties(human[half], scores[half], sources=sources[half])
         plain, tied, flat = (
-            tie_accuracy_interval(
-                judged[~half],
+            tie_aware_accuracy_interval(
                 human[~half],
+                judged[~half],
                 sources=sources[~half],
                 level="sample",
                 tolerance=tolerance,
@@ -164,8 +166,8 @@ def neighbours(folder: Path) -> None:
         samples = np.array([row["scores"] for row in own], dtype=float)
         human = [np.mean(people[row["source_id"], row["system_id"]][criterion]) for row in own]
         sources = [row["source_id"] for row in own]
-        mean = adjacent_accuracy(samples, human, sources=sources)
-        one = adjacent_accuracy(samples[:, 0], human, sources=sources)
+        mean = adjacent_accuracy(human, samples, sources=sources)
+        one = adjacent_accuracy(human, samples[:, 0], sources=sources)
         print(
             f"  {criterion:12} mean of 20 {shown(mean)}, {mean.tied:.0%} tied; one sample "
             f"{shown(one)}, {one.tied:.0%} tied"

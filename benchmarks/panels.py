@@ -33,7 +33,7 @@ from judgesmith.experiments.human_criteria import human_rubric
 from judgesmith.experiments.subset_analysis import subset_analysis
 from judgesmith.experiments.targets import targets_of
 from judgesmith.metrics import q
-from judgesmith.optimizers.panel_selection import PanelSelection
+from judgesmith.optimizers.fitting.panels import PanelSelection
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.splitting import split_by_source
 from judgesmith.programs import judge_items
@@ -120,7 +120,7 @@ def drawn(data: DataSet, n: int) -> DataSet:
 def agreement(scores: Iterable[float | None], human: np.ndarray) -> float:
     """Return Q over the rows that have a score."""
     pairs = [(one, rated) for one, rated in zip(scores, human, strict=True) if one is not None]
-    return float(q([one for one, _ in pairs], [rated for _, rated in pairs]))
+    return float(q([rated for _, rated in pairs], [one for one, _ in pairs]))
 
 
 def run(rows: Rows, scores: Scores, seed: int) -> Found:

@@ -43,11 +43,13 @@ from judgesmith.experiments.perspective_report import Perspective
 from judgesmith.experiments.perspectives import ONE_TO_TEN, perspective_of_scores
 from judgesmith.experiments.recorded_pairs import PairedAnswers
 from judgesmith.experiments.recorded_samples import recorded_by_criterion
-from judgesmith.metrics import Estimate, majority_preference, share_interval
+from judgesmith.metrics import Estimate
+from judgesmith.metrics.pairs import majority_preference
+from judgesmith.metrics.resampling import share_interval
 from judgesmith.programs import family_of
 from judgesmith.programs.families.pairwise import PairwiseJudge
 from judgesmith.signatures import Rubric
-from judgesmith.signatures.scale import PERCENT
+from judgesmith.signatures.scale import PERCENT, Scale
 
 PUBLISHED = {
     "coherence": (13, 29, 33, 14, 111),
@@ -118,6 +120,11 @@ def judges_in(path: Path) -> list[str]:
     return sorted({str(row["judge"]) for _, row in open_rows(path).rows})
 
 
+def peoples(data: DataSet) -> dict[str, Scale]:
+    """Return what all judges on record were asked to answer on: the points of the ratings."""
+    return {name: Scale(low=one.low, high=one.high) for name, one in data.scales.items()}
+
+
 def recorded(folder: Path) -> str:
     """Return kappa and local accuracy of all judges on record."""
     parts = []
@@ -133,6 +140,7 @@ def recorded(folder: Path) -> str:
                     scores,
                     data,
                     perspective=perspective,
+                    answers=peoples(data),
                     rng=np.random.default_rng(0),
                 )
                 names = names or tuple(found.reports)
@@ -160,7 +168,11 @@ def samples(folder: Path) -> str:
                     for name, one in scores.items()
                 }
                 found = perspective_of_scores(
-                    first, data, perspective=perspective, rng=np.random.default_rng(0)
+                    first,
+                    data,
+                    perspective=perspective,
+                    answers=peoples(data),
+                    rng=np.random.default_rng(0),
                 )
                 cells.append(shown(found.mean))
             rows.append([judge, what, *cells])
@@ -205,7 +217,7 @@ def share_of(said: np.ndarray, right: np.ndarray, within: np.ndarray, sources: n
     kept = within & ~np.isnan(said) & ~np.isnan(right)
     if not kept.any():
         return "–"
-    return shown(share_interval(said[kept] == right[kept], items=sources[kept].tolist()))
+    return shown(share_interval(said[kept] == right[kept], sources=sources[kept].tolist()))
 
 
 def built(folder: Path, n_sources: int, where: Path) -> DataSet:

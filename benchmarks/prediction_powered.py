@@ -21,7 +21,8 @@ from pathlib import Path
 
 import numpy as np
 
-from judgesmith.metrics import prediction_powered_mean, system_difference, system_means
+from judgesmith.metrics import system_means
+from judgesmith.metrics.systems import prediction_powered_mean, system_difference
 
 SIZES = ((6, 60), (10, 100), (20, 200), (50, 500), (50, 10))
 NOISE = {"useless": np.inf, "fair": 1.0, "good": 0.3}
@@ -57,8 +58,8 @@ def mean_case(rng: np.random.Generator, n: int, others: int, noise: float, shape
     sources, rated = rated_rows(n, others, shape)
     judge, people = scores(rng, sources, noise)
     found = prediction_powered_mean(
-        judge[rated],
         people[rated],
+        judge[rated],
         judge[~rated],
         sources=sources[rated],
         sources_unlabelled=sources[~rated],
@@ -77,7 +78,7 @@ def difference_case(
     if shape == "rated apart":
         rated = np.where(systems == 0, sources < n, (sources >= n) & (sources < 2 * n))
     found = system_difference(
-        judge, np.where(rated, people, np.nan), first=0, second=1, systems=systems, sources=sources
+        np.where(rated, people, np.nan), judge, first=0, second=1, systems=systems, sources=sources
     )
     return found.estimate, found.classical, 0.0
 
@@ -115,10 +116,10 @@ def on_summeval(folder: Path, repetitions: int) -> None:
                 some = np.where(rated, human, np.nan)
                 given = {"systems": systems, "sources": sources}
                 everything = {"systems": np.zeros(len(human)), "sources": sources}
-                found["all systems"] += system_means(judge, some, **everything)
-                found["one system"] += system_means(judge, some, **given)
+                found["all systems"] += system_means(some, judge, **everything)
+                found["one system"] += system_means(some, judge, **given)
                 found["a difference"] += [
-                    system_difference(judge, some, first=first, second=second, **given)
+                    system_difference(some, judge, first=first, second=second, **given)
                     for first, second in itertools.pairwise(names)
                 ]
             for what, each in found.items():

@@ -32,9 +32,9 @@ from judgesmith.experiments import CompileSettings, compile_judge, read_items
 from judgesmith.experiments.chosen_targets import chosen_targets
 from judgesmith.experiments.estimating import estimate_run
 from judgesmith.experiments.parts import parts_of
-from judgesmith.optimizers import JudgedTable, parse_objective
+from judgesmith.optimizers import PredictionTable, parse_objective
 from judgesmith.programs import judge_items
-from judgesmith.programs.lm import model, stack_of
+from judgesmith.programs.lm import lm_client_of, model
 
 WAYS = ("random", "protocol")
 
@@ -45,7 +45,7 @@ def compared(name: str, seed: int, n_trials: int) -> dict[str, Any]:
     data = read_items(str(folder / f"{name}.jsonl.gz"))
     objective = parse_objective("q")
     found: dict[str, Any] = {"set": name, "seed": seed, "trials": n_trials}
-    tables: dict[str, JudgedTable] = {}
+    tables: dict[str, PredictionTable] = {}
     for way in WAYS:
         trials = {"n_trials": n_trials} if way == "protocol" else {}
         settings = CompileSettings(optimizer=way, seed=seed, **trials)
@@ -54,12 +54,12 @@ def compared(name: str, seed: int, n_trials: int) -> dict[str, Any]:
             lm = model(ledger=Path(kept) / "ledger.sqlite")
             estimate = estimate_run(data, settings, lm)
             compiled = compile_judge(data, settings, lm=lm)
-            usage = stack_of(lm).usage
+            usage = lm_client_of(lm).usage
             calls = usage.calls
             held = parts_of(data, chosen_targets(data, settings), settings).heldout
             judgements = judge_items(compiled.saved.program(), held.items, lm=lm)
         tables[way] = held.judged(judgements, judge_scale=compiled.saved.scale)
-        confirmation = compiled.saved.agreement.get("confirmation")
+        confirmation = compiled.saved.agreement.plain.get("confirmation")
         of_search = [one for one in compiled.saved.history if one["stage"] == "protocol"]
         found |= {
             "rows": [compiled.saved.rows[part] for part in ("train", "select", "heldout")],

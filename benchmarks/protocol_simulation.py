@@ -37,12 +37,19 @@ from simulated_protocols import (
     protocol_space,
 )
 
-from judgesmith.metrics import PairedEstimate, RatedPart, averaged_paired_interval
-from judgesmith.optimizers import Agreement, Halve, JudgedTable, KeepAll, Race, Screen
-from judgesmith.optimizers.eliminating import Elimination
-from judgesmith.optimizers.proposing import MakeSampler, Proposer, configuration_id, tpe
-from judgesmith.optimizers.racing_search import LOOKS, RacingSearch, stratified_order
-from judgesmith.optimizers.screened_search import ScreenedSearch
+from judgesmith.metrics import PairedEstimate
+from judgesmith.metrics.correlation import RatedPart, mean_agreement_difference
+from judgesmith.optimizers import (
+    Agreement,
+    NoElimination,
+    PredictionTable,
+    RacingRule,
+    ScreeningStage,
+    SuccessiveHalving,
+)
+from judgesmith.optimizers.search.racing import RUNGS, Elimination, RacingSearch, stratified_order
+from judgesmith.optimizers.search.screening import ScreenedSearch
+from judgesmith.optimizers.space.proposing import MakeSampler, Proposer, configuration_id, tpe
 
 N_TRIALS = 30
 N_SCREENED = 108
@@ -54,14 +61,14 @@ class QuickQ(Agreement):
     """Q, with differences that are resampled 200 times where it is otherwise 1000."""
 
     def gain(
-        self, first: JudgedTable, second: JudgedTable, *, rng: np.random.Generator
+        self, first: PredictionTable, second: PredictionTable, *, rng: np.random.Generator
     ) -> PairedEstimate:
         """Return the paired difference of two predictions of the same rows."""
         one, other = (
-            RatedPart(predicted=of.predicted, human=of.human, sources=of.sources)
+            RatedPart(judge=of.predicted, human=of.human, sources=of.sources)
             for of in (first, second)
         )
-        return averaged_paired_interval(
+        return mean_agreement_difference(
             [one], [other], statistic="q", level="dataset", rng=rng, n_resamples=N_RESAMPLES
         )
 
@@ -70,12 +77,12 @@ class QuickQ(Agreement):
 class Way:
     """One way to search: who goes on, when contenders are compared, and who proposes."""
 
-    elimination: Elimination = field(default_factory=KeepAll)
+    elimination: Elimination = field(default_factory=NoElimination)
     looks: Sequence[float] = (1.0,)
     sampler: MakeSampler = tpe
     batch: int = BATCH
     n_trials: int = N_TRIALS
-    screen: Screen | None = None
+    screen: ScreeningStage | None = None
 
 
 def by_chance(seed: int) -> optuna.samplers.BaseSampler:
@@ -88,12 +95,12 @@ RANDOM = "full evaluation, random"
 WAYS: Mapping[str, Way] = {
     FULL: Way(),
     RANDOM: Way(sampler=by_chance),
-    "race, risk .2": Way(elimination=Race(risk=0.2), looks=LOOKS),
-    "race, risk .5": Way(elimination=Race(risk=0.5), looks=LOOKS),
-    "race, risk .9": Way(elimination=Race(risk=0.9), looks=LOOKS),
-    "halving": Way(elimination=Halve(), looks=LOOKS),
-    "halving, early": Way(elimination=Halve(), looks=(0.1, 0.2, 0.4, 1.0), batch=8),
-    "screen": Way(screen=Screen(), n_trials=N_SCREENED, batch=12),
+    "race, risk .2": Way(elimination=RacingRule(risk=0.2), looks=RUNGS),
+    "race, risk .5": Way(elimination=RacingRule(risk=0.5), looks=RUNGS),
+    "race, risk .9": Way(elimination=RacingRule(risk=0.9), looks=RUNGS),
+    "halving": Way(elimination=SuccessiveHalving(), looks=RUNGS),
+    "halving, early": Way(elimination=SuccessiveHalving(), looks=(0.1, 0.2, 0.4, 1.0), batch=8),
+    "screen": Way(screen=ScreeningStage(), n_trials=N_SCREENED, batch=12),
 }
 
 

@@ -30,7 +30,7 @@ from loopback import Loopback, serving
 from judgesmith.experiments import CompileSettings, compile_judge, ray_judging, read_items
 from judgesmith.programs import judge_each
 from judgesmith.programs.artifacts.saved import SavedJudge
-from judgesmith.programs.lm import stack_model
+from judgesmith.programs.lm import client_model
 from judgesmith.signatures import RatedItem
 
 ANSWER = "[[ ## score ## ]]\n70\n\n[[ ## completed ## ]]"
@@ -54,7 +54,7 @@ def worker_seconds(process: int) -> float:
 def rate(judge: SavedJudge, server: Loopback, n_workers: int, options: argparse.Namespace) -> float:
     """Return the rows a second that so many workers judge, by the server's answers."""
     with tempfile.TemporaryDirectory() as folder:
-        lm = stack_model("openai/m", api_base=server.url, ledger=Path(folder) / "ledger.sqlite")
+        lm = client_model("openai/m", api_base=server.url, ledger=Path(folder) / "ledger.sqlite")
         given = {"workers": n_workers, "concurrency": options.concurrency}
         began = time.perf_counter()
         with ray_judging(judge, lm, **given) as judging:
@@ -76,7 +76,7 @@ def rate(judge: SavedJudge, server: Loopback, n_workers: int, options: argparse.
 def overhead(judge: SavedJudge, options: argparse.Namespace) -> None:
     """Print what a row takes here and by one worker, with the offline model."""
     items = list(texts(options.rows, "offline"))
-    lm = stack_model("offline", ledger=None)
+    lm = client_model("offline", ledger=None)
     list(judge_each(judge, iter(items[:WARM]), lm=lm))
     cpu, wall = time.process_time(), time.perf_counter()
     alone = list(judge_each(judge, iter(items), lm=lm))

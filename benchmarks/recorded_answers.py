@@ -35,8 +35,8 @@ import numpy as np
 from judgesmith.experiments import read_items
 from judgesmith.experiments.targets import targets_of
 from judgesmith.metrics import q
-from judgesmith.optimizers.aggregation import FitAggregation
-from judgesmith.optimizers.panel_selection import PanelSelection
+from judgesmith.optimizers.fitting.aggregation import FitAggregation
+from judgesmith.optimizers.fitting.panels import PanelSelection
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.splitting import Split, split_by_source
 from judgesmith.programs.judging.scoring import aggregate
@@ -111,7 +111,7 @@ def _judgement(points: dict[str, float], criteria: set[str]) -> Judgement:
 def agreement(scores: Sequence[float | None], human: np.ndarray) -> float:
     """Return Q over the rows that have a score."""
     given = [place for place, score in enumerate(scores) if score is not None]
-    return float(q([scores[place] for place in given], human[given]))
+    return float(q(human[given], [scores[place] for place in given]))
 
 
 def learned(found: Recorded, judge: str, split: Split, seed: int) -> dict[str, float]:

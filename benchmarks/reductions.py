@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from judgesmith.metrics import PairedEstimate, paired_interval
+from judgesmith.metrics import PairedEstimate, agreement_difference
 from judgesmith.programs.judging.scoring import Reduction, one_of
 
 CRITERIA = ("naturalness", "coherence", "engagingness", "groundedness")
@@ -40,10 +40,10 @@ def differences(
         given = [[one for one in row["scores"] if one is not None] for row in rows]
         kept = [place for place, scores in enumerate(given) if scores]
         human = [fmean(people[rows[k]["source_id"], rows[k]["system_id"]][criterion]) for k in kept]
-        yield paired_interval(
+        yield agreement_difference(
+            human,
             [one_of(given[k], reduction) for k in kept],
             [one_of(given[k], "mean") for k in kept],
-            human,
             sources=[rows[k]["source_id"] for k in kept],
             statistic="kendall" if level == "sample" else "pearson",
             level=level,

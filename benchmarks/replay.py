@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from judgesmith.experiments.runs.heldout import table_of_rows
-from judgesmith.metrics import PairedEstimate, holm, paired_interval
-from judgesmith.optimizers import JudgedTable
+from judgesmith.metrics import PairedEstimate, agreement_difference, holm
+from judgesmith.optimizers import PredictionTable
 
 PAIRS = {
     "summeval": (
@@ -56,7 +56,7 @@ def main() -> None:
             print(f"| {' | '.join(names)} | {gain} | {one.n} | {p:.3f} |")
 
 
-def read(run: Path) -> dict[Key, JudgedTable]:
+def read(run: Path) -> dict[Key, PredictionTable]:
     """Return what each judge said of the rows held out, compiled ones as searched."""
     found = {}
     for place in sorted((run / "cells").glob("*/result.json")):
@@ -68,12 +68,12 @@ def read(run: Path) -> dict[Key, JudgedTable]:
     return found
 
 
-def difference(first: JudgedTable, second: JudgedTable, draws: int) -> PairedEstimate:
+def difference(first: PredictionTable, second: PredictionTable, draws: int) -> PairedEstimate:
     """Return how much better the first agrees with people."""
-    return paired_interval(
+    return agreement_difference(
+        second.human,
         first.predicted,
         second.predicted,
-        second.human,
         sources=second.sources,
         systems=second.systems,
         statistic="q",

@@ -57,8 +57,8 @@ def interval(given: Matrices, statistic: str, level: str, resample: str) -> None
     first, _, human = (each.ravel() for each in given)
     sources, systems = (each.ravel() for each in np.indices(given[0].shape))
     agreement_interval(
-        first,
         human,
+        first,
         sources=sources,
         systems=systems,
         statistic=statistic,
@@ -73,7 +73,7 @@ def permutations(given: Matrices, statistic: str) -> None:
     """Permute and count."""
     sources, systems = (each.ravel() for each in np.indices(given[0].shape))
     permutation_test(
-        *(each.ravel() for each in given),
+        *(given[at].ravel() for at in (2, 0, 1)),
         sources=sources,
         systems=systems,
         statistic=statistic,

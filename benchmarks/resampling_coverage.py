@@ -16,13 +16,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from judgesmith.metrics import (
-    agreement,
-    agreement_interval,
-    paired_interval,
-    permutation_test,
-    williams_test,
-)
+from judgesmith.metrics import agreement, agreement_difference, agreement_interval, permutation_test
+from judgesmith.metrics.comparing import williams_test
 
 N_SOURCES, N_SYSTEMS, N_RESAMPLES = 40, 16, 500
 LEVELS = ("system", "sample", "dataset")
@@ -81,7 +76,7 @@ def truth(resample: str, statistic: str, level: str, fixed: dict[str, np.ndarray
     if resample == "sources" or (resample == "systems" and level != "sample"):
         grid = drawn(np.random.default_rng(9), resample, fixed, 1000)
         scores, labels = labelled(grid)
-        return agreement(*scores, **labels, statistic=statistic, level=level).value
+        return agreement(*scores[::-1], **labels, statistic=statistic, level=level).value
     # Normal scores: Pearson's correlation from variances, Kendall's from Pearson's.
     shared = {"system": SYSTEM**2, "sample": SYSTEM**2 + 1}.get(level, SYSTEM**2 + 1 + SOURCE**2)
     one, other = shared + SYSTEM_BIAS**2, shared
@@ -114,7 +109,7 @@ def coverage(repetitions: int) -> Iterator[str]:
             scores, labels = labelled(drawn(rng, resample, fixed, 1))
             for method in held:
                 found = agreement_interval(
-                    *scores,
+                    *scores[::-1],
                     **labels,
                     statistic=statistic,
                     level=level,
@@ -129,14 +124,14 @@ def coverage(repetitions: int) -> Iterator[str]:
 
 
 def judges(rng: np.random.Generator, bias: float, noise: float) -> list[np.ndarray]:
-    """Return two judges and people, sources by systems; the second judge has its own noise."""
+    """Return people and two judges, sources by systems; the second judge has its own noise."""
     people = seen(rng, effects(rng, N_SOURCES, N_SYSTEMS))[1]
     return [
+        people,
         *(
             people + bias * rng.normal(size=N_SYSTEMS) + each * rng.normal(size=people.shape)
             for each in (1.0, noise)
         ),
-        people,
     ]
 
 
@@ -158,7 +153,9 @@ def rejections(repetitions: int) -> Iterator[str]:
                     for swap in tests[:3]
                 ]
                 p += [
-                    paired_interval(*scores, **given, n_resamples=399, resample=resample).p_value
+                    agreement_difference(
+                        *scores, **given, n_resamples=399, resample=resample
+                    ).p_value
                     for resample in ("sources", "both")
                 ]
                 flat = [each.mean(axis=0) for each in grid] if level == "system" else scores

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from judgesmith.experiments import read_items
 from judgesmith.experiments.targets import targets_of
 from judgesmith.metrics import q
-from judgesmith.optimizers import JudgedTable
-from judgesmith.optimizers.proposing import configuration_id
+from judgesmith.optimizers import PredictionTable
+from judgesmith.optimizers.space.proposing import configuration_id
 from judgesmith.signatures.space import Space
 
 FloatArray = NDArray[np.float64]
@@ -149,7 +149,7 @@ class RatedSet:
         noise = rng.normal(size=(_N_DRAWS, len(self.human)))
         found = [
             np.mean(
-                [q(answers(self.standardised, weight, one, n_steps), self.human) for one in noise]
+                [q(self.human, answers(self.standardised, weight, one, n_steps)) for one in noise]
             )
             for weight in _WEIGHTS
         ]
@@ -278,11 +278,11 @@ class SimulatedJudge:
     picked: Picked
     said: FloatArray
 
-    def table(self, rows: Sequence[int]) -> JudgedTable:
+    def table(self, rows: Sequence[int]) -> PredictionTable:
         """Return what it says of these rows to choose by, beside what people said."""
         places = np.asarray(rows, dtype=np.intp)
         of_set = self.world.rows[places]
-        return JudgedTable(
+        return PredictionTable(
             predicted=self.said[places],
             human=self.world.rated.human[of_set],
             sources=self.world.rated.sources[of_set],

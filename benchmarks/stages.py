@@ -34,11 +34,11 @@ from judgesmith.experiments.rubric_choice import better_start
 from judgesmith.experiments.rubrics import rubric_for
 from judgesmith.experiments.tuning import Tuning
 from judgesmith.metrics import agreement
-from judgesmith.metrics.correlations.levels import ScoredRows
+from judgesmith.metrics.correlation.levels import ScoredRows
 from judgesmith.metrics.resampling.counted import of_counts
 from judgesmith.optimizers import FitAggregation, RandomDemonstrationSearch
-from judgesmith.optimizers.drawing import Pool, kept_runs
 from judgesmith.optimizers.rows import Rows
+from judgesmith.optimizers.space.demonstrations import Pool, kept_runs
 from judgesmith.programs import ActiveCritic, Judge, judge_items
 from judgesmith.programs.families.ensemble.judges import scale_of
 from judgesmith.programs.judging.executors import current_lm
@@ -179,7 +179,7 @@ def scores(judge: Judge, rows: Rows) -> np.ndarray:
 def q_of(predicted: np.ndarray, run: Run) -> float:
     """Return Q over all held-out rows."""
     return agreement(
-        predicted, run.human, sources=run.sources, statistic="q", level="dataset"
+        run.human, predicted, sources=run.sources, statistic="q", level="dataset"
     ).value
 
 
@@ -189,8 +189,8 @@ def mean_over_seeds(runs: Sequence[Run], stage: str, counts: np.ndarray) -> np.n
     for run in runs:
         scored = ~np.isnan(run.stages[stage])
         rows = ScoredRows.of(
-            run.stages[stage],
             run.human,
+            run.stages[stage],
             sources=run.sources,
             systems=None,
             level="dataset",
@@ -244,8 +244,8 @@ def row_of(name: str, runs: Sequence[Run]) -> str:
     for statistic in ("pearson", "spearman"):
         final = [
             agreement(
-                run.stages[FINAL],
                 run.human,
+                run.stages[FINAL],
                 sources=run.sources,
                 statistic=statistic,
                 level="dataset",

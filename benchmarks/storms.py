@@ -48,15 +48,15 @@ async def measured(
     server: Restartable, storm: dict[str, object] | None, options: argparse.Namespace, ledger: Path
 ) -> dict[str, float]:
     """Return rates, seconds to recovery, and what was lost or counted wrongly."""
-    from judgesmith.programs.lm import Message, ModelError, ModelRequest, Prefix, stack_model
+    from judgesmith.programs.lm import Message, ModelError, ModelRequest, Prefix, client_model
 
-    stack = stack_model(
+    stack = client_model(
         "openai/m",
         api_base=server.url,
         ledger=ledger,
         max_calls=10**6,
         timeout=options.timeout,
-    ).stack
+    ).client
     prefix = Prefix([Message("system", "Rate the text from 0 to 100. " * 14)])
     ends: list[float] = []
     answered: list[ModelRequest] = []

@@ -34,7 +34,7 @@ from judgesmith.experiments.suggesting.strategies import STRATEGIES, diverse
 from judgesmith.experiments.targets import Targets
 from judgesmith.experiments.unseen import rated_rows
 from judgesmith.metrics import q
-from judgesmith.optimizers.aggregation import FitAggregation
+from judgesmith.optimizers.fitting.aggregation import FitAggregation
 from judgesmith.programs import ActiveCritic, judge_items
 from judgesmith.programs.judging.scoring import aggregate
 from judgesmith.signatures import Judgement
@@ -79,7 +79,7 @@ def labelled(name: str, seed: int, strategy: str) -> list[float]:
         return np.array([one.score for one in found], dtype=float)
 
     learned, rated = Aggregation(), list[int]()
-    reached = [q(scores(learned, heldout), targets.values[heldout])]
+    reached = [q(targets.values[heldout], scores(learned, heldout))]
     for n in BATCHES:
         rest = [place for place in pool if place not in set(rated)]
         candidates = Candidates(
@@ -96,7 +96,7 @@ def labelled(name: str, seed: int, strategy: str) -> list[float]:
         learned = fit.choose(
             rated_rows(data, targets, rated), [judgements[place] for place in rated]
         )
-        reached.append(q(scores(learned, heldout), targets.values[heldout]))
+        reached.append(q(targets.values[heldout], scores(learned, heldout)))
     return reached
 
 

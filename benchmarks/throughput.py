@@ -48,10 +48,10 @@ Run = Callable[[str, list[str], int], None]
 
 def stack(url: str, texts: list[str], in_flight: int) -> None:
     """Ask through the stack, with a ledger."""
-    from judgesmith.programs.lm import Message, ModelRequest, Prefix, model, stack_of
+    from judgesmith.programs.lm import Message, ModelRequest, Prefix, lm_client_of, model
 
     with tempfile.TemporaryDirectory() as folder:
-        made = stack_of(model(MODEL, api_base=url, ledger=Path(folder) / "ledger.sqlite"))
+        made = lm_client_of(model(MODEL, api_base=url, ledger=Path(folder) / "ledger.sqlite"))
         assert made is not None
         prefix = Prefix([Message("system", INSTRUCTION)])
         waiting = iter(texts)

@@ -16,7 +16,7 @@ from collections import Counter
 from pathlib import Path
 
 from judgesmith.programs.perturbing import PERTURBATIONS, Amount, Every
-from judgesmith.programs.perturbing.verifying import verified
+from judgesmith.programs.perturbing.orders import verified
 from judgesmith.signatures.perturbation import Perturbation, Perturbed
 
 ORDERS: dict[str, tuple[Perturbation, Amount]] = {

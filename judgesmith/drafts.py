@@ -73,7 +73,9 @@ def put(draft: Path, place: Path) -> None:
                 raise
         _sync(place.parent)
         return
-    raise ExistingFileError(f"{place} is replaced by others all the time; name another place.")
+    raise ExistingFileError(
+        f"{place} is replaced by others all the time.", hint="name another place."
+    )
 
 
 @contextmanager
@@ -199,7 +201,7 @@ def _made(place: Path, *, folder: bool) -> tuple[Path, int]:
             return draft, lock
         os.close(lock)
     raise ExistingFileError(
-        f"{place.parent}: drafts beside {place.name} vanish; name another place."
+        f"{place.parent}: drafts beside {place.name} vanish.", hint="name another place."
     )
 
 

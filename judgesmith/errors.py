@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 __all__ = [
@@ -13,7 +14,9 @@ __all__ = [
     "JudgesmithError",
     "MissingExtraError",
     "MissingFileError",
+    "did_you_mean",
     "file_faults",
+    "hint_of",
 ]
 
 
@@ -112,6 +115,24 @@ class MissingExtraError(JudgesmithError, ImportError):
     """
 
     __module__ = "judgesmith"
+
+
+def did_you_mean(name: object, known: Iterable[str], *, cutoff: float = 0.5) -> str | None:
+    """Return the question whether the known name nearest to ``name`` was meant, if one is near."""
+    folded = {one.casefold(): one for one in known}
+    near = difflib.get_close_matches(str(name)[:80].casefold(), folded, n=1, cutoff=cutoff)
+    return f"did you mean {folded[near[0]]}?" if near else None
+
+
+def hint_of(fault: BaseException | None) -> str | None:
+    """Return what to do about a fault: its own hint, or that of the fault whose message it ends."""
+    message = str(fault)
+    while fault is not None:
+        hint = getattr(fault, "hint", None)
+        if hint and message.endswith(hint):
+            return str(hint)
+        fault = fault.__cause__ or fault.__context__
+    return None
 
 
 @contextmanager

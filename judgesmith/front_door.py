@@ -15,6 +15,8 @@ from typing import Any
 def at(place: Any) -> Any:
     """Return what stands at ``module:name``, imported when this is asked; anything else as it is.
 
+    ``module:`` stands for the module itself.
+
     Examples
     --------
     >>> at("fractions:Fraction")(1, 2)
@@ -23,7 +25,7 @@ def at(place: Any) -> Any:
     if not isinstance(place, str):
         return place
     module, _, name = place.partition(":")
-    return getattr(import_module(module), name)
+    return getattr(import_module(module), name) if name else import_module(module)
 
 
 def front_door(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
@@ -59,6 +61,9 @@ def stub_door(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return ``__getattr__``, ``__dir__`` and ``__all__`` for the names that a stub lists.
 
+    A name that the stub imports from the package itself is a package inside it, with a door of its
+    own: it can be reached from here, and is not listed in ``__all__``.
+
     The stub stands beside the package's ``__init__.py`` and says ``from module import name``, for
     type checkers and for this alike, so that every name is listed once.
 
@@ -81,6 +86,8 @@ def stub_door(
         if isinstance(line, ast.ImportFrom)
     ]
     places = {name.name: f"{line.module}:{name.name}" for line in imports for name in line.names}
+    names = sorted(name for name, place in places.items() if place != f"{package}:{name}")
+    places |= {name: f"{package}.{name}:" for name in places if name not in names}
     find = front_door(package, places)
 
     def load(name: str) -> Any:
@@ -88,5 +95,4 @@ def stub_door(
         setattr(sys.modules[package], name, found)  # found once, it needs no door
         return found
 
-    names = sorted(places)
-    return load, lambda: names, names
+    return load, lambda: sorted(places), names

@@ -133,7 +133,7 @@ def assert_judged_all(
     )
     given = _items(items)
     if not given:
-        raise InputError("there are no items to judge; give at least one.")
+        raise InputError("there are no items to judge.", hint="give at least one.")
     found = _judging().judged(judge, given, expected)
     failed = [
         f"item {number}: {told(item.response, one, short)}"
@@ -159,7 +159,7 @@ def _items(items: Iterable[RatedItem | Mapping[str, Any]]) -> list[RatedItem]:
     from pydantic import ValidationError
 
     from judgesmith.signatures import RatedItem
-    from judgesmith.signatures.plain_faults import plain_faults
+    from judgesmith.signatures.plain_data import plain_faults
 
     found = []
     for number, one in enumerate(items, start=1):

@@ -2,6 +2,7 @@ import ast
 import inspect
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -35,13 +36,21 @@ def test_type_checkers_see_the_same_names():
     assert sorted(seen) == judgesmith.__all__
 
 
-def test_a_stub_lists_each_name_once_and_all_of_them_are_there_and_documented():
-    from judgesmith import metrics
+PACKAGE = Path(judgesmith.__file__).parent
+STUBS = sorted(PACKAGE.rglob("__init__.pyi"))
 
-    stub = ast.parse(Path(metrics.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+
+@pytest.mark.parametrize("path", STUBS, ids=lambda path: path.parent.name)
+def test_a_stub_lists_each_name_once_and_all_of_them_are_there_and_documented(path):
+    door = import_module(".".join(path.parent.relative_to(PACKAGE.parent).parts))
+    stub = ast.parse(path.read_text(encoding="utf-8"))
     listed = next(line.value for line in stub.body if isinstance(line, ast.Assign))
-    assert sorted(ast.literal_eval(listed)) == metrics.__all__ == dir(metrics)
-    found = [getattr(metrics, name) for name in metrics.__all__]
+    assert sorted(ast.literal_eval(listed)) == door.__all__
+    inside = {one.stem for one in path.parent.iterdir()}
+    # A module of a public name would take its place once it is imported.
+    assert inside.isdisjoint(door.__all__)
+    assert inside >= set(dir(door)) - set(door.__all__)
+    found = [getattr(door, name) for name in door.__all__]
     named = [one for one in found if inspect.isfunction(one) or inspect.isclass(one)]
     assert [one.__name__ for one in named if not one.__doc__] == []
 

@@ -16,7 +16,7 @@ DOORS = {
         )
     ),
 }
-HELD = ("api", "system")
+HELD = ("api", "contracts", "system")
 """Folders of tests that keep to the doors already; it grows until all but ``unit`` do."""
 
 
@@ -50,6 +50,6 @@ def test_what_helps_them_does_so_too(helper):
 
 
 def test_an_import_from_behind_a_door_is_noticed():
-    code = "import judgesmith.programs.lm\nfrom judgesmith.metrics.estimate import Estimate\n"
+    code = "import judgesmith.programs.lm\nfrom judgesmith.metrics.records import Estimate\n"
     code += "from judgesmith import metrics\nfrom judgesmith.programs import Judge\n"
-    assert deep(ast.parse(code)) == ["judgesmith.programs.lm", "judgesmith.metrics.estimate"]
+    assert deep(ast.parse(code)) == ["judgesmith.programs.lm", "judgesmith.metrics.records"]

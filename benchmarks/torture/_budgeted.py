@@ -11,7 +11,7 @@ import sys
 
 from judgesmith import ActiveCritic, RatedItem, judge_each, model
 from judgesmith.programs.judging.runner import was_not_asked
-from judgesmith.programs.lm import stack_of
+from judgesmith.programs.lm import lm_client_of
 
 PRICE = (1000.0, 4000.0)
 
@@ -24,7 +24,7 @@ def main(ledger: str, url: str, n_items: str, max_tokens: str, ceiling: str, val
     items = (RatedItem(source="Judge it.", response=f"item-{n} 文") for n in range(int(n_items)))
     judged = [judgement for _, judgement in judge_each(judge, items, lm=lm, concurrency=32)]
     unasked = [one for one in judged if was_not_asked(one)]
-    stack = stack_of(lm)
+    stack = lm_client_of(lm)
     told = {
         "scored": sum(one.score is not None for one in judged),
         "unasked": len(unasked),

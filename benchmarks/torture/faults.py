@@ -24,6 +24,7 @@ CONCURRENCY = 32
 SHARE = 0.2
 N_HUGE = 3
 ATTEMPTS = 6  # of the command line
+_UNREADABLE = 2  # requests for what cannot be read, in every finished run
 _UNANSWERED = ("http_400", "http_413", "http_422", "http_451", "too_long_a_prompt", "down")
 
 
@@ -90,6 +91,7 @@ class _Room:
         wrong = self.wrong(first["judged"])
         met = Counter(self.fault)
         unanswered = sum(met[fault] for fault in _UNANSWERED) + (ATTEMPTS - 1) * met["down"]
+        unread = _UNREADABLE * sum(met[one] for one in self.lasting if one not in _UNANSWERED)
         changed = sum(a != b for a, b in zip(first["judged"], second["judged"], strict=True))
         name = way.__name__.strip("_").replace("_", " ")
         for text in wrong[:5]:
@@ -114,17 +116,18 @@ class _Room:
                 requests == first["intents"] == first["calls"],
             ),
             row(
-                f"{name}: the same again asks only what was never answered, and says the same",
-                f"{asked_again} requests for {unanswered} unanswered, {second['calls']} counted; "
-                f"{changed} items differ",
-                asked_again == unanswered == second["calls"] and not changed,
+                f"{name}: the same again asks only what has no answer that can be read, and says "
+                "the same",
+                f"{asked_again} requests for {unanswered} unanswered and {unread} unreadable, "
+                f"{second['calls']} counted; {changed} items differ",
+                asked_again == unanswered + unread == second["calls"] and not changed,
             ),
         ]
 
 
 def _in_python(room: _Room) -> dict[str, Any]:
     from judgesmith import ActiveCritic, RatedItem, judge_each, model
-    from judgesmith.programs.lm import stack_of
+    from judgesmith.programs.lm import lm_client_of
 
     lm = model("openai/m", api_base=room.server.url, ledger=room.folder / "ledger.sqlite")
     items = (RatedItem(source="Judge it.", response=text) for text in room.texts)
@@ -133,7 +136,7 @@ def _in_python(room: _Room) -> dict[str, Any]:
         (judgement.score, judgement.problem)
         for _, judgement in judge_each(judge, items, lm=lm, concurrency=CONCURRENCY)
     ]
-    stack = stack_of(lm)
+    stack = lm_client_of(lm)
     return {
         "judged": judged,
         "calls": stack.usage.calls,

@@ -12,7 +12,7 @@ from benchmarks.torture import row
 from benchmarks.torture.fuzz import TARGETS
 from judgesmith.programs import SavedJudge, SavedJudgeError
 from judgesmith.programs.artifacts.saved import content_hash
-from judgesmith.programs.lm import Ledger, LedgerError
+from judgesmith.programs.lm import LedgerError, ResponseCache
 from judgesmith.programs.lm.cache.admin import rescue
 
 N_ANSWERS = 2_000
@@ -110,7 +110,7 @@ def _ledgers(folder: Path, quick: bool) -> Iterator[str]:
     from fuzz_ledgers import keep
 
     path = folder / "ledger.sqlite"
-    ledger = Ledger(path)
+    ledger = ResponseCache(path)
     answers = {n.to_bytes(16, "big"): f"answer {n} " * 30 for n in range(N_ANSWERS)}
     for identity, text in answers.items():
         keep(ledger, identity, text)
@@ -135,9 +135,9 @@ def _ledgers(folder: Path, quick: bool) -> Iterator[str]:
             lost += N_ANSWERS - found.answers
             used += sum(
                 answers[identity] != one.text
-                for identity, one in Ledger(new).lookup_many(answers).items()
+                for identity, one in ResponseCache(new).lookup_many(answers).items()
             )
-            Ledger(new).close()
+            ResponseCache(new).close()
             for left in folder.glob("new.sqlite*"):
                 left.unlink()
         measured = (
@@ -152,7 +152,7 @@ def _ledgers(folder: Path, quick: bool) -> Iterator[str]:
 def _asked(path: Path, answers: dict[bytes, str], rng: random.Random) -> tuple[int, int]:
     """Return how many lookups gave another answer, and how many errors name no way out."""
     wrong = silent = 0
-    ledger = Ledger(path)
+    ledger = ResponseCache(path)
     for identity in rng.sample(sorted(answers), 100):
         try:
             found = ledger.lookup(identity)

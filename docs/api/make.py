@@ -19,11 +19,38 @@ from docstrings import Link, inline, prose, read, section, whole
 from spelling import annotation_text, call, methods_of, value_gist, value_parts
 
 HERE = Path(__file__).resolve().parent
-ROOMS = ("signatures", "programs", "metrics", "optimizers", "experiments", "pytest_plugin")
+ROOMS = (
+    "signatures",
+    "programs",
+    "metrics",
+    "metrics.correlation",
+    "metrics.comparing",
+    "metrics.pairs",
+    "metrics.ratings",
+    "metrics.perturbations",
+    "metrics.spans",
+    "metrics.calibration",
+    "metrics.systems",
+    "metrics.audits",
+    "metrics.resampling",
+    "optimizers",
+    "experiments",
+    "pytest_plugin",
+)
 GUIDES = {
     "signatures": "judges.md",
     "programs": "judges.md",
     "metrics": "metrics.md",
+    "metrics.correlation": "metrics-correlation.md",
+    "metrics.comparing": "metrics-uncertainty.md",
+    "metrics.pairs": "metrics-pairs.md",
+    "metrics.ratings": "metrics-ordinal.md",
+    "metrics.perturbations": "metrics-discernment.md",
+    "metrics.spans": "metrics-spans.md",
+    "metrics.calibration": "metrics-calibration.md",
+    "metrics.systems": "metrics-prediction-powered.md",
+    "metrics.audits": "metrics-audits.md",
+    "metrics.resampling": "metrics-uncertainty.md",
     "optimizers": "compiling.md",
     "experiments": "command-line.md",
     "pytest_plugin": "pytest.md",
@@ -66,7 +93,9 @@ class Reference:
         self.places = {name: places_of(door) for name, door in self.doors.items()}
         self.told: dict[str, str] = {}
         self.homes: dict[object, tuple[str, str]] = {}
-        for room in (*(f"judgesmith.{one}" for one in ROOMS), "judgesmith"):
+        # A name is told in its own room, not in those that list it, too.
+        inner_first = sorted(ROOMS, key=lambda room: -room.count("."))
+        for room in (*(f"judgesmith.{one}" for one in inner_first), "judgesmith"):
             for name in self.places[room]:
                 self.homes.setdefault(identity(self.doors[room], name), (room, name))
                 self.told.setdefault(name, room)
@@ -80,7 +109,7 @@ class Reference:
             lines.append(section("Examples", example, self._linker(room, "")))
         if room == "judgesmith":
             lines.append(self._rooms())
-        if guide := GUIDES.get(room.rpartition(".")[2]):
+        if guide := GUIDES.get(room.partition(".")[2]):
             lines.append(f"How it is used: [{guide}](../{guide}).")
         lines += [self._table(room, *group) for group in self._groups(room)]
         lines += [self.entry(room, name) for name in own]
@@ -92,7 +121,7 @@ class Reference:
         for name, (module, _) in self.places[room].items():
             packages.setdefault(".".join(module.split(".")[:3]), []).append(name)
         n_inside = sum(module.count(".") > 2 for module, _ in self.places[room].values())
-        if 2 * n_inside < len(self.places[room]):
+        if 2 * n_inside < len(self.places[room]) or room.count(".") > 1:
             return [("", list(self.places[room]))]
         door = self.doors[room]
         for names in packages.values():
@@ -213,7 +242,7 @@ class Reference:
 
 def file_of(room: str) -> str:
     """Return the page of a room."""
-    return "README.md" if room == "judgesmith" else f"{room.partition('.')[2]}.md"
+    return "README.md" if room == "judgesmith" else f"{room.partition('.')[2].replace('.', '-')}.md"
 
 
 def pages() -> dict[str, str]:

@@ -66,8 +66,8 @@ def command(
     from judgesmith.experiments.ablation_table import ablation
     from judgesmith.experiments.chosen_targets import chosen_targets
     from judgesmith.programs.judging.executors import endpoint_of
-    from judgesmith.programs.lm import stack_of
-    from judgesmith.signatures.plain_faults import record_faults
+    from judgesmith.programs.lm import lm_client_of
+    from judgesmith.signatures.plain_data import record_faults
 
     given = [name.strip() for name in rows.split(",") if name.strip()]
     with blaming("--rows"):
@@ -101,17 +101,17 @@ def command(
             progress=progress,
             concurrency=concurrency,
         )
-    stack = stack_of(lm)
-    assert stack is not None
+    client = lm_client_of(lm)
+    assert client is not None
     if as_json:
-        spent = {"calls": stack.usage.calls, "cost_usd": stack.usage.cost_usd}
+        spent = {"calls": client.usage.calls, "cost_usd": client.usage.cost_usd}
         print_json({"folder": str(folder), **table.to_dict(), "asked": table.calls(), **spent})
     else:
         _print(table, folder)
     notes = _notes(table)
-    say_notes((*dataset.notes, *notes, *stack.adaptations), as_json=as_json)
+    say_notes((*dataset.notes, *notes, *client.adaptations), as_json=as_json)
     if not as_json:
-        say(f"model: {table.model}; {usage_text(stack.usage)}")
+        say(f"model: {table.model}; {usage_text(client.usage)}")
         say(f"judges and table are in {folder} (run {table.run})")
 
 

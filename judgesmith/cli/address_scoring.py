@@ -56,43 +56,49 @@ def score_at_addresses(
     """
     if engines.engine == LOCAL:
         raise OptionError(
-            "rows at addresses are read and written by a cluster; give --engine ray, too.",
+            "rows at addresses are read and written by a cluster.",
             option=ENGINE,
+            hint="give --engine ray, too.",
         )
     for one in files.inputs:
         if "://" not in one:
             raise OptionError(
-                f"{one[:80]!r} is a path, and other names are addresses; name addresses alone.",
+                f"{one[:80]!r} is a path, and other names are addresses.",
                 option=one[:80],
+                hint="name addresses alone.",
             )
     if "://" not in files.output:
         raise OptionError(
-            "rows that are read from addresses are written to one; name one, such as "
-            "s3://bucket/scores/.",
+            "rows that are read from addresses are written to one.",
             option=OUTPUT,
+            hint="name one, such as s3://bucket/scores/.",
         )
     for option in unfit:
-        raise OptionError(f"{option} is for files of this machine; leave it out.", option=option)
+        raise OptionError(
+            f"{option} is for files of this machine.", option=option, hint="leave it out."
+        )
     from judgesmith.experiments.clusters import ClusterError
     from judgesmith.experiments.clusters.addresses import FORMATS, score_addresses
     from judgesmith.experiments.columns import column_map
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
-    from judgesmith.programs.lm import stack_of
+    from judgesmith.programs.lm import lm_client_of
     from judgesmith.programs.lm.errors import public_address
 
     form = files.form or FORMATS[0]
     if form not in FORMATS:
         raise OptionError(
-            f"at addresses rows are written as {' or '.join(FORMATS)}; choose one.", option="--as"
+            f"at addresses rows are written as {' or '.join(FORMATS)}.",
+            option="--as",
+            hint="choose one.",
         )
     with blaming("--map"):
         column_map(files.columns)
     saved = load_saved(judge)
     run_id = f"score {saved.fingerprint} {' '.join(map(public_address, files.inputs))}"
     saved, (lm, *_) = asked_models(saved, engines.asked(choice), run_id=run_id, roles=roles)
-    stack = stack_of(lm)
-    assert stack is not None
-    before = stack.spent
+    client = lm_client_of(lm)
+    assert client is not None
+    before = client.spent
     try:
         with blaming(ENGINE):
             found = score_addresses(
@@ -109,8 +115,8 @@ def score_at_addresses(
             )
     except ClusterError as fault:
         raise OptionError(str(fault), option=ENGINE) from None
-    spent = stack.spent
-    usd = None if stack.price is None else spent.usd - before.usd
+    spent = client.spent
+    usd = None if client.price is None else spent.usd - before.usd
     output = public_address(files.output)
     if as_json:
         print_json(
@@ -119,7 +125,7 @@ def score_at_addresses(
                 "judge": saved.fingerprint,
                 "rows": found.n_rows,
                 "unscored": found.n_unscored,
-                "problems": dict(found.reasons),
+                **found.unscored_dict(),
                 "calls": spent.calls - before.calls,
                 "cost_usd": usd,
             }
@@ -130,4 +136,4 @@ def score_at_addresses(
             say(f"  {n} × {problem}")
         cost = "unknown cost" if usd is None else f"${usd:.4f}"
         say(f"{spent.calls - before.calls} calls, {cost}")
-    return unscored_status(found.n_rows, found.reasons, max_unscored)
+    return unscored_status(found.n_rows, found.causes, max_unscored)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from judgesmith.experiments.scoring import Shard
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
-    from judgesmith.programs.lm import StackModel
+    from judgesmith.programs.lm import ClientModel
     from judgesmith.programs.lm.batches import BatchDesk
     from judgesmith.signatures import RatedItem
 
@@ -116,23 +116,26 @@ class Batching:
             return
         if self.batch and self.batch_files is not None:
             raise OptionError(
-                f"{BATCH} submits requests itself and {FILES} leaves that to you; give one.",
+                f"{BATCH} submits requests itself and {FILES} leaves that to you.",
                 option=FILES,
+                hint="give one.",
             )
         if any(shard.once for shard in shards):
             raise OptionError(
                 "rows are read once for each round of questions, and standard input can be read "
-                "but once; name a file.",
+                "but once.",
                 option=self.option,
+                hint="name a file.",
             )
         if choice["taping"] is not None:
             raise OptionError(
-                "what is asked in batches is neither recorded nor replayed; leave this out.",
+                "what is asked in batches is neither recorded nor replayed.",
                 option=self.option,
+                hint="leave this out.",
             )
         if self.batch_files is not None and not Path(self.batch_files).is_dir():
-            fault = f"there is no folder {Path(self.batch_files)}; make it first."
-            raise OptionError(fault, option=FILES)
+            fault = f"there is no folder {Path(self.batch_files)}."
+            raise OptionError(fault, option=FILES, hint="make it first.")
 
     def check_models(self, names: Sequence[str], api_base: str | None) -> None:
         """Refuse models that are not asked in batches, where they are to be.
@@ -150,9 +153,9 @@ class Batching:
         served = [name for name in names if name != OFFLINE]
         if not served:
             raise OptionError(
-                "the offline model answers at once and for nothing; leave this out, or name a "
-                "model of OpenAI's protocol (--model openai/NAME).",
+                "the offline model answers at once and for nothing.",
                 option=self.option,
+                hint="leave this out, or name a model of OpenAI's protocol (--model openai/NAME).",
             )
         with blaming(self.option):
             for name in served:
@@ -163,13 +166,13 @@ class Batching:
         saved: AnySaved,
         read: Callable[[], Iterator[RatedItem]],
         desk: BatchDesk,
-        lm: StackModel | dspy.LM,
+        lm: ClientModel | dspy.LM,
         progress: Callable[[str, int, int | None], None] | None,
     ) -> tuple[Path, ...]:
         """Have all questions answered; return files that somebody else has to submit first."""
         from judgesmith.experiments.batch_scoring import answer_in_batches
 
-        self.check_models(list(desk.stacks), None)
+        self.check_models(list(desk.clients), None)
         watch = None if progress is None else (lambda words: progress(words, 0, None))
         with blaming(self.option):
             desk.check()
@@ -197,7 +200,7 @@ class BatchChoice(AskedChoice):
 
     desk: BatchDesk = field(repr=False)
 
-    def _made(self, name: str, **settings: Any) -> StackModel:
+    def _made(self, name: str, **settings: Any) -> ClientModel:
         from judgesmith.programs.lm.batches import batch_model
 
         made = super()._made(name, **settings)

@@ -167,7 +167,7 @@ def command(
     if perspective is None or output is None:
         missing = PERSPECTIVE if perspective is None else OUTPUT
         wanted = "global or local" if perspective is None else "a folder"
-        raise OptionError(f"a benchmark needs {missing}; name {wanted}.", option=missing)
+        raise OptionError(f"a benchmark needs {missing}.", option=missing, hint=f"name {wanted}.")
     _refuse_of_other(perspective)
     from judgesmith.experiments.benchmarking.beginning import start_of
     from judgesmith.experiments.benchmarking.building import benchmark_from
@@ -232,9 +232,9 @@ def _refuse_others(sheets: tuple[str, ...]) -> None:
     others = given_options(*(str(one.name) for one in every if one.name not in own))
     if others:
         raise OptionError(
-            f"{others[0]} builds a benchmark, and --spot-check reads what people say of one; drop "
-            "one of the two.",
+            f"{others[0]} builds a benchmark, and --spot-check reads what people say of one.",
             option=others[0],
+            hint="drop one of the two.",
         )
 
 
@@ -244,8 +244,9 @@ def _refuse_of_other(perspective: str) -> None:
     if strange:
         other = "local" if perspective == "global" else "global"
         raise OptionError(
-            f"{strange[0]} says something about the {other} perspective alone; drop it.",
+            f"{strange[0]} says something about the {other} perspective alone.",
             option=strange[0],
+            hint="drop it.",
         )
 
 
@@ -258,7 +259,9 @@ def _settings(
     if criteria is not None:
         names = tuple(name for one in criteria.split(",") if (name := one.strip()))
         if not names:
-            raise OptionError("--criteria names none; name one, or drop it.", option="--criteria")
+            raise OptionError(
+                "--criteria names none.", option="--criteria", hint="name one, or drop it."
+            )
     return BenchmarkSettings(perspective=perspective, criteria=names, **rest)
 
 

@@ -10,7 +10,7 @@ from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
     from judgesmith.experiments.besides import Besides
-    from judgesmith.metrics import ScaleUse
+    from judgesmith.metrics.audits import ScaleUse
 
 _OFTEN = 0.05
 """A score that fewer rows have is the most used one by accident."""

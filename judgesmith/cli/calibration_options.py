@@ -92,13 +92,15 @@ class CalibrationChoice:
 
         if not self.calibrate and (given := given_options("confidence", "within")):
             raise OptionError(
-                f"{given[0]} belongs to --calibrate; give it, or drop {given[0]}.", option=given[0]
+                f"{given[0]} belongs to --calibrate.",
+                option=given[0],
+                hint=f"give it, or drop {given[0]}.",
             )
         if self.calibrate and family_of(settings.protocol.judge).ranks:
             raise OptionError(
-                "scores that are ranks within a source are put on no scale of people; leave "
-                "--calibrate out.",
+                "scores that are ranks within a source are put on no scale of people.",
                 option="--calibrate",
+                hint="leave --calibrate out.",
             )
 
     def run(self, run: str, aside: DataSet | None) -> str:
@@ -121,22 +123,22 @@ class CalibrationChoice:
         from judgesmith.experiments.calibrating import CALIBRATION_SHARE
         from judgesmith.experiments.targets import targets_of
         from judgesmith.experiments.unseen import set_aside
-        from judgesmith.optimizers.calibrating import FEWEST_ROWS
+        from judgesmith.optimizers.fitting.calibrating import FEWEST_ROWS
 
         if not self.calibrate:
             return dataset, None
         if self.within is not None and not settings.protocol.scores_criteria:
             raise OptionError(
-                "--within needs a judge that scores criteria, whose spread tells how unsure it "
-                "is; drop it, or choose such a judge.",
+                "--within needs a judge that scores criteria, whose spread tells how unsure it is.",
                 option="--within",
+                hint="drop it, or choose such a judge.",
             )
         points = targets.scale.high - targets.scale.low
         if self.within is not None and self.within >= points:
             raise OptionError(
-                f"scores on {targets.scale} always lie within {points:g} points of people; "
-                f"give fewer than {points:g}, or drop --within.",
+                f"scores on {targets.scale} always lie within {points:g} points of people.",
                 option="--within",
+                hint=f"give fewer than {points:g}, or drop --within.",
             )
         rest, aside = set_aside(dataset, targets, share=CALIBRATION_SHARE, seed=settings.seed)
         kept = targets_of(aside, targets.name, settings.aggregate).rated
@@ -145,7 +147,8 @@ class CalibrationChoice:
             raise InputError(
                 f"a calibration keeps {CALIBRATION_SHARE:.0%} of the sources and needs "
                 f"{2 * FEWEST_ROWS} rated rows of several among them; there would be {len(kept)} "
-                f"of {n_sources}. Give more rated rows, or drop --calibrate."
+                f"of {n_sources}.",
+                hint="give more rated rows, or drop --calibrate.",
             )
         return rest, aside
 

@@ -98,7 +98,7 @@ def _refuse_shared(given: Mapping[str, Any], record: str | None) -> None:
         for other, place in others.items():
             if name and place and _resolved(name) == _resolved(place):
                 raise OptionError(
-                    f"{name} is what {other} names, too; name another file.", option=option
+                    f"{name} is what {other} names, too.", option=option, hint="name another file."
                 )
 
 
@@ -135,13 +135,13 @@ def _recording(folder: Path) -> Taping:
 
 
 def _write(taping: Taping, ledger: str, place: Path, *, as_json: bool) -> None:
-    from judgesmith.programs.lm import Ledger
+    from judgesmith.programs.lm import ResponseCache
     from judgesmith.programs.lm.cache.cassettes import record_cassette
 
     if not (taping.tape.answered or taping.tape.failures):
         say_notes([f"no answer was given, so {place} is not written."], as_json=as_json)
         return
-    n_answers = record_cassette(Ledger(ledger), place, tape=taping.tape, whole=False)
+    n_answers = record_cassette(ResponseCache(ledger), place, tape=taping.tape, whole=False)
     failed = len(taping.tape.failures)
     also = f" and {counted(failed, 'failed request')}" if failed else ""
     say_notes([f"{counted(n_answers, 'answer')}{also} are in {place}"], as_json=as_json)
@@ -150,11 +150,11 @@ def _write(taping: Taping, ledger: str, place: Path, *, as_json: bool) -> None:
 @contextmanager
 def _played(cassette: Path) -> Iterator[tuple[Taping, Path]]:
     """Yield what plays a cassette, and the ledger that its answers stand in."""
-    from judgesmith.programs.lm import Ledger
+    from judgesmith.programs.lm import ResponseCache
     from judgesmith.programs.lm.cache.cassettes import NotOnRecord, play_cassette
 
     with tempfile.TemporaryDirectory(prefix="judgesmith-") as folder:
-        ledger = Ledger(Path(folder) / "ledger.sqlite")
+        ledger = ResponseCache(Path(folder) / "ledger.sqlite")
         try:
             with blaming(REPLAY):
                 tape = play_cassette(cassette, ledger).tape
@@ -196,24 +196,26 @@ def record_place(
     if replay is not None:
         raise OptionError(
             "a run is recorded or replayed; its cassette would be a copy of what it is played "
-            f"from. Leave {RECORD} or {REPLAY} out.",
+            "from.",
             option=RECORD,
+            hint=f"leave {RECORD} or {REPLAY} out.",
         )
     if not Path(record).name:
-        raise OptionError(f"{record!r} names no file; name one.", option=RECORD)
+        raise OptionError(f"{record!r} names no file.", option=RECORD, hint="name one.")
     try:
         place = file_place(record, *read, like="run.jsonl.gz")
     except OptionError as fault:
         raise OptionError(str(fault), option=RECORD) from None
     if not place.name.endswith(_ENDS):
         raise OptionError(
-            f"a cassette is JSON Lines; name a file in .jsonl or .jsonl.gz, not {record}.",
+            "a cassette is JSON Lines.",
             option=RECORD,
+            hint=f"name a file in .jsonl or .jsonl.gz, not {record}.",
         )
     for other, option in ((output, "-o"), (ledger, "--ledger")):
         if other and Path(other).resolve() == place.resolve():
             raise OptionError(
-                f"{record} is what {option} names, too; name another file.", option=RECORD
+                f"{record} is what {option} names, too.", option=RECORD, hint="name another file."
             )
     if place.exists() and not force:
         raise OptionError(
@@ -236,5 +238,5 @@ def check_cassette(replay: str) -> Path:
     """
     place = Path(replay)
     if not place.is_file():
-        raise OptionError(f"there is no cassette {replay}; name a file.", option=REPLAY)
+        raise OptionError(f"there is no cassette {replay}.", option=REPLAY, hint="name a file.")
     return place

@@ -82,7 +82,7 @@ def command(
     from judgesmith.cli.compared import print_compared
     from judgesmith.experiments.comparing import compare_rows
     from judgesmith.experiments.stated_scores import other_models
-    from judgesmith.optimizers.objectives import parse_agreement
+    from judgesmith.optimizers.objectives.agreement import parse_agreement
     from judgesmith.programs.judging.runner import judges_sources
 
     with blaming("--objective"):
@@ -135,7 +135,7 @@ def _two(a: str, b: str) -> tuple[Named, Named]:
     first, second = named(a), named(b)
     same_place = (first.path or Path(a)).resolve() == (second.path or Path(b)).resolve()
     if same_place and first.recorded == second.recorded:
-        raise OptionError(f"A and B are both {b}; name two judges.", option=b)
+        raise OptionError(f"A and B are both {b}.", option=b, hint="name two judges.")
     return first, second
 
 
@@ -150,7 +150,9 @@ def _judges(sides: tuple[Named, Named]) -> list[AnySaved | None]:
     if first and second and first.fingerprint == second.fingerprint:
         b = sides[1].text
         raise OptionError(
-            f"A and B are the same judge (fingerprint {first.fingerprint}); name two.", option=b
+            f"A and B are the same judge (fingerprint {first.fingerprint}).",
+            option=b,
+            hint="name two.",
         )
     return judges
 
@@ -209,7 +211,9 @@ def _judged(
     models |= {one.name for one in by_role.values()}
     of_judges = [set(role_names(judge)) & set(by_role) if judge else set() for judge in judges]
     if unknown := set(by_role).difference(*of_judges, ()):
-        raise OptionError(f"neither judge has a role {min(unknown)[:80]!r}; drop it.", option=ROLE)
+        raise OptionError(
+            f"neither judge has a role {min(unknown)[:80]!r}.", option=ROLE, hint="drop it."
+        )
     run_id = f"compare {names} {dataset.digest} {targets.name}"
     found = []
     with stage_progress(quiet=quiet) as progress:

@@ -186,7 +186,7 @@ def command(
     if not as_json:
         print_examples(found, saved)
         print_saved(saved, folder, choice.asked_again(saved.models))
-    return unscored_status(found.unscored.n_rows, found.unscored.reasons, max_unscored)
+    return unscored_status(found.unscored.n_rows, found.unscored.causes, max_unscored)
 
 
 def _is_scored(made: AnySaved, most: float) -> bool:

@@ -11,7 +11,7 @@ from judgesmith.cli.options import given_options
 
 if TYPE_CHECKING:
     from judgesmith.experiments import CompileSettings
-    from judgesmith.programs import Family
+    from judgesmith.programs import JudgeFamily
 
 _OF_THE_JUDGE = (
     *("family", "rubric", "criteria", "inference", "variant", "criteria_calls", "explain"),
@@ -70,8 +70,9 @@ def refuse_another_search(optimizer: str) -> None:
         for option in given_options(name):
             raise OptionError(
                 f"{option} belongs to --optimizer {' or '.join(searches)}, and this is "
-                f"--optimizer {optimizer}; drop one of the two.",
+                f"--optimizer {optimizer}.",
                 option=option,
+                hint="drop one of the two.",
             )
 
 
@@ -81,8 +82,7 @@ def searches_protocol(optimizer: str, objective: str) -> bool:
     Nobody named another optimizer, and the objective takes no ratings. Whether there are ratings
     is seen later: see ``refuse_search_with_ratings``.
     """
-    from judgesmith.optimizers.grammar import parse_objectives
-    from judgesmith.optimizers.several_objectives import needs_versions, rated_terms
+    from judgesmith.optimizers.objectives.grammar import parse_objectives
 
     own = [name for name, searches in _OF_SEARCHES.items() if "protocol" in searches]
     if optimizer != "random" or given_options("optimizer") or not given_options(*own):
@@ -91,7 +91,7 @@ def searches_protocol(optimizer: str, objective: str) -> bool:
         aims = parse_objectives(objective)
     except ValueError:  # which is told where it is read
         return False
-    return needs_versions(aims) and not rated_terms(aims)
+    return "versions" in aims.needs and not aims.rated_terms
 
 
 def refuse_search_with_ratings(settings: CompileSettings) -> None:
@@ -100,13 +100,14 @@ def refuse_search_with_ratings(settings: CompileSettings) -> None:
         refuse_another_search("random")
 
 
-def refuse_without_wording(family: Family, optimizer: str) -> None:
+def refuse_without_wording(family: JudgeFamily, optimizer: str) -> None:
     """Refuse a search of wordings for a judge that asks a model nothing."""
     if not family.asks and optimizer not in ("none", "protocol", "random"):
         raise OptionError(
             f"--optimizer {optimizer} rewrites what a model is asked, and a {family.name} judge "
-            "asks none; say --optimizer protocol or none.",
+            "asks none.",
             option="--optimizer",
+            hint="say --optimizer protocol or none.",
         )
 
 
@@ -115,8 +116,9 @@ def refuse_beside_earlier() -> None:
     given = given_options(*_OF_THE_JUDGE, "without")
     if given:
         raise OptionError(
-            f"--from takes this from the earlier judge: {', '.join(given)}; drop one or the other.",
+            f"--from takes this from the earlier judge: {', '.join(given)}.",
             option="--from",
+            hint="drop one or the other.",
         )
 
 
@@ -141,14 +143,15 @@ def refuse_over_sources(objective: str, *, judge: str) -> None:
     judge : str
         What the judge, or its family, is called.
     """
-    from judgesmith.experiments.within_source import check_within_source
+    from judgesmith.experiments.within_source import AcrossSourcesError, check_within_source
 
     try:
         check_within_source(objective, judge=judge)
-    except ValueError as fault:
-        fact, found, instead = str(fault).rpartition("; say ")
-        if not found:
+    except AcrossSourcesError as fault:
+        if fault.instead is None:
             raise OptionError(str(fault), option="--objective") from fault
-        alone = instead.startswith(f"{objective.strip().partition('@')[0]}@")
-        say = f"--objective {instead}" if alone else f"{instead.rstrip('.')} in --objective."
-        raise OptionError(f"{fact}; say {say}", option="--objective") from fault
+        alone = fault.part == objective.strip()
+        say = f"--objective {fault.instead}." if alone else f"{fault.instead} in --objective."
+        raise OptionError(f"{fault.fact}.", option="--objective", hint=f"say {say}") from fault
+    except ValueError as fault:
+        raise OptionError(str(fault), option="--objective") from fault

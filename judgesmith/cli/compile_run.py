@@ -73,10 +73,10 @@ class CompileRun:
     @property
     def adaptations(self) -> list[str]:
         """What models were asked in another way than was said, each once."""
-        from judgesmith.programs.lm import stack_of
+        from judgesmith.programs.lm import lm_client_of
 
-        stacks = [stack for one in self.models if (stack := stack_of(one))]
-        return list(dict.fromkeys(text for stack in stacks for text in stack.adaptations))
+        clients = [client for one in self.models if (client := lm_client_of(one))]
+        return list(dict.fromkeys(text for client in clients for text in client.adaptations))
 
     def estimate(self) -> RunEstimate:
         """Return what the run would ask and cost."""
@@ -94,13 +94,14 @@ class CompileRun:
     def search_files(self, choice: ModelChoice, storage: str | None) -> SearchFiles:
         """Return where a search is kept: beside the ledger, or in the database that is named."""
         from judgesmith.experiments.searching import SearchFiles
-        from judgesmith.optimizers.studies import check_storage
+        from judgesmith.optimizers.storage import check_storage
 
         if choice.taping is not None and given_options("storage"):
             raise OptionError(
                 "a search that is recorded or replayed is made from its first trial on, and one in "
-                "a database may be begun; leave --storage out.",
+                "a database may be begun.",
                 option="--storage",
+                hint="leave --storage out.",
             )
         folder = choice.searches
         # From the environment it may be given to a search that has no use for it.
@@ -170,7 +171,7 @@ def prepared_run(
     from judgesmith.experiments.parts import parts_of
     from judgesmith.experiments.role_models import check_role_models
     from judgesmith.experiments.unlabelled import without_equal_ratings
-    from judgesmith.optimizers.competing_models import check_models
+    from judgesmith.optimizers.space.choices import check_models
 
     with blaming("--objective"):
         objective = settings.aims
@@ -178,10 +179,10 @@ def prepared_run(
     settings = _for_these(dataset, settings, calibration)
     if not dataset.criteria and not settings.minds_versions:
         raise OptionError(
-            f"{dataset.name} has no ratings to agree with; its {len(dataset)} items are unrated "
-            "(say --map score=COLUMN if a column holds ratings, or --objective d_avg, which takes "
-            "none).",
+            f"{dataset.name} has no ratings to agree with; its {len(dataset)} items are unrated.",
             option=data,
+            hint="say --map score=COLUMN if a column holds ratings, or --objective d_avg, which "
+            "takes none.",
         )
     with blaming("--target" if settings.target else data):
         targets = chosen_targets(dataset, settings)
@@ -234,14 +235,15 @@ def _for_these(
     if drawing and is_unlabelled(dataset, found):
         raise OptionError(
             f"{drawing[0]} is about examples to show, which takes ratings, and {dataset.name} has "
-            "none; leave it out, and the protocol is searched, as by --optimizer protocol.",
+            "none.",
             option=drawing[0],
+            hint="leave it out, and the protocol is searched, as by --optimizer protocol.",
         )
     if calibration.calibrate and is_unlabelled(dataset, found):
         raise OptionError(
-            f"a calibration is learned from ratings, and {dataset.name} has none; leave "
-            "--calibrate out.",
+            f"a calibration is learned from ratings, and {dataset.name} has none.",
             option="--calibrate",
+            hint="leave --calibrate out.",
         )
     return found
 

@@ -28,7 +28,7 @@ from judgesmith.cli.role_options import roles_of
 
 if TYPE_CHECKING:
     from judgesmith.experiments import CompileSettings
-    from judgesmith.programs import Family
+    from judgesmith.programs import JudgeFamily
     from judgesmith.programs.artifacts.saved import SavedJudge
 
 
@@ -135,7 +135,7 @@ def _others(models: str | None, first: str) -> tuple[str, ...]:
 
 
 def _settings(
-    family: Family,
+    family: JudgeFamily,
     start: dict[str, Any],
     picked: dict[str, str],
     rubric: str | None,
@@ -148,14 +148,15 @@ def _settings(
 ) -> CompileSettings:
     from judgesmith.experiments import CompileSettings
     from judgesmith.experiments.ablating import without as left_out
-    from judgesmith.programs.families.steps.inference_record import InferenceSettings
+    from judgesmith.programs.families.steps.task_inference import InferenceSettings
     from judgesmith.signatures import ActiveCriticConfig, Rubric
-    from judgesmith.signatures.plain_faults import record_faults
+    from judgesmith.signatures.plain_data import record_faults
 
     if rubric and criteria in ("inferred", "general"):
         raise OptionError(
-            f"--rubric gives the criteria, and --criteria {criteria} would take others; drop one.",
+            f"--rubric gives the criteria, and --criteria {criteria} would take others.",
             option="--criteria",
+            hint="drop one.",
         )
     twice = [name for name in rest["target"] if rest["target"].count(name) > 1]
     if twice:
@@ -167,9 +168,9 @@ def _settings(
         fine = family.name == "active-critic" and start["variant"] == "fine"
         if not start["rubric"].criteria and criteria is None and fine:
             raise OptionError(
-                f"{rubric}: there are no criteria, and the variant fine scores each; write some, "
-                "or use another variant.",
+                f"{rubric}: there are no criteria, and the variant fine scores each.",
                 option=rubric,
+                hint="write some, or use another variant.",
             )
     source = "given" if criteria == "general" or (rubric and criteria is None) else criteria
     if len(rest["target"]) > 1 and source == "given" and rubric:

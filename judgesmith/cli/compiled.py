@@ -41,7 +41,7 @@ def summary(saved: AnySaved, folder: Path, usage: Usage | None) -> dict[str, Any
         "calls": usage.calls if usage else 0,
         "cost_usd": usage.cost_usd if usage else 0.0,
         "rows": _rows(saved.rows),
-        **saved.agreement,
+        **saved.agreement.plain,
         **(
             {"calibration": None, NO_CALIBRATION: saved.settings[NO_CALIBRATION]} if missing else {}
         ),

@@ -66,7 +66,7 @@ def converted(name: str, files: tuple[str, ...], output: str, force: bool, as_js
     place = rows_place(output, *files, like=f"{conversion.name}.jsonl", force=force)
     twice = next((one for one in files if files.count(one) > 1), None)
     if twice is not None:
-        raise OptionError(f"{twice} is given twice; name each file once.", option="FILES")
+        raise OptionError(f"{twice} is given twice.", option="FILES", hint="name each file once.")
     for one in files:
         with blaming(one):
             open_rows(one)  # which reads nothing yet

@@ -96,7 +96,7 @@ def load_all(data: tuple[str, ...], columns: str | None, scales: tuple[str, ...]
         scale = scales_of(scales)
         given_scales(scale)
     if data.count("-") > 1:
-        raise OptionError("standard input is one file; name the others.", option="-")
+        raise OptionError("standard input is one file.", option="-", hint="name the others.")
     for one in data if len(data) > 1 else ():
         with blaming(one):
             open_rows(one)
@@ -126,11 +126,13 @@ def scales_of(given: tuple[str, ...]) -> str | dict[str, str] | None:
             raise InputError(f"a scale is written LOW..HIGH or NAME=LOW..HIGH; got {given[0]!r}.")
         twice = [name for name in names if names.count(name) > 1]
         if twice:
-            raise InputError(f"the scale of {twice[0]} is given twice; keep one of the two.")
+            raise InputError(
+                f"the scale of {twice[0]} is given twice.", hint="keep one of the two."
+            )
         return {name: scale for name, (_, _, scale) in zip(names, named, strict=True)}
     if len(given) > 1:
         raise InputError(
-            f"the scales {', '.join(given)} do not say which criterion each is for; write "
-            f"NAME={given[0]}."
+            f"the scales {', '.join(given)} do not say which criterion each is for.",
+            hint=f"write NAME={given[0]}.",
         )
     return given[0]

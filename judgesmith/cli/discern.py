@@ -200,28 +200,30 @@ def _refuse_mixed(given: Named, criterion: str | None) -> None:
     if given.path is None and criterion is not None:
         raise OptionError(
             f"--criterion picks one of the criteria in a file of scores, and {given.text} is a "
-            "judge, of which all criteria are tested; leave it out.",
+            "judge, of which all criteria are tested.",
             option="--criterion",
+            hint="leave it out.",
         )
     said = given_options(*_OF_JUDGES)
     if given.path is not None and said:
         raise OptionError(
-            f"{given.text} is a file of scores, and no model is asked; leave out {said[0]}.",
+            f"{given.text} is a file of scores, and no model is asked.",
             option=said[0],
+            hint=f"leave out {said[0]}.",
         )
 
 
 def _to_ask(judge: str, samples: int | None, temperature: float | None) -> AnySaved:
-    from judgesmith.programs.artifacts.derived import with_sampling
-    from judgesmith.programs.artifacts.saved_ensembles import load_saved
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved, with_sampling
     from judgesmith.programs.judging.runner import judges_sources
 
     saved = load_saved(judge)
     if judges_sources(saved):
         raise OptionError(
             f"{judge} compares the responses to a source with each other, and here each text is "
-            "judged by itself; name another judge.",
+            "judged by itself.",
             option=judge,
+            hint="name another judge.",
         )
     with blaming("--samples" if samples is not None else "--temperature"):
         return with_sampling(saved, samples=samples, temperature=temperature)

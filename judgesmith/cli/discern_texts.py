@@ -60,8 +60,9 @@ def versions_in(
         perturbed = some_originals(perturbed, sample, rng=rng)
     if not perturbed.n_versions:
         raise OptionError(
-            f"no text in {dataset.name} has a version to compare it with; give rows with both.",
+            f"no text in {dataset.name} has a version to compare it with.",
             option=data,
+            hint="give rows with both.",
         )
     return perturbed
 
@@ -90,9 +91,9 @@ def _made(
     if not found.n_versions:
         reasons = ", ".join(f"{n} × {reason}" for reason, n in pool.left_out.items())
         raise OptionError(
-            f"no text of {dataset.name} can be changed{': ' if reasons else ''}{reasons}; give "
-            "longer texts, or make versions with judgesmith perturb.",
+            f"no text of {dataset.name} can be changed{': ' if reasons else ''}{reasons}.",
             option=data,
+            hint="give longer texts, or make versions with judgesmith perturb.",
         )
     left_out = tuple(f"left out: {n} × {reason}." for reason, n in pool.left_out.items())
     made = f"versions are made by rule from the {part.which}; perturb has more choices."
@@ -101,13 +102,13 @@ def _made(
 
 def known_task(named_task: str | None, dataset: DataSet) -> str | None:
     """Return the task that is named, or the one that all rows state, as far as it is known."""
-    from judgesmith.metrics import EXPERT_WEIGHTS
+    from judgesmith.metrics.perturbations import EXPERT_WEIGHTS
 
     if named_task is not None and named_task not in EXPERT_WEIGHTS:
         raise OptionError(
-            f"no changes are known for the task {named_task!r}; name one of "
-            f"{', '.join(EXPERT_WEIGHTS)}, or leave --task out.",
+            f"no changes are known for the task {named_task!r}.",
             option="--task",
+            hint=f"name one of {', '.join(EXPERT_WEIGHTS)}, or leave --task out.",
         )
     stated = {item.extra.get("task") for item in dataset}
     of_rows = next(iter(stated)) if len(stated) == 1 else None

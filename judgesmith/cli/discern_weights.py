@@ -18,14 +18,15 @@ AUTO, NONE = "auto", "none"
 def given_weights(weights: str, perturbed: PerturbedSet) -> Shares | None:
     """Return the weights in a file, read before anything is asked; None where none is named."""
     from judgesmith.experiments.version_weights import read_weights
-    from judgesmith.metrics import EXPERT_WEIGHTS
+    from judgesmith.metrics.perturbations import EXPERT_WEIGHTS
 
     if weights in (AUTO, NONE, *EXPERT_WEIGHTS):
         return None
     if not Path(weights).is_file():
         raise OptionError(
-            f"there is no file {weights}; name one, or auto, none, {', '.join(EXPERT_WEIGHTS)}.",
+            f"there is no file {weights}.",
             option="--weights",
+            hint=f"name one, or auto, none, {', '.join(EXPERT_WEIGHTS)}.",
         )
     with blaming("--weights"):
         return read_weights(weights, perturbed.kinds)
@@ -57,7 +58,8 @@ def weights_for(
     if missing:
         raise OptionError(
             f"the weights for {weights} need scores on {', '.join(missing)}, and the judge has "
-            f"{', '.join(metrics)}; give others in a file.",
+            f"{', '.join(metrics)}.",
             option="--weights",
+            hint="give others in a file.",
         )
     return weights_of_task(weights, perturbed.kinds, metrics)

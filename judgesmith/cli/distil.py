@@ -107,10 +107,9 @@ def command(
     from judgesmith.experiments.distilling.distilling import distillation
     from judgesmith.experiments.distilling.folder import check_distilled, save_distilled
     from judgesmith.experiments.distilling.settings import DistilSettings
-    from judgesmith.programs.artifacts.derived import pointed_rubric
-    from judgesmith.programs.artifacts.saved_ensembles import load_saved
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved, pointed_rubric
     from judgesmith.programs.judging.rows import usage_of
-    from judgesmith.signatures.plain_faults import record_faults
+    from judgesmith.signatures.plain_data import record_faults
 
     choice = replace(ModelChoice.taken_from(rest), needs_keys=not dry_run)
     with record_faults():

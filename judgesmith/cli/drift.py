@@ -78,11 +78,12 @@ def command(
 
     if against_inputs is not None and against is None:
         raise OptionError(
-            "these are texts of earlier scores, and none are named; name them with --against.",
+            "these are texts of earlier scores, and none are named.",
             option="--against-inputs",
+            hint="name them with --against.",
         )
     if [scores, inputs, against, against_inputs].count("-") > 1:
-        raise OptionError("standard input is one file; name the others.", option="-")
+        raise OptionError("standard input is one file.", option="-", hint="name the others.")
     saved = load_saved(judge)
     with blaming("--map"):
         column_map(columns)
@@ -127,10 +128,11 @@ def _known(saved: AnySaved, judge: str) -> Snapshot:
         found = known_before(saved)
     if found is None:
         raise OptionError(
-            f"{judge} does not say what its scores and texts were like when it was made; compile "
+            f"{judge} does not say what its scores and texts were like when it was made.",
+            option=judge,
+            hint="compile "
             f"it again, or name earlier scores: judgesmith drift {shlex.quote(judge)} SCORES "
             "--against OLD.",
-            option=judge,
         )
     return found
 

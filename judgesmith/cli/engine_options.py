@@ -81,17 +81,22 @@ class EngineChoice:
             for option, given in ((ADDRESS, self.address), (WORKERS, self.workers)):
                 if given is not None:
                     raise OptionError(
-                        f"{option} is about a cluster; give {ENGINE} {RAY}, too.", option=option
+                        f"{option} is about a cluster.",
+                        option=option,
+                        hint=f"give {ENGINE} {RAY}, too.",
                     )
             return
         if in_batches:
             raise OptionError(
-                "batches are answered elsewhere and leave workers nothing to do; leave this out.",
+                "batches are answered elsewhere and leave workers nothing to do.",
                 option=ENGINE,
+                hint="leave this out.",
             )
         if choice["taping"] is not None:
             raise OptionError(
-                "what workers ask is neither recorded nor replayed; leave this out.", option=ENGINE
+                "what workers ask is neither recorded nor replayed.",
+                option=ENGINE,
+                hint="leave this out.",
             )
         from judgesmith.experiments.clusters.connecting import ray_module
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         PlaceAgreement,
         SpanEvaluation,
     )
-    from judgesmith.metrics import SpanAgreement
+    from judgesmith.metrics.spans import SpanAgreement
 
 _RATES = ("precision", "recall", "f1")
 

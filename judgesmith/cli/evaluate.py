@@ -138,7 +138,7 @@ def command(
     else:
         _print_scores(found, name=dataset.name, is_judge=given.path is None)
     say_notes(notes, as_json=as_json)
-    return unscored_status(found.unscored.n_rows, found.unscored.reasons, max_unscored)
+    return unscored_status(found.unscored.n_rows, found.unscored.causes, max_unscored)
 
 
 def _print_scores(found: Evaluation, *, name: str, is_judge: bool) -> None:
@@ -208,8 +208,8 @@ def _refuse_unrated(made_for: str, dataset: DataSet) -> None:
     if names and "+" not in made_for and meant_by(made_for, names) is None:
         raise InputError(
             f"the judge was compiled for {made_for!r}, which nobody rated in {dataset.name}; "
-            f"there is {', '.join(names)}. Say which ratings its score is to be compared with: "
-            "--target NAME."
+            f"there is {', '.join(names)}.",
+            hint="say which ratings its score is to be compared with: --target NAME.",
         )
 
 
@@ -252,9 +252,9 @@ def _of_scores(
         return found, notes
     if answers is not None:
         raise OptionError(
-            f"{given.text} holds comparisons of two texts, which are points of no scale; leave "
-            "--answers out.",
+            f"{given.text} holds comparisons of two texts, which are points of no scale.",
             option="--answers",
+            hint="leave --answers out.",
         )
     with blaming(given.text):
         return evaluate_preferences(scores, dataset, targets), notes

@@ -56,8 +56,9 @@ def command(
     saved = load_saved(judge)
     if not isinstance(saved, SavedJudge) or not isinstance(saved.protocol, ExemplarConfig):
         raise OptionError(
-            f"{judge} writes no exemplars; name a judge that compile --judge exemplar made.",
+            f"{judge} writes no exemplars.",
             option=judge,
+            hint="name a judge that compile --judge exemplar made.",
         )
     with blaming("--map"):
         column_map(columns)

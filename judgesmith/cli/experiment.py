@@ -78,12 +78,14 @@ def command(
     from judgesmith.experiments.runs.workers import helped_by
     from judgesmith.experiments.specs import cells_of, read_sets, read_spec
     from judgesmith.programs.judging.rows import usage_of
-    from judgesmith.programs.lm import Ledger
+    from judgesmith.programs.lm import ResponseCache
     from judgesmith.programs.lm.cache.cassettes import Tape, read_cassette, record_cassette
 
     if not Path(spec).is_file():
         raise OptionError(
-            f"there is no file {spec}; write one with 'judgesmith init {spec}'.", option=spec
+            f"there is no file {spec}.",
+            option=spec,
+            hint=f"write one with 'judgesmith init {spec}'.",
         )
     declared = read_spec(spec)
     place = check_place(output)
@@ -124,7 +126,7 @@ def command(
         text = Path(spec).read_text(encoding="utf-8-sig")
         folder = RunFolder.opened(place, declared, text=text, overwrite=force)
     if played is not None:
-        models.tape = played.play(Ledger(ledger)).tape
+        models.tape = played.play(ResponseCache(ledger)).tape
     tracker = begun_tracker(declared, folder, address, uri=tracking_uri)
     again = ["experiment", spec, "-o", output, "--json"]
     again += [] if replay is None else ["--replay", replay]
@@ -148,7 +150,7 @@ def command(
     if tracker is not None:
         tracker.close(found)
     if kept:
-        record_cassette(Ledger(ledger), kept, tape=tape)
+        record_cassette(ResponseCache(ledger), kept, tape=tape)
     usage = usage_of(*models.made)
     if as_json:
         spent = {"calls": usage.calls, "cost_usd": usage.cost_usd} if usage else {}

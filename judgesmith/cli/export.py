@@ -16,7 +16,7 @@ from judgesmith.cli.printing import counted, print_json, say, say_notes
 
 if TYPE_CHECKING:
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
-    from judgesmith.programs.exporting.exporting import Exported
+    from judgesmith.programs.exporting.export import Exported
 
 _MODULES = ("python", "inspect")  # forms that are imported by the name of their place
 
@@ -56,8 +56,12 @@ def command(
     asked again.
     """
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
-    from judgesmith.programs.exporting.exporting import check_carried, check_free, export_judge
-    from judgesmith.programs.exporting.forms import form_of
+    from judgesmith.programs.exporting.export import (
+        check_carried,
+        check_free,
+        export_judge,
+        form_of,
+    )
 
     place = check_place(output)
     saved = load_saved(judge)
@@ -89,9 +93,9 @@ def command(
 def _check_golden(saved: AnySaved) -> None:
     if not saved.golden:
         raise OptionError(
-            "there is nothing to verify with: the judge was saved without texts; leave --verify "
-            "and the model out, or compile it without --no-texts.",
+            "there is nothing to verify with: the judge was saved without texts.",
             option="--verify",
+            hint="leave --verify and the model out, or compile it without --no-texts.",
         )
 
 

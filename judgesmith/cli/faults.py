@@ -10,21 +10,14 @@ from contextlib import contextmanager
 
 import click
 
-from judgesmith.errors import InputError, JudgesmithError, file_faults
-
-_ADVICE = re.compile(
-    r"(?:ask|check|choose|compile|convert|did|drop|free|give|keep|leave|make|move|name|put|rate"
-    r"|record|remove|restore|say|set|take|use|wait|write)\b",
-    re.IGNORECASE,
-)
-"""What opens the part of a message that says what to do."""
+from judgesmith.errors import InputError, JudgesmithError, file_faults, hint_of
 
 
 class OptionError(InputError):
     """What cannot be, and which option says so, or which file."""
 
-    def __init__(self, message: str, *, option: str) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, option: str, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
         self.option = option
 
 
@@ -34,7 +27,7 @@ def blaming(option: str, *, given: bool = True) -> Iterator[None]:
 
     A file is to blame like an option. Faults that know of a place themselves keep it.
     """
-    from judgesmith.signatures.plain_faults import record_faults
+    from judgesmith.signatures.plain_data import record_faults
 
     try:
         with record_faults(), file_faults():
@@ -58,28 +51,22 @@ def described(fault: Exception) -> dict[str, str | None]:
     """Return ``error``, ``where`` and ``hint`` of a fault, each None where there is none.
 
     What is said in the hint is not said in the error again.
-
-    Examples
-    --------
-    >>> described(ValueError("a.yaml: not YAML; give a mapping."))
-    {'error': 'a.yaml: not YAML.', 'where': 'a.yaml', 'hint': 'give a mapping.'}
     """
     message = _message(fault)
-    # What to do about the last of several problems is no advice about them all.
-    several = len(getattr(fault, "problems", ())) > 1
-    error, hint = (message, None) if several else _parted(message)
+    hint = hint_of(fault)
+    error = f"{message.removesuffix(f'; {hint}')}." if hint else message
     return {
         "error": error,
         "where": _where(fault, message),
-        "hint": hint or _manual(fault) or _later(fault),
+        "hint": hint or _meant(fault) or _manual(fault) or _later(fault),
     }
 
 
 def _message(fault: Exception) -> str:
     if isinstance(fault, click.NoSuchOption):
-        return f"there is no option {fault.option_name}{_meant(fault.possibilities)}"
+        return f"there is no option {fault.option_name}."
     if isinstance(fault, click.UsageError) and (unknown := _NO_COMMAND.match(fault.message)):
-        return f"there is no command {unknown[1]}{_meant(_commands_like(unknown[1], fault.ctx))}"
+        return f"there is no command {unknown[1]}."
     if isinstance(fault, click.ClickException):
         return fault.format_message()
     return str(fault)
@@ -94,8 +81,14 @@ def _commands_like(name: str, context: click.Context | None) -> list[str]:
     return difflib.get_close_matches(name, known)
 
 
-def _meant(names: Sequence[str] | None) -> str:
-    return f"; did you mean {' or '.join(sorted(names))}?" if names else "."
+def _meant(fault: Exception) -> str | None:
+    """Return the question whether a command or an option of a name like it was meant."""
+    names: Sequence[str] | None = None
+    if isinstance(fault, click.NoSuchOption):
+        names = fault.possibilities
+    elif isinstance(fault, click.UsageError) and (unknown := _NO_COMMAND.match(fault.message)):
+        names = _commands_like(unknown[1], fault.ctx)
+    return f"did you mean {' or '.join(sorted(names))}?" if names else None
 
 
 def _manual(fault: Exception) -> str | None:
@@ -140,17 +133,3 @@ def _own_place(fault: Exception) -> str | None:
         is_option = isinstance(fault.param, click.Option)
         return max(fault.param.opts, key=len) if is_option else fault.param.human_readable_name
     return "--ledger" if _is_of(fault, "LedgerError") else None
-
-
-def _parted(message: str) -> tuple[str, str | None]:
-    """Return what is wrong and, where the last line ends in advice, what to do."""
-    above, newline, sentence = message.rpartition("\n")
-    for start in ("; ", ". "):
-        fact, found, advice = sentence.rpartition(start)
-        if found and _ADVICE.match(advice):
-            return f"{above}{newline}{fact}.", advice
-    fact, found, rest = sentence.rpartition(" (")
-    advice, closed, after = rest.partition(")")
-    if found and closed and _ADVICE.match(advice):
-        return f"{above}{newline}{fact}{after}", advice
-    return message, None

@@ -8,33 +8,33 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from judgesmith.programs.lm import Stack
+    from judgesmith.programs.lm import LMClient
 
-_opened: ContextVar[list[Stack] | None] = ContextVar("judgesmith_opened", default=None)
+_opened: ContextVar[list[LMClient] | None] = ContextVar("judgesmith_opened", default=None)
 
 
 @contextmanager
 def finishing() -> Iterator[None]:
-    """Finish the runs of all stacks that are opened in the block, unless it ends by a fault."""
-    stacks: list[Stack] = []
-    token = _opened.set(stacks)
+    """Finish the runs of all clients that are opened in the block, unless it ends by a fault."""
+    clients: list[LMClient] = []
+    token = _opened.set(clients)
     try:
         yield
-        for stack in stacks:
-            stack.finish()
+        for client in clients:
+            client.finish()
     finally:
         _opened.reset(token)
 
 
-def opened(stack: Stack) -> None:
-    """Note that a command asks through a stack."""
-    stacks = _opened.get()
-    if stacks is not None:
-        stacks.append(stack)
+def opened(client: LMClient) -> None:
+    """Note that a command asks through a client."""
+    clients = _opened.get()
+    if clients is not None:
+        clients.append(client)
 
 
 def leave_unfinished() -> None:
     """Have the command end without finishing anything, as something is still to come."""
-    stacks = _opened.get()
-    if stacks is not None:
-        stacks.clear()
+    clients = _opened.get()
+    if clients is not None:
+        clients.clear()

@@ -92,11 +92,11 @@ def command(
     continues where an interrupted one was. DATA is described under 'judgesmith check --help'.
     """
     from judgesmith.experiments.inferring import InferenceRun, infer_rubric
-    from judgesmith.programs.families.steps.inference_record import InferenceSettings
+    from judgesmith.programs.families.steps.task_inference import InferenceSettings
     from judgesmith.programs.judging.executors import endpoint_of
-    from judgesmith.programs.lm import BudgetSpent, stack_of
+    from judgesmith.programs.lm import BudgetSpent, lm_client_of
     from judgesmith.signatures import Rubric
-    from judgesmith.signatures.plain_faults import record_faults
+    from judgesmith.signatures.plain_data import record_faults
 
     place = file_place(output, data, keep, like="rubric.yaml")
     choice = ModelChoice.taken_from(rest)
@@ -121,26 +121,26 @@ def command(
             _refuse_another(place, fingerprint)
     lm = choice.lm(run_id=f"infer {fingerprint}")
     choice.check_key(lm)
-    stack = stack_of(lm)
-    assert stack is not None
+    client = lm_client_of(lm)
+    assert client is not None
     try:
         blamed = blaming("--target" if target != "auto" else data)
         with stage_progress(quiet=as_json) as progress, blamed:
             tell = None if progress is None else (lambda n: progress("questions", n, None))
             found = infer_rubric(dataset, run, lm=lm, progress=tell)
     except BudgetSpent as spent:
-        _tell_spent(spent, dataset, stack.usage, as_json=as_json)
+        _tell_spent(spent, dataset, client.usage, as_json=as_json)
         return
     with blaming(OUTPUT):
         _write(place, found.rubric.to_yaml(), force=force)
     notes = (*dataset.notes, *found.notes)
     if as_json:
-        print_json(_summary(found.rubric, output, stack.usage))
+        print_json(_summary(found.rubric, output, client.usage))
         say_notes(notes, as_json=True)
     else:
         _print(found, _as_read(data, columns, scales, target, aggregate), output)
         say_notes(notes, as_json=False)
-        say(usage_text(stack.usage))
+        say(usage_text(client.usage))
 
 
 # Questions of one inference follow from each other: there is nothing to ask at the same time.
@@ -153,7 +153,9 @@ def _parts(without: str) -> tuple[str, ...]:
     if unknown:
         raise InputError(f"--without takes {' or '.join(PARTS)}; got {', '.join(unknown)}.")
     if len(parts) == len(PARTS):
-        raise InputError("without task and criteria there is nothing to infer; name one of them.")
+        raise InputError(
+            "without task and criteria there is nothing to infer.", hint="name one of them."
+        )
     return parts
 
 
@@ -167,7 +169,9 @@ def _refuse_another(place: Path, fingerprint: str) -> None:
         made_by = None
     if made_by != fingerprint:
         what = "holds a rubric from another run" if made_by else "is there already"
-        raise ExistingFileError(f"{place} {what}; name another file, or replace it with --force.")
+        raise ExistingFileError(
+            f"{place} {what}.", hint="name another file, or replace it with --force."
+        )
 
 
 @file_faults()
@@ -176,8 +180,8 @@ def _write(place: Path, text: str, *, force: bool) -> None:
     if place.exists() and not force:
         if place.read_text(encoding="utf-8") != text:
             raise ExistingFileError(
-                f"{place} was edited since this run made it; name another file, or drop the edits "
-                "with --force."
+                f"{place} was edited since this run made it.",
+                hint="name another file, or drop the edits with --force.",
             )
         return
     with draft_beside(place) as draft:

@@ -61,9 +61,9 @@ def _place(spec: str, *, force: bool) -> Path:
     except OptionError as fault:
         raise OptionError(str(fault).removeprefix("-o "), option=spec or "SPEC.yaml") from None
     if place.suffix not in (".yaml", ".yml"):
-        raise InputError(f"a specification is YAML; name a file in .yaml, not {spec}.")
+        raise InputError("a specification is YAML.", hint=f"name a file in .yaml, not {spec}.")
     if place.exists() and not force:
         raise ExistingFileError(
-            f"{spec} is there already; name another file, or replace it with --force."
+            f"{spec} is there already.", hint="name another file, or replace it with --force."
         )
     return place

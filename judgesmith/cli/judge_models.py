@@ -68,11 +68,13 @@ def refuse_unnamed(
     address = None if without_network else choice.api_base
     endpoints = {name: engine_for(name, api_base=address).endpoint for name in others}
     if without_network:
-        fault = refusal(endpoints, "Leave --model offline out, or give --role ROLE=offline.")
+        fault = refusal(endpoints, "leave --model offline out, or give --role ROLE=offline.")
     else:
         allow = " ".join(f"--allow-model {shlex.quote(name[:200])}" for name in others)
-        fault = refusal(endpoints, f"Name it with {allow}, or give another with --model.")
-    raise OptionError(str(fault), option="--model" if without_network else "--allow-model")
+        fault = refusal(endpoints, f"name it with {allow}, or give another with --model.")
+    raise OptionError(
+        str(fault), option="--model" if without_network else "--allow-model"
+    ) from fault
 
 
 def asked_models(
@@ -107,9 +109,9 @@ def asked_models(
     if isinstance(saved, SavedHolder):
         if roles and not saved.part_names:
             raise OptionError(
-                "roles are of one judge or of a panel, and this judge holds another one; name a "
-                "model with --model.",
+                "roles are of one judge or of a panel, and this judge holds another one.",
                 option=ROLE,
+                hint="name a model with --model.",
             )
         found = panel_models(saved, models_by_part(roles), choice, run_id=run_id)
         found.check_keys(choice)

@@ -12,7 +12,7 @@ from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.options import Command, given_options, together
 
 if TYPE_CHECKING:
-    from judgesmith.programs import Family
+    from judgesmith.programs import JudgeFamily
     from judgesmith.signatures.config import JudgeConfig
 
 _JUDGES = (
@@ -108,7 +108,7 @@ def judge_options(command: Command) -> Command:
     )
 
 
-def family_named(name: str) -> Family:
+def family_named(name: str) -> JudgeFamily:
     """Return the family of that name, refusing options that it has nothing of."""
     from judgesmith.programs import family_of
 
@@ -119,9 +119,9 @@ def family_named(name: str) -> Family:
     lacking += [] if family.asks else _ASKING
     if given := given_options(*lacking):
         raise OptionError(
-            f"{given[0]} does not apply to a {name} judge, which {family.about}; drop one of the "
-            "two.",
+            f"{given[0]} does not apply to a {name} judge, which {family.about}.",
             option=given[0],
+            hint="drop one of the two.",
         )
     return family
 
@@ -149,7 +149,7 @@ give --choose again for each further one; got 'answers=1-5,samples=3'.
         if not (name and equals and option):
             raise OptionError(f"expected CHOICE=OPTION; got {one!r}.", option="--choose")
         if name in picked:
-            raise OptionError(f"{name} is chosen twice; drop one.", option="--choose")
+            raise OptionError(f"{name} is chosen twice.", option="--choose", hint="drop one.")
         if re.search(r",\s*\w+\s*=", option):
             raise OptionError(
                 f"one choice at a time, such as --choose {name}={option.partition(',')[0]}; "
@@ -160,7 +160,9 @@ give --choose again for each further one; got 'answers=1-5,samples=3'.
     return picked
 
 
-def protocol_of(family: Family, parts: Mapping[str, Any], picked: Mapping[str, str]) -> JudgeConfig:
+def protocol_of(
+    family: JudgeFamily, parts: Mapping[str, Any], picked: Mapping[str, str]
+) -> JudgeConfig:
     """Return the protocol that the options describe.
 
     Parameters
@@ -173,7 +175,7 @@ def protocol_of(family: Family, parts: Mapping[str, Any], picked: Mapping[str, s
         Options of its choices.
     """
     from judgesmith.programs.judging.choices import decided_by_names
-    from judgesmith.signatures.plain_faults import record_faults
+    from judgesmith.signatures.plain_data import record_faults
 
     known = family.protocol_class.model_fields
     own = {name: one for name, one in parts.items() if name in known}

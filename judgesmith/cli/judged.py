@@ -92,9 +92,9 @@ def named(text: str) -> Named:
     path, recorded = scores_path(text)
     if path is None and not Path(text).exists():
         raise OptionError(
-            f"there is no judge and no file of scores called {text}; name a folder that compile "
-            "made, or a file of scores.",
+            f"there is no judge and no file of scores called {text}.",
             option=text,
+            hint="name a folder that compile made, or a file of scores.",
         )
     return Named(text=text, path=path, recorded=recorded)
 
@@ -109,9 +109,9 @@ def criterion_option(command: Command) -> Command:
 def refuse_criterion(text: str) -> OptionError:
     """Return the fault of a ``--criterion`` where there is no file of scores, but a judge."""
     return OptionError(
-        f"--criterion picks one of the criteria in a file of scores, and {text} is a judge; "
-        "say --target NAME to compare its scores on a criterion.",
+        f"--criterion picks one of the criteria in a file of scores, and {text} is a judge.",
         option="--criterion",
+        hint="say --target NAME to compare its scores on a criterion.",
     )
 
 

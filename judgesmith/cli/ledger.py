@@ -29,10 +29,10 @@ def command() -> None:
 @json_option
 def stats(ledger: str, as_json: bool) -> None:
     """Say what the ledger holds, by model."""
-    from judgesmith.programs.lm import Ledger
+    from judgesmith.programs.lm import ResponseCache
     from judgesmith.programs.lm.cache.admin import ledger_stats
 
-    found = ledger_stats(Ledger(ledger))
+    found = ledger_stats(ResponseCache(ledger))
     if as_json:
         print_json(asdict(found))
         return
@@ -59,16 +59,17 @@ def prune(ledger: str, older_than_days: float | None, model: str | None, as_json
 
     What runs have spent stays on record. To start anew, delete the file.
     """
-    from judgesmith.programs.lm import Ledger
+    from judgesmith.programs.lm import ResponseCache
     from judgesmith.programs.lm.cache.admin import prune as pruned
     from judgesmith.programs.lm.cache.store import shown_place
 
     if older_than_days is None and model is None:
         raise OptionError(
-            "all answers would go; say which ones: --older-than-days, --model or both.",
+            "all answers would go.",
             option="--older-than-days",
+            hint="say which ones: --older-than-days, --model or both.",
         )
-    n = pruned(Ledger(ledger), older_than_days=older_than_days, model=model)
+    n = pruned(ResponseCache(ledger), older_than_days=older_than_days, model=model)
     if as_json:
         print_json({"ledger": shown_place(ledger), "removed": n})
     else:
@@ -82,28 +83,29 @@ def prune(ledger: str, older_than_days: float | None, model: str | None, as_json
 @json_option
 def export(ledger: str, output: str | None, force: bool, as_json: bool) -> None:
     """Write every answer as JSON Lines."""
-    from judgesmith.programs.lm import Ledger
+    from judgesmith.programs.lm import ResponseCache
     from judgesmith.programs.lm.cache.admin import export as exported
     from judgesmith.programs.lm.cache.store import shown_place
 
     if output is None:
         if as_json:
             raise OptionError(
-                "--json leaves no room for the answers; name a file with -o.", option=OUTPUT
+                "--json leaves no room for the answers.", option=OUTPUT, hint="name a file with -o."
             )
         with file_faults("standard output"):
-            exported(Ledger(ledger), sys.stdout)
+            exported(ResponseCache(ledger), sys.stdout)
         return
     place = file_place(output, ledger, like="answers.jsonl")
     if place.exists() and not force:
         raise OptionError(
-            f"{output} is there already; name another file, or replace it with --force.",
+            f"{output} is there already.",
             option=OUTPUT,
+            hint="name another file, or replace it with --force.",
         )
     with draft_beside(place) as draft:
         draft.chmod(0o600)  # as private as the ledger itself
         with draft.open("w", encoding="utf-8") as file:
-            n = exported(Ledger(ledger), file)
+            n = exported(ResponseCache(ledger), file)
         put(draft, place)
     if as_json:
         print_json({"ledger": shown_place(ledger), "output": output, "answers": n})
@@ -125,12 +127,15 @@ def rescue(ledger: str, output: str, as_json: bool) -> None:
 
     if is_postgres(ledger):
         raise OptionError(
-            "what is sound of a database is for its backups to say; restore it from one.",
+            "what is sound of a database is for its backups to say.",
             option="--ledger",
+            hint="restore it from one.",
         )
     place = file_place(output, ledger, like="ledger.sqlite")
     if place.exists():
-        raise OptionError(f"{output} is there already; name a file that is not.", option=OUTPUT)
+        raise OptionError(
+            f"{output} is there already.", option=OUTPUT, hint="name a file that is not."
+        )
     found = rescued(Path(ledger), place)
     if as_json:
         print_json({"ledger": shown_place(ledger), "output": output, **asdict(found)})

@@ -41,7 +41,7 @@ def _place(context: click.Context, option: click.Parameter, place: str) -> str:
     storage = _storage_of(context)
     if not storage:
         return place
-    from judgesmith.optimizers.studies import check_storage
+    from judgesmith.optimizers.storage import check_storage
     from judgesmith.programs.lm.cache.store import is_postgres, shown_place
 
     if not is_postgres(storage):

@@ -23,8 +23,8 @@ from judgesmith.errors import InputError
 if TYPE_CHECKING:
     import dspy
 
-    from judgesmith.programs.lm import AnyModel, Price, StackModel
-    from judgesmith.programs.lm.cache.store import Ledger
+    from judgesmith.programs.lm import AnyModel, ClientModel, Price
+    from judgesmith.programs.lm.cache.store import ResponseCache
 
 _TOLD = "judgesmith.cli.announced"  # where a command keeps the models that it has announced
 
@@ -211,7 +211,7 @@ class ModelChoice:
         OptionError
             If one cannot be asked, or ``--only-host`` does not name its host.
         """
-        from judgesmith.programs.lm import Ledger, engine_for, stack_of
+        from judgesmith.programs.lm import ResponseCache, engine_for, lm_client_of
         from judgesmith.programs.lm.factory import check_address, check_host, check_provider
 
         names = [one.name for one in wanted]
@@ -230,10 +230,10 @@ class ModelChoice:
                 check_host(name, address, self.only_hosts)
         with blaming("--price", given=bool(self.price)):
             prices = prices_of(self.price, names)
-        Ledger(self.ledger).check()
+        ResponseCache(self.ledger).check()
         made: list[dspy.LM] = []
         for name, address in placed:
-            stack = stack_of(made[0]) if made else None
+            client = lm_client_of(made[0]) if made else None
             with blaming("--max-usd", given=self.max_usd is not None):
                 made.append(
                     self._model(
@@ -241,7 +241,7 @@ class ModelChoice:
                         prices.get(name),
                         run_id,
                         api_base=address,
-                        ledger=self.ledger if stack is None else stack.ledger,
+                        ledger=self.ledger if client is None else client.ledger,
                     )
                 )
         return made
@@ -321,11 +321,11 @@ class ModelChoice:
         """
         if not self.needs_keys:
             return
-        from judgesmith.programs.lm import ModelError, stack_of
+        from judgesmith.programs.lm import ModelError, lm_client_of
         from judgesmith.programs.lm.cache.store import is_postgres
 
-        stack = stack_of(lm)
-        check = getattr(stack.engine if stack else None, "check_key", None)
+        client = lm_client_of(lm)
+        check = getattr(client.engine if client else None, "check_key", None)
         on_record = is_postgres(self.ledger) or Path(self.ledger).expanduser().exists()
         if check is not None and not on_record:
             try:
@@ -341,9 +341,9 @@ class ModelChoice:
         run_id: str | None,
         *,
         api_base: str | None,
-        ledger: str | Ledger | None,
+        ledger: str | ResponseCache | None,
     ) -> dspy.LM:
-        from judgesmith.programs.lm import stack_of
+        from judgesmith.programs.lm import lm_client_of
 
         made = self._made(
             name,
@@ -360,9 +360,9 @@ class ModelChoice:
             replay=self.taping is not None and self.taping.replay,
             tape=None if self.taping is None else self.taping.tape,
         )
-        stack = stack_of(made)
-        assert stack is not None
-        opened(stack)
+        client = lm_client_of(made)
+        assert client is not None
+        opened(client)
         return made
 
     def _made(self, name: str, **settings: Any) -> dspy.LM:
@@ -374,21 +374,21 @@ class ModelChoice:
 class AskedChoice(ModelChoice):
     """The same for saved judges that are asked and nothing else, which takes no DSPy."""
 
-    def _made(self, name: str, **settings: Any) -> StackModel:
-        from judgesmith.programs.lm import stack_model
+    def _made(self, name: str, **settings: Any) -> ClientModel:
+        from judgesmith.programs.lm import client_model
 
-        return stack_model(name, **settings)
+        return client_model(name, **settings)
 
 
 def announced(lm: AnyModel) -> None:
     """Print a model with its address, once a command; the offline model has none."""
-    from judgesmith.programs.lm import stack_of
+    from judgesmith.programs.lm import lm_client_of
     from judgesmith.programs.lm.factory import OFFLINE
 
     context = click.get_current_context(silent=True)
     told: set[str] = set() if context is None else context.meta.setdefault(_TOLD, set())
-    stack = stack_of(lm)
-    line = f"{lm.model} at {'an unknown address' if stack is None else stack.endpoint}"
+    client = lm_client_of(lm)
+    line = f"{lm.model} at {'an unknown address' if client is None else client.endpoint}"
     if str(lm.model) != OFFLINE and line not in told:
         told.add(line)
         say(f"asking {line}", err=True)
@@ -420,6 +420,8 @@ def prices_of(given: tuple[str, ...], names: Sequence[str]) -> dict[str, Price]:
             raise InputError(f"the price {one} is of none of the models {', '.join(names)}.")
         twice = [model for model in ([name] if separator else names) if model in found]
         if twice:
-            raise InputError(f"the price of {twice[0]} is given twice; keep one of the two.")
+            raise InputError(
+                f"the price of {twice[0]} is given twice.", hint="keep one of the two."
+            )
         found |= dict.fromkeys([name] if separator else names, Price.parse(price))
     return found

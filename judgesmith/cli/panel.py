@@ -103,7 +103,7 @@ def command(
     from judgesmith.experiments.panelling import TooFewJudgedError, learn_panel
     from judgesmith.optimizers import PanelSelection
     from judgesmith.programs.judging.rows import usage_of
-    from judgesmith.signatures.plain_faults import record_faults
+    from judgesmith.signatures.plain_data import record_faults
 
     folder = judge_place(output)
     with blaming("--objective"):
@@ -201,8 +201,9 @@ def _members(judges: tuple[str, ...]) -> dict[str, AnySaved]:
         if judge.fingerprint in known:
             raise OptionError(
                 f"{known[judge.fingerprint]} and {folder} are the same judge (fingerprint "
-                f"{judge.fingerprint}); name each once.",
+                f"{judge.fingerprint}).",
                 option=folder,
+                hint="name each once.",
             )
         known[judge.fingerprint] = folder
         path = Path(folder).resolve()
@@ -214,9 +215,9 @@ def _members(judges: tuple[str, ...]) -> dict[str, AnySaved]:
         found[name] = judge
     if len(found) < 2:
         raise OptionError(
-            f"a panel has two judges or more, before DATA; got {', '.join(judges)} alone. Name "
-            "another one, and DATA last.",
+            f"a panel has two judges or more, before DATA; got {', '.join(judges)} alone.",
             option=judges[0],
+            hint="name another one, and DATA last.",
         )
     return found
 
@@ -234,7 +235,7 @@ def _summary(saved: AnySaved, folder: Path, usage: Usage | None) -> dict[str, An
         "rows": dict(saved.rows),
         "weights": weights,
         "best": saved.settings.get("best_member"),
-        **saved.agreement,
+        **saved.agreement.plain,
         **subsets_summary(saved),
     }
 

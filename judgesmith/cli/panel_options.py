@@ -70,9 +70,9 @@ def check_supervisor(given: str | None, outliers: str | None) -> None:
 
     if outliers is not None and given is None:
         raise OptionError(
-            "--outliers says whose errors are left out of one list, and none is made; name who "
-            f"makes it with --supervisor, a model, {SAME} or {BY_RULE}.",
+            "--outliers says whose errors are left out of one list, and none is made.",
             option="--outliers",
+            hint=f"name who makes it with --supervisor, a model, {SAME} or {BY_RULE}.",
         )
     if given is not None and given not in (SAME, BY_RULE):
         if "/" not in given and given != "offline":

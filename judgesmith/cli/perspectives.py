@@ -47,8 +47,8 @@ def perspective_options(command: Command) -> Command:
         click.option(
             "--answers",
             metavar="LOW..HIGH",
-            help="What scores on file are points of; without it they have no kappa [with "
-            "--perspective: as they look]. With --perspective and --samples: what is asked for "
+            help="What scores on file are points of; without it they have no kappa. "
+            "With --perspective and --samples: what is asked for "
             "[default: global the ratings' scale, local 1..10].",
         ),
     )
@@ -104,8 +104,9 @@ def asked_perspective(
         for option, given in unread.items():
             if given is not None:
                 raise OptionError(
-                    f"{option} belongs to a perspective; say {PERSPECTIVE} global or local, too.",
+                    f"{option} belongs to a perspective.",
                     option=option,
+                    hint=f"say {PERSPECTIVE} global or local, too.",
                 )
         return None
     if scale is not None:
@@ -153,9 +154,9 @@ def report_perspective(
             if meant_by(wanted, dataset.criteria) is None:
                 if "+" in wanted or meant_by(wanted, [MEAN]):
                     raise OptionError(
-                        f"a perspective is of single criteria, and {wanted} is of several; leave "
-                        "--target out: the mean of all is told beside them.",
+                        f"a perspective is of single criteria, and {wanted} is of several.",
                         option="--target",
+                        hint="leave --target out: the mean of all is told beside them.",
                     )
                 raise nobody_rated([wanted], dataset, dataset.criteria)
     common: dict[str, Any] = {
@@ -208,32 +209,34 @@ def _of_judge(
     compares = ranks and asked.perspective == "local" and bool(np.any(errors_of(dataset) > 0))
     if asked.samples is not None and not isinstance(saved, SavedJudge):
         raise OptionError(
-            "samples are taken of a judge that judges texts itself, and this one holds others; "
-            "leave --samples out to take it as it was saved.",
+            "samples are taken of a judge that judges texts itself, and this one holds others.",
             option="--samples",
+            hint="leave --samples out to take it as it was saved.",
         )
     if asked.samples is not None and ranks and not compares:
         raise OptionError(
-            "a judge that compares ranks texts, and gives no samples of a score; leave --samples "
-            "out, or take a benchmark whose rows say how many errors they have.",
+            "a judge that compares ranks texts, and gives no samples of a score.",
             option="--samples",
+            hint="leave --samples "
+            "out, or take a benchmark whose rows say how many errors they have.",
         )
     if asked.answers is not None and ranks:
         raise OptionError(
-            "a judge that compares answers which text is better, on no scale; leave --answers out.",
+            "a judge that compares answers which text is better, on no scale.",
             option="--answers",
+            hint="leave --answers out.",
         )
     if asked.samples is None and asked.answers is not None:
         raise OptionError(
-            "a judge answers on the scale that it was saved with; say --samples N to ask it on "
-            "another.",
+            "a judge answers on the scale that it was saved with.",
             option="--answers",
+            hint="say --samples N to ask it on another.",
         )
     if ranks and asked.perspective == "global":
         raise OptionError(
-            "scores of a judge that compares are ranks within a source, and no ratings; take the "
-            "local perspective.",
+            "scores of a judge that compares are ranks within a source, and no ratings.",
             option=PERSPECTIVE,
+            hint="take the local perspective.",
         )
     run_id = f"evaluate {saved.fingerprint} {dataset.digest} {asked}"
     saved, lms = asked_models(saved, choice, run_id=run_id, roles=roles)
@@ -265,8 +268,9 @@ def _of_scores(
 
     if asked.samples is not None:
         raise OptionError(
-            "scores on file have the samples that they have; leave --samples out.",
+            "scores on file have the samples that they have.",
             option="--samples",
+            hint="leave --samples out.",
         )
     assert given.path is not None
     if criterion is None and common["target"] is not None:

@@ -158,9 +158,10 @@ def _changes(
 
     if task is not None and task not in TASKS:
         raise OptionError(
-            f"no changes are known for the task {task!r}; name one of {', '.join(TASKS)}, or "
-            "leave --task out for changes that fit any text.",
+            f"no changes are known for the task {task!r}.",
             option="--task",
+            hint=f"name one of {', '.join(TASKS)}, or "
+            "leave --task out for changes that fit any text.",
         )
     stated = {item.extra.get("task") for item in dataset}
     of_rows = next(iter(stated)) if len(stated) == 1 else None
@@ -173,8 +174,9 @@ def _changes(
     strange = [name for name in much if name not in {way.name for way in wanted}]
     if strange:
         raise OptionError(
-            f"{strange[0]} is none of the changes that are made; name it in --kinds, too.",
+            f"{strange[0]} is none of the changes that are made.",
             option="--amount",
+            hint="name it in --kinds, too.",
         )
     return Changes(kinds=names, task=task, amounts=much, seed=seed)
 
@@ -189,14 +191,16 @@ def _pool(
     found = originals_of(dataset, which, min_characters=least)
     if not found.items:
         reasons = ", ".join(f"{n} × {reason}" for reason, n in found.left_out.items())
-        if "characters" in reasons:
+        if found.n_short:
             option, advice = "--min-chars", "give longer texts, or lower --min-chars"
         elif which == "references":
             option, advice = "--originals", "choose responses instead"
         else:
             option, advice = data, "give texts with a word"
         raise OptionError(
-            f"no text of {dataset.name} can be changed: {reasons}; {advice}.", option=option
+            f"no text of {dataset.name} can be changed: {reasons}.",
+            option=option,
+            hint=f"{advice}.",
         )
     return found
 

@@ -26,12 +26,14 @@ def check_place(output: str) -> Path:
     path = Path(output)
     if not path.name:
         raise OptionError(
-            f"-o {output!r} names no file or folder of its own; name one.", option=OUTPUT
+            f"-o {output!r} names no file or folder of its own.", option=OUTPUT, hint="name one."
         )
     folder = path.parent
     if not folder.is_dir():
         raise OptionError(
-            f"there is no folder {folder} to put {path.name} in; make it first.", option=OUTPUT
+            f"there is no folder {folder} to put {path.name} in.",
+            option=OUTPUT,
+            hint="make it first.",
         )
     try:
         with draft_beside(path):
@@ -39,7 +41,7 @@ def check_place(output: str) -> Path:
     except OSError as fault:
         why = fault.strerror or "files that are made there vanish"
         raise OptionError(
-            f"nothing can be written in {folder}: {why}; name another place.", option=OUTPUT
+            f"nothing can be written in {folder}: {why}.", option=OUTPUT, hint="name another place."
         ) from None
     return path
 
@@ -55,7 +57,7 @@ def judge_place(output: str) -> Path:
     folder = check_place(output)
     if folder.exists() and not (folder / "judge.json").is_file():
         raise OptionError(
-            f"{folder} is there and holds no judge; name another folder.", option=OUTPUT
+            f"{folder} is there and holds no judge.", option=OUTPUT, hint="name another folder."
         )
     return folder
 
@@ -85,8 +87,8 @@ def made_before(folder: Path, run: str, *, force: bool) -> AnySaved | None:
     if saved.settings.get("run") == run:
         return saved
     raise ExistingFileError(
-        f"{folder} holds a judge from another run ({saved.settings.get('run')}, this is {run}); "
-        "name another folder, or replace it with --force."
+        f"{folder} holds a judge from another run ({saved.settings.get('run')}, this is {run}).",
+        hint="name another folder, or replace it with --force.",
     )
 
 
@@ -109,11 +111,13 @@ def file_place(output: str, *read: str | None, like: str) -> Path:
     """
     place = check_place(output)
     if place.is_dir():
-        raise OptionError(f"{output} is a folder; name a file, such as {like}.", option=OUTPUT)
+        raise OptionError(
+            f"{output} is a folder.", option=OUTPUT, hint=f"name a file, such as {like}."
+        )
     for other in read:
         if other and place.exists() and Path(other).exists() and place.samefile(other):
             raise OptionError(
-                f"{output} is read by this command; name another file.", option=OUTPUT
+                f"{output} is read by this command.", option=OUTPUT, hint="name another file."
             )
     return place
 
@@ -129,13 +133,16 @@ def lines_place(output: str, *read: str | None, like: str) -> Path:
     place = file_place(output, *read, like=like)
     if place.name.endswith(".jsonl.gz"):
         raise OptionError(
-            f"rows are written unpacked; name {output.removesuffix('.gz')}, which gzip -n packs "
-            "into the same bytes each time.",
+            "rows are written unpacked.",
             option=OUTPUT,
+            hint=f"name {output.removesuffix('.gz')}, which gzip -n packs "
+            "into the same bytes each time.",
         )
     if place.suffix != ".jsonl":
         raise OptionError(
-            f"rows are written as JSON Lines; name a file in .jsonl, not {output}.", option=OUTPUT
+            "rows are written as JSON Lines.",
+            option=OUTPUT,
+            hint=f"name a file in .jsonl, not {output}.",
         )
     return place
 
@@ -158,8 +165,9 @@ def rows_place(output: str, *read: str | None, like: str, force: bool) -> Path:
     place = lines_place(output, *read, like=like)
     if place.exists() and not force:
         raise OptionError(
-            f"{output} is there already; name another file, or replace it with --force.",
+            f"{output} is there already.",
             option=OUTPUT,
+            hint="name another file, or replace it with --force.",
         )
     return place
 
@@ -182,11 +190,14 @@ def page_place(output: str, *read: str | None, like: str, force: bool) -> Path:
     place = file_place(output, *read, like=like)
     if place.suffix.lower() not in (".html", ".htm"):
         raise OptionError(
-            f"the page is written as HTML; name a file in .html, not {output}.", option=OUTPUT
+            "the page is written as HTML.",
+            option=OUTPUT,
+            hint=f"name a file in .html, not {output}.",
         )
     if place.exists() and not force:
         raise OptionError(
-            f"{output} is there already; name another file, or replace it with --force.",
+            f"{output} is there already.",
             option=OUTPUT,
+            hint="name another file, or replace it with --force.",
         )
     return place

@@ -56,16 +56,16 @@ def command(
     from judgesmith.programs.artifacts.saved import SavedJudge
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
     from judgesmith.programs.judging.rows import usage_of
-    from judgesmith.programs.lm import stack_of
+    from judgesmith.programs.lm import lm_client_of
     from judgesmith.signatures.family_configs import PairwiseConfig
 
     place = lines_place(output, data, like="pairs.jsonl")
     saved = load_saved(judge)
     if not (isinstance(saved, SavedJudge) and isinstance(saved.protocol, PairwiseConfig)):
         raise OptionError(
-            f"{judge} scores single texts and compares nothing; name one that was compiled with "
-            "--judge pairs.",
+            f"{judge} scores single texts and compares nothing.",
             option=judge,
+            hint="name one that was compiled with --judge pairs.",
         )
     with blaming("--map"):
         column_map(columns)
@@ -87,8 +87,8 @@ def command(
             overwrite=force,
             progress=None if progress is None else (lambda n: progress("pairs", n, None)),
         )
-    stack, usage = stack_of(lm), usage_of(lm, *others)
-    assert stack is not None
+    client, usage = lm_client_of(lm), usage_of(lm, *others)
+    assert client is not None
     assert usage is not None
     if as_json:
         cost = {"calls": usage.calls, "cost_usd": usage.cost_usd}
@@ -97,30 +97,34 @@ def command(
         _print(found, output, data)
         say(usage_text(usage))
     stated = [f"{n} answers rest on what was stated: {why}." for why, n in found.stated.items()]
-    say_notes((*rows.notes, *stated, *stack.adaptations), as_json=as_json)
+    say_notes((*rows.notes, *stated, *client.adaptations), as_json=as_json)
     return 0
 
 
 def _plain(found: RecordedPairs) -> dict[str, Any]:
     from judgesmith.experiments.preferring import plain_order
+    from judgesmith.signatures.judgement import by_code, by_sentence
 
     return {
         "pairs": found.n_pairs,
         "sources": found.n_sources,
         "unanswered": found.n_unanswered,
-        "problems": dict(found.reasons),
+        "problems": by_sentence(found.causes),
+        "reasons": by_code(found.causes),
         **({"stated": dict(found.stated)} if found.stated else {}),
         "order": plain_order(found.order),
     }
 
 
 def _print(found: RecordedPairs, output: str, data: str) -> None:
+    from judgesmith.signatures.judgement import by_sentence
+
     of = counted(found.n_sources, "source")
     say(
         f"{counted(found.n_pairs, 'pair')} of {of} in {output}, {found.n_unanswered} without an "
         "answer in both orders"
     )
-    for problem, n in list(found.reasons.items())[:5]:
+    for problem, n in list(by_sentence(found.causes).items())[:5]:
         say(f"  {n} × {problem}")
     if found.order is not None:
         print_order(found.order)

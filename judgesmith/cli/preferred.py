@@ -10,7 +10,7 @@ from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
     from judgesmith.experiments.preferring import PreferenceEvaluation
-    from judgesmith.metrics import OrderConsistency
+    from judgesmith.metrics.pairs import OrderConsistency
 
 _SHOWN = {"given": "as given", "swapped": "swapped", "combined": "both orders"}
 

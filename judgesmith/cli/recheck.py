@@ -83,7 +83,7 @@ def command(
     from judgesmith.experiments.rechecking.text import recheck_notes, recheck_text
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
     from judgesmith.programs.judging.rows import usage_of
-    from judgesmith.programs.lm import stack_of
+    from judgesmith.programs.lm import lm_client_of
 
     with blaming("--samples"):
         settings = RecheckSettings(
@@ -92,8 +92,9 @@ def command(
     asked = AskedChoice(**choice)
     if asked.taping is not None:
         raise OptionError(
-            "a recheck is about the model of now, of which no cassette tells; leave it out.",
+            "a recheck is about the model of now, of which no cassette tells.",
             option=REPLAY if asked.taping.replay else RECORD,
+            hint="leave it out.",
         )
     saved = load_saved(judge)
     with blaming(judge):
@@ -101,8 +102,9 @@ def command(
     beside = Path(asked.ledger).expanduser()
     if beside.is_dir():
         raise OptionError(
-            f"{asked.ledger!r} is a folder; name a file, beside which the recheck is kept.",
+            f"{asked.ledger!r} is a folder.",
             option="--ledger",
+            hint="name a file, beside which the recheck is kept.",
         )
     place = _ledger_of(saved.fingerprint, asked.folder)
     bound, lms = asked_models(
@@ -125,10 +127,10 @@ def command(
             )
             leave_unfinished()  # its ledger ends with it
         finally:
-            stacks = [stack for one in lms if (stack := stack_of(one)) is not None]
-            for stack in stacks:
-                if stack.ledger is not None:
-                    stack.ledger.close()
+            clients = [client for one in lms if (client := lm_client_of(one)) is not None]
+            for client in clients:
+                if client.ledger is not None:
+                    client.ledger.close()
     usage = usage_of(*lms)
     assert usage is not None
     if as_json:
@@ -141,7 +143,7 @@ def command(
         for line in recheck_text(found):
             say_wrapped(line, hang=9)
         say(usage_text(usage))
-    adaptations = dict.fromkeys(said for stack in stacks for said in stack.adaptations)
+    adaptations = dict.fromkeys(said for client in clients for said in client.adaptations)
     say_notes([*recheck_notes(found), *adaptations], as_json=as_json)
     return 1 if found.drifted else 0
 
@@ -178,9 +180,9 @@ def _own(place: Path) -> Iterator[None]:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise OptionError(
-                "another recheck of this judge is under way here; wait for it, or say another "
-                "place with --ledger.",
+                "another recheck of this judge is under way here.",
                 option="--ledger",
+                hint="wait for it, or say another place with --ledger.",
             ) from None
         try:
             yield

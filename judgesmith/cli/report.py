@@ -45,7 +45,9 @@ def command(
 
     place = page_place(output, like="report.html", force=force)
     if spec is not None and not Path(spec).is_file():
-        raise OptionError(f"there is no file {spec}; name the one that was run.", option="--spec")
+        raise OptionError(
+            f"there is no file {spec}.", option="--spec", hint="name the one that was run."
+        )
     with blaming(run):
         found = read_run(run)
     if figures:

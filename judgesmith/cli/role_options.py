@@ -94,7 +94,7 @@ def _named(given: Sequence[str]) -> dict[str, str]:
         if not (role and equals and name):
             raise OptionError(f"expected ROLE=MODEL; got {redacted(one)!r}.", option=ROLE)
         if role in roles:
-            raise OptionError(f"the model of {role} is named twice; drop one.", option=ROLE)
+            raise OptionError(f"the model of {role} is named twice.", option=ROLE, hint="drop one.")
         roles[role] = name
     return roles
 

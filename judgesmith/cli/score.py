@@ -71,7 +71,7 @@ def command(
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
     from judgesmith.programs.judging.rows import usage_of
     from judgesmith.programs.judging.runner import judges_sources
-    from judgesmith.programs.lm import stack_of
+    from judgesmith.programs.lm import lm_client_of
 
     files, engines = ShardChoice.taken_from(choice), EngineChoice.taken_from(choice)
     batching, sizing = Batching.taken_from(choice), Sizing.taken_from(choice)
@@ -122,7 +122,7 @@ def command(
         saved, (lm, *others) = asked_models(saved, asked, run_id=run_id, roles=roles)
         if retry_unscored:
             for one in (lm, *others):
-                if (asked_through := stack_of(one)) is not None:
+                if (asked_through := lm_client_of(one)) is not None:
                     asked_through.renew()
         pulse = Pulse((lm, *others), n_expected=n_expected)
         told = told_options(
@@ -157,9 +157,9 @@ def command(
                 )
         if desk is not None:
             desk.finished()
-    stack = stack_of(lm)
+    client = lm_client_of(lm)
     usage = usage_of(lm, *others) if engine is None else engine.usage
-    assert stack is not None
+    assert client is not None
     assert usage is not None
     if as_json:
         print_json(
@@ -168,7 +168,7 @@ def command(
                 "judge": saved.fingerprint,
                 "rows": found.n_rows,
                 "unscored": found.n_unscored,
-                "problems": dict(found.reasons),
+                **found.unscored_dict(),
                 **({"stated": dict(found.stated)} if found.stated else {}),
                 **({"sampled": dict(found.sampled)} if found.sampled else {}),
                 "calls": usage.calls,
@@ -181,7 +181,7 @@ def command(
             say(f"  {n} × {problem}")
         say(usage_text(usage))
     stated = [*stated_text(found.stated, found.n_rows), *sampled_text(found.sampled, found.n_rows)]
-    adaptations = stack.adaptations if engine is None else engine.adaptations
+    adaptations = client.adaptations if engine is None else engine.adaptations
     ranks = [_OF_RANKS] if judges_sources(saved) else []
     say_notes((*found.notes, *ranks, *stated, *adaptations), as_json=as_json)
-    return unscored_status(found.n_rows, found.reasons, max_unscored)
+    return unscored_status(found.n_rows, found.causes, max_unscored)

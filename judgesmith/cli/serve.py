@@ -24,7 +24,7 @@ from judgesmith.cli.role_options import ROLE, role_option
 if TYPE_CHECKING:
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
     from judgesmith.programs.lm import AnyModel, Price
-    from judgesmith.programs.lm.cache.store import Ledger
+    from judgesmith.programs.lm.cache.store import ResponseCache
     from judgesmith.programs.serving import ServedJudge
 
 _MEBIBYTE = 2**20
@@ -166,7 +166,7 @@ class _SharedChoice(AskedChoice):
         run_id: str | None,
         *,
         api_base: str | None,
-        ledger: str | Ledger | None,
+        ledger: str | ResponseCache | None,
     ) -> AnyModel:
         at = name, api_base
         if at not in self.made:
@@ -224,8 +224,9 @@ def _loaded(judges: Sequence[str]) -> dict[str, AnySaved]:
         saved = load_saved(folder)
         if name in found:
             raise OptionError(
-                f"two judges are called {name}; give each its own name: NAME={folder}.",
+                f"two judges are called {name}.",
                 option="JUDGE",
+                hint=f"give each its own name: NAME={folder}.",
             )
         found[name] = saved
     return found
@@ -268,8 +269,8 @@ def _bound(
 
 def _check_ledgers(lms: Sequence[AnyModel]) -> None:
     """Open the ledgers of models: one that is none ends the command before anybody asks."""
-    from judgesmith.programs.lm import stack_of
+    from judgesmith.programs.lm import lm_client_of
 
-    for stack in filter(None, map(stack_of, lms)):
-        if stack.ledger is not None:
-            stack.ledger.lookup(b"")
+    for client in filter(None, map(lm_client_of, lms)):
+        if client.ledger is not None:
+            client.ledger.lookup(b"")

@@ -95,16 +95,18 @@ class ShardChoice:
         into_folder = is_folder(self.output)
         if self.form is not None and not into_folder:
             raise OptionError(
-                f"this is for the files of a folder, and {self.output} is a file; leave it out, "
-                f"or name a folder ({self.output}/).",
+                f"this is for the files of a folder, and {self.output} is a file.",
                 option=FORMAT,
+                hint=f"leave it out, or name a folder ({self.output}/).",
             )
         if into_folder:
             place = check_place(self.output)
             if place.exists() and not place.is_dir():
-                raise OptionError(f"{place} is a file; name a folder.", option=OUTPUT)
+                raise OptionError(f"{place} is a file.", option=OUTPUT, hint="name a folder.")
             if (place / "judge.json").exists():
-                raise OptionError(f"{place} holds a judge; name another folder.", option=OUTPUT)
+                raise OptionError(
+                    f"{place} holds a judge.", option=OUTPUT, hint="name another folder."
+                )
         else:
             place = file_place(self.output, *self.inputs, like="scores.jsonl")
         with blaming(OUTPUT):

@@ -74,7 +74,7 @@ def write(
 
     place = file_place(output, scores, data, like="sheet.csv")
     if scores == data == "-":
-        raise OptionError("standard input is one file; name the other.", option="DATA")
+        raise OptionError("standard input is one file.", option="DATA", hint="name the other.")
     with blaming("--map"):
         column_map(columns)
     with blaming("--scale"):

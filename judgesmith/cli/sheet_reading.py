@@ -77,7 +77,9 @@ def tell_sheets(
     from judgesmith.experiments.formats import open_rows
 
     if "-" in sheets:
-        raise OptionError("a rater is called like the file; name files, not '-'.", option="-")
+        raise OptionError(
+            "a rater is called like the file.", option="-", hint="name files, not '-'."
+        )
     for sheet in sheets:
         with blaming(sheet):
             open_rows(sheet)

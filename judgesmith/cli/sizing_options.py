@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from judgesmith.experiments.sizing.run_size import RunSize
     from judgesmith.experiments.sizing.scoring_size import ScoringSize
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
-    from judgesmith.programs.lm import StackModel
+    from judgesmith.programs.lm import ClientModel
 
 _BOUNDS = {"concurrency": "answers", "rpm": "--rpm", "tpm": "--tpm", "processor": "processor"}
 _FROM = {"given": "as given", "record": "as on record", "assumed": "assumed; --seconds-per-call"}
@@ -61,8 +61,9 @@ class Sizing:
         found = cls(**{name: options.pop(name) for name in cls.__dataclass_fields__})
         if found.seconds_per_call is not None and not found.dry_run:
             raise OptionError(
-                "this is for what a run would take; give --dry-run, too, or leave it out.",
+                "this is for what a run would take.",
                 option="--seconds-per-call",
+                hint="give --dry-run, too, or leave it out.",
             )
         return found
 
@@ -109,7 +110,7 @@ class Sizing:
 class _LookedUp(AskedChoice):
     """The models of a run, looked up and not asked; no ledger is made where there is none."""
 
-    def _made(self, name: str, **settings: Any) -> StackModel:
+    def _made(self, name: str, **settings: Any) -> ClientModel:
         from judgesmith.programs.lm.factory import looking_model
 
         ledger = settings["ledger"]

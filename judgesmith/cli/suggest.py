@@ -120,10 +120,10 @@ def command(
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
     from judgesmith.programs.judging.executors import calls_per_item
     from judgesmith.programs.judging.rows import usage_of
-    from judgesmith.programs.lm import stack_of
+    from judgesmith.programs.lm import lm_client_of
 
     if not n + n_random:
-        raise OptionError("no row is to be chosen; give -n a number above 0.", option="-n")
+        raise OptionError("no row is to be chosen.", option="-n", hint="give -n a number above 0.")
     place = _sheet_place(output, *data, force=force)
     saved = load_saved(judge)
     with blaming(judge):
@@ -166,9 +166,9 @@ def command(
         )
     with blaming(OUTPUT):
         n_cut = write_rating_sheet(found.rows, criteria, place, overwrite=force)
-    usage, stack = usage_of(lm, *others), stack_of(lm)
+    usage, client = usage_of(lm, *others), lm_client_of(lm)
     assert usage is not None
-    assert stack is not None
+    assert client is not None
     if as_json:
         cost = {"calls": usage.calls, "cost_usd": usage.cost_usd}
         print_json({"output": output, "judge": saved.fingerprint, **_plain(found), **cost})
@@ -181,7 +181,7 @@ def command(
     if not found.counts.get("random") and not any(map(_is_plain, dataset)):
         notes.append(_NONE_RANDOM)
     notes += cut_notes(n_cut)
-    say_notes((*notes, *stack.adaptations), as_json=as_json)
+    say_notes((*notes, *client.adaptations), as_json=as_json)
     if not as_json:
         say(_next(saved, judge, output))
 
@@ -195,9 +195,9 @@ def _sheet_place(output: str, *read: str, force: bool) -> Path:
         sheet_place(place)
     if place.exists() and not force:
         raise OptionError(
-            f"{output} is there already, and may hold ratings; name another file, or replace it "
-            "with --force.",
+            f"{output} is there already, and may hold ratings.",
             option=OUTPUT,
+            hint="name another file, or replace it with --force.",
         )
     return place
 
@@ -210,6 +210,8 @@ def _is_plain(item: Any) -> bool:
 
 
 def _plain(found: Suggestions) -> dict[str, Any]:
+    from judgesmith.signatures.judgement import by_code, by_sentence
+
     return {
         "rows": len(found.rows),
         "chosen_by": found.counts,
@@ -219,7 +221,8 @@ def _plain(found: Suggestions) -> dict[str, Any]:
         "repeated": found.n_repeated,
         "unasked": found.n_unasked,
         "unscored": found.n_unscored,
-        "problems": dict(found.reasons),
+        "problems": by_sentence(found.causes),
+        "reasons": by_code(found.causes),
     }
 
 
@@ -232,6 +235,7 @@ def _print_planned(calls: int, n_rows: int, *, as_json: bool) -> None:
 
 def _print(found: Suggestions, criteria: dict[str, Scale], output: str) -> None:
     from judgesmith.experiments.suggesting.rating_form import heading
+    from judgesmith.signatures.judgement import by_sentence
 
     how = ", ".join(f"{n} {_HOW[by]}" for by, n in _by(found))
     say(f"{counted(len(found.rows), 'row')} to rate in {output}: {how}")
@@ -240,7 +244,7 @@ def _print(found: Suggestions, criteria: dict[str, Scale], output: str) -> None:
         f"was made from, {found.n_repeated} repeated, {found.n_unasked} not looked at, "
         f"{found.n_unscored} without a score"
     )
-    for problem, n in list(found.reasons.items())[:5]:
+    for problem, n in list(by_sentence(found.causes).items())[:5]:
         say(f"  {n} × {problem}")
     print_table("What is asked", [[heading(name, one)] for name, one in criteria.items()])
 

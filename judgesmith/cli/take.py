@@ -34,13 +34,15 @@ def command(judge: str, number: int, output: str, force: bool, as_json: bool) ->
     own = Path(judge).resolve()
     if folder.resolve() == (own.parent if own.is_file() else own):
         raise OptionError(
-            f"{output} is the judge that this one is taken from, with its whole front; name "
-            "another folder.",
+            f"{output} is the judge that this one is taken from, with its whole front.",
             option=OUTPUT,
+            hint="name another folder.",
         )
     if folder.exists() and not force:
         raise OptionError(
-            f"{folder} exists; name another folder, or replace it with --force.", option=OUTPUT
+            f"{folder} exists.",
+            option=OUTPUT,
+            hint="name another folder, or replace it with --force.",
         )
     with blaming(OUTPUT):
         other.save(folder, overwrite=force)

@@ -46,7 +46,7 @@ def tracking_address(track: str | None, uri: str | None) -> str | None:
     if track is None:
         if uri is not None:
             raise OptionError(
-                "it says where, and nothing is tracked; give --track mlflow.", option=_URI
+                "it says where, and nothing is tracked.", option=_URI, hint="give --track mlflow."
             )
         return None
     from judgesmith.experiments.tracking.client import ADDRESS, check_address
@@ -54,9 +54,9 @@ def tracking_address(track: str | None, uri: str | None) -> str | None:
     address = uri or os.environ.get(ADDRESS)
     if not address:
         raise OptionError(
-            "there is no address of a server; "
-            f"give {_URI} http://localhost:5000, or set {ADDRESS}.",
+            "there is no address of a server.",
             option=_TRACK,
+            hint=f"give {_URI} http://localhost:5000, or set {ADDRESS}.",
         )
     with blaming(_named(uri)):
         check_address(address)
@@ -137,8 +137,9 @@ def _refused(uri: str | None) -> Iterator[None]:
         raise OptionError(str(fault), option=_TRACK) from None
     except TrackingError as fault:
         raise OptionError(
-            f"{fault} No model was asked; give an address that answers, or leave {_TRACK} out.",
+            f"{fault} No model was asked.",
             option=_named(uri),
+            hint=f"give an address that answers, or leave {_TRACK} out.",
         ) from None
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import click
 
 from judgesmith.cli.numbers import Number
 from judgesmith.cli.options import Command
 from judgesmith.cli.printing import counted, shortened, visible
+
+if TYPE_CHECKING:
+    from judgesmith.signatures.judgement import Cause
 
 MAX_UNSCORED = 0.05
 
@@ -25,7 +29,7 @@ def max_unscored_option(command: Command) -> Command:
     )(command)
 
 
-def unscored_status(n_rows: int, reasons: Mapping[str, int], most: float) -> int:
+def unscored_status(n_rows: int, causes: Mapping[Cause, int], most: float) -> int:
     """Warn where too many rows have no score, and return the status of the command: 0 or 1.
 
     Rows that a budget did not reach, that scores on file leave out, or that a calibrated judge
@@ -35,24 +39,23 @@ def unscored_status(n_rows: int, reasons: Mapping[str, int], most: float) -> int
     ----------
     n_rows : int
         All rows.
-    reasons : dict of str to int
+    causes : dict of Cause to int
         Why rows have no score, and how many.
     most : float
         The share of the rows that were asked about that may have none.
     """
     from judgesmith.experiments.agreeing import grouped
-    from judgesmith.experiments.score_files import NO_ROW
-    from judgesmith.programs.judging.runner import NOT_ASKED
-    from judgesmith.signatures.aggregation import LEFT_TO_PEOPLE
+    from judgesmith.signatures.judgement import Reason, by_sentence
 
-    unasked = {one for one in reasons if one.startswith(NOT_ASKED) or one == NO_ROW}
-    kept = {one for one in reasons if one.startswith(LEFT_TO_PEOPLE)}
-    failed = {one: n for one, n in reasons.items() if one not in unasked | kept}
-    n_asked = n_rows - sum(reasons[one] for one in unasked)
+    unasked = (Reason.OVER_BUDGET, Reason.NO_ROW)
+    failed = {
+        one: n for one, n in causes.items() if one.reason not in (*unasked, Reason.LEFT_TO_PEOPLE)
+    }
+    n_asked = n_rows - sum(n for one, n in causes.items() if one.reason in unasked)
     n_failed = sum(failed.values())
     if n_failed <= most * n_asked:
         return 0
-    reason, n = next(iter(grouped(failed).items()))
+    reason, n = next(iter(grouped(by_sentence(failed)).items()))
     warning = (
         f"warning: {n_failed} of {counted(n_asked, 'row')} that were asked about have no score, "
         f"more than {most:.0%} (--max-unscored): {n} × {shortened(reason).removesuffix('.')}."

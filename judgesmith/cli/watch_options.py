@@ -84,11 +84,13 @@ class Watching:
             place = Path(given).expanduser()
             if place.resolve() in taken:
                 raise OptionError(
-                    f"{given} is another file of this run; name one of its own.", option=option
+                    f"{given} is another file of this run.",
+                    option=option,
+                    hint="name one of its own.",
                 )
             if place.is_dir() or not place.parent.is_dir():
                 what = "a folder" if place.is_dir() else "in a folder that is not there"
-                raise OptionError(f"{given} is {what}; name a file.", option=option)
+                raise OptionError(f"{given} is {what}.", option=option, hint="name a file.")
             with blaming(option):
                 _refuse_others(place, log=option == LOG)
             taken.add(place.resolve())
@@ -142,9 +144,9 @@ class Watching:
                 held.enter_context(measures.served(self.metrics_port))
             except OSError as fault:
                 raise OptionError(
-                    f"cannot listen on {ADDRESS}:{self.metrics_port}: {fault.strerror}; choose "
-                    "another port.",
+                    f"cannot listen on {ADDRESS}:{self.metrics_port}: {fault.strerror}.",
                     option=PORT,
+                    hint="choose another port.",
                 ) from None
         if self.metrics_file is not None:
             place = Path(self.metrics_file).expanduser()
@@ -165,7 +167,7 @@ def _refuse_others(place: Path, *, log: bool) -> None:
     begins = b'{"time": ' if log else b"# HELP "
     if head and not head.startswith(begins):
         what = "no log" if log else "no file of metrics"
-        raise InputError(f"{place} is {what}; name another file.")
+        raise InputError(f"{place} is {what}.", hint="name another file.")
 
 
 @contextmanager

@@ -53,7 +53,7 @@ def without(settings: CompileSettings, parts: Iterable[str]) -> CompileSettings:
             f"{', '.join(_parts_of(own))}."
         )
     if {"mcs", "os"} <= set(left_out):
-        raise InputError("without mcs and os nothing is scored; leave one of the two in.")
+        raise InputError("without mcs and os nothing is scored.", hint="leave one of the two in.")
     protocol: dict[str, Any] = {}
     changes: dict[str, Any] = {}
     for part in left_out:

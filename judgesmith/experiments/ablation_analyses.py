@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 
 from judgesmith.experiments.ablation_rows import BLOCKS, FULL, PEOPLES, Block
-from judgesmith.metrics import PairedEstimate, Statistic, paired_interval
-from judgesmith.optimizers import JudgedTable
+from judgesmith.metrics import PairedEstimate, agreement_difference
+from judgesmith.metrics.correlation import Statistic
+from judgesmith.optimizers import PredictionTable
 from judgesmith.signatures import Rubric
 from judgesmith.signatures.rubric import folded
 
 CORRELATIONS: tuple[Statistic, ...] = ("pearson", "spearman", "kendall")
 
-Tables = Mapping[tuple[Block, str], JudgedTable]
+Tables = Mapping[tuple[Block, str], PredictionTable]
 """The rows held out as every judge scores them, by block and name."""
 
 EXPLAINED = {FULL: "fine-without-explanations", "coarse": "coarse-without-explanations"}
@@ -60,13 +61,13 @@ class CriterionSides:
 
 
 def difference(
-    first: JudgedTable, second: JudgedTable, statistic: Statistic, *, seed: int
+    first: PredictionTable, second: PredictionTable, statistic: Statistic, *, seed: int
 ) -> PairedEstimate:
     """Return how much better ``first`` agrees, with the same resamples for every comparison."""
-    return paired_interval(
+    return agreement_difference(
+        first.human,
         first.predicted,
         second.predicted,
-        first.human,
         sources=first.sources,
         systems=first.systems,
         statistic=statistic,

@@ -194,11 +194,13 @@ def check_run(folder: Path, run: str, *, overwrite: bool = False) -> dict[str, A
         return {}
     found = stated_in(folder / RUN_FILE)
     if found is None or found.get("schema") != SCHEMA:
-        raise ExistingFileError(f"{folder} is there and holds no ablation; name another folder.")
+        raise ExistingFileError(
+            f"{folder} is there and holds no ablation.", hint="name another folder."
+        )
     if found.get("run") != run and not overwrite:
         raise ExistingFileError(
-            f"{folder} holds the ablation of another run ({found.get('run')}, this is {run}); name "
-            "another folder, or replace it with --force."
+            f"{folder} holds the ablation of another run ({found.get('run')}, this is {run}).",
+            hint="name another folder, or replace it with --force.",
         )
     return found
 

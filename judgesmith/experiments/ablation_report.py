@@ -19,8 +19,9 @@ from judgesmith.experiments.ablation_analyses import (
 )
 from judgesmith.experiments.ablation_folder import FinishedRow, RowCalls
 from judgesmith.experiments.ablation_rows import FULL, Block, PlannedRow
-from judgesmith.metrics import Estimate, PairedEstimate, Statistic
-from judgesmith.optimizers import JudgedTable
+from judgesmith.metrics import Estimate, PairedEstimate
+from judgesmith.metrics.correlation import Statistic
+from judgesmith.optimizers import PredictionTable
 from judgesmith.programs.artifacts.saved import SavedJudge
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class AblationRow:
         Where it stands.
     saved : SavedJudge
         The judge.
-    heldout : JudgedTable
+    heldout : PredictionTable
         Its scores of the rows held out, beside what people said.
     difference : PairedEstimate or None
         Its Q minus that of ``fine`` in the same block, on the same rows; None for ``fine`` itself
@@ -55,7 +56,7 @@ class AblationRow:
     block: Block
     name: str
     saved: SavedJudge
-    heldout: JudgedTable
+    heldout: PredictionTable
     difference: PairedEstimate | None
     calls: RowCalls | None
 
@@ -95,7 +96,7 @@ class AblationRow:
         }
 
     def _reported(self, part: str, statistic: Statistic) -> Estimate:
-        found = self.saved.agreement[part]["dataset"][statistic]
+        found = self.saved.agreement.plain[part]["dataset"][statistic]
         known = {one.name: found[one.name] for one in fields(Estimate)}
         values: dict[str, Any] = {
             name: _UNDEFINED if value is None else value for name, value in known.items()
@@ -190,7 +191,7 @@ class AblationTable:
 
 
 def table_of(
-    finished: Mapping[tuple[Block, str], tuple[FinishedRow, JudgedTable]],
+    finished: Mapping[tuple[Block, str], tuple[FinishedRow, PredictionTable]],
     plan: Sequence[PlannedRow],
     *,
     data: str,

@@ -123,7 +123,7 @@ def chosen_rows(names: Iterable[str] | None) -> list[str]:
     if unknown := sorted(wanted - set(ROWS)):
         raise InputError(f"the rows are {', '.join(ROWS)}; got {', '.join(unknown)}.")
     if not wanted:
-        raise InputError(f"no row is named; choose from {', '.join(ROWS)}.")
+        raise InputError("no row is named.", hint=f"choose from {', '.join(ROWS)}.")
     return [name for name in ROWS if name in wanted]
 
 
@@ -177,12 +177,13 @@ def _refuse_less_than_all(settings: CompileSettings) -> None:
         differing.append("earlier")
     if differing:
         raise InputError(
-            "an ablation starts from the whole method and leaves parts of it out by itself; leave "
-            f"{', '.join(differing)} as it is."
+            "an ablation starts from the whole method and leaves parts of it out by itself.",
+            hint=f"leave {', '.join(differing)} as it is.",
         )
     if len(settings.target) > 1:
         raise InputError(
-            f"an ablation has one target; got {', '.join(settings.target)}. Name one of them."
+            f"an ablation has one target; got {', '.join(settings.target)}.",
+            hint="name one of them.",
         )
     if not settings.holdout:
-        raise InputError("rows are compared on rows held out; give holdout above 0.")
+        raise InputError("rows are compared on rows held out.", hint="give holdout above 0.")

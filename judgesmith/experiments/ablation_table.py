@@ -23,7 +23,7 @@ from judgesmith.experiments.parts import parts_of
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.spreadsheet_cells import cell_of
 from judgesmith.experiments.tuning import Progress
-from judgesmith.optimizers import JudgedTable
+from judgesmith.optimizers import PredictionTable
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import judge_items
 from judgesmith.programs.judging.runner import was_not_asked
@@ -32,7 +32,7 @@ from judgesmith.signatures import Judgement
 if TYPE_CHECKING:
     import dspy
 
-    from judgesmith.programs.lm import Stack, Usage
+    from judgesmith.programs.lm import LMClient, Usage
 
 __all__ = ["HOLDOUT", "AblationTable", "ablation"]
 
@@ -101,7 +101,7 @@ def ablation(
     ([('paper', 'coarse'), ('paper', 'without-mcs')], ('paper', ('coarse', 'without-mcs')))
     """
     from judgesmith.programs.judging.executors import current_lm, endpoint_of
-    from judgesmith.programs.lm import stack_of
+    from judgesmith.programs.lm import lm_client_of
 
     settings = settings or CompileSettings(holdout=HOLDOUT)
     names = chosen_rows(rows)
@@ -113,13 +113,13 @@ def ablation(
     heldout = parts_of(dataset, targets, settings).heldout
     assert heldout is not None  # planned rows have some held out
     run = settings.fingerprint(dataset, model, endpoint)
-    stack = stack_of(lm)
-    before = 0 if stack is None else stack.spent.calls
+    client = lm_client_of(lm)
+    before = 0 if client is None else client.spent.calls
     place = None
     if folder is not None:
         place = AblationFolder.opened(folder, run, spent=before, overwrite=overwrite)
-    maker = _Maker(dataset, heldout, lm, stack, place, concurrency, progress)
-    finished: dict[tuple[Block, str], tuple[FinishedRow, JudgedTable]] = {}
+    maker = _Maker(dataset, heldout, lm, client, place, concurrency, progress)
+    finished: dict[tuple[Block, str], tuple[FinishedRow, PredictionTable]] = {}
     faults = []
     for row in plan:
         own_run = row.settings.fingerprint(dataset, model, endpoint)
@@ -172,7 +172,7 @@ class _Maker:
         dataset: DataSet,
         heldout: Rows,
         lm: dspy.LM,
-        stack: Stack | None,
+        client: LMClient | None,
         place: AblationFolder | None,
         concurrency: int,
         progress: Progress | None,
@@ -180,7 +180,7 @@ class _Maker:
         self.dataset = dataset
         self.heldout = heldout
         self.lm = lm
-        self.stack = stack
+        self.client = client
         self.place = place
         self.concurrency = concurrency
         self.progress = progress
@@ -191,7 +191,7 @@ class _Maker:
         known = None if self.place is None else self.place.load(row, run)
         if known is not None and tuple(key for key, _ in known.heldout) == keys:
             return known
-        before = None if self.stack is None else self.stack.usage
+        before = None if self.client is None else self.client.usage
         found = compile_judge(
             self.dataset,
             row.settings,
@@ -210,7 +210,7 @@ class _Maker:
             saved=found.saved,
             heldout=tuple(zip(keys, (one.score for one in judged), strict=True)),
             calls=calls,
-            spent=0 if self.stack is None else self.stack.spent.calls,
+            spent=0 if self.client is None else self.client.spent.calls,
         )
         if self.place is not None:
             self.place.keep(row, made)
@@ -218,14 +218,14 @@ class _Maker:
 
     def _calls_since(self, before: Usage | None) -> RowCalls | None:
         """Return the requests since then, and the questions that needed none."""
-        if self.stack is None or before is None:
+        if self.client is None or before is None:
             return None
-        now = self.stack.usage
+        now = self.client.usage
         new = now.calls - before.calls
         questions = new + now.hits - before.hits
         if self.place is not None:
             # What the run has spent since its last row, in killed processes too, went into this.
-            new = max(new, self.stack.spent.calls - self.place.spent)
+            new = max(new, self.client.spent.calls - self.place.spent)
         return RowCalls(new=new, recorded=max(questions - new, 0))
 
     def _texts(self, stage: str, n: int, total: int | None) -> None:
@@ -234,7 +234,7 @@ class _Maker:
             self.progress("texts", n, None)
 
 
-def _judged(heldout: Rows, row: FinishedRow) -> JudgedTable:
+def _judged(heldout: Rows, row: FinishedRow) -> PredictionTable:
     """Return the rows held out as a finished row's judge scored them."""
     problem = "the judge gave no score"
     return heldout.judged(

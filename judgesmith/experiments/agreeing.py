@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 import numpy as np
 
 from judgesmith.experiments.targets import Targets
-from judgesmith.metrics import (
-    Estimate,
-    Level,
-    PairedEstimate,
-    Statistic,
-    agreement_interval,
-    paired_interval,
-)
-from judgesmith.metrics.record import plain as as_plain
-from judgesmith.optimizers import Agreement, JudgedTable
-from judgesmith.optimizers.table import FloatArray
+from judgesmith.metrics import Estimate, PairedEstimate, agreement_difference, agreement_interval
+from judgesmith.metrics.correlation import Level, Statistic
+from judgesmith.metrics.records import plain as as_plain
+from judgesmith.optimizers import Agreement, PredictionTable
+from judgesmith.optimizers.predictions import FloatArray
+from judgesmith.signatures.judgement import Cause, by_code, by_sentence
 
 LEVELS: tuple[Level, ...] = get_args(Level)
 STATISTICS: tuple[Statistic, ...] = ("pearson", "spearman", "kendall", "q")
@@ -38,13 +33,28 @@ class Unscored:
     ----------
     n, n_rows : int
         Rows without a score, and all rows.
-    reasons : dict of str to int
-        How many rows for each reason, most frequent first.
+    causes : dict of Cause to int
+        How many rows for each code and sentence, most frequent first.
     """
 
     n: int
     n_rows: int
-    reasons: Mapping[str, int]
+    causes: Mapping[Cause, int]
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """How many rows for each sentence, most frequent first."""
+        return by_sentence(self.causes)
+
+    @classmethod
+    def of(cls, causes: Iterable[Cause | None], n_rows: int) -> Unscored:
+        """Count why some of ``n_rows`` rows have no score; None for those that have one."""
+        counts = Counter(one for one in causes if one is not None)
+        return cls(n=counts.total(), n_rows=n_rows, causes=dict(counts.most_common()))
+
+    def to_dict(self) -> dict[str, dict[str, int]]:
+        """Return the counts ready for JSON, by sentence and by code."""
+        return {"problems": self.reasons, "reasons": by_code(self.causes)}
 
 
 def oriented(targets: Targets) -> FloatArray:
@@ -66,7 +76,7 @@ def oriented(targets: Targets) -> FloatArray:
 
 
 def agreement_report(
-    table: JudgedTable,
+    table: PredictionTable,
     *,
     rng: np.random.Generator,
     levels: Sequence[Level] = LEVELS,
@@ -77,7 +87,7 @@ def agreement_report(
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> table = JudgedTable(
+    >>> table = PredictionTable(
     ...     predicted=np.arange(8.0), human=np.arange(8.0),
     ...     sources=np.arange(8), systems=np.array(["a"] * 8),
     ... )
@@ -87,8 +97,8 @@ def agreement_report(
     return {
         level: {
             statistic: agreement_interval(
-                table.predicted,
                 table.human,
+                table.predicted,
                 sources=table.sources,
                 systems=table.systems,
                 statistic=statistic,
@@ -102,8 +112,8 @@ def agreement_report(
 
 
 def gain_report(
-    first: JudgedTable,
-    second: JudgedTable,
+    first: PredictionTable,
+    second: PredictionTable,
     *,
     rng: np.random.Generator,
     statistics: Sequence[Statistic] = STATISTICS,
@@ -113,10 +123,10 @@ def gain_report(
     """Return how much better ``first`` agrees than ``second`` on the same rows."""
     return {
         level: {
-            statistic: paired_interval(
+            statistic: agreement_difference(
+                first.human,
                 first.predicted,
                 second.predicted,
-                first.human,
                 sources=first.sources,
                 systems=first.systems,
                 statistic=statistic,
@@ -150,7 +160,7 @@ class PairedReports:
 
 
 def paired_reports(
-    first: JudgedTable, second: JudgedTable, *, rng: Callable[[], np.random.Generator]
+    first: PredictionTable, second: PredictionTable, *, rng: Callable[[], np.random.Generator]
 ) -> PairedReports:
     """Return the agreement of both judges on the rows that both score, and the difference.
 
@@ -201,15 +211,11 @@ def optimism(selection: Report, heldout: Report | None) -> dict[str, dict[str, A
     }
 
 
-def unscored(*tables: JudgedTable) -> Unscored:
+def unscored(*tables: PredictionTable) -> Unscored:
     """Return how many rows of these tables have no score, and why."""
-    problems = (problem for table in tables for problem in table.problems)
-    counts = Counter(problem for problem in problems if problem is not None)
-    return Unscored(
-        n=sum(table.n_unscored for table in tables),
-        n_rows=sum(table.n for table in tables),
-        reasons=dict(counts.most_common()),
-    )
+    causes = (cause for table in tables for cause in table.problems)
+    counted = Unscored.of(causes, sum(table.n for table in tables))
+    return replace(counted, n=sum(table.n_unscored for table in tables))
 
 
 _VALUE = re.compile(r"(?<!HTTP )-?\b\d+(?:\.\d+)?|'[^']*'|\"[^\"]*\"")
@@ -243,7 +249,7 @@ def unscored_text(unscored: Unscored) -> str:
 
     Examples
     --------
-    >>> unscored_text(Unscored(n=2, n_rows=9, reasons={"cut off": 2}))
+    >>> unscored_text(Unscored(n=2, n_rows=9, causes={Cause(Reason.CUT_OFF, "cut off"): 2}))
     '2 of 9 have no score: 2 × cut off'
     """
     if not unscored.n:

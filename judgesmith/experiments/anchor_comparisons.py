@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgesmith.experiments.neighbour_probabilities import anchor_pairs
-from judgesmith.metrics.record import Record, plain
-from judgesmith.programs.benchmarking.comparator import AcrossPair, Comparator, Compared
-from judgesmith.programs.judging.runner import NOT_ASKED
+from judgesmith.metrics.records import Record, plain
+from judgesmith.programs.benchmarking import AcrossPair, Comparator, Compared
 from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.judgement import Cause, Reason
 
 Told = Callable[[int], None]
 """Told the number of pairs finished since it was last told."""
@@ -36,8 +36,8 @@ class Tally:
         Pairs of which the two orders say different things.
     n_unanswered : int
         Pairs without an answer.
-    problem : str
-        Why the first of those has none, or where the budget ended, that it did; empty where all
+    cause : Cause or None
+        Why the first of those has none, or where the budget ended, that it did; None where all
         have one.
     """
 
@@ -45,7 +45,7 @@ class Tally:
     n_similar: int = 0
     n_disagree: int = 0
     n_unanswered: int = 0
-    problem: str = ""
+    cause: Cause | None = None
 
     def add(self, found: Compared) -> float:
         """Count a pair and return its sign, nan without an answer."""
@@ -53,8 +53,9 @@ class Tally:
         sign = found.sign
         if sign is None:
             self.n_unanswered += 1
-            if not self.problem or str(found.problem).startswith(NOT_ASKED):
-                self.problem = str(found.problem)
+            over_budget = found.cause is not None and found.cause.reason is Reason.OVER_BUDGET
+            if self.cause is None or over_budget:
+                self.cause = found.cause
             return float("nan")
         self.n_similar += sign == 0
         self.n_disagree += bool(found.disagree)
@@ -235,7 +236,7 @@ def _as_dict(tally: Tally) -> dict[str, Any]:
             "similar": tally.n_similar,
             "orders_disagree": tally.n_disagree,
             "unanswered": tally.n_unanswered,
-            "problem": tally.problem or None,
+            "problem": tally.cause and str(tally.cause),
         }
     )
     return found

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgesmith.errors import InputError
-from judgesmith.metrics.record import Record
+from judgesmith.metrics.records import Record
 
 BEYOND = 1.0
 """What the condition on a neighbour counts where there is none: beyond an end nothing lies."""

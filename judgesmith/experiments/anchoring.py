@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgesmith.errors import InputError
-from judgesmith.metrics.record import Record, plain
+from judgesmith.metrics.records import Record, plain
 
 PER_RATING = 5
 """Anchors of each rating, as the paper has it."""
@@ -95,8 +95,10 @@ class NoAnchorError(InputError):
         Which.
     """
 
-    def __init__(self, message: str, *, ratings: tuple[float, ...]) -> None:
-        super().__init__(message)
+    def __init__(
+        self, message: str, *, ratings: tuple[float, ...], hint: str | None = None
+    ) -> None:
+        super().__init__(message, hint=hint)
         self.ratings = ratings
 
 
@@ -308,9 +310,10 @@ def _check_none_is_empty(chosen: Sequence[Sequence[Anchor]], ratings: Floats, n_
         raise NoAnchorError(
             f"no text anchors the rating{'s' if several else ''} {named}: of {n_with} "
             "texts that people and the model rated, none is nearest to "
-            f"{'them' if several else 'it'}. Rate more texts, let another model rate them, or "
-            "build the benchmark from its local perspective.",
+            f"{'them' if several else 'it'}.",
             ratings=empty,
+            hint="rate more texts, let another model rate them, or "
+            "build the benchmark from its local perspective.",
         )
 
 

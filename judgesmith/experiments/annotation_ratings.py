@@ -14,7 +14,9 @@ from judgesmith.experiments.annotation_form import LABELLED, REASON, SPAN
 from judgesmith.experiments.explanation_answers import FilledSheet
 from judgesmith.experiments.explanation_form import Question
 from judgesmith.experiments.sheet_ratings import FilledSheets, SheetRatings, defined
-from judgesmith.metrics import Estimate, alpha_interval, raw_agreement, share_interval
+from judgesmith.metrics import Estimate, percent_agreement
+from judgesmith.metrics.ratings import krippendorff_alpha_interval
+from judgesmith.metrics.resampling import share_interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,11 +95,13 @@ def _rated(question: Question, filled: FilledSheets, confidence: float) -> Label
     answers, of = table[places, raters], items[places]
     return LabelRatings(
         shares={
-            label: share_interval(answers == place, items=of, confidence=confidence)
+            label: share_interval(answers == place, sources=of, confidence=confidence)
             for place, label in enumerate(question.labels)
         },
-        alpha=alpha_interval(table, items=items, measurement="nominal", confidence=confidence),
-        agreement=raw_agreement(table),
+        alpha=krippendorff_alpha_interval(
+            table, sources=items, measurement="nominal", confidence=confidence
+        ),
+        agreement=percent_agreement(table),
         n_filled=len(answers),
         n_blank=table.size - len(answers),
         raters={

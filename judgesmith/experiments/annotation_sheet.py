@@ -85,8 +85,8 @@ def write_annotation_sheet(
     marked = [text for text in found.texts if text.errors]
     if not marked:
         raise InputError(
-            f"{found.label}: no error is marked in any text; use a judge that looks for errors, as "
-            "those of the family annotator do."
+            f"{found.label}: no error is marked in any text.",
+            hint="use a judge that looks for errors, as those of the family annotator do.",
         )
     drawn = [marked[index] for index in rng.permutation(len(marked))[:n_items].tolist()]
     rows = [

@@ -12,13 +12,13 @@ from judgesmith.errors import InputError
 from judgesmith.experiments.by_criterion import judged_criteria
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.perspective_scores import SampledScores
-from judgesmith.optimizers.table import on_criterion
-from judgesmith.programs.artifacts.derived import with_sampling
+from judgesmith.optimizers.predictions import on_criterion
 from judgesmith.programs.artifacts.saved import SavedJudge
-from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved, with_sampling
 from judgesmith.programs.families.samples_apart import judged_samples
 from judgesmith.programs.judging.runner import judge_items
-from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.config import JudgeConfig
+from judgesmith.signatures.judgement import Cause, Judgement
 from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import PERCENT, Scale
 
@@ -52,8 +52,8 @@ def asked_on(saved: AnySaved, answers: Scale, temperature: float) -> tuple[Any, 
     """
     if not isinstance(saved, SavedJudge):
         raise InputError(
-            "a judge that holds others combines what each of them answers; leave --samples out to "
-            "take it as it was saved."
+            "a judge that holds others combines what each of them answers.",
+            hint="leave --samples out to take it as it was saved.",
         )
     own = saved.protocol
     stated: dict[str, Any] = {"samples": 1, "temperature": temperature, "weighting": "none"}
@@ -61,11 +61,18 @@ def asked_on(saved: AnySaved, answers: Scale, temperature: float) -> tuple[Any, 
         return sampled_once(saved, temperature), None
     try:
         protocol = own.decided({**stated, "answers": answers})
-    except ValueError as fault:
-        own_scale = f"{own.judge} answers on {own.answers} whatever is asked for"
-        reason = own_scale if "answer" in str(fault) else str(fault)
-        return sampled_once(saved, temperature), reason
+    except ValueError:
+        return sampled_once(saved, temperature), _why_not_on(own, stated)
     return saved.program().with_protocol(protocol), None
+
+
+def _why_not_on(own: JudgeConfig, stated: Mapping[str, Any]) -> str:
+    """Return why a judge cannot be asked on another scale: all else is as ``stated``."""
+    try:
+        own.decided(stated)
+    except ValueError as fault:
+        return str(fault)
+    return f"{own.judge} answers on {own.answers} whatever is asked for"
 
 
 def sampled_once(saved: SavedJudge, temperature: float) -> SavedJudge:
@@ -135,13 +142,13 @@ def scores_of_judge(
     if not (whole or by_name or alone):
         return None
     answers: list[Sequence[float]] = []
-    problems: list[str | None] = []
+    problems: list[Cause | None] = []
     for place in range(n_items):
         several: Sequence[Judgement] = found.get(place, ())
         if by_name:
             several = on_criterion(several, criterion)
         answers.append([np.nan if one.score is None else one.score for one in several])
-        problems.append(next((one.problem for one in several if one.problem), None))
+        problems.append(next((one.cause for one in several if one.cause), None))
     if by_name:
         return SampledScores.of(answers, problems, PERCENT)
     # A learned score may lie beyond its scale, and says something all the same.

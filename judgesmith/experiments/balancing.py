@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judgesmith.errors import InputError
-from judgesmith.metrics.record import Record, plain
+from judgesmith.metrics.records import Record, plain
 
 PER_SOURCE = 3
 """Texts of each rating that a source is to have, as the paper has it for summaries."""

@@ -44,7 +44,7 @@ def answer_in_batches(
         Returns the items from the first on; called once in each round.
     desk : BatchDesk
         Where requests are put down. Its state says how far an earlier call was.
-    lm : StackModel
+    lm : ClientModel
         What is asked by default, made by ``batch_model``.
     poll : float
         Longest time between two looks at batches under way, in seconds. The first looks are

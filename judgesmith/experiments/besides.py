@@ -15,21 +15,17 @@ from judgesmith.experiments.rater_columns import rater_table
 from judgesmith.experiments.targets import Targets, ratings_behind
 from judgesmith.experiments.within_source import undefined, within_sources
 from judgesmith.metrics import (
-    ConfusionMatrix,
     Estimate,
-    LengthBias,
-    PairLevel,
-    ScaleUse,
-    Weights,
     confusion_matrix,
-    intraclass_correlation,
-    kappa_interval,
+    icc,
     length_bias,
-    nearest_levels,
-    scale_use,
-    tie_accuracy_interval,
+    tie_aware_accuracy_interval,
+    weighted_kappa_interval,
 )
-from judgesmith.optimizers.table import JudgedTable
+from judgesmith.metrics.audits import LengthBias, ScaleUse, scale_use
+from judgesmith.metrics.pairs import PairLevel
+from judgesmith.metrics.ratings import ConfusionMatrix, Weights, nearest_levels
+from judgesmith.optimizers.predictions import PredictionTable
 from judgesmith.signatures.scale import Scale
 
 MOST_LEVELS = 11
@@ -137,11 +133,11 @@ def besides(
     if judge_scale is not None and levels:
         ends = (judge_scale.low, judge_scale.high)
         predicted = nearest_levels(table.predicted, levels=levels, scale=ends)
-        confusion = confusion_matrix(predicted, table.human, levels=levels)
+        confusion = confusion_matrix(table.human, predicted, levels=levels)
         for weights in WEIGHTS:
-            kappa[weights] = kappa_interval(
-                predicted,
+            kappa[weights] = weighted_kappa_interval(
                 table.human,
+                predicted,
                 sources=table.sources.tolist(),
                 levels=levels,
                 weights=weights,
@@ -153,8 +149,8 @@ def besides(
     )
     reliability = _reliability(dataset, targets, targets.rated[chosen].tolist())
     pairs = {
-        level: tie_accuracy_interval(
-            table.predicted, table.human, sources=table.sources.tolist(), level=level
+        level: tie_aware_accuracy_interval(
+            table.human, table.predicted, sources=table.sources.tolist(), level=level
         )
         for level in PAIR_LEVELS
     }
@@ -180,7 +176,7 @@ def besides(
 
 
 def _levels(
-    table: JudgedTable, scale: Scale, judge_scale: Scale | None
+    table: PredictionTable, scale: Scale, judge_scale: Scale | None
 ) -> tuple[tuple[float, ...], str | None]:
     """Return the points that people could give, or why a judge cannot be held against them."""
     n_levels = scale.high - scale.low + 1
@@ -213,12 +209,12 @@ def _reliability(dataset: DataSet, targets: Targets, places: Sequence[int]) -> f
     table = rater_table([ratings[place] for place in places]).ratings
     if not len(table):
         return 1.0
-    found = intraclass_correlation(table).mean
+    found = icc(table).mean
     return found if 0 < found <= 1 else 1.0
 
 
 def _length(
-    table: JudgedTable,
+    table: PredictionTable,
     dataset: DataSet,
     places: Sequence[int],
     reliability: float,
@@ -227,8 +223,8 @@ def _length(
     lengths = np.asarray([len(dataset[place].response) for place in places], dtype=float)
     written = np.flatnonzero(lengths > 0)
     return length_bias(
-        table.predicted[written],
         table.human[written],
+        table.predicted[written],
         lengths[written],
         sources=table.sources[written].tolist(),
         reliability=reliability,

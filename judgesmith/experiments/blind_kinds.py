@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judgesmith.errors import InputError
-from judgesmith.metrics import Estimate, share_interval
-from judgesmith.metrics.record import Record, plain
+from judgesmith.metrics import Estimate
+from judgesmith.metrics.records import Record, plain
+from judgesmith.metrics.resampling import share_interval
 
 Sight = Literal["sees", "unclear", "blind"]
 """Whether a comparator notices a kind of error in most pairs."""
@@ -109,7 +110,7 @@ def seen_kinds(
         found.append(
             SeenKind(
                 kind=kind,
-                seen=share_interval(given[rows] == 1, items=items, confidence=confidence),
+                seen=share_interval(given[rows] == 1, sources=items, confidence=confidence),
                 fooled=float(np.mean(given[rows] == -1)) if items else float("nan"),
                 n_unanswered=int(np.count_nonzero(of_kind & ~answered)),
             )

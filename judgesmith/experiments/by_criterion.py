@@ -20,8 +20,8 @@ from judgesmith.experiments.agreeing import (
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.ratings import Aggregate
 from judgesmith.experiments.targets import UselessTargetError, targets_of
-from judgesmith.metrics import Level, Statistic
-from judgesmith.optimizers.table import judged_table, on_criterion
+from judgesmith.metrics.correlation import Level, Statistic
+from judgesmith.optimizers.predictions import on_criterion, prediction_table
 from judgesmith.signatures import Judgement
 from judgesmith.signatures.rubric import folded
 
@@ -119,7 +119,7 @@ def criterion_reports(
             left_out[name] = str(fault).rstrip(".")
             continue
         rated = targets.rated
-        table = judged_table(
+        table = prediction_table(
             on_criterion([judgements[i] for i in rated.tolist()], name),
             oriented(targets)[rated],
             # Groups are those of the whole set: rows may hang together through others.

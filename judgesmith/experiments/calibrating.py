@@ -14,9 +14,10 @@ from judgesmith.experiments.ratings import Aggregate
 from judgesmith.experiments.targets import targets_of
 from judgesmith.experiments.unseen import rated_rows, unseen_places
 from judgesmith.optimizers import Calibrator
-from judgesmith.optimizers.calibrating import FEWEST_ROWS
+from judgesmith.optimizers.fitting.calibrating import FEWEST_ROWS
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import judge_items
+from judgesmith.programs.artifacts.agreement import SavedAgreement
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedCalibrated
 from judgesmith.programs.families.ensemble.members import CalibratedJudgement, calibrated
 from judgesmith.programs.judging.runner import was_not_asked
@@ -39,8 +40,8 @@ class CalibrationError(InputError):
         False where the budget left rows unasked: with a larger one there may be enough.
     """
 
-    def __init__(self, message: str, *, complete: bool = True) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, complete: bool = True, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
         self.complete = complete
 
 
@@ -136,7 +137,8 @@ def calibrate_judge(
     if n_sources < 2 or len(places) < 2 * FEWEST_ROWS:
         raise CalibrationError(
             f"a calibration needs {2 * FEWEST_ROWS} rated rows of several sources that the judge "
-            f"was not made from; there are {len(places)} of {n_sources}. Give more rated rows."
+            f"was not made from; there are {len(places)} of {n_sources}.",
+            hint="give more rated rows.",
         )
     learner = Calibrator(confidence=confidence, within=within, seed=seed)
     rows = rated_rows(dataset, targets, places)
@@ -163,7 +165,7 @@ def calibrate_judge(
         calibration=learned,
         target=judge.target,
         human_scale=targets.scale,
-        agreement={**judge.agreement, "calibration": report},
+        agreement=SavedAgreement(**judge.agreement.plain, calibration=report),
         rows={**judge.rows, "calibrate": len(rows)},
         seen={"calibrate": tuple(sorted({item.key for item in rows.items}))},
         golden=golden,

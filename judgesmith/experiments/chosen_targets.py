@@ -21,7 +21,7 @@ from judgesmith.experiments.targets import (
     targets_of,
 )
 from judgesmith.experiments.unlabelled import UNRATED, is_unlabelled
-from judgesmith.optimizers.table import SCORE
+from judgesmith.optimizers.predictions import SCORE
 from judgesmith.signatures.config import ActiveCriticConfig
 from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import PERCENT
@@ -103,8 +103,9 @@ def _unrated(dataset: DataSet, settings: CompileSettings) -> ChosenTargets:
     unknown = [name for name in settings.target if folded(name) not in known]
     if unknown:
         raise InputError(
-            f"the judge gives no score on {', '.join(unknown)}, and nobody rated {dataset.name}; "
-            f"name criteria that it scores ({', '.join(known.values()) or 'none'}), or no target."
+            f"the judge gives no score on {', '.join(unknown)}, and nobody rated {dataset.name}.",
+            hint=f"name criteria that it scores ({', '.join(known.values()) or 'none'}), "
+            "or no target.",
         )
     return ChosenTargets(
         whole=nobody_said(len(dataset), name=UNRATED, scale=PERCENT),
@@ -122,7 +123,8 @@ def _refuse_other_criteria(settings: CompileSettings, criteria: list[str]) -> No
             kind, other = f"{protocol.variant} variant", "the fine variant"
         raise InputError(
             f"several targets need a score on each criterion, and the {kind} gives one on the "
-            f"whole; use {other}, or name one target."
+            "whole.",
+            hint=f"use {other}, or name one target.",
         )
     if settings.criteria_from == "human":
         return

@@ -19,16 +19,9 @@ from judgesmith.experiments.perturbed_rows import is_perturbed, versions_of
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.version_choice import kinds_among
 from judgesmith.metrics.perturbations.wilcoxon import FEWEST_NONZERO
-from judgesmith.optimizers.grammar import as_objectives
-from judgesmith.optimizers.objectives import AnyObjective
-from judgesmith.optimizers.rated_examples import Versions
-from judgesmith.optimizers.rows import Rows
-from judgesmith.optimizers.several_objectives import (
-    SeveralObjectives,
-    needs_controls,
-    needs_versions,
-    rated_terms,
-)
+from judgesmith.optimizers.objectives.grammar import AnyObjective, as_objectives
+from judgesmith.optimizers.objectives.pareto import SeveralObjectives
+from judgesmith.optimizers.rows import Rows, Versions
 from judgesmith.programs.perturbing import (
     CONTROLS,
     Donors,
@@ -122,23 +115,23 @@ def chosen_versions(dataset: DataSet, settings: CompileSettings) -> ChosenVersio
         If a kind is unknown, or no kind is left to choose by.
     """
     objective = settings.aims
-    if not needs_versions(objective):
+    if "versions" not in objective.needs:
         return None
     given = is_perturbed(dataset)
     if given and settings.task is not None:
         raise InputError(
-            f"{dataset.name} holds changed versions, which are taken as they are; leave the task "
-            "out, or give data without versions."
+            f"{dataset.name} holds changed versions, which are taken as they are.",
+            hint="leave the task out, or give data without versions.",
         )
     held: Kinds = ()
     if given:
         held, make = _given(dataset)
         # Controls are judged where something looks at them, as with versions that are made here.
-        usual = tuple(kind for kind in held if kind.lowers or needs_controls(objective))
+        usual = tuple(kind for kind in held if kind.lowers or "controls" in objective.needs)
     else:
         make = _made(dataset, settings)
         usual = perturbations_for(settings.task)
-        if needs_controls(objective):
+        if "controls" in objective.needs:
             usual = (*usual, *(kind for kind in CONTROLS if kind not in usual))
     wanted = _named(settings.kinds, settings.task, held) or usual
     unseen = _named(settings.holdout_kinds, settings.task, held)
@@ -151,10 +144,10 @@ def chosen_versions(dataset: DataSet, settings: CompileSettings) -> ChosenVersio
     )
     if not any(kind.lowers for kind in chosen.seen):
         raise InputError(
-            "no kind of change that makes a text worse is left to choose by; name more kinds, or "
-            "hold fewer of them out."
+            "no kind of change that makes a text worse is left to choose by.",
+            hint="name more kinds, or hold fewer of them out.",
         )
-    if needs_controls(objective) and all(kind.lowers for kind in chosen.seen):
+    if "controls" in objective.needs and all(kind.lowers for kind in chosen.seen):
         raise InputError(
             "false_alarms are of changes that must not lower a score, and none is among the kinds; "
             f"add {' or '.join(kind.name for kind in CONTROLS)}, or leave false_alarms out."
@@ -173,8 +166,8 @@ def refuse_unchanged(selection: Rows, changed: ChosenVersions) -> None:
     if not selection.versioned.any():
         names = ", ".join(kind.name for kind in changed.seen)
         raise InputError(
-            f"none of the {len(selection)} rows to choose by could be changed by {names}; name "
-            "other kinds, or give longer texts."
+            f"none of the {len(selection)} rows to choose by could be changed by {names}.",
+            hint="name other kinds, or give longer texts.",
         )
 
 
@@ -187,15 +180,16 @@ def refuse_too_few_versions(selection: Rows, objective: AnyObjective | SeveralOb
         If that is so.
     """
     aims = as_objectives(objective)
-    if not needs_versions(aims) or rated_terms(aims):
+    if "versions" not in aims.needs or aims.rated_terms:
         return
     counts = selection.versioned.sum(axis=0).tolist()
     most = max(n for kind, n in zip(selection.kinds, counts, strict=True) if kind.lowers)
     if most < FEWEST_NONZERO:
         raise InputError(
             f"of the {len(selection)} rows to choose by, at most {most} have a version of one kind "
-            f"of change, and below {FEWEST_NONZERO} no judge can show that it notices anything; "
-            "give more rows, more versions of each (--versions 0 for all) or fewer kinds (--kinds)."
+            f"of change, and below {FEWEST_NONZERO} no judge can show that it notices anything.",
+            hint="give more rows, more versions of each (--versions 0 for all) or fewer kinds "
+            "(--kinds).",
         )
 
 

@@ -99,18 +99,19 @@ class ColumnMap:
             target = known or (OVERALL if name == "score" else name)
             if target in place:
                 raise InputError(
-                    f"the column map says twice where {target!r} is; keep one of the two."
+                    f"the column map says twice where {target!r} is.", hint="keep one of the two."
                 )
             if place is fields and len(chosen) > 1 and target not in _SEVERAL:
                 quoted = written_column("+".join(chosen))
                 raise InputError(
-                    f"{name} is read from one column; got {list(chosen)}. Give a column with + in "
-                    f"its name in double quotes, as in {name}={quoted}."
+                    f"{name} is read from one column; got {list(chosen)}.",
+                    hint="give a column with + in "
+                    f"its name in double quotes, as in {name}={quoted}.",
                 )
             if place is criteria and not chosen:
                 raise InputError(
-                    f"the column map names no column for the criterion {target!r}; write "
-                    f"{name}=COLUMN."
+                    f"the column map names no column for the criterion {target!r}.",
+                    hint=f"write {name}=COLUMN.",
                 )
             place[target] = chosen
         return cls(fields=fields, criteria=criteria)

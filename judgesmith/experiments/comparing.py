@@ -22,11 +22,12 @@ from judgesmith.experiments.targets import Targets, targets_of
 from judgesmith.experiments.unlabelled import UNRATED
 from judgesmith.experiments.within_source import LEVEL, check_within_source, within_sources
 from judgesmith.metrics import PairedEstimate
-from judgesmith.metrics.checks import fraction
-from judgesmith.optimizers import Agreement, JudgedTable
-from judgesmith.optimizers.objectives import parse_agreement
+from judgesmith.metrics.arrays import fraction
+from judgesmith.optimizers import Agreement, PredictionTable
+from judgesmith.optimizers.objectives.agreement import parse_agreement
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.families.ensemble.judges import AnyJudge
+from judgesmith.signatures.judgement import by_code
 from judgesmith.signatures.rubric import folded
 
 if TYPE_CHECKING:
@@ -152,7 +153,8 @@ class Comparison:
                 "unscored": {"a": self.a.unscored.n, "b": self.b.unscored.n},
                 "unrated": self.n_unrated,
             },
-            "problems": {"a": dict(self.a.unscored.reasons), "b": dict(self.b.unscored.reasons)},
+            "problems": {"a": self.a.unscored.reasons, "b": self.b.unscored.reasons},
+            "reasons": {"a": by_code(self.a.unscored.causes), "b": by_code(self.b.unscored.causes)},
             "objective": {
                 "name": str(self.objective),
                 "on": "seen" if self.unseen is None else unseen,
@@ -315,7 +317,7 @@ def compare_rows(
     )
 
 
-def _n_resamples(table: JudgedTable) -> int:
+def _n_resamples(table: PredictionTable) -> int:
     """Return how many resamples let a p-value fall low enough to stay clear when it is adjusted.
 
     With few sources the p-value of 1,000 resamples has a floor that Holm's method lifts above 0.05.
@@ -357,7 +359,7 @@ def shared_target(
     a, b = made_for(first, dataset), made_for(second, dataset)
     if a is not None and b is not None and folded(a) != folded(b):
         raise InputError(
-            f"A was made for {a} and B for {b}; say which ratings both are held against."
+            f"A was made for {a} and B for {b}.", hint="say which ratings both are held against."
         )
     return a if a is not None else b
 

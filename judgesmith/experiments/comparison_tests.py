@@ -9,20 +9,12 @@ from typing import Any
 import numpy as np
 
 from judgesmith.experiments.agreeing import Gain
-from judgesmith.metrics import (
-    Level,
-    PairedEstimate,
-    PairLevel,
-    SignificanceTest,
-    Statistic,
-    Swap,
-    holm,
-    permutation_test,
-    tie_accuracy_difference,
-    williams_test,
-)
-from judgesmith.metrics.record import plain
-from judgesmith.optimizers.table import JudgedTable
+from judgesmith.metrics import PairedEstimate, holm, permutation_test, tie_aware_accuracy_difference
+from judgesmith.metrics.comparing import SignificanceTest, Swap, williams_test
+from judgesmith.metrics.correlation import Level, Statistic
+from judgesmith.metrics.pairs import PairLevel
+from judgesmith.metrics.records import plain
+from judgesmith.optimizers.predictions import PredictionTable
 
 PAIRS = "pairs"
 """What the share of pairs is called beside correlations."""
@@ -74,8 +66,8 @@ class ComparisonTests:
 
 
 def comparison_tests(
-    first: JudgedTable,
-    second: JudgedTable,
+    first: PredictionTable,
+    second: PredictionTable,
     gain: Gain,
     *,
     rng: np.random.Generator,
@@ -85,7 +77,7 @@ def comparison_tests(
 
     Parameters
     ----------
-    first, second : JudgedTable
+    first, second : PredictionTable
         The same rows, as either judge scores them.
     gain : Gain
         As ``gain_report`` returns it; the levels and statistics in it are tested.
@@ -102,9 +94,9 @@ def comparison_tests(
     tested = {
         level: {
             statistic: permutation_test(
+                one.human,
                 one.predicted,
                 other.predicted,
-                one.human,
                 sources=one.sources,
                 systems=one.systems,
                 statistic=statistic,
@@ -118,14 +110,14 @@ def comparison_tests(
     }
     williams: dict[Level, SignificanceTest] = {}
     if "dataset" in gain:
-        williams["dataset"] = williams_test(one.predicted, other.predicted, one.human)
+        williams["dataset"] = williams_test(one.human, one.predicted, other.predicted)
     if "system" in gain:
         williams["system"] = williams_test(*_system_means(one, other))
     pairs = {
-        level: tie_accuracy_difference(
+        level: tie_aware_accuracy_difference(
+            one.human,
             one.predicted,
             other.predicted,
-            one.human,
             sources=one.sources.tolist(),
             level=level,
             confidence=confidence,
@@ -152,14 +144,14 @@ def _holm(gain: Gain, pairs: Mapping[PairLevel, PairedEstimate]) -> dict[Level, 
     return found
 
 
-def _system_means(first: JudgedTable, second: JudgedTable) -> list[np.ndarray]:
-    """Return each system's mean by the first, by the second, and by people."""
+def _system_means(first: PredictionTable, second: PredictionTable) -> list[np.ndarray]:
+    """Return each system's mean by people, by the first, and by the second."""
     systems, codes = np.unique(first.systems, return_inverse=True)
     sizes = np.bincount(codes, minlength=len(systems))[codes]
     # Dividing first keeps sums of huge scores finite.
     return [
         np.bincount(codes, weights=values / sizes, minlength=len(systems))
-        for values in (first.predicted, second.predicted, first.human)
+        for values in (first.human, first.predicted, second.predicted)
     ]
 
 

@@ -15,9 +15,9 @@ from judgesmith.experiments.stated_scores import stated_notes
 from judgesmith.experiments.tuning import Tuning
 from judgesmith.experiments.within_source import RANKS_NOTE
 from judgesmith.metrics import PairedEstimate
-from judgesmith.metrics.estimate import FEWEST_GROUPS
 from judgesmith.metrics.perturbations.wilcoxon import FEWEST_NONZERO
-from judgesmith.optimizers import JudgedTable
+from judgesmith.metrics.records import FEWEST_GROUPS
+from judgesmith.optimizers import PredictionTable
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import Judge
 from judgesmith.programs.judging.registry import family_of
@@ -54,7 +54,7 @@ def notes_on(
     settings: CompileSettings,
     judge: Judge,
     bare: Judge,
-    tables: Sequence[JudgedTable],
+    tables: Sequence[PredictionTable],
     objective: ObjectiveReport,
     *,
     complete: bool,
@@ -166,7 +166,7 @@ def criteria_notes(
 
 
 def nothing_scored(
-    work: Tuning, selection: JudgedTable, *, rows: Mapping[str, int], target: str
+    work: Tuning, selection: PredictionTable, *, rows: Mapping[str, int], target: str
 ) -> NothingScoredError:
     """Return why there is no judge: the first rows that were asked about come first."""
     whys = [f"of the rows to choose by, {unscored_text(unscored(selection))}"]

@@ -13,18 +13,18 @@ import numpy as np
 
 from judgesmith.experiments.chosen_versions import ChosenVersions
 from judgesmith.metrics import Estimate, PairedEstimate
-from judgesmith.optimizers import JudgedTable
-from judgesmith.optimizers.counted_objectives import CountedObjective
-from judgesmith.optimizers.discernment_objectives import (
+from judgesmith.optimizers import PredictionTable
+from judgesmith.optimizers.objectives.base import Objective
+from judgesmith.optimizers.objectives.discernment import (
     AverageDiscernment,
     FalseAlarms,
     LowestDiscernment,
 )
-from judgesmith.optimizers.several_objectives import atoms_of
+from judgesmith.optimizers.objectives.pareto import SeveralObjectives
 from judgesmith.signatures.perturbation import Perturbation
 
-OVER_DAMAGE: tuple[CountedObjective, ...] = (LowestDiscernment(), AverageDiscernment())
-OVER_CONTROLS: tuple[CountedObjective, ...] = (FalseAlarms(),)
+OVER_DAMAGE: tuple[Objective, ...] = (LowestDiscernment(), AverageDiscernment())
+OVER_CONTROLS: tuple[Objective, ...] = (FalseAlarms(),)
 
 UNNOTICED = 0.1
 """A D of less is a p-value above .74: as good as nothing was noticed."""
@@ -134,8 +134,8 @@ def discernment_report(
     versions: ChosenVersions,
     targets: Sequence[str],
     *,
-    selection: JudgedTable,
-    heldout: tuple[JudgedTable, JudgedTable] | None,
+    selection: PredictionTable,
+    heldout: tuple[PredictionTable, PredictionTable] | None,
     seed: Sequence[int],
     before: str = "uncompiled",
 ) -> DiscernmentReport:
@@ -147,9 +147,9 @@ def discernment_report(
         The kinds of change.
     targets : sequence of str
         What the tables hold scores on.
-    selection : JudgedTable
+    selection : PredictionTable
         The rows that the judge was chosen by.
-    heldout : pair of JudgedTable, or None
+    heldout : pair of PredictionTable, or None
         The rows held out as they were judged before, and after.
     seed : sequence of int
         Of the resamples: the same ones for every estimate.
@@ -171,10 +171,11 @@ def discernment_report(
     )
 
 
-def unnoticed_note(report: DiscernmentReport | None, objective: object) -> list[str]:
+def unnoticed_note(
+    report: DiscernmentReport | None, objective: Objective | SeveralObjectives
+) -> list[str]:
     """Return which kinds hold the lowest D near 0, where that is what a judge was chosen by."""
-    aims = atoms_of(objective)
-    if report is None or not any(isinstance(one, LowestDiscernment) for one in aims):
+    if report is None or LowestDiscernment() not in objective.atoms:
         return []
     found = report.selection.kinds
     unnoticed = [
@@ -190,7 +191,9 @@ def unnoticed_note(report: DiscernmentReport | None, objective: object) -> list[
 
 
 def _comparison(
-    heldout: tuple[JudgedTable, JudgedTable], kinds: Sequence[Perturbation], seed: Sequence[int]
+    heldout: tuple[PredictionTable, PredictionTable],
+    kinds: Sequence[Perturbation],
+    seed: Sequence[int],
 ) -> Comparison | None:
     before, after = (table.of_kinds(kinds) for table in heldout)
     if not before.kinds:
@@ -206,8 +209,8 @@ def _comparison(
     )
 
 
-def _noticed(table: JudgedTable, seed: Sequence[int]) -> Noticed:
-    def estimate(one: CountedObjective, of: JudgedTable) -> Estimate:
+def _noticed(table: PredictionTable, seed: Sequence[int]) -> Noticed:
+    def estimate(one: Objective, of: PredictionTable) -> Estimate:
         return one.estimate(of, rng=np.random.default_rng(seed))
 
     alone = {kind: table.of_kinds([kind]) for kind in table.kinds}
@@ -222,9 +225,9 @@ def _noticed(table: JudgedTable, seed: Sequence[int]) -> Noticed:
     )
 
 
-def _estimated(kinds: Sequence[Perturbation]) -> list[CountedObjective]:
+def _estimated(kinds: Sequence[Perturbation]) -> list[Objective]:
     """Return what there is to estimate of kinds."""
-    found: list[CountedObjective] = []
+    found: list[Objective] = []
     if any(kind.lowers for kind in kinds):
         found += OVER_DAMAGE
     if not all(kind.lowers for kind in kinds):
@@ -232,13 +235,13 @@ def _estimated(kinds: Sequence[Perturbation]) -> list[CountedObjective]:
     return found
 
 
-def _as_damage(table: JudgedTable) -> JudgedTable:
+def _as_damage(table: PredictionTable) -> PredictionTable:
     return replace(
         table, kinds=tuple(kind.model_copy(update={"lowers": True}) for kind in table.kinds)
     )
 
 
-def _n_pairs(table: JudgedTable) -> int:
+def _n_pairs(table: PredictionTable) -> int:
     """Return the scored pairs of one kind, over all targets."""
     assert table.damaged is not None
     return int(np.count_nonzero(~np.isnan(table.damaged[:, 0]) & ~np.isnan(table.predicted)))

@@ -63,11 +63,11 @@ from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.starting import start_of, starting_from
 from judgesmith.experiments.tuning import Progress, Tuning
 from judgesmith.experiments.unlabelled import settings_without_labels
-from judgesmith.optimizers import Agreement, JudgedTable, Objective
-from judgesmith.optimizers.answer_balance import refuse_many_answers
-from judgesmith.optimizers.drawing import shown_keys
+from judgesmith.optimizers import Agreement, Objective, PredictionTable
+from judgesmith.optimizers.fair import refuse_many_answers
+from judgesmith.optimizers.predictions import SCORE
 from judgesmith.optimizers.rows import Rows
-from judgesmith.optimizers.table import SCORE
+from judgesmith.optimizers.space.demonstrations import shown_keys
 from judgesmith.programs.artifacts.card import rows_that_taught
 from judgesmith.programs.artifacts.saved import GoldenItem, SavedJudge
 from judgesmith.programs.families.ensemble.judges import scale_of
@@ -231,7 +231,7 @@ def compile_judge(
         # The same resamples for every report: equal predictions have equal intervals.
         return np.random.default_rng([settings.seed, 12])
 
-    def agreeing(table: JudgedTable) -> Report | None:
+    def agreeing(table: PredictionTable) -> Report | None:
         return agreement_report(table, rng=rng()) if table.is_rated else None
 
     selection_report = agreeing(selection)

@@ -6,18 +6,18 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from judgesmith.optimizers.family_test import Confirmation
+from judgesmith.optimizers.search.confirmation import ConfirmationResult
 
 USUAL = "that is a usual outcome with few rows, or a judge that fits already."
 
 
 def confirmation_record(
-    found: Confirmation | None, *, taken: int | None, chosen_on: int
+    found: ConfirmationResult | None, *, taken: int | None, chosen_on: int
 ) -> dict[str, Any]:
     """Return what a search came to, ready for JSON.
 
-    ``taken`` is the number of the trial that was taken, ``chosen_on`` how many rows candidates
-    were compared on; under ``leaders`` is the best one, if any was better than the start.
+    ``taken`` is the number of the trial that was taken, ``chosen_on`` how many rows candidates were
+    compared on; under ``leaders`` is the best one, if any was better than the start.
     """
     return {
         "better": found is not None and found.passed,
@@ -28,7 +28,7 @@ def confirmation_record(
 
 
 def outcome_note(
-    found: Confirmation | None,
+    found: ConfirmationResult | None,
     objective: str,
     *,
     what: str = "",
@@ -38,7 +38,7 @@ def outcome_note(
 
     Parameters
     ----------
-    found : Confirmation or None
+    found : ConfirmationResult or None
         Of the best candidate; None where none was better than the start.
     objective : str
         What values are of.
@@ -65,7 +65,9 @@ def outcome_note(
     )
 
 
-def aggregation_note(found: Confirmation | None, names: Sequence[str], objective: str) -> list[str]:
+def aggregation_note(
+    found: ConfirmationResult | None, names: Sequence[str], objective: str
+) -> list[str]:
     """Return why the numbers of a judge are not weighed anew; nothing where they are.
 
     ``names`` are those of the ways to weigh them, by number.
@@ -79,7 +81,7 @@ def aggregation_note(found: Confirmation | None, names: Sequence[str], objective
     ]
 
 
-def tested_text(found: Confirmation) -> str:
+def tested_text(found: ConfirmationResult) -> str:
     """Return a difference and its test in a few words."""
     if math.isnan(found.p_value):
         return f"{number_text(found.gain, '+.3f')}, untested among {found.n_compared} compared"

@@ -27,7 +27,8 @@ from judgesmith.experiments.targets import (
     targets_of,
 )
 from judgesmith.experiments.text_summary import TextSummary, text_summary
-from judgesmith.metrics import labels_needed, spearman
+from judgesmith.metrics import spearman
+from judgesmith.metrics.comparing import sample_size_pearson
 from judgesmith.signatures.scale import Scale
 
 HALF_WIDTH = 0.05
@@ -230,7 +231,7 @@ def describe(
         target=on_target,
         unrated_reasons={} if targets is None else targets.reason_counts(),
         length_correlation=float("nan") if targets is None else _with_length(dataset, targets),
-        labels_needed=labels_needed(HALF_WIDTH, EXPECTED_CORRELATION),
+        labels_needed=sample_size_pearson(HALF_WIDTH, EXPECTED_CORRELATION),
         half_width=_half_width(0 if targets is None else len(targets.rated)),
         texts=text_summary(dataset),
         mirrored=mirrored_criteria(dataset),
@@ -251,7 +252,7 @@ def _ratings_of(
 
 def _with_length(dataset: DataSet, targets: Targets) -> float:
     lengths = [float(len(dataset[index].response)) for index in targets.rated]
-    return spearman(lengths, targets.fractions[targets.rated])
+    return spearman(targets.fractions[targets.rated], lengths)
 
 
 def _half_width(n: int) -> float:

@@ -19,18 +19,19 @@ from judgesmith.experiments.error_differences import ErrorPairs, accuracy_apart,
 from judgesmith.experiments.perspective_ratings import errors_of
 from judgesmith.experiments.preferring import plain_order
 from judgesmith.experiments.targets import nobody_rated
-from judgesmith.metrics import (
+from judgesmith.metrics import Estimate
+from judgesmith.metrics.arrays import FloatArray
+from judgesmith.metrics.pairs import (
     AccuracyByErrors,
-    Estimate,
     OrderConsistency,
     comparisons_by_errors,
     majority_preference,
     order_consistency,
 )
-from judgesmith.metrics.checks import FloatArray
 from judgesmith.programs.families.samples_apart import preferred_samples
-from judgesmith.programs.families.steps.preference import Preference, ResponsePair
-from judgesmith.programs.judging.executors import Askable
+from judgesmith.programs.families.steps.pairwise import Preference, ResponsePair
+from judgesmith.programs.judging.executors import JudgeLike
+from judgesmith.signatures.judgement import Cause
 
 if TYPE_CHECKING:
     import dspy
@@ -78,13 +79,13 @@ class DirectComparison:
             "neither": self.n_neither,
             "pairs": self.unscored.n_rows,
             "unscored": self.unscored.n,
-            "problems": dict(self.unscored.reasons),
+            **self.unscored.to_dict(),
             "samples": self.n_samples,
         }
 
 
 def compare_directly(
-    judge: Askable,
+    judge: JudgeLike,
     dataset: DataSet,
     criterion: str,
     *,
@@ -125,8 +126,8 @@ def compare_directly(
     pairs = error_pairs(n_errors, dataset.groups, differences=differences)
     if not len(pairs):
         raise InputError(
-            f"no two texts of a source on {criterion} differ by a known number of errors; give a "
-            "benchmark whose rows say so in their provenance."
+            f"no two texts of a source on {criterion} differ by a known number of errors.",
+            hint="give a benchmark whose rows say so in their provenance.",
         )
     asked = preferred_samples(
         judge,
@@ -140,7 +141,7 @@ def compare_directly(
         progress=progress,
     )
     votes = np.asarray([_votes(several) for several in asked], dtype=float)
-    return direct_comparison(votes, pairs, n_errors, criterion=criterion, reasons=_reasons(asked))
+    return direct_comparison(votes, pairs, n_errors, criterion=criterion, causes=_causes(asked))
 
 
 def direct_comparison(
@@ -149,7 +150,7 @@ def direct_comparison(
     n_errors: FloatArray,
     *,
     criterion: str,
-    reasons: Mapping[str, int] | None = None,
+    causes: Mapping[Cause, int] | None = None,
 ) -> DirectComparison:
     """Return what votes on pairs come to.
 
@@ -164,7 +165,7 @@ def direct_comparison(
         Errors of each text.
     criterion : str
         What it is about.
-    reasons : dict of str to int
+    causes : dict of Cause to int
         Why pairs have no answer at all.
 
     Raises
@@ -185,7 +186,7 @@ def direct_comparison(
     """
     winners = majority_preference(votes)
     if np.isnan(winners).all():
-        why = "".join(f": {reason.rstrip('.')}" for reason in list(reasons or ())[:1])
+        why = "".join(f": {cause.text.rstrip('.')}" for cause in list(causes or ())[:1])
         raise InputError(f"none of {len(pairs)} comparisons has an answer{why}.")
     given, swapped = (majority_preference(votes[:, order]) for order in (0, 1))
     fewer, more = n_errors[pairs.better], n_errors[pairs.worse]
@@ -202,7 +203,7 @@ def direct_comparison(
         order=order_consistency(given, swapped, sources=pairs.sources.tolist()),
         n_neither=int(np.count_nonzero(winners == 0.5)),
         unscored=Unscored(
-            n=int(np.isnan(winners).sum()), n_rows=len(pairs), reasons=dict(reasons or {})
+            n=int(np.isnan(winners).sum()), n_rows=len(pairs), causes=dict(causes or {})
         ),
         n_samples=votes.shape[2],
     )
@@ -217,11 +218,12 @@ def _votes(several: Sequence[Preference]) -> list[list[float]]:
     return [[np.nan if one.stated is None else one.stated for one in order] for order in orders]
 
 
-def _reasons(asked: Sequence[Sequence[Preference]]) -> dict[str, int]:
+def _causes(asked: Sequence[Sequence[Preference]]) -> dict[Cause, int]:
     """Return why pairs have no answer in any sample of either order."""
     silent = [
         several
         for several in asked
         if all(one.given.stated is None and one.swapped.stated is None for one in several)
     ]
-    return dict(Counter(str(several[0].problem) for several in silent).most_common())
+    causes = (several[0].cause for several in silent)
+    return dict(Counter(one for one in causes if one is not None).most_common())

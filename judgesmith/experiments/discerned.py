@@ -9,7 +9,7 @@ from typing import Any
 
 from judgesmith.experiments.version_weights import VersionWeights
 from judgesmith.experiments.weak_spots import WeakPair
-from judgesmith.metrics import Discernment, PerturbationDiscernment
+from judgesmith.metrics.perturbations import Discernment, PerturbationDiscernment
 from judgesmith.signatures.perturbation import Perturbation
 
 NOTICED = 1.0

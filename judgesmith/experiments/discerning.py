@@ -15,7 +15,8 @@ from judgesmith.experiments.perturbed_set import PerturbedSet
 from judgesmith.experiments.version_scores import VersionScores
 from judgesmith.experiments.version_weights import VersionWeights
 from judgesmith.experiments.weak_spots import WeakPair, weak_pairs
-from judgesmith.metrics import PerturbationDiscernment, discernment
+from judgesmith.metrics import discernment
+from judgesmith.metrics.perturbations import PerturbationDiscernment
 
 WEAKEST, PAIRS = 3, 2
 """How many kinds of change are shown by pairs, and how many pairs of each."""

@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 
 from judgesmith.experiments.discerned import FEWEST_PAIRS, NOTICED, Discerned, KindFound
-from judgesmith.metrics import Estimate, PerturbationDiscernment
+from judgesmith.metrics import Estimate
+from judgesmith.metrics.perturbations import PerturbationDiscernment
 
 LEVELS = ("character", "word", "sentence")
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from judgesmith.errors import InputError
-from judgesmith.metrics import Estimate, share_interval
-from judgesmith.metrics.checks import FloatArray, IntArray
-from judgesmith.metrics.pairs.adjacent import rounded_scores
-from judgesmith.metrics.pairs.row_pairs import pairs_within
+from judgesmith.metrics import Estimate
+from judgesmith.metrics.arrays import FloatArray, IntArray
+from judgesmith.metrics.pairs.ordering import pairs_within, rounded_scores
+from judgesmith.metrics.resampling import share_interval
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -91,7 +91,7 @@ def preferred_by_score(values: FloatArray, pairs: ErrorPairs) -> FloatArray:
     Parameters
     ----------
     values : array, shape (n_items, n_samples)
-        As for :func:`~judgesmith.metrics.adjacent_accuracy`.
+        As for :func:`~judgesmith.metrics.pairs.adjacent_accuracy`.
     pairs : ErrorPairs
         Of these items.
     """
@@ -118,5 +118,5 @@ def accuracy_apart(preferred: FloatArray, pairs: ErrorPairs) -> Mapping[int, Est
         kept = (pairs.apart == k) & ~np.isnan(preferred)
         if kept.any():
             labels = pairs.sources[kept].tolist()
-            found[k] = share_interval(preferred[kept] == 1, items=labels)
+            found[k] = share_interval(preferred[kept] == 1, sources=labels)
     return found

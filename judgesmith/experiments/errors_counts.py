@@ -10,12 +10,8 @@ import numpy as np
 
 from judgesmith.experiments.errors_found import TextErrors, distinct_errors
 from judgesmith.experiments.errors_severity import is_major
-from judgesmith.metrics import (
-    Estimate,
-    SpanAgreement,
-    agreement_interval,
-    matched_span_agreement,
-)
+from judgesmith.metrics import Estimate, agreement_interval
+from judgesmith.metrics.spans import SpanAgreement, matched_span_agreement
 
 _MQM = {False: 1.0, True: 5.0}
 """What minor and major errors cost in MQM."""
@@ -121,8 +117,8 @@ def error_counts(
 
     def of_texts(counts: list[list[bool] | None], gold: list[list[bool]]) -> SpanAgreement:
         return matched_span_agreement(
-            [None if one is None else _mark(any(one)) for one in counts],
             [_mark(any(one)) for one in gold],
+            [None if one is None else _mark(any(one)) for one in counts],
             sources=sources,
             rng=rng,
             n_resamples=n_resamples,
@@ -130,8 +126,8 @@ def error_counts(
 
     def correlation(values: list[float], gold: list[float]) -> Estimate:
         return agreement_interval(
-            values,
             gold,
+            values,
             sources=sources,
             statistic="spearman",
             level="dataset",

@@ -105,7 +105,7 @@ def _read(where: str, row: Mapping[str, Any]) -> _Row | Problem:
     given = given_in(where, row)
     if isinstance(given, Problem):
         return given
-    value, problem, criteria, *_ = given
+    value, cause, criteria, *_ = given
     stated = row.get("errors")
     if not isinstance(stated, list):
         expected = "a list of errors, as score writes it"
@@ -130,7 +130,7 @@ def _read(where: str, row: Mapping[str, Any]) -> _Row | Problem:
             for note in (notes if isinstance(notes, list) else [])
             if isinstance(note, Mapping) and note.get("text")
         ),
-        problem=problem,
+        problem=None if cause is None else cause.text,
         support=_support(row.get("support"), len(errors)),
     )
 
@@ -173,7 +173,7 @@ def _is_within(error: ErrorSpan, length: int) -> bool:
 
 def _beside(item: RatedItem, row: _Row | None) -> TextErrors:
     if row is None:
-        return TextErrors(item=item, errors=None, problem=NO_ROW)
+        return TextErrors(item=item, errors=None, problem=NO_ROW.text)
     # An answer without a score may still list errors that could be read.
     unread = row.score is None and not row.errors
     return TextErrors(

@@ -23,7 +23,7 @@ from judgesmith.experiments.search_estimate import search_calls
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.text_estimate import text_search_calls
 from judgesmith.experiments.unlabelled import settings_without_labels
-from judgesmith.optimizers.answer_balance import refuse_many_answers
+from judgesmith.optimizers.fair import refuse_many_answers
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs.judging.judge import Judge
 from judgesmith.programs.judging.registry import ATTEMPTS_TO_READ, family_of
@@ -119,7 +119,7 @@ def estimate_run(
     >>> found.calls, found.max_calls, found.cost_usd
     (320, 640, 0.0)
     """
-    from judgesmith.programs.lm import stack_of
+    from judgesmith.programs.lm import lm_client_of
 
     settings = settings_without_labels(dataset, settings)
     targets = chosen_targets(dataset, settings)
@@ -198,8 +198,8 @@ def estimate_run(
     calls, usual, unlisted = (
         math.ceil(n) + n_taught for n in (effort.calls, effort.usual, effort.unlisted)
     )
-    stacks = [stack_of(one) for one in (lm, *others)]
-    prices = [None if one is None else one.price for one in stacks]
+    clients = [lm_client_of(one) for one in (lm, *others)]
+    prices = [None if one is None else one.price for one in clients]
     costs = [one.usd(input_tokens, output_tokens) for one in prices if one is not None]
     return RunEstimate(
         calls=calls,

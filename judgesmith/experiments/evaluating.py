@@ -110,7 +110,7 @@ class Evaluation:
                 "unscored": self.unscored.n,
                 "unrated": self.n_unrated,
             },
-            "problems": dict(self.unscored.reasons),
+            **self.unscored.to_dict(),
             "heldout": plain(self.unseen) if known else None,
             "seen": plain(self.seen),
             "unknown": None if known else plain(self.unseen),

@@ -13,9 +13,10 @@ from judgesmith.drafts import draft_beside, put
 from judgesmith.errors import file_faults
 from judgesmith.experiments.earlier_exemplars import check_own_exemplars, refuse_lost_exemplars
 from judgesmith.experiments.problems import nothing_in
-from judgesmith.metrics import Estimate, share_interval
+from judgesmith.metrics import Estimate
+from judgesmith.metrics.resampling import share_interval
 from judgesmith.programs import Judge, SavedJudge, judge_each
-from judgesmith.programs.families.steps.exemplar import Ladder, LadderAsker, LadderJudgement
+from judgesmith.programs.families.steps.exemplar import Ladder, LadderExecutor, LadderJudgement
 from judgesmith.programs.judging.executors import own_models, with_own_models
 from judgesmith.signatures import RatedItem
 
@@ -99,9 +100,9 @@ def exemplar_ladders(
     """
     firsts = {(one.source, one.context): one for one in reversed(list(items))}
     judge, lm = with_own_models(judge, lm)
-    asker = LadderAsker(judge, lm)
+    executor = LadderExecutor(judge, lm)
     sources = reversed(firsts.values())
-    for item, found in judge_each(asker, sources, concurrency=concurrency, progress=progress):
+    for item, found in judge_each(executor, sources, concurrency=concurrency, progress=progress):
         ladders = found if isinstance(found, LadderJudgement) else None
         yield item, ladders or LadderJudgement(score=None, problem=found.problem)
 
@@ -221,6 +222,6 @@ def write_exemplars(
 
 def _share(yes: list[bool], sources: list[int]) -> Estimate:
     if yes:
-        return share_interval([int(one) for one in yes], items=sources)
+        return share_interval([int(one) for one in yes], sources=sources)
     nothing = {"value": math.nan, "low": math.nan, "high": math.nan}
     return Estimate(**nothing, confidence=0.95, n=0, n_groups=0, n_undefined=0)

@@ -19,13 +19,9 @@ from judgesmith.experiments.sheet_ratings import (
     SheetRatings,
     defined,
 )
-from judgesmith.metrics import (
-    Estimate,
-    alpha_interval,
-    jackknife_interval,
-    raw_agreement,
-    share_interval,
-)
+from judgesmith.metrics import Estimate, percent_agreement
+from judgesmith.metrics.ratings import krippendorff_alpha_interval
+from judgesmith.metrics.resampling import jackknife_interval, share_interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,13 +148,13 @@ def _rated(
     shown = sorted(dict.fromkeys(parts), key=lambda part: part == OVERALL_PART)
     return QuestionRatings(
         value=_value(question, table, items, confidence),
-        alpha=alpha_interval(
+        alpha=krippendorff_alpha_interval(
             table,
-            items=items,
+            sources=items,
             measurement="nominal" if question.points is None else "ordinal",
             confidence=confidence,
         ),
-        agreement=raw_agreement(table),
+        agreement=percent_agreement(table),
         n_filled=int(given.sum()),
         n_blank=int(given.size - given.sum()),
         parts={
@@ -183,10 +179,10 @@ def _value(
     rows, raters = np.nonzero(~np.isnan(table))
     answers, of = table[rows, raters], items[rows]
     if question.points is None:
-        return share_interval(answers, items=of, confidence=confidence)
+        return share_interval(answers, sources=of, confidence=confidence)
     return jackknife_interval(
         lambda kept: float(answers[kept].mean()),
-        items=of,
+        sources=of,
         n=len(answers),
         bounds=question.points,
         confidence=confidence,

@@ -103,12 +103,13 @@ def open_rows(source: str | Path | pd.DataFrame, *, reader: RowReader | None = N
     if path.is_dir():
         like = path / "benchmark.jsonl"
         raise FileError(
-            f"{path} is a folder; name a file in it{f', such as {like}' if like.exists() else ''}."
+            f"{path} is a folder.",
+            hint=f"name a file in it{f', such as {like}' if like.exists() else ''}.",
         )
     if not path.exists():
         if path.is_symlink():
             raise MissingFileError(f"{path} is a link to a file that is not there.")
-        raise MissingFileError(f"there is no file {path}{_meant(path)}")
+        raise MissingFileError(f"there is no file {path}.", hint=_meant(path))
     packed = path.suffix.lower() == ".gz"
     if reader is not None:
         raw = RawRows(name=path.name, unit="line")
@@ -135,14 +136,14 @@ def open_rows(source: str | Path | pd.DataFrame, *, reader: RowReader | None = N
     return raw
 
 
-def _meant(path: Path) -> str:
-    """Return the end of the sentence that there is no such file, asking for a name like it."""
+def _meant(path: Path) -> str | None:
+    """Return the question whether a file of a name like it was meant."""
     beside = sorted(one.name for one in path.parent.glob("*") if one.exists())
     bundled = [SAMPLE] if path.name == str(path) else []
     like = difflib.get_close_matches(path.name, [*bundled, *beside], n=1, cutoff=0.75)
     if not like:
-        return "."
-    return f"; did you mean {SAMPLE if like[0] in bundled else path.with_name(like[0])}?"
+        return None
+    return f"did you mean {SAMPLE if like[0] in bundled else path.with_name(like[0])}?"
 
 
 def _from_file(raw: RawRows, path: Path, packed: bool, reader: RowReader) -> Iterator[Row]:

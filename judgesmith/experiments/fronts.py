@@ -13,16 +13,12 @@ from judgesmith.errors import InputError
 from judgesmith.experiments.agreeing import agreement_report, plain
 from judgesmith.experiments.parts import Parts
 from judgesmith.experiments.settings import CompileSettings
-from judgesmith.optimizers.competing_models import minds_dollars, without_dollars
-from judgesmith.optimizers.demonstrations import ENOUGH_SCORED
-from judgesmith.optimizers.drawing import shown_keys
-from judgesmith.optimizers.found_front import FoundMember
-from judgesmith.optimizers.front_search import FrontTrial
-from judgesmith.optimizers.objectives import Objective
-from judgesmith.optimizers.protocol_search import ProtocolSearch
-from judgesmith.optimizers.racing_search import RacedTrial
-from judgesmith.optimizers.several_objectives import SeveralObjectives, needs_versions
-from judgesmith.optimizers.studies import importances
+from judgesmith.optimizers.objectives.agreement import Agreement
+from judgesmith.optimizers.objectives.base import Objective
+from judgesmith.optimizers.protocol import ParetoMember, ProtocolSearch
+from judgesmith.optimizers.space.demonstrations import shown_keys
+from judgesmith.optimizers.storage import importances
+from judgesmith.optimizers.trials import ENOUGH_SCORED, TrialRecord
 from judgesmith.programs.artifacts.saved import FrontMember
 from judgesmith.programs.families.ensemble.judges import scale_of
 from judgesmith.programs.judging.executors import endpoint_of
@@ -45,28 +41,32 @@ def check_searched(settings: CompileSettings) -> None:
         objectives are screened for.
     """
     objective = settings.aims
-    if settings.screen and isinstance(objective, SeveralObjectives):
+    if settings.screen and len(objective.each) > 1:
         raise InputError(
             f"several objectives ({objective}) have a front, and a search that screens (--screen) "
-            "looks for the best by one; name one."
+            "looks for the best by one.",
+            hint="name one.",
         )
     if settings.optimizer == "protocol":
         return
-    if needs_versions(objective) and settings.optimizer not in ("random", "none"):
+    if "versions" in objective.needs and settings.optimizer not in ("random", "none"):
         raise InputError(
             f"texts are learned from single rows, and {objective} looks at changed versions of "
-            "all; leave discernment out, or search demonstrations or the protocol (--optimizer "
-            "random or protocol)."
+            "all.",
+            hint="leave discernment out, or search demonstrations or the protocol (--optimizer "
+            "random or protocol).",
         )
-    if isinstance(objective, SeveralObjectives):
+    if len(objective.each) > 1:
         raise InputError(
             f"several objectives ({objective}) have a front only in a search of the protocol "
-            f"(--optimizer protocol), and this is --optimizer {settings.optimizer}; name one."
+            f"(--optimizer protocol), and this is --optimizer {settings.optimizer}.",
+            hint="name one.",
         )
-    if minds_dollars(objective):
+    if "usd" in objective.needs:
         raise InputError(
             f"what judgements cost ({objective}) is known only in a search of the protocol "
-            f"(--optimizer protocol), and this is --optimizer {settings.optimizer}; leave usd out."
+            f"(--optimizer protocol), and this is --optimizer {settings.optimizer}.",
+            hint="leave usd out.",
         )
 
 
@@ -81,22 +81,18 @@ def deciding_objective(settings: CompileSettings) -> Objective:
     Of several the first that looks at scores, and without dollars, which all ways to aggregate
     the same answers cost alike.
     """
-    objective = settings.aims
-    one = objective.leading if isinstance(objective, SeveralObjectives) else objective
-    return without_dollars(one)
+    return settings.aims.leading.without("usd", instead=Agreement("q"))
 
 
 def each_objective(settings: CompileSettings) -> tuple[Objective, ...]:
     """Return every objective, the one that scores are aggregated by first."""
     objective = settings.aims
-    if not isinstance(objective, SeveralObjectives):
-        return (objective,)
     first = str(objective.leading)
     return tuple(sorted(objective.each, key=lambda one: str(one) != first))
 
 
 def saved_front(
-    found: Sequence[FoundMember],
+    found: Sequence[ParetoMember],
     work: Tuning,
     parts: Parts,
     *,
@@ -108,7 +104,7 @@ def saved_front(
 
     Parameters
     ----------
-    found : sequence of FoundMember
+    found : sequence of ParetoMember
         The front of the search.
     work : Tuning
         Asks: the rows to show are judged by each, for the fit of its aggregation.
@@ -144,7 +140,7 @@ def saved_front(
 
 
 def _finished(
-    one: FoundMember, work: Tuning, parts: Parts, seed: Sequence[int]
+    one: ParetoMember, work: Tuning, parts: Parts, seed: Sequence[int]
 ) -> tuple[Judge, Mapping[str, Any] | None]:
     """Return a member with its aggregation, and its agreement on the rows it was chosen by."""
     own = replace(work, lm=one.lm, history=[], notes=[])
@@ -163,8 +159,7 @@ def importance_entries(search: ProtocolSearch) -> list[dict[str, Any]]:
     One entry per objective: ``stage`` is ``importances``, ``objective`` its name, and ``shares``
     are by choice, largest first. None where too few configurations have a value.
     """
-    objective = search.objective
-    names = objective.names if isinstance(objective, SeveralObjectives) else (str(objective),)
+    names = search.objective.names
     found = ((name, importances(search.study_, place)) for place, name in enumerate(names))
     return [
         {"stage": "importances", "objective": name, "shares": shares}
@@ -173,19 +168,19 @@ def importance_entries(search: ProtocolSearch) -> list[dict[str, Any]]:
     ]
 
 
-def front_notes(found: Sequence[FoundMember], trials: Sequence[RacedTrial] = ()) -> list[str]:
+def front_notes(found: Sequence[ParetoMember], trials: Sequence[TrialRecord] = ()) -> list[str]:
     """Return what a reader should know of a front, in sentences.
 
     Parameters
     ----------
-    found : sequence of FoundMember
+    found : sequence of ParetoMember
         The front.
-    trials : sequence of RacedTrial
+    trials : sequence of TrialRecord
         Everything that was tried, the judge as it was first. Where nobody is on the front of
         several objectives, they tell why.
     """
     if not found:
-        return _nobody_note([one for one in trials if isinstance(one, FrontTrial)])
+        return _nobody_note([one for one in trials if one.values])
     knee = next((one for one in found if one.is_knee), None)
     numbers = ", ".join(str(one.number) for one in found)
     if knee is None or len(found) == 1:
@@ -198,7 +193,7 @@ def front_notes(found: Sequence[FoundMember], trials: Sequence[RacedTrial] = ())
     ]
 
 
-def _nobody_note(trials: Sequence[FrontTrial]) -> list[str]:
+def _nobody_note(trials: Sequence[TrialRecord]) -> list[str]:
     """Return why nobody is on a front; nothing where nothing was tried."""
     if not trials:
         return []

@@ -14,19 +14,14 @@ from judgesmith.errors import InputError
 from judgesmith.experiments.perspective_on import Basis, OnCriterion, n_sources_of, why_unscored
 from judgesmith.experiments.perspective_ratings import RightLevels, on_levels_of
 from judgesmith.experiments.perspective_scores import OUTSIDE, SampledScores
-from judgesmith.metrics import (
-    ConfusionMatrix,
-    Estimate,
-    confusion_matrix,
-    kappa_interval,
-    modes,
-    nearest_levels,
-)
-from judgesmith.metrics.checks import FloatArray, IntArray
-from judgesmith.optimizers.ordinal_objectives import counted_kappa
+from judgesmith.metrics import Estimate, confusion_matrix, weighted_kappa_interval
+from judgesmith.metrics.arrays import FloatArray, IntArray
+from judgesmith.metrics.ratings import ConfusionMatrix, modes, nearest_levels
+from judgesmith.metrics.ratings.kappa import counted_kappa
+from judgesmith.signatures.judgement import Cause, Reason
 
-UNREADABLE = "fewer than half of its samples could be read"
-UNKNOWN_SCALE = "nobody says what its scores are points of"
+UNREADABLE = Cause(Reason.UNREADABLE, "fewer than half of its samples could be read")
+UNKNOWN_SCALE = Cause(Reason.OTHER, "nobody says what its scores are points of")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -111,7 +106,7 @@ def global_report(
     basis = Basis.of(right, scores, problems)
     kept = right.kept
     if basis.unscored.n == len(kept):
-        why = next(iter(basis.unscored.reasons))
+        why = next(iter(basis.unscored.causes))
         advice = "Say what its answers are points of with --answers"
         advice = advice if why in (UNKNOWN_SCALE, OUTSIDE) else "Choose another target"
         raise InputError(
@@ -123,16 +118,18 @@ def global_report(
     return GlobalReport(
         criterion=right.criterion,
         basis=basis,
-        counted=counted_kappa(own, rated, labels, n_sources, levels=right.levels),
-        kappa=kappa_interval(own, rated, sources=labels.tolist(), levels=right.levels, rng=rng),
-        confusion=confusion_matrix(own, rated, levels=right.levels),
+        counted=counted_kappa(rated, own, labels, n_sources, levels=right.levels),
+        kappa=weighted_kappa_interval(
+            rated, own, sources=labels.tolist(), levels=right.levels, rng=rng
+        ),
+        confusion=confusion_matrix(rated, own, levels=right.levels),
         ratings=ratings,
     )
 
 
 def ratings_of(
     scores: SampledScores, levels: FloatArray
-) -> tuple[FloatArray, tuple[str | None, ...]]:
+) -> tuple[FloatArray, tuple[Cause | None, ...]]:
     """Return the rating that each text's samples come to, and why there is none.
 
     Each sample is laid on the levels, scale on scale, and goes to the nearest one, half-ways

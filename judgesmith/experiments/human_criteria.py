@@ -126,9 +126,10 @@ def _chosen(dataset: DataSet, names: Sequence[str] | None) -> list[str]:
         if not chosen:
             only = "only overall is rated" if dataset.criteria else "nothing is rated"
             raise InputError(
-                f"{only} in {dataset.name}, so there are no criteria of people to judge by; say "
+                f"{only} in {dataset.name}, so there are no criteria of people to judge by.",
+                hint="say "
                 "which columns hold their ratings (--map fluency=COLUMN), or use criteria of a "
-                "rubric (--rubric) instead."
+                "rubric (--rubric) instead.",
             )
         return chosen
     if not names:
@@ -139,7 +140,9 @@ def _chosen(dataset: DataSet, names: Sequence[str] | None) -> list[str]:
         raise nobody_rated(unknown, dataset, dataset.criteria)
     twice = sorted({one for one in meant if one is not None and meant.count(one) > 1})
     if twice:
-        raise InputError(f"{', '.join(twice)} is named more than once; name each criterion once.")
+        raise InputError(
+            f"{', '.join(twice)} is named more than once.", hint="name each criterion once."
+        )
     return [name for name in dataset.criteria if name in meant]
 
 
@@ -152,8 +155,9 @@ def _refuse_names(names: Sequence[str]) -> None:
             fault = f"it is the same as {by_folded[folded(name)]!r} in all but case, '_' and blanks"
         if fault:
             raise InputError(
-                f"the criterion {shown(name)} cannot stand in a rubric: {fault.rstrip('.')}. Give "
-                "its column another name (--map NAME=COLUMN), or rename it under 'human'."
+                f"the criterion {shown(name)} cannot stand in a rubric: {fault.rstrip('.')}.",
+                hint="give "
+                "its column another name (--map NAME=COLUMN), or rename it under 'human'.",
             )
         by_folded[folded(name)] = name
 

@@ -19,7 +19,7 @@ from judgesmith.experiments.ratings import Aggregate
 from judgesmith.experiments.targets import targets_of
 from judgesmith.optimizers.splitting import split_by_source
 from judgesmith.programs.artifacts.card import rubric_mark
-from judgesmith.programs.families.steps.inference_record import InferenceSettings
+from judgesmith.programs.families.steps.task_inference import InferenceSettings
 from judgesmith.programs.families.task_inference import TaskInference
 from judgesmith.signatures import RatedItem, Rubric
 

@@ -13,8 +13,9 @@ from judgesmith.experiments.agreeing import oriented
 from judgesmith.experiments.by_criterion import judged_criteria
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.score_files import Scores
+from judgesmith.experiments.score_rows import judgement_of
 from judgesmith.experiments.targets import Targets
-from judgesmith.optimizers.table import JudgedTable, judged_table, on_criterion
+from judgesmith.optimizers.predictions import PredictionTable, on_criterion, prediction_table
 from judgesmith.programs import judge_items
 from judgesmith.programs.artifacts.record import SavedRecord
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
@@ -48,7 +49,7 @@ class JudgedRows:
         Whether the judge was made from the row's texts; False where nobody knows.
     knows_seen : bool
         Whether anybody knows: of scores on file nobody does.
-    table : JudgedTable
+    table : PredictionTable
         What is compared beside what people said, where more is better.
     scale : Scale or None
         What the compared scores are points of, where that is known.
@@ -61,7 +62,7 @@ class JudgedRows:
     scored_by: str
     seen: NDArray[np.bool_]
     knows_seen: bool
-    table: JudgedTable
+    table: PredictionTable
     scale: Scale | None
     ranks: bool = False
 
@@ -111,10 +112,8 @@ def rows_of_scores(
     Scores that do not say what their judge was compiled for are compared whatever the target.
     """
     judgements = [
-        Judgement(
-            score=None if np.isnan(value) else float(value), problem=problem, criteria=criteria
-        )
-        for value, problem, criteria in zip(
+        judgement_of(float(value), cause, criteria)
+        for value, cause, criteria in zip(
             scores.values,
             scores.problems,
             scores.criteria or [{}] * len(scores.values),
@@ -164,7 +163,7 @@ def _rows(
         scored_by="criterion" if by_name else recorded_as(on, targets),
         seen=seen,
         knows_seen=knows_seen,
-        table=judged_table(
+        table=prediction_table(
             compared,
             oriented(targets)[rated],
             sources=dataset.groups[rated],

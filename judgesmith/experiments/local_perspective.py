@@ -20,17 +20,17 @@ from judgesmith.experiments.error_differences import (
 from judgesmith.experiments.perspective_on import Basis, OnCriterion, n_sources_of, why_unscored
 from judgesmith.experiments.perspective_ratings import RightLevels
 from judgesmith.experiments.perspective_scores import SampledScores
-from judgesmith.metrics import (
+from judgesmith.metrics import Estimate
+from judgesmith.metrics.arrays import FloatArray, IntArray
+from judgesmith.metrics.pairs import (
     AccuracyByErrors,
     AdjacentAccuracy,
-    Estimate,
     accuracy_by_errors,
     adjacent_accuracy,
 )
-from judgesmith.metrics.checks import FloatArray, IntArray
-from judgesmith.metrics.pairs.adjacent import rounded_scores
-from judgesmith.optimizers.pair_objectives import NeighbourAccuracy
-from judgesmith.optimizers.table import JudgedTable
+from judgesmith.metrics.pairs.ordering import rounded_scores
+from judgesmith.optimizers.objectives.pairs import NeighbourAccuracy
+from judgesmith.optimizers.predictions import PredictionTable
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -112,10 +112,10 @@ def local_report(
     basis = Basis.of(right, scores, scores.problems)
     kept = right.kept
     own, labels = scores.values[kept], sources[kept]
-    table = JudgedTable(
+    table = PredictionTable(
         predicted=rounded_scores(own), human=right.values[kept], sources=labels, systems=labels
     )
-    accuracy = adjacent_accuracy(table.predicted, table.human, sources=labels.tolist())
+    accuracy = adjacent_accuracy(table.human, table.predicted, sources=labels.tolist())
     _refuse_no_pair(right, accuracy, basis)
     stated = np.full(len(kept), np.nan) if n_errors is None else n_errors[kept]
     pairs = error_pairs(stated, labels)
@@ -134,13 +134,14 @@ def _refuse_no_pair(right: RightLevels, accuracy: AdjacentAccuracy, basis: Basis
         return
     if accuracy.n_unscored:
         advice = "Choose another target, or score these texts"
-        why = next((f": {why_unscored(one, advice)}" for one in basis.unscored.reasons), "")
+        why = next((f": {why_unscored(one, advice)}" for one in basis.unscored.causes), "")
         raise InputError(
             f"no pair of neighbours on {right.criterion} has two scores{why or f'. {advice}.'}"
         )
     raise InputError(
         f"no source has two texts with different undisputed ratings on {right.criterion}, and "
-        "only texts of one source are compared. Say --aggregate mean to take all ratings."
+        "only texts of one source are compared.",
+        hint="say --aggregate mean to take all ratings.",
     )
 
 

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgesmith.errors import InputError
-from judgesmith.metrics import Estimate, jackknife_interval, share_interval
-from judgesmith.metrics.record import Record
+from judgesmith.metrics import Estimate
+from judgesmith.metrics.records import Record
+from judgesmith.metrics.resampling import jackknife_interval, share_interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +115,7 @@ def neighbour_probabilities(
         cells = table[texts, other[within]]
         answered = ~np.isnan(cells)
         of_source = [sources[texts[row]] for row in np.nonzero(answered)[0].tolist()]
-        return share_interval(cells[answered] == relation, items=of_source, confidence=confidence)
+        return share_interval(cells[answered] == relation, sources=of_source, confidence=confidence)
 
     n_unanswered = 0
     if n_anchors is not None:
@@ -218,7 +219,7 @@ def comparator_accuracy(
 
     found = jackknife_interval(
         without,
-        items=anchors.tolist(),
+        sources=anchors.tolist(),
         n=len(right),
         bounds=(0.0, 1.0),
         confidence=confidence,
@@ -226,7 +227,7 @@ def comparator_accuracy(
     if found.value in (0.0, 1.0):
         # Leaving out anchors shows nothing where all pairs agree; each anchor counts as one answer.
         same = np.full(len(anchors), found.value)
-        found = share_interval(same, items=anchors.tolist(), confidence=confidence)
+        found = share_interval(same, sources=anchors.tolist(), confidence=confidence)
     apart = np.abs(gap[answered])
     said = [one for one in disagreed if one is not None]
     return ComparatorAccuracy(

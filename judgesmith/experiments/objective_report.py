@@ -11,12 +11,10 @@ import numpy as np
 
 from judgesmith.experiments.agreeing import Gain, Report
 from judgesmith.metrics import Estimate, PairedEstimate
-from judgesmith.optimizers import JudgedTable
-from judgesmith.optimizers.constrained import Constrained
-from judgesmith.optimizers.counted_objectives import CountedObjective, shared_rows
-from judgesmith.optimizers.objectives import Agreement, Objective
-from judgesmith.optimizers.several_objectives import needs_versions
-from judgesmith.optimizers.table import SCORE
+from judgesmith.optimizers import PredictionTable
+from judgesmith.optimizers.objectives.agreement import Agreement
+from judgesmith.optimizers.objectives.base import Objective
+from judgesmith.optimizers.predictions import SCORE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,8 +79,8 @@ def objective_report(
     objective: Objective,
     targets: Sequence[str],
     *,
-    selection: JudgedTable,
-    heldout: tuple[JudgedTable, JudgedTable] | None,
+    selection: PredictionTable,
+    heldout: tuple[PredictionTable, PredictionTable] | None,
     seed: Sequence[int],
 ) -> ObjectiveReport:
     """Return how large the objective became, and on rows that nothing was learned from.
@@ -93,9 +91,9 @@ def objective_report(
         What was made as large as possible.
     targets : sequence of str
         What the tables hold scores on.
-    selection : JudgedTable
+    selection : PredictionTable
         The rows the judge was chosen by.
-    heldout : pair of JudgedTable, or None
+    heldout : pair of PredictionTable, or None
         The rows held out as the judge scored them before, and after.
     seed : sequence of int
         Of the resamples: the same ones for every estimate.
@@ -104,24 +102,17 @@ def objective_report(
     def rng() -> np.random.Generator:
         return np.random.default_rng(seed)
 
-    aim, constraints = objective, {}
-    if isinstance(objective, Constrained):
-        aim, table = objective.aim, selection if heldout is None else heldout[1]
-        constraints = {
-            str(one): (one.met(table), one.estimate(table, rng=rng()))
-            for one in objective.constraints
-        }
+    aim, table = objective.unconditional(), selection if heldout is None else heldout[1]
+    constraints = {
+        str(one): (one.met(table), one.estimate(table, rng=rng())) for one in objective.constraints
+    }
     before: Estimate | None = None
     after: Estimate | None = None
     gain: PairedEstimate | None = None
     if heldout is not None:
         first, second = heldout
         gain = aim.gain(second, first, rng=rng()).reported()
-        if isinstance(aim, Agreement | CountedObjective):
-            after, before = aim.estimate_pair(second, first, rngs=(rng(), rng()))
-        else:
-            second, first = shared_rows(second, first)
-            after, before = (aim.estimate(table, rng=rng()) for table in (second, first))
+        after, before = aim.estimate_pair(second, first, rngs=(rng(), rng()))
     return ObjectiveReport(
         name=str(objective),
         targets=tuple(targets),
@@ -130,7 +121,7 @@ def objective_report(
         heldout=after,
         gain=gain,
         constraints=constraints,
-        grows=needs_versions(aim),
+        grows="versions" in aim.needs,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from judgesmith.optimizers.judge_optimizer import OFFLINE
+from judgesmith.optimizers.base import OFFLINE
 from judgesmith.signatures import RatedItem
 
 _LOOKED_AT = 200

@@ -37,11 +37,14 @@ class Originals:
         What they are.
     left_out : mapping of str to int
         Reasons why others are not among them, with how many.
+    n_short : int
+        How many of these are shorter than asked for.
     """
 
     items: tuple[RatedItem, ...]
     which: Which
     left_out: Mapping[str, int]
+    n_short: int = 0
 
     def sample(self, n: int, *, rng: np.random.Generator) -> Originals:
         """Return ``n`` of the texts at random, in their order; all if there are fewer."""
@@ -83,15 +86,18 @@ def originals_of(
     left_out = Counter({"a changed version already": len(dataset) - len(rows)})
     if which is None:
         which = "references" if any(item.references for item in rows) else "responses"
+    short = f"fewer than {min_characters} characters"
     items: list[RatedItem] = []
     for item in _references(rows, left_out) if which == "references" else _responses(rows):
         if not item.response.strip():
             left_out["an empty text"] += 1
         elif len(item.response) < min_characters:
-            left_out[f"fewer than {min_characters} characters"] += 1
+            left_out[short] += 1
         else:
             items.append(item)
-    return Originals(items=tuple(items), which=which, left_out=dict(+left_out))
+    return Originals(
+        items=tuple(items), which=which, left_out=dict(+left_out), n_short=left_out[short]
+    )
 
 
 def _references(rows: Iterable[RatedItem], left_out: Counter[str]) -> Iterator[RatedItem]:

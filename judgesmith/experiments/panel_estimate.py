@@ -66,7 +66,7 @@ def estimate_judging(
 def _estimate(
     efforts: Sequence[AskedEffort], lms: Mapping[str, dspy.LM], lm: dspy.LM
 ) -> RunEstimate:
-    from judgesmith.programs.lm import stack_of
+    from judgesmith.programs.lm import lm_client_of
 
     total = JudgingEffort()
     n_in = n_out = 0
@@ -75,8 +75,8 @@ def _estimate(
         effort = one.effort
         said = round(effort.characters / CHARACTERS_PER_TOKEN)
         answered = round(effort.answered)
-        stack = stack_of(one.own or lms.get(one.model, lm))
-        price = None if stack is None else stack.price
+        client = lm_client_of(one.own or lms.get(one.model, lm))
+        price = None if client is None else client.price
         cost = None if cost is None or price is None else cost + price.usd(said, answered)
         total += effort
         n_in, n_out = n_in + said, n_out + answered

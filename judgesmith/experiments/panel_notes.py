@@ -7,7 +7,7 @@ from judgesmith.experiments.compile_notes import notes_on_versions, unclear_text
 from judgesmith.experiments.compiled_discernment import DiscernmentReport, unnoticed_note
 from judgesmith.experiments.panel_rows import PanelParts
 from judgesmith.experiments.subset_analysis import SubsetAnalysis
-from judgesmith.optimizers import PanelSelection
+from judgesmith.optimizers import PanelSelection, parse_objectives
 from judgesmith.signatures.aggregation import Middle, PanelWeights
 
 _INCOMPLETE = "the budget ended before every row was judged; a larger one goes on from here."
@@ -57,7 +57,7 @@ def panel_notes(
                 "scores."
             )
         said += notes_on_versions(parts.versions, parts.selection, parts.heldout)
-        said += unnoticed_note(discernment, objective)
+        said += unnoticed_note(discernment, parse_objectives(objective))
     if parts.n_known:
         rated = "rated " * parts.is_rated
         said.append(

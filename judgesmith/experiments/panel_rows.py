@@ -32,15 +32,14 @@ from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.targets import Targets, nobody_said, targets_of
 from judgesmith.experiments.unlabelled import UNRATED
 from judgesmith.experiments.unseen import rated_rows
-from judgesmith.optimizers.aggregation import FEWEST_ROWS, FEWEST_SOURCES
-from judgesmith.optimizers.grammar import parse_objectives
+from judgesmith.optimizers.fitting.aggregation import FEWEST_ROWS, FEWEST_SOURCES
+from judgesmith.optimizers.objectives.grammar import parse_objectives
 from judgesmith.optimizers.rows import Rows
-from judgesmith.optimizers.several_objectives import rated_terms
 from judgesmith.optimizers.splitting import split_by_source
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedPanel
 from judgesmith.signatures.aggregation import Middle, OutlierRule, PanelRules, PanelWeights
 from judgesmith.signatures.items import RatedItem
-from judgesmith.signatures.plain_faults import SettingsModel
+from judgesmith.signatures.plain_data import SettingsModel
 from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import PERCENT, Scale
 
@@ -122,7 +121,7 @@ class PanelSettings(SettingsModel):
         """What of the settings cannot be had without ratings; None where nothing is."""
         if self.target:
             return f"the target {self.target}"
-        by_people = bool(rated_terms(parse_objectives(self.objective)))
+        by_people = bool(parse_objectives(self.objective).rated_terms)
         if by_people and self.score == "learned":
             return f"learning weights (by {self.objective})"
         if self.subsets:
@@ -230,15 +229,17 @@ def panel_parts(
         if other != name:
             raise InputError(
                 f"{other} and {name} are the same judge (fingerprint {one.fingerprint}), and would "
-                "count twice; name each once."
+                "count twice.",
+                hint="name each once.",
             )
     known = frozenset[str]().union(*(one.seen_keys for one in members.values()))
     rated = bool(dataset.criteria)
     if not rated and (what := settings.needing_ratings) is not None:
         raise InputError(
             f"{what} needs ratings, and {dataset.name} has none: its {len(dataset)} items are "
-            "unrated. Say --map score=COLUMN if a column holds ratings, or leave that out; "
-            "--score mean and --score median by themselves need none, nor does --objective d_avg."
+            "unrated.",
+            hint="say --map score=COLUMN if a column holds ratings, or leave that out; "
+            "--score mean and --score median by themselves need none, nor does --objective d_avg.",
         )
     targets = _targets(members, dataset, settings) if rated else _made_for(members, dataset)
     changed = chosen_versions(dataset, settings.for_versions)
@@ -277,8 +278,9 @@ def panel_parts(
         raise InputError(
             f"{what} {FEWEST_ROWS} {kind} of {FEWEST_SOURCES} sources that no judge of "
             f"the panel was made from, beside those held out; there are {n} of {n_sources}, and "
-            f"{n_known} rows are of sources that one was made from. Give other {kind}, or judges "
-            "compiled from the same ones, as those with one --seed are."
+            f"{n_known} rows are of sources that one was made from.",
+            hint=f"give other {kind}, or judges "
+            "compiled from the same ones, as those with one --seed are.",
         )
     if not rated:  # then scores are shares of the members' scales
         targets = replace(targets, scale=PERCENT)
@@ -300,8 +302,8 @@ def _targets(members: Mapping[str, AnySaved], dataset: DataSet, settings: PanelS
     made_for = {folded(one.target): one.target for one in members.values()}
     if not settings.target and len(made_for) > 1:
         raise InputError(
-            f"the judges were made for {', '.join(made_for.values())}; say which ratings the panel "
-            "is to agree with."
+            f"the judges were made for {', '.join(made_for.values())}.",
+            hint="say which ratings the panel is to agree with.",
         )
     name = settings.target or next(iter(made_for.values()))
     return targets_of(dataset, name, settings.aggregate)

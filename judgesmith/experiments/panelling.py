@@ -33,10 +33,11 @@ from judgesmith.experiments.panel_rows import (
 )
 from judgesmith.experiments.subset_analysis import SubsetAnalysis, subset_analysis
 from judgesmith.optimizers import PanelSelection
-from judgesmith.optimizers.aggregation import FEWEST_ROWS
+from judgesmith.optimizers.fitting.aggregation import FEWEST_ROWS
+from judgesmith.optimizers.predictions import SCORE
 from judgesmith.optimizers.rows import Rows
-from judgesmith.optimizers.table import SCORE
 from judgesmith.programs import judge_items
+from judgesmith.programs.artifacts.agreement import SavedAgreement
 from judgesmith.programs.artifacts.record import GoldenItem
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedPanel
 from judgesmith.programs.families.ensemble.members import PanelJudgement
@@ -215,14 +216,16 @@ def learn_panel(
     subsets = _subsets(settings, *compared, members)
     saved = final.model_copy(
         update={
-            "agreement": {
-                "best_member": plain(best_member),
-                "selection": plain(selection),
-                "heldout": plain(heldout),
-                "gain": plain(gain),
-                "optimism": None if selection is None else optimism(selection, heldout),
-                **({} if discernment is None else {"discernment": discernment.to_dict()}),
-            },
+            "agreement": SavedAgreement.model_validate(
+                {
+                    "best_member": plain(best_member),
+                    "selection": plain(selection),
+                    "heldout": plain(heldout),
+                    "gain": plain(gain),
+                    "optimism": None if selection is None else optimism(selection, heldout),
+                    **({} if discernment is None else {"discernment": discernment.to_dict()}),
+                }
+            ),
             "rows": {
                 "train": 0,
                 "select": len(parts.selection),
@@ -275,7 +278,7 @@ def _unreported(
     reports = ("best_member", "selection", "heldout", "gain", "optimism")
     saved = panel.model_copy(
         update={
-            "agreement": dict.fromkeys(reports),
+            "agreement": SavedAgreement.model_validate(dict.fromkeys(reports)),
             "rows": {
                 "train": 0,
                 "select": 0,

@@ -25,14 +25,10 @@ from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.rankable import check_rankable
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.suggesting.marks import was_chosen
-from judgesmith.optimizers import Agreement, rated_example
-from judgesmith.optimizers.objectives import Objective
-from judgesmith.optimizers.rated_examples import Versions, rows_of
-from judgesmith.optimizers.rows import Rows
-from judgesmith.optimizers.several_objectives import (
-    SeveralObjectives,
-    needs_versions,
-)
+from judgesmith.optimizers import rated_example
+from judgesmith.optimizers.objectives.base import Objective
+from judgesmith.optimizers.objectives.pareto import SeveralObjectives
+from judgesmith.optimizers.rows import Rows, Versions, rows_of
 from judgesmith.optimizers.splitting import (
     IntArray,
     Split,
@@ -173,7 +169,7 @@ def parts_of(
     )
     selection = rows(split.tuning[inner.selection], changed)
     if selection is None:
-        raise InputError("no rated rows are left to choose by; rate more sources.")
+        raise InputError("no rated rows are left to choose by.", hint="rate more sources.")
     if changed is not None:
         refuse_unchanged(selection, changed)
     if settings.optimizer != "none":  # here, before anything is asked
@@ -201,11 +197,11 @@ def _check_objective(
     found: Objective | SeveralObjectives, parts: Parts, targets: ChosenTargets
 ) -> None:
     """Refuse an objective that these ratings cannot tell judges apart by."""
-    for objective in found.each if isinstance(found, SeveralObjectives) else (found,):
-        if isinstance(objective, Agreement):
+    for objective in found.each:
+        if not objective.checked_on_ratings:
             continue
         for part in (*parts.tuning, parts.heldout):
-            if part is not None and not (part is parts.pool and needs_versions(objective)):
+            if part is not None and not (part is parts.pool and "versions" in objective.needs):
                 value = objective.value(part.as_people_said(targets.compared))
                 if part is parts.selection and np.isnan(value):
                     raise InputError(

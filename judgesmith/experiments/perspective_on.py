@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +12,8 @@ from judgesmith.errors import InputError
 from judgesmith.experiments.agreeing import Unscored
 from judgesmith.experiments.perspective_ratings import RightLevels
 from judgesmith.experiments.perspective_scores import SampledScores
-from judgesmith.optimizers.source_counts import Counted
-from judgesmith.programs.judging.runner import NOT_ASKED
+from judgesmith.metrics.resampling.draws import Counted
+from judgesmith.signatures.judgement import Cause, Reason
 from judgesmith.signatures.scale import Scale
 
 
@@ -43,7 +42,7 @@ class Basis:
     answers: Scale | None
 
     @classmethod
-    def of(cls, right: RightLevels, scores: SampledScores, problems: Sequence[str | None]) -> Basis:
+    def of(cls, right: RightLevels, scores: SampledScores, causes: Sequence[Cause | None]) -> Basis:
         """Return what the texts with a right level have.
 
         Parameters
@@ -52,7 +51,7 @@ class Basis:
             One level per text.
         scores : SampledScores
             The judge's answers.
-        problems : sequence of (str or None), one per text
+        causes : sequence of (Cause or None), one per text
             Why there is nothing to compare; None where there is.
 
         Raises
@@ -63,13 +62,10 @@ class Basis:
         if not right.kept.size:
             raise InputError(none_kept(right))
         kept = right.kept.tolist()
-        counts = Counter(why for place in kept if (why := problems[place]) is not None)
         judged = scores.n_samples[kept][scores.n_samples[kept] > 0]
         return cls(
             right=right,
-            unscored=Unscored(
-                n=counts.total(), n_rows=len(kept), reasons=dict(counts.most_common())
-            ),
+            unscored=Unscored.of((causes[place] for place in kept), len(kept)),
             n_outside=scores.n_outside,
             n_samples=(int(judged.min()), int(judged.max())) if judged.size else (0, 0),
             answers=scores.scale,
@@ -83,7 +79,7 @@ class Basis:
             "built": self.right.n_built,
             "unrated": self.right.n_unrated,
             "unscored": self.unscored.n,
-            "problems": dict(self.unscored.reasons),
+            **self.unscored.to_dict(),
             "samples": list(self.n_samples),
             "samples_outside": self.n_outside,
             "scale": str(self.right.scale),
@@ -115,19 +111,19 @@ def n_sources_of(sources: np.ndarray) -> int:
     return int(sources.max(initial=-1)) + 1
 
 
-def why_unscored(reason: str, advice: str) -> str:
+def why_unscored(cause: Cause, advice: str) -> str:
     """Return why nothing has a score and what to do: ``advice``, unless the budget was spent.
 
     Examples
     --------
-    >>> why_unscored("no score in it", "Choose another target")
+    >>> why_unscored(Cause(Reason.UNREADABLE, "no score in it"), "Choose another target")
     'no score in it. Choose another target.'
-    >>> why_unscored("not asked: the budget of 1 calls is spent.", "Choose another target")
-    'not asked: the budget of 1 calls is spent. Give a larger one; what is on record costs nothing.'
+    >>> why_unscored(Cause(Reason.OVER_BUDGET, "1 call is spent."), "Choose another target")
+    '1 call is spent. Give a larger one; what is on record costs nothing.'
     """
-    if reason.startswith(NOT_ASKED):
+    if cause.reason is Reason.OVER_BUDGET:
         advice = "Give a larger one; what is on record costs nothing"
-    return f"{reason.rstrip('.')}. {advice}."
+    return f"{cause.text.rstrip('.')}. {advice}."
 
 
 def none_kept(right: RightLevels) -> str:

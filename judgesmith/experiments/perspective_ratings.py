@@ -17,9 +17,14 @@ from judgesmith.errors import InputError
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.ratings import Aggregate, rating_value
 from judgesmith.experiments.targets import nobody_rated
-from judgesmith.metrics import UnanimousCounts, nearest_levels, unanimous_counts, unanimous_ratings
-from judgesmith.metrics.checks import FloatArray
-from judgesmith.metrics.ratings.rating_levels import MOST_LEVELS
+from judgesmith.metrics.arrays import FloatArray
+from judgesmith.metrics.ratings import (
+    UnanimousCounts,
+    nearest_levels,
+    unanimous_counts,
+    unanimous_ratings,
+)
+from judgesmith.metrics.ratings.kappa import MOST_LEVELS
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.scale import Scale
 
@@ -168,14 +173,15 @@ def on_levels_of(right: RightLevels) -> FloatArray:
     if whole_levels(right.scale) is None:
         raise InputError(
             f"the scale of {right.criterion}, {right.scale}, has no levels that a rating could "
-            f"hit or miss: at most {MOST_LEVELS} whole points. Take the local perspective, which "
-            "needs no levels."
+            f"hit or miss: at most {MOST_LEVELS} whole points.",
+            hint="take the local perspective, which needs no levels.",
         )
     if right.levels is None:
         raise InputError(
             f"some ratings on {right.criterion} lie between the whole points of {right.scale}, "
-            "where they are no levels that raters can agree on. Say --aggregate mode to bring each "
-            "text's to the nearest level, or take the local perspective."
+            "where they are no levels that raters can agree on.",
+            hint="say --aggregate mode to bring each "
+            "text's to the nearest level, or take the local perspective.",
         )
     return nearest_levels(right.values, levels=right.levels)
 
@@ -250,7 +256,7 @@ def _observed(known: Sequence[Sequence[float]], scale: Scale, criterion: str) ->
     if len(found) > MOST_LEVELS:
         raise InputError(
             f"ratings on {criterion} are {len(found)} different numbers, too many for raters to "
-            f"agree on one; at most {MOST_LEVELS} are levels. Say --aggregate mean to take what "
-            "they said on average."
+            f"agree on one; at most {MOST_LEVELS} are levels.",
+            hint="say --aggregate mean to take what they said on average.",
         )
     return found

@@ -16,8 +16,7 @@ from judgesmith.experiments.local_perspective import LocalReport, local_report
 from judgesmith.experiments.perspective_ratings import RightLevels, errors_of
 from judgesmith.experiments.perspective_scores import SampledScores
 from judgesmith.metrics import Estimate
-from judgesmith.metrics.resampling.source_draws import draws_of_sources, percentile_interval
-from judgesmith.optimizers.source_counts import Counted
+from judgesmith.metrics.resampling.draws import Counted, draws_of_units, estimate_of
 
 Perspective = Literal["global", "local"]
 
@@ -144,8 +143,7 @@ def mean_estimate(
 
     Examples
     --------
-    >>> from judgesmith.optimizers.source_counts import ratio_of_sums
-    >>> parts = [
+    >>>     >>> parts = [
     ...     ratio_of_sums(np.array(yes), np.ones(3), np.arange(3), 3)
     ...     for yes in ([1.0, 1.0, 0.0], [1.0, 0.0, 0.0])
     ... ]
@@ -154,23 +152,15 @@ def mean_estimate(
     """
     known = [one for one in parts if not math.isnan(one.value)]
     value = math.fsum(one.value for one in known) / len(known) if known else math.nan
-    low = high = math.nan
     n_units = min((one.n_units for one in known), default=0)
-    if n_units > 1:
-        resampled = [
-            np.mean([one.of_counts(counts) for one in known], axis=0)
-            for counts in draws_of_sources(n_sources, N_RESAMPLES, rng)
-        ]
-        low, high = percentile_interval(np.concatenate(resampled), n_units, CONFIDENCE)
-    return Estimate(
+    mean = Counted(
         value=value,
-        low=low,
-        high=high,
-        confidence=CONFIDENCE,
-        n=n,
-        n_groups=n_units,
+        of_counts=lambda counts: np.mean([one.of_counts(counts) for one in known], axis=0),
+        n_units=n_units,
         n_undefined=len(parts) - len(known),
     )
+    draws = draws_of_units((n_sources,), N_RESAMPLES, rng)
+    return estimate_of(mean, draws, n=n, n_groups=n_units, confidence=CONFIDENCE)
 
 
 def built_by_itself(built: Mapping[str, Sequence[str]], models: set[str]) -> list[str]:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judgesmith.metrics.checks import FloatArray
+from judgesmith.metrics.arrays import FloatArray
+from judgesmith.signatures.judgement import Cause, Reason
 from judgesmith.signatures.scale import Scale
 
-OUTSIDE = "no answer lies on the scale"
-NOT_ASKED = "the text was not judged"
+OUTSIDE = Cause(Reason.UNREADABLE, "no answer lies on the scale")
+NOT_JUDGED = Cause(Reason.NO_ROW, "the text was not judged")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -27,7 +28,7 @@ class SampledScores:
         How many answers were asked for; 0 where the text was not judged.
     scale : Scale or None
         What the answers are points of, where that is known. More is better.
-    problems : tuple of (str or None), length n_items
+    problems : tuple of (Cause or None), length n_items
         Why a text has no answer.
     n_outside : int
         Answers left out because they lie outside of the scale.
@@ -38,7 +39,7 @@ class SampledScores:
     values: FloatArray
     n_samples: np.ndarray
     scale: Scale | None
-    problems: tuple[str | None, ...]
+    problems: tuple[Cause | None, ...]
     n_outside: int = 0
     about: str | None = None
 
@@ -46,7 +47,7 @@ class SampledScores:
     def of(
         cls,
         answers: Sequence[Sequence[float]],
-        problems: Sequence[str | None],
+        problems: Sequence[Cause | None],
         scale: Scale | None,
     ) -> SampledScores:
         """Return answers as a table, those outside of the scale left out.
@@ -67,7 +68,7 @@ class SampledScores:
             values = np.where(outside, np.nan, values)
         empty = [bool(row.all()) for row in np.isnan(values)]
         reasons = [
-            (problem or (OUTSIDE if n else NOT_ASKED)) if none else None
+            (problem or (OUTSIDE if n else NOT_JUDGED)) if none else None
             for problem, n, none in zip(problems, n_samples.tolist(), empty, strict=True)
         ]
         return cls(

@@ -103,8 +103,8 @@ def perspective_of_judge(
     ranks = judges_sources(judge)
     if ranks and perspective == "global":
         raise InputError(
-            "scores of a judge that compares are ranks within a source, and no ratings; take the "
-            "local perspective."
+            "scores of a judge that compares are ranks within a source, and no ratings.",
+            hint="take the local perspective.",
         )
     names, alone = criteria_of_target(dataset, target)
     dataset, notes = _unseen(dataset, judge)
@@ -116,7 +116,9 @@ def perspective_of_judge(
     if not names and set(left_out.values()) == {NOT_SCORED}:
         raise nothing_scored(dataset)
     if not names:
-        raise InputError(f"{', '.join(left_out)}: {_ALL_SEEN}; give ratings of other texts.")
+        raise InputError(
+            f"{', '.join(left_out)}: {_ALL_SEEN}.", hint="give ratings of other texts."
+        )
     right, refused = _right(dataset, names, aggregate, perspective)
     for name in [one for one in right if not right[one].kept.size]:
         refused[name] = none_kept(right.pop(name))
@@ -157,7 +159,7 @@ def perspective_of_scores(
     perspective: Perspective,
     target: str | None = None,
     aggregate: Aggregate | None = None,
-    answers: Scale | None = None,
+    answers: Scale | Mapping[str, Scale] | None = None,
     rng: np.random.Generator,
 ) -> PerspectiveReport:
     """Report one perspective of scores that are already there.
@@ -167,8 +169,9 @@ def perspective_of_scores(
     scores : dict of str to Scores
         By the criterion they are on, as ``recorded_by_criterion`` reads them; under the empty name
         those that may be on any.
-    answers : Scale or None
-        What they are points of; None goes by ``scale_of_answers``.
+    answers : Scale, dict of str to Scale, or None
+        What they are points of, on all criteria or by criterion. Without it they are no ratings
+        (global), and every score counts (local).
     dataset, perspective, target, aggregate, rng
         As for ``perspective_of_judge``.
 
@@ -187,12 +190,13 @@ def perspective_of_scores(
         names = [one for one in names if one in scores]
     right, left_out = _right(dataset, names, aggregate, perspective)
     found: dict[str, SampledScores] = {}
-    for name, one in right.items():
+    by_name = answers if isinstance(answers, Mapping) else dict.fromkeys(right, answers)
+    for name in right:
         of_name = scores.get(name, whole)
         scored = None
         if of_name is not None:
             scored = scores_on_file(
-                of_name, name, one.scale, answers=answers, alone=alone or name in scores
+                of_name, name, answers=by_name.get(name), alone=alone or name in scores
             )
         if scored is None:
             left_out[name] = NOT_SCORED
@@ -215,8 +219,8 @@ _ALL_SEEN = "the judge was made from all texts that are rated on it"
 def nothing_scored(dataset: DataSet) -> InputError:
     """Return the error that a judge has no score on any criterion of a set."""
     return InputError(
-        f"the judge scores none of {', '.join(dataset.criteria)} by itself; say which its score "
-        "is to be compared with: --target NAME."
+        f"the judge scores none of {', '.join(dataset.criteria)} by itself.",
+        hint="say which its score is to be compared with: --target NAME.",
     )
 
 
@@ -230,8 +234,8 @@ def criteria_of_target(dataset: DataSet, target: str | None) -> tuple[list[str],
     """
     if not dataset.criteria:
         raise InputError(
-            f"{dataset.name} has no ratings to agree with; its {len(dataset)} items are unrated "
-            "(say --map score=COLUMN if a column holds ratings)."
+            f"{dataset.name} has no ratings to agree with; its {len(dataset)} items are unrated.",
+            hint="say --map score=COLUMN if a column holds ratings.",
         )
     if target is None:
         return list(dataset.criteria), len(dataset.criteria) == 1

@@ -128,8 +128,8 @@ def versions_of(dataset: DataSet, *, levels: Mapping[str, Level] | None = None) 
     """
     if not is_perturbed(dataset):
         raise InputError(
-            f"no row of {dataset.name} states a perturbation; make versions of its texts first, "
-            "with judgesmith perturb."
+            f"no row of {dataset.name} states a perturbation.",
+            hint="make versions of its texts first, with judgesmith perturb.",
         )
     originals = _Originals(item for item in dataset if is_original(item))
     versions = [item for item in dataset if not is_original(item)]
@@ -231,7 +231,8 @@ class _Originals:
         if len(own) > 1:
             raise InputError(
                 f"source {version.source_id!r} has {len(own)} rows without a perturbation, and its "
-                "versions do not say which is theirs; name its system_id in a field 'original'."
+                "versions do not say which is theirs.",
+                hint="name its system_id in a field 'original'.",
             )
         return own[0] if own else None
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,11 +14,11 @@ from judgesmith.experiments.dataset import DataSet, check_dataset
 from judgesmith.experiments.judged_rows import recorded_as
 from judgesmith.experiments.recorded_pairs import PairedAnswers
 from judgesmith.experiments.targets import Targets
-from judgesmith.metrics import (
+from judgesmith.metrics import preference_agreement
+from judgesmith.metrics.pairs import (
     OrderConsistency,
     PreferenceAgreement,
     order_consistency,
-    preference_agreement,
     preferences_from_scores,
 )
 
@@ -80,7 +79,7 @@ class PreferenceEvaluation:
                 "unscored": self.unscored.n,
                 "unrated": self.n_unrated,
             },
-            "problems": dict(self.unscored.reasons),
+            **self.unscored.to_dict(),
             "preferences": {name: _plain(one) for name, one in self.by_order.items()},
             "order": plain_order(self.order),
         }
@@ -130,11 +129,10 @@ def evaluate_preferences(
     sources = dataset.groups[answers.first[rated]]
 
     def agreed(said: np.ndarray) -> PreferenceAgreement:
-        return preference_agreement(said, people, sources=sources)
+        return preference_agreement(people, said, sources=sources)
 
     both = answers.has_both_orders
-    problems = [answers.problems[place] for place in rated.tolist()]
-    reasons = Counter(problem for problem in problems if problem is not None)
+    unscored = Unscored.of((answers.problems[place] for place in rated.tolist()), len(rated))
     return PreferenceEvaluation(
         label=answers.label,
         target=targets.name,
@@ -142,9 +140,7 @@ def evaluate_preferences(
         swapped=agreed(swapped) if both else None,
         combined=agreed(_won(given, swapped)) if both else None,
         order=order_consistency(given, swapped, sources=sources) if both else None,
-        unscored=Unscored(
-            n=int(np.isnan(given).sum()), n_rows=len(rated), reasons=dict(reasons.most_common())
-        ),
+        unscored=replace(unscored, n=int(np.isnan(given).sum())),
         n_tied=int(np.sum(people == 0.5)),
         n_unrated=len(answers.first) - len(rated),
         scored_by=recorded_as(answers.criterion, targets),
@@ -162,13 +158,14 @@ def _refuse_useless(
     n = len(answers.first)
     if not people.size:
         raise InputError(
-            f"none of {n} pairs has two texts that people rated on {targets.name}; choose another "
-            "target."
+            f"none of {n} pairs has two texts that people rated on {targets.name}.",
+            hint="choose another target.",
         )
     if np.all(people == 0.5):
         raise InputError(
             f"people rated both texts alike in all {len(people)} pairs on {targets.name}: a judge "
-            "cannot agree or disagree with that. Choose another target."
+            "cannot agree or disagree with that.",
+            hint="choose another target.",
         )
     if np.isnan(given).all():
         raise InputError(f"{answers.label} gave no answer on any rated pair, of {len(people)}.")

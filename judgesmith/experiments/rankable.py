@@ -41,6 +41,6 @@ shares its source (id, source and context) with another; give several responses 
         return
     raise InputError(
         f"{judge} ranks the responses to a source, and none of the {len(items)} rows {what_for} "
-        "shares its source (id, source and context) with another; give several responses to each "
-        "source."
+        "shares its source (id, source and context) with another.",
+        hint="give several responses to each source.",
     )

@@ -11,14 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgesmith.experiments.rater_columns import Names, Who, rater_table
-from judgesmith.metrics import (
-    Estimate,
-    HumanCeiling,
-    human_ceiling,
-    intraclass_correlation,
-    krippendorff_alpha,
-    rater_vs_rest,
-)
+from judgesmith.metrics import Estimate, human_ceiling, icc, krippendorff_alpha
+from judgesmith.metrics.ratings import HumanCeiling, rater_vs_rest
 from judgesmith.signatures.scale import Scale
 
 FloatArray = NDArray[np.float64]
@@ -137,7 +131,7 @@ def rating_summary(
     best = scale.high if scale.higher_is_better else scale.low
     raters = rater_table(ratings, names)
     table = raters.ratings
-    icc = intraclass_correlation(table)
+    one_way = icc(table)
     two_way = table if raters.may_be_people else table[:0]
     ceiling = human_ceiling(table, rng=rng)
     nan = float("nan")
@@ -157,11 +151,11 @@ def rating_summary(
         n_several=len(table),
         alpha_interval=krippendorff_alpha(table, measurement="interval"),
         alpha_ordinal=krippendorff_alpha(table, measurement="ordinal"),
-        icc_single=icc.single,
-        icc_mean=icc.mean,
+        icc_single=one_way.single,
+        icc_mean=one_way.mean,
         who=raters.who,
-        icc_agreement=intraclass_correlation(two_way, model="agreement").single,
-        icc_consistency=intraclass_correlation(two_way, model="consistency").single,
+        icc_agreement=icc(two_way, model="agreement").single,
+        icc_consistency=icc(two_way, model="consistency").single,
         rater_vs_rest=rater_vs_rest(
             table,
             sources=None if sources is None else [sources[place] for place in raters.items],

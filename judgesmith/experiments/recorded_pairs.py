@@ -23,13 +23,14 @@ from judgesmith.experiments.score_rows import (
     number_in,
     pair_in,
 )
-from judgesmith.metrics import majority_preference
-from judgesmith.optimizers.table import FloatArray
+from judgesmith.metrics.pairs import majority_preference
+from judgesmith.optimizers.predictions import FloatArray
+from judgesmith.signatures.judgement import Cause, Reason
 
 SWAPPED = " order swapped"
 """How a recorded judge is called that was shown the second text first, after its usual name."""
 
-OTHER_ORDER = "the judge saw the pair in the other order alone"
+OTHER_ORDER = Cause(Reason.NO_ROW, "the judge saw the pair in the other order alone")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,7 +44,7 @@ class PairedAnswers:
     given, swapped : array, shape (n_pairs,)
         1 where the first is preferred, 0 the second, 0.5 neither, nan where there is no answer;
         with the first text shown first, and with the second.
-    problems : tuple of (str or None), length n_pairs
+    problems : tuple of (Cause or None), length n_pairs
         Why ``given`` has no answer.
     label, file, example : str
         What the judge is called, the file, and one of its comparisons.
@@ -57,7 +58,7 @@ class PairedAnswers:
     second: NDArray[np.intp]
     given: FloatArray
     swapped: FloatArray
-    problems: tuple[str | None, ...]
+    problems: tuple[Cause | None, ...]
     label: str
     file: str
     example: str

@@ -16,11 +16,9 @@ from judgesmith.experiments.score_files import Scores, recorded_among
 from judgesmith.experiments.score_matching import placed_rows
 from judgesmith.experiments.score_rows import names_in
 from judgesmith.experiments.targets import meant_by
+from judgesmith.signatures.judgement import Cause, Reason
 from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import PERCENT, Scale
-
-NEARLY_ALL = 0.9
-"""From this share of its answers on, a judge is taken to have answered so."""
 
 
 def recorded_by_criterion(
@@ -63,7 +61,8 @@ def recorded_by_criterion(
     if not wanted:
         raise InputError(
             f"{name} has scores on {', '.join(known)}, and people rated "
-            f"{', '.join(dataset.criteria)}; say which go together: --criterion NAME --target NAME."
+            f"{', '.join(dataset.criteria)}.",
+            hint="say which go together: --criterion NAME --target NAME.",
         )
     found = {}
     for own, recorded in wanted.items():
@@ -73,14 +72,15 @@ def recorded_by_criterion(
         if isinstance(scores, PairedAnswers):
             raise InputError(
                 f"{name} holds comparisons of two texts, such as {scores.example}, and a "
-                "perspective is one of scores; leave --perspective out to see how well they agree."
+                "perspective is one of scores.",
+                hint="leave --perspective out to see how well they agree.",
             )
         found[own] = scores
     return found
 
 
 def scores_on_file(
-    scores: Scores, criterion: str, people: Scale, *, answers: Scale | None, alone: bool
+    scores: Scores, criterion: str, *, answers: Scale | None, alone: bool
 ) -> SampledScores | None:
     """Return what a file says of each text on a criterion; None where it says nothing.
 
@@ -90,10 +90,8 @@ def scores_on_file(
         As they were read.
     criterion : str
         What people rated.
-    people : Scale
-        What they rated it on.
     answers : Scale or None
-        What the scores are points of; None goes by ``scale_of_answers``.
+        What the scores are points of, where that is known.
     alone : bool
         Whether scores that do not say what they are about are taken to be about this.
     """
@@ -104,7 +102,12 @@ def scores_on_file(
             found = [one.get(own) for one in scores.criteria]
             points = [[np.nan if one is None or one.score is None else one.score] for one in found]
             reasons = [
-                problem or (None if one is None else one.explanation or None)
+                problem
+                or (
+                    Cause(Reason.UNREADABLE, one.explanation)
+                    if one is not None and one.explanation
+                    else None
+                )
                 for problem, one in zip(scores.problems, found, strict=True)
             ]
             return SampledScores.of(points, reasons, PERCENT)
@@ -112,32 +115,7 @@ def scores_on_file(
             return None
     elif scores.criterion is None and not alone:
         return None
-    scale = answers or scale_of_answers(scores.samples, people)
-    return SampledScores.of(scores.samples, scores.problems, scale)
-
-
-def scale_of_answers(answers: Sequence[Sequence[float]], people: Scale) -> Scale | None:
-    """Return the scale that answers on file seem to be on: people's, or 0 to 100, or nobody knows.
-
-    People's, if all answers lie there; of whole points nearly all are enough, since a model that
-    was asked for 1 to 3 says 8 now and then. 0 to 100, if all of them lie there.
-
-    Examples
-    --------
-    >>> likert = Scale(low=1, high=5)
-    >>> several = [1, 5], [1, 70], [-3.2], [*[4] * 9, 7], [*[4.5] * 9, 7]
-    >>> [str(scale_of_answers([given], likert)) for given in several]
-    ['1..5', '0..100', 'None', '1..5', '0..100']
-    """
-    flat = np.asarray([one for several in answers for one in several], dtype=float)
-    flat = flat[~np.isnan(flat)]
-    on_it = (people.low <= flat) & (flat <= people.high)
-    points = flat.size and np.mean(flat == np.round(flat)) >= NEARLY_ALL
-    if on_it.all() or (points and on_it.mean() >= NEARLY_ALL):
-        return Scale(low=people.low, high=people.high)
-    if np.all((flat >= PERCENT.low) & (flat <= PERCENT.high)):
-        return PERCENT
-    return None
+    return SampledScores.of(scores.samples, scores.problems, answers)
 
 
 def _named(criteria: Sequence[Mapping[str, Any]], criterion: str) -> str | None:

@@ -19,12 +19,13 @@ from judgesmith.drafts import draft_beside, put
 from judgesmith.errors import ExistingFileError, InputError, file_faults
 from judgesmith.experiments.recorded_pairs import SWAPPED
 from judgesmith.experiments.score_rows import BETWEEN, pair_in
-from judgesmith.metrics import OrderConsistency, order_consistency
+from judgesmith.metrics.pairs import OrderConsistency, order_consistency
 from judgesmith.programs.artifacts.saved import SavedJudge
-from judgesmith.programs.families.steps.preference import OneOrder, ResponsePair, prefer_each
+from judgesmith.programs.families.steps.pairwise import OneOrder, ResponsePair, prefer_each
 from judgesmith.programs.judging.executors import endpoint_of, with_own_models
 from judgesmith.programs.judging.runner import sources_of
 from judgesmith.signatures import RatedItem
+from judgesmith.signatures.judgement import Cause
 
 if TYPE_CHECKING:
     import dspy
@@ -38,8 +39,8 @@ class RecordedPairs:
     ----------
     n_pairs, n_sources, n_unanswered : int
         Pairs, their sources, and pairs that lack an answer in one order or both.
-    reasons : dict of str to int
-        Why, most frequent first.
+    causes : dict of Cause to int
+        Why, code and sentence, most frequent first.
     stated : dict of str to int
         Why answers rest on what the model stated although probabilities were to be used, with the
         number of answers.
@@ -51,7 +52,7 @@ class RecordedPairs:
     n_pairs: int
     n_sources: int
     n_unanswered: int
-    reasons: Mapping[str, int]
+    causes: Mapping[Cause, int]
     stated: Mapping[str, int]
     order: OrderConsistency | None
 
@@ -108,14 +109,16 @@ def record_pairs(
     """
     output = Path(output)
     if output.suffix != ".jsonl":
-        raise InputError(f"rows are written as JSON Lines; name a file in .jsonl, not {output}.")
+        raise InputError(
+            "rows are written as JSON Lines.", hint=f"name a file in .jsonl, not {output}."
+        )
     judge, lm = with_own_models(judge, lm)
     given = list(items)
     pairs = pairs_of(given, n_pairs=n_pairs, seed=seed)
     compared = prefer_each(judge, pairs, lm=lm, concurrency=concurrency, progress=progress)
     marks = {"target": judge.target, "run": _run(judge, lm, pairs)}
     n_before = 0 if overwrite else _answers_in(output, marks["run"])
-    reasons, stated = Counter[str](), Counter[str]()
+    causes, stated = Counter[Cause](), Counter[str]()
     answers: list[tuple[float, float]] = []
     with draft_beside(output) as draft:
         with draft.open("w", encoding="utf-8", newline="\n") as file:
@@ -125,16 +128,16 @@ def record_pairs(
                     file.write(json.dumps(row) + "\n")
                     if one.reason:
                         stated[one.reason] += 1
-                if found.problem is not None:
-                    reasons[found.problem] += 1
+                if found.cause is not None:
+                    causes[found.cause] += 1
                 answers.append((_number(found.given.stated), _number(found.swapped.stated)))
             file.flush()
             os.fsync(file.fileno())
         table = np.asarray(answers)
         if int(np.sum(~np.isnan(table))) < n_before:
             raise ExistingFileError(
-                f"{output} holds more answers than there are now; it stays as it is. Name another "
-                "file (the answers are on record), or replace it with --force."
+                f"{output} holds more answers than there are now; it stays as it is.",
+                hint="name another file (the answers are on record), or replace it with --force.",
             )
         put(draft, output)
     has_both = bool(np.any(~np.isnan(table).any(axis=1)))
@@ -142,8 +145,8 @@ def record_pairs(
     return RecordedPairs(
         n_pairs=len(pairs),
         n_sources=len(set(sources)),
-        n_unanswered=reasons.total(),
-        reasons=dict(reasons.most_common()),
+        n_unanswered=causes.total(),
+        causes=dict(causes.most_common()),
         stated=dict(stated.most_common()),
         order=order_consistency(*table.T, sources=sources) if has_both else None,
     )
@@ -204,7 +207,8 @@ def _check_names(items: Sequence[RatedItem]) -> None:
         which = f"{twice!r} twice" if twice else "none"
         raise InputError(
             f"each response to a source is named by its system; got {which} for the source "
-            f"{items[0].source_id[:80]!r}. Name the column with --map system_id=COLUMN."
+            f"{items[0].source_id[:80]!r}.",
+            hint="name the column with --map system_id=COLUMN.",
         )
     keys = {("", name) for name in names}
     for first, second in combinations(names, 2):
@@ -212,7 +216,8 @@ def _check_names(items: Sequence[RatedItem]) -> None:
         if pair_in({"source_id": "", "system_id": joined}, keys) != (("", first), ("", second)):
             raise InputError(
                 f"systems are told apart in {joined[:80]!r} by the {BETWEEN!r} between them, which "
-                f"does not say here which two are meant. Give systems names without {BETWEEN!r}."
+                "does not say here which two are meant.",
+                hint=f"give systems names without {BETWEEN!r}.",
             )
 
 
@@ -223,8 +228,8 @@ def _check_source(items: Sequence[RatedItem], named: set[tuple[str, str]]) -> No
         if key in named:
             raise InputError(
                 f"the id {item.source_id[:80]!r} stands for several sources, and each has a "
-                f"response of {item.system_id[:80]!r}. Give every source an id of its own, or "
-                "leave ids out with --map source_id=."
+                f"response of {item.system_id[:80]!r}.",
+                hint="give every source an id of its own, or leave ids out with --map source_id=.",
             )
         named.add(key)
 
@@ -243,7 +248,8 @@ def _row(pair: ResponsePair, found: OneOrder, *, judge: str) -> dict[str, Any]:
         "score": found.stated,
         "probability": found.probability,
         "mode": None if found.stated is None else found.mode,
-        "problem": found.problem,
+        "problem": None if found.cause is None else found.cause.text,
+        **({} if found.cause is None else {"reason": found.cause.reason}),
     }
 
 
@@ -275,8 +281,8 @@ def _answers_in(output: Path, run: str) -> int:
     for row in _rows_in(output):
         if row.get("run") != run:
             raise ExistingFileError(
-                f"{output} holds something else than this judge's comparisons of these pairs; "
-                "name another file, or replace it with --force."
+                f"{output} holds something else than this judge's comparisons of these pairs.",
+                hint="name another file, or replace it with --force.",
             )
         n += row.get("score") is not None
     return n

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from judgesmith.errors import InputError
 from judgesmith.experiments.settings import CompileSettings
-from judgesmith.optimizers.competing_models import minds_dollars
 from judgesmith.programs.judging.registry import check_roles, family_of
 
 if TYPE_CHECKING:
@@ -29,8 +28,9 @@ def check_role_models(settings: CompileSettings, roles: Mapping[str, dspy.LM]) -
             f"({', '.join(settings.roles) or 'none'}); got {', '.join(roles) or 'none'}."
         )
     objective = settings.aims
-    if roles and minds_dollars(objective):
+    if roles and "usd" in objective.needs:
         raise InputError(
             f"what judgements cost ({objective}) is reckoned at the price of one model, and "
-            f"{', '.join(roles)} has another; leave usd out of the objective, or the role."
+            f"{', '.join(roles)} has another.",
+            hint="leave usd out of the objective, or the role.",
         )

@@ -8,8 +8,8 @@ from judgesmith.experiments.confirmation_notes import number_text, tested_text
 from judgesmith.experiments.fronts import deciding_objective
 from judgesmith.experiments.parts import Parts
 from judgesmith.experiments.tuning import Tuning
-from judgesmith.optimizers.family_test import Confirmation
-from judgesmith.optimizers.judge_optimizer import OFFLINE
+from judgesmith.optimizers.base import OFFLINE
+from judgesmith.optimizers.search.confirmation import ConfirmationResult
 from judgesmith.programs import Judge
 
 
@@ -64,7 +64,7 @@ def better_start(work: Tuning, parts: Parts, general: Judge, inferred: Judge) ->
     return judges[name]
 
 
-def _told(values: str, *, inferred: bool, kept: Confirmation | None) -> str:
+def _told(values: str, *, inferred: bool, kept: ConfirmationResult | None) -> str:
     """Return which rubric was taken and why, in one sentence.
 
     ``kept`` is how the other one was better, if that was put down to luck.

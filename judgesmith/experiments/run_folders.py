@@ -68,12 +68,12 @@ def check_folder(
     names = {one.name for one in folder.iterdir()} if folder.is_dir() else {""}
     if stated is None or names - set(files):
         raise ExistingFileError(
-            f"{folder} is there and holds something else than {what}; name another folder."
+            f"{folder} is there and holds something else than {what}.", hint="name another folder."
         )
     if stated.get("run") != run and not force:
         raise ExistingFileError(
-            f"{folder} holds {what} of another run ({stated.get('run')}, this is {run}); name "
-            "another folder, or replace it with --force."
+            f"{folder} holds {what} of another run ({stated.get('run')}, this is {run}).",
+            hint="name another folder, or replace it with --force.",
         )
 
 

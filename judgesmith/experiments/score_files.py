@@ -31,9 +31,10 @@ from judgesmith.experiments.score_rows import (
     same_kind,
     target_in,
 )
-from judgesmith.optimizers.table import FloatArray
+from judgesmith.optimizers.predictions import FloatArray
+from judgesmith.signatures.judgement import Cause, Reason
 
-NO_ROW = "there is no score for this row in the file"
+NO_ROW = Cause(Reason.NO_ROW, "there is no score for this row in the file")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -44,7 +45,7 @@ class Scores:
     ----------
     values : array, shape (n_items,)
         nan where there is none.
-    problems : tuple of (str or None)
+    problems : tuple of (Cause or None)
         Why there is none.
     label : str
         What the scores come from, for tables.
@@ -62,7 +63,7 @@ class Scores:
     """
 
     values: FloatArray
-    problems: tuple[str | None, ...]
+    problems: tuple[Cause | None, ...]
     label: str
     criterion: str | None
     n_unused: int
@@ -237,10 +238,10 @@ def _scores(rows: Sequence[Placed], dataset: DataSet, *, label: str, n_unused: i
     """Return the score of every row of the set."""
     nothing: Given = (np.nan, NO_ROW, {}, ())
     found = [nothing if one is None else one for one in matched(rows, dataset, given_in)]
-    values, reasons, criteria_of, samples = zip(*found, strict=True)
+    values, causes, criteria_of, samples = zip(*found, strict=True)
     return Scores(
         values=np.asarray(values, dtype=float),
-        problems=reasons,
+        problems=causes,
         label=label,
         criterion=next(iter(names_in(rows, "criterion")), None),
         n_unused=n_unused,

@@ -10,7 +10,7 @@ import numpy as np
 
 from judgesmith.errors import InputError
 from judgesmith.experiments.problems import DataError, Problem, shown
-from judgesmith.signatures.judgement import CriterionScore
+from judgesmith.signatures.judgement import Cause, CriterionScore, Judgement, Reason
 
 Key = tuple[str, str]
 """Source and system of an item."""
@@ -23,13 +23,13 @@ Criteria = Mapping[str, CriterionScore]
 Samples = tuple[float, ...]
 """Every answer behind a score, in order; nan where one could not be read."""
 
-Given = tuple[float, str | None, Criteria, Samples]
+Given = tuple[float, Cause | None, Criteria, Samples]
 """A row's score, or why there is none, its scores on criteria, and the answers behind the score."""
 
 BETWEEN = "|"
 """What stands between the systems of a comparison."""
 
-NO_ANSWER = "the recorded judge gave no readable score"
+NO_ANSWER = Cause(Reason.UNREADABLE, "the recorded judge gave no readable score")
 
 
 def key_of(row: Mapping[str, Any]) -> Key:
@@ -97,19 +97,19 @@ def only_one(
 def given_in(where: str, row: Mapping[str, Any]) -> Given | Problem:
     """Return what a row gives, or what is wrong with it."""
     try:
-        value, problem = value_in(row)
+        value, cause = value_in(row)
         samples = samples_in(row)
     except ValueError as fault:
         expected = "a number, or null with a problem"
         return Problem(where=where, field="score", expected=expected, came=str(fault))
     try:
-        return value, problem, criteria_in(row), samples
+        return value, cause, criteria_in(row), samples
     except ValueError as fault:
         expected = "a score for each criterion, a number or null"
         return Problem(where=where, field="criteria", expected=expected, came=str(fault))
 
 
-def value_in(row: Mapping[str, Any]) -> tuple[float, str | None]:
+def value_in(row: Mapping[str, Any]) -> tuple[float, Cause | None]:
     """Return a row's score or why there is none; refuse what is neither."""
     if "scores" in row:
         given = row["scores"]
@@ -122,8 +122,16 @@ def value_in(row: Mapping[str, Any]) -> tuple[float, str | None]:
     if "score" not in row:
         raise InputError(f"a row with {', '.join(row)}")
     if row["score"] is None or row["score"] == "":
-        return math.nan, str(row.get("problem") or "unscored, without a reason")
+        why = str(row.get("problem") or "unscored, without a reason")
+        return math.nan, Cause(Reason.read(row.get("reason")), why)
     return number_in(row["score"]), None
+
+
+def judgement_of(value: float, cause: Cause | None, criteria: Criteria) -> Judgement:
+    """Return the judgement that a row gives."""
+    if cause is not None:
+        return Judgement.unscored(cause, criteria=criteria)
+    return Judgement(score=value, criteria=criteria)
 
 
 def samples_in(row: Mapping[str, Any]) -> Samples:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from judgesmith.optimizers.racing_search import FEWEST_ROWS
-from judgesmith.optimizers.screening import Screen
+from judgesmith.optimizers.search.racing import FEWEST_ROWS
+from judgesmith.optimizers.search.screening import ScreeningStage
 
 
 def screened_texts(
-    n_trials: int, by_row: Sequence[int], *, anew: bool = False, screen: Screen | None = None
+    n_trials: int,
+    by_row: Sequence[int],
+    *,
+    anew: bool = False,
+    screen: ScreeningStage | None = None,
 ) -> int:
     """Return how many texts are judged at most, by all that are tried beside the start.
 
@@ -23,7 +27,7 @@ def screened_texts(
     anew : bool
         Whether who goes on is asked about the first rows again, as where a comparison depends on
         which others there are.
-    screen : Screen or None
+    screen : ScreeningStage or None
         On which parts of the rows, and how many go on; None takes the default.
 
     Examples
@@ -35,7 +39,7 @@ def screened_texts(
     >>> screened_texts(5, [1] * 200), screened_texts(5, [2] * 200)
     (520, 1040)
     """
-    screen = screen or Screen()
+    screen = screen or ScreeningStage()
     stops = screen.stops(len(by_row), FEWEST_ROWS)
     dearest = sorted(by_row, reverse=True)
     texts = [sum(dearest[:n_rows]) for n_rows in stops]

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from judgesmith.experiments.judging_estimate import calls_per_text
 from judgesmith.experiments.screened_estimate import screened_texts
 from judgesmith.experiments.settings import CompileSettings
-from judgesmith.optimizers.demonstration_choices import CHOSEN, RUNS, N
-from judgesmith.optimizers.fixed_choices import without_fixed
-from judgesmith.optimizers.protocol_candidates import judge_space, with_demonstrations
-from judgesmith.optimizers.several_objectives import SeveralObjectives
+from judgesmith.optimizers.space.candidates import judge_space, with_demonstrations
+from judgesmith.optimizers.space.choices import without_fixed
+from judgesmith.optimizers.space.demonstrations import CHOSEN, RUNS, N
 from judgesmith.programs import Judge
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.signatures import Rubric
@@ -72,7 +71,7 @@ def search_calls(
     student = _student(settings)
     own = _space(settings, student, competing=competing)
     space = with_demonstrations(
-        own, student, n_pool, most=settings.n_demonstrations, n_draws=settings.n_draws
+        own, student, n_pool, most=settings.n_demonstrations, n_demo_sets=settings.n_draws
     )
     space = without_fixed(space, settings.fixed)
     dearest = _dearest(settings, student, own, sizes)
@@ -97,7 +96,7 @@ def search_calls(
         expected += usual * tried - n_trials * usual * RACED_SHARE * n_selection
     most += dearest * (n_pool + n_heldout)
     # Each other judge on a front has its aggregation fitted, too.
-    several = isinstance(settings.aims, SeveralObjectives)
+    several = len(settings.aims.each) > 1
     most += several * n_trials * dearest * n_pool
     # Weights are learned for the judge as it was, too, to see whether the winner is still better.
     weighed = settings.learn_weights and not several

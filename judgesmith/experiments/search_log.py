@@ -10,14 +10,14 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import dspy
 
 from judgesmith.errors import file_faults
-from judgesmith.optimizers.racing_search import RacedTrial
+from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.programs.artifacts.record import as_loaded
 from judgesmith.programs.judging.rows import usage_of
 
@@ -36,11 +36,14 @@ class SearchLog:
         Whose calls are counted.
     others : sequence of dspy.LM
         Whose calls are counted, too.
+    stage : str
+        Which search it is: says what is kept, see ``KEYS``.
     """
 
     path: Path
     lm: dspy.LM
     others: Sequence[dspy.LM] = ()
+    stage: str = "protocol"
     written: set[int] = field(default_factory=set)
 
     @file_faults()
@@ -50,12 +53,12 @@ class SearchLog:
         self.written |= {line["number"] for line in log_lines(self.path)}
 
     @file_faults()
-    def __call__(self, trial: RacedTrial) -> None:
+    def __call__(self, trial: TrialRecord) -> None:
         """Append a trial."""
         if trial.number in self.written:
             return
         usage = usage_of(self.lm, *self.others)
-        line = plain_trial(trial)
+        line = plain_trial(trial, self.stage)
         if usage is not None:
             line |= {"calls": usage.calls, "cost_usd": usage.cost_usd}
         with open(self.path, "ab+", opener=_for_its_owner) as log:
@@ -90,7 +93,28 @@ def _lines(written: bytes) -> Iterator[Mapping[str, Any]]:
             yield json.loads(line)
 
 
-def plain_trial(trial: Any) -> dict[str, Any]:
-    """Return a trial of any optimizer ready for JSON, null where a number is undefined."""
-    found: dict[str, Any] = as_loaded(asdict(trial))
+_REWRITTEN = ("number", "parent", "changed", "text", "problem", "before", "after")
+_JUDGED = ("value", "n_rows", "share_scored")
+_FOUND_BY_DSPY = ("number", "n_demonstrations", "instructions", "keys", "problem", *_JUDGED)
+
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "demonstrations": ("n_demonstrations", "n_bootstrapped", "keys", "value", "share_scored"),
+    "protocol": ("number", "picked", *_JUDGED, "against"),
+    "aggregation": ("name", "value", "behind", "standard_error", "allowed"),
+    "reflective": (*_REWRITTEN, *_JUDGED),
+    "balanced": (*_REWRITTEN, *_JUDGED),
+    "miprov2": _FOUND_BY_DSPY,
+    "simba": _FOUND_BY_DSPY,
+    "bootstrap": _FOUND_BY_DSPY,
+}
+"""What of a trial is kept in files, by the stage of a compilation."""
+
+OF_SEVERAL = ("values", "violation")
+"""What is kept besides, where there are several objectives."""
+
+
+def plain_trial(trial: TrialRecord, stage: str) -> dict[str, Any]:
+    """Return a trial ready for JSON, null where a number is undefined."""
+    names = (*KEYS[stage], *(OF_SEVERAL if trial.values else ()))
+    found: dict[str, Any] = as_loaded({name: getattr(trial, name) for name in names})
     return found

@@ -8,7 +8,7 @@ from typing import Any
 
 import dspy
 
-from judgesmith.optimizers.racing_search import RacedTrial
+from judgesmith.optimizers.trials import TrialRecord
 
 
 @dataclass(kw_only=True)
@@ -25,7 +25,7 @@ class SearchProgress:
         What is made as large as possible, as it is read.
     told : callable
         Takes the words.
-    trials : dict of int to RacedTrial
+    trials : dict of int to TrialRecord
         What was tried until now, by number.
 
     Examples
@@ -34,9 +34,9 @@ class SearchProgress:
     >>> lm = model("offline", ledger=None, max_calls=900)
     >>> said = SearchProgress(lm=lm, n_trials=30, objective="q", told=print)
     >>> known = dict(picked={}, n_rows=88, share_scored=1.0)
-    >>> said(RacedTrial(number=0, value=0.5, **known))
+    >>> said(TrialRecord(number=0, value=0.5, **known))
     0 of 30 tried, q 0.500 as it was, 0 of 900 calls
-    >>> said(RacedTrial(number=3, value=0.75, **known))
+    >>> said(TrialRecord(number=3, value=0.75, **known))
     1 of 30 tried, best q 0.750 (0.500 as it was), 0 of 900 calls
     """
 
@@ -44,9 +44,9 @@ class SearchProgress:
     n_trials: int
     objective: str
     told: Callable[[str], Any]
-    trials: dict[int, RacedTrial] = field(default_factory=dict)
+    trials: dict[int, TrialRecord] = field(default_factory=dict)
 
-    def __call__(self, trial: RacedTrial) -> None:
+    def __call__(self, trial: TrialRecord) -> None:
         """Count a trial and say how far the search is."""
         self.trials[trial.number] = trial
         first = self.trials.get(0, trial)
@@ -60,12 +60,12 @@ class SearchProgress:
 
     def _spent(self) -> list[str]:
         """Return what the run has spent, all its processes together, and of how much."""
-        from judgesmith.programs.lm import stack_of
+        from judgesmith.programs.lm import lm_client_of
 
-        stack = stack_of(self.lm)
-        if stack is None:
+        client = lm_client_of(self.lm)
+        if client is None:
             return []
-        spent, budget = stack.spent, stack.budget
+        spent, budget = client.spent, client.budget
         said = [f"{spent.calls}{_of(budget.max_calls)} calls"]
         if budget.max_tokens is not None:
             said.append(f"{spent.tokens}{_of(budget.max_tokens)} tokens")

@@ -14,12 +14,10 @@ from judgesmith.experiments.confirmation_notes import (
 from judgesmith.experiments.parts import Parts, examples_of
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.optimizers import ProtocolSearch
-from judgesmith.optimizers.competing_models import MODEL
-from judgesmith.optimizers.constrained import Constrained
-from judgesmith.optimizers.demonstration_choices import N
-from judgesmith.optimizers.screening import Screen
-from judgesmith.optimizers.several_objectives import needs_versions, rated_terms
-from judgesmith.optimizers.studies import importances
+from judgesmith.optimizers.search.screening import ScreeningStage
+from judgesmith.optimizers.space.choices import MODEL
+from judgesmith.optimizers.space.demonstrations import N
+from judgesmith.optimizers.storage import importances
 from judgesmith.programs import Judge
 from judgesmith.signatures import Rubric
 
@@ -62,10 +60,10 @@ def protocol_search(
     others = [{MODEL: name} for name in settings.models]
     screened: dict[str, Any] = {}
     if settings.screen:
-        screened = {"screen": Screen(), "batch": SCREENED_BATCH}
+        screened = {"screen": ScreeningStage(), "batch": SCREENED_BATCH}
     return ProtocolSearch(
         n_trials=settings.n_trials,
-        n_draws=settings.n_draws,
+        n_demo_sets=settings.n_draws,
         n_demonstrations=settings.n_demonstrations if parts.pool is not None else 0,
         rubrics=rubrics,
         fixed=settings.fixed,
@@ -158,13 +156,13 @@ def _choice_notes(search: ProtocolSearch) -> list[str]:
 
 def _better(search: ProtocolSearch) -> str:
     """Return what a better judge would have done."""
-    rated = rated_terms(search.objective)
-    return "agreed better" if rated or not needs_versions(search.objective) else "noticed more"
+    aims = search.objective
+    return "noticed more" if "versions" in aims.needs and not aims.rated_terms else "agreed better"
 
 
 def _counted(search: ProtocolSearch) -> str:
     """Return what values are of: under conditions not the aim alone, which reports tell."""
-    conditions = isinstance(search.objective, Constrained)
+    conditions = search.objective.constraints
     return f"{search.objective}{', less what the conditions lack,' if conditions else ''}"
 
 

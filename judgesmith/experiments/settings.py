@@ -22,21 +22,21 @@ from judgesmith.errors import InputError
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.ratings import Aggregate
 from judgesmith.experiments.within_source import RANKED_OBJECTIVE, check_within_source
-from judgesmith.optimizers.family_test import Confirm
-from judgesmith.optimizers.fixed_choices import check_fixed
-from judgesmith.optimizers.grammar import as_objectives
-from judgesmith.optimizers.objectives import Objective
-from judgesmith.optimizers.sampler_identity import identity_of
-from judgesmith.optimizers.several_objectives import SeveralObjectives, needs_versions
-from judgesmith.programs.families.steps.inference_record import InferenceSettings
+from judgesmith.optimizers.objectives.base import Objective
+from judgesmith.optimizers.objectives.grammar import as_objectives
+from judgesmith.optimizers.objectives.pareto import SeveralObjectives
+from judgesmith.optimizers.search.confirmation import HoldoutConfirmation
+from judgesmith.optimizers.space.choices import check_fixed
+from judgesmith.optimizers.space.proposing import identity_of
+from judgesmith.programs.families.steps.task_inference import InferenceSettings
 from judgesmith.programs.judging.registry import AnyProtocol, family_of
 from judgesmith.programs.perturbing import TASKS
 from judgesmith.signatures import ActiveCriticConfig
-from judgesmith.signatures.plain_faults import SettingsModel
+from judgesmith.signatures.plain_data import SettingsModel
 from judgesmith.signatures.rubric import DEFAULT_RUBRIC
 
 if TYPE_CHECKING:
-    from judgesmith.optimizers.objectives import AnyObjective
+    from judgesmith.optimizers.objectives.grammar import AnyObjective
 else:
     AnyObjective = Any  # which a validator looks at
 
@@ -88,13 +88,13 @@ class CompileSettings(SettingsModel):
         Of a search of the protocol: configurations that are tried, and sets of demonstrations of
         each kind that compete. Of a reflective one: rewrites that are tried.
     screen : bool
-        Whether a search of the protocol judges everybody on few rows first, see ``Screen``; unless
-        ``n_trials`` is given, 108 are tried then.
+        Whether a search of the protocol judges everybody on few rows first, see
+        ``ScreeningStage``; unless ``n_trials`` is given, 108 are tried then.
     fixed : tuple of str
         Choices that a search of the protocol leaves as they are; see ``fixed_choices``. By
         default the number of samples: three or five answers to every question cost as many calls,
         in the search and ever after.
-    confirm : Confirm or None
+    confirm : HoldoutConfirmation or None
         How sure a change must be to replace the judge as it was; None takes the best on the rows
         to choose by, whatever luck there is in that.
     learn_weights : bool
@@ -158,7 +158,7 @@ class CompileSettings(SettingsModel):
     n_draws: int = Field(default=3, ge=1)
     screen: bool = False
     fixed: tuple[str, ...] = ("samples",)
-    confirm: Confirm | None = Confirm()
+    confirm: HoldoutConfirmation | None = HoldoutConfirmation()
     learn_weights: bool = True
     partial_demos: bool = False
     percent_of_max: bool = False
@@ -219,33 +219,36 @@ class CompileSettings(SettingsModel):
     def _fit_together(self) -> Self:
         if self.judge not in (None, self.protocol.judge):
             raise InputError(
-                f"the judge is to be {self.judge}, and the protocol is of {self.protocol.judge}; "
-                "drop one of the two."
+                f"the judge is to be {self.judge}, and the protocol is of {self.protocol.judge}.",
+                hint="drop one of the two.",
             )
         shows_examples = family_of(self.protocol.judge).has_demonstrations
         if not shows_examples and (self.n_demonstrations or self.partial_demos):
             raise InputError(
-                f"a {self.protocol.judge} judge shows no graded examples; leave "
-                f"{'n_demonstrations' if self.n_demonstrations else 'partial_demos'} out."
+                f"a {self.protocol.judge} judge shows no graded examples.",
+                hint="leave "
+                f"{'n_demonstrations' if self.n_demonstrations else 'partial_demos'} out.",
             )
         if family_of(self.protocol.judge).ranks:
             check_within_source(self.aims, judge=self.protocol.judge)
             if self.split_rows:
                 raise InputError(
-                    f"{self.protocol.judge} ranks all responses to a source, which stay together; "
-                    "leave split_rows out."
+                    f"{self.protocol.judge} ranks all responses to a source, which stay together.",
+                    hint="leave split_rows out.",
                 )
         if "criteria" in self.inference.without:
             raise InputError(
                 "criteria that are not inferred are those of people (criteria='human') or of a "
-                "rubric; leave 'criteria' out of inference.without."
+                "rubric.",
+                hint="leave 'criteria' out of inference.without.",
             )
         if self.optimizer == "protocol":
             check_fixed(self.fixed, self.protocol)
         elif self.screen:
             raise InputError(
-                f"a search of the protocol is screened (optimizer='protocol'), and this is "
-                f"{self.optimizer}; leave screen out."
+                "a search of the protocol is screened (optimizer='protocol'), and this is "
+                f"{self.optimizer}.",
+                hint="leave screen out.",
             )
         if self.task is not None and self.task not in TASKS:
             raise InputError(f"task is one of {', '.join(TASKS)}; got {self.task!r}.")
@@ -279,7 +282,7 @@ class CompileSettings(SettingsModel):
     def minds_versions(self) -> bool:
         """Whether the objective looks at changed versions of texts."""
         try:
-            return needs_versions(self.aims)
+            return "versions" in self.aims.needs
         except ValueError:  # which whoever uses it will say
             return False
 

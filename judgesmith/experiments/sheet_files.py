@@ -22,7 +22,7 @@ def sheet_place(output: str | Path) -> Path:
     """
     place = Path(output)
     if place.suffix.lower() != ".csv":
-        raise InputError(f"the sheet is written as CSV; name a file in .csv, not {place}.")
+        raise InputError("the sheet is written as CSV.", hint=f"name a file in .csv, not {place}.")
     return place
 
 
@@ -54,8 +54,8 @@ def write_cells(output: Path, lines: Iterable[Sequence[str]], *, overwrite: bool
         if output.read_bytes() == whole:
             return
         raise ExistingFileError(
-            f"{output} is there already, and may hold answers; name another file, or replace it "
-            "with --force."
+            f"{output} is there already, and may hold answers.",
+            hint="name another file, or replace it with --force.",
         )
     with draft_beside(output) as draft:
         draft.write_bytes(whole)

@@ -23,11 +23,8 @@ from judgesmith.experiments.errors_gold import (
 from judgesmith.experiments.errors_inherited import new_errors
 from judgesmith.experiments.errors_severity import MAJOR, is_major
 from judgesmith.experiments.span_report import KindAgreement, PlaceAgreement, SpanEvaluation
-from judgesmith.metrics import (
-    Span,
-    matched_span_agreement,
-    span_character_agreement,
-)
+from judgesmith.metrics import span_character_agreement
+from judgesmith.metrics.spans import Span, matched_span_agreement
 from judgesmith.signatures.judgement import ErrorSpan
 from judgesmith.signatures.perturbation import Perturbation
 
@@ -95,7 +92,8 @@ def evaluate_spans(
         return _against_people(found, dataset, settings, rng)
     raise InputError(
         f"no row of {dataset.name} says where it was changed (edits) or what is wrong with it "
-        "(errors); give texts that judgesmith perturb changed, or that people marked."
+        "(errors).",
+        hint="give texts that judgesmith perturb changed, or that people marked.",
     )
 
 
@@ -108,8 +106,8 @@ def _against_people(
     ]
     if not pairs:
         raise InputError(
-            f"no row of {dataset.name} says what is wrong with it; give rows with a field "
-            "'errors', a list."
+            f"no row of {dataset.name} says what is wrong with it.",
+            hint="give rows with a field 'errors', a list.",
         )
     texts = [text for text, _ in pairs]
     known = [errors for _, errors in pairs]
@@ -151,8 +149,8 @@ def _against_edits(
         )
         why = "".join(f": {reason}" for reason in list(reasons)[:1])
         raise InputError(
-            f"no version in {dataset.name} can be held against its original{why}. Give originals "
-            "and versions with edits, as judgesmith perturb writes them."
+            f"no version in {dataset.name} can be held against its original{why}.",
+            hint="give originals and versions with edits, as judgesmith perturb writes them.",
         )
     damage = [one for one in laid if one.kind.lowers]
     whole = _Laid.together(damage)
@@ -241,16 +239,16 @@ def _agreement(
     sources = [text.source for text in texts]
     return PlaceAgreement(
         characters=span_character_agreement(
-            predicted,
             gold,
+            predicted,
             sources=sources,
             severity_credit=credit,
             rng=rng,
             n_resamples=settings.n_resamples,
         ),
         pairs=matched_span_agreement(
-            predicted,
             gold,
+            predicted,
             sources=sources,
             iou_threshold=settings.overlap,
             severity_credit=credit,

@@ -8,7 +8,7 @@ from typing import Any
 
 from judgesmith.experiments.errors_counts import ErrorCounts, agreement_dict
 from judgesmith.experiments.errors_gold import GoldKind
-from judgesmith.metrics import SpanAgreement
+from judgesmith.metrics.spans import SpanAgreement
 from judgesmith.signatures.perturbation import Perturbation
 
 

@@ -13,7 +13,7 @@ from judgesmith.experiments.rubrics import rubric_for
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.tuning import Tuning
 from judgesmith.experiments.within_source import RANKED_OBJECTIVE, check_within_source
-from judgesmith.optimizers.table import SCORE
+from judgesmith.optimizers.predictions import SCORE
 from judgesmith.programs import Judge
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.judging.registry import check_lines_given, family_of
@@ -39,7 +39,8 @@ def starting_from(earlier: SavedJudge, settings: CompileSettings) -> CompileSett
     if settings.protocol != usual.protocol or settings.criteria not in (None, "given"):
         raise InputError(
             "a run that starts from an earlier judge takes its variant, task and criteria from "
-            "there; drop the other rubric, criteria or variant, or the earlier judge."
+            "there.",
+            hint="drop the other rubric, criteria or variant, or the earlier judge.",
         )
     family = family_of(earlier.protocol.judge)
     own: dict[str, Any] = {}

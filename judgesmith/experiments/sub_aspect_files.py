@@ -15,7 +15,7 @@ from judgesmith.experiments.definitions import definition_fault
 from judgesmith.experiments.human_criteria import name_fault
 from judgesmith.experiments.problems import SHOWN, shown
 from judgesmith.signatures.perturbation import SubAspect
-from judgesmith.signatures.plain_yaml import read_yaml, write_yaml
+from judgesmith.signatures.plain_data import read_yaml, write_yaml
 from judgesmith.signatures.rubric import folded
 
 _HEADING = """\

@@ -11,9 +11,10 @@ from statistics import fmean
 import numpy as np
 
 from judgesmith.errors import InputError
-from judgesmith.metrics.record import Record
-from judgesmith.optimizers.objectives import Objective, as_objective
-from judgesmith.optimizers.panel_ways import unpredicted
+from judgesmith.metrics.records import Record
+from judgesmith.optimizers.fitting.panels import unpredicted
+from judgesmith.optimizers.objectives.base import Objective
+from judgesmith.optimizers.objectives.grammar import as_objective
 from judgesmith.optimizers.rows import Rows
 from judgesmith.signatures.aggregation import Middle, PanelWeights
 from judgesmith.signatures.scale import Scale

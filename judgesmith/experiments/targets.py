@@ -237,8 +237,8 @@ def criteria_behind(dataset: DataSet, target: str) -> tuple[str, tuple[str, ...]
     names = target_names(dataset)
     if not names:
         raise InputError(
-            f"{dataset.name} has no ratings to agree with; its {len(dataset)} items are unrated "
-            "(say --map score=COLUMN if a column holds ratings)."
+            f"{dataset.name} has no ratings to agree with; its {len(dataset)} items are unrated.",
+            hint="say --map score=COLUMN if a column holds ratings.",
         )
     if target == "auto":
         target = OVERALL if OVERALL in names else MEAN
@@ -273,7 +273,7 @@ def meant_by(name: str, names: Sequence[str]) -> str | None:
     meant = [one for one in names if folded(one) == folded(name)]
     if len(meant) > 1:
         raise InputError(
-            f"{name!r} may be any of {', '.join(map(repr, meant))}; write it as there."
+            f"{name!r} may be any of {', '.join(map(repr, meant))}.", hint="write it as there."
         )
     return meant[0] if meant else None
 
@@ -307,9 +307,11 @@ def _summands(dataset: DataSet, target: str) -> tuple[str, ...]:
 def nobody_rated(unknown: Sequence[str], dataset: DataSet, names: Sequence[str]) -> InputError:
     """Return the error that nobody rated what is ``unknown``: what there is, and what is near."""
     close = [near for name in unknown for near in difflib.get_close_matches(name, names, n=1)]
-    hint = f"; did you mean {' and '.join(dict.fromkeys(close))}?" if close else "."
     said = " or ".join(map(repr, unknown))
-    return InputError(f"nobody rated {said} in {dataset.name}; there is {', '.join(names)}{hint}")
+    return InputError(
+        f"nobody rated {said} in {dataset.name}; there is {', '.join(names)}.",
+        hint=f"did you mean {' and '.join(dict.fromkeys(close))}?" if close else None,
+    )
 
 
 def _common(scales: list[Scale]) -> Scale:
@@ -339,10 +341,11 @@ def _refuse_useless(targets: Targets) -> None:
     if np.ptp(values) == 0:
         if values.size == 1:
             raise UselessTargetError(
-                f"a single item is rated on {targets.name}, and agreement needs several. Rate "
-                "more, or choose another target."
+                f"a single item is rated on {targets.name}, and agreement needs several.",
+                hint="rate more, or choose another target.",
             )
         raise UselessTargetError(
             f"all {values.size} rated items have the same value on {targets.name}, "
-            f"{values[0]:g}: a judge cannot agree or disagree with that. Choose another target."
+            f"{values[0]:g}: a judge cannot agree or disagree with that.",
+            hint="choose another target.",
         )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from judgesmith.experiments.settings import CompileSettings
-from judgesmith.optimizers.balanced_instructions import PARAPHRASES, ROUNDS, TEXTS
-from judgesmith.optimizers.reflective_search import BATCH
+from judgesmith.optimizers.fair import PARAPHRASES, ROUNDS, TEXTS
+from judgesmith.optimizers.gepa import BATCH
 
 _CANDIDATES, _MINIBATCH, _FULL_EVERY, _VALIDATION = 6, 35, 5, 100  # MIPROv2's "light"
 _STEPS, _SAMPLES, _STEP_ROWS = 8, 6, 32  # SIMBA's defaults

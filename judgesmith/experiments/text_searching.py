@@ -10,10 +10,9 @@ from judgesmith.experiments.confirmation_notes import confirmation_record, outco
 from judgesmith.experiments.parts import Parts, examples_of
 from judgesmith.experiments.search_log import plain_trial
 from judgesmith.experiments.settings import CompileSettings
-from judgesmith.optimizers import BalancedInstructions, BridgedSearch, ReflectiveSearch
-from judgesmith.optimizers.bridged_candidates import BridgedTrial
-from judgesmith.optimizers.dspy_runs import DEMONSTRATIONS
-from judgesmith.optimizers.rewrite_trial import RewriteTrial
+from judgesmith.optimizers import DSPyOptimizer, FairPromptSearch, ReflectiveSearch
+from judgesmith.optimizers.dspy_optimizers import DEMONSTRATIONS
+from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.programs import Judge
 
 
@@ -58,13 +57,13 @@ def text_search(settings: CompileSettings, start: Judge, parts: Parts, **given: 
     """
     if parts.pool is None:
         return TextsFound(judge=start, notes=("no rows are left to learn from, so nothing was.",))
-    trials: Sequence[RewriteTrial | BridgedTrial]
+    trials: Sequence[TrialRecord]
     given["percent_of_max"] = settings.percent_of_max
-    found: ReflectiveSearch | BridgedSearch | None = None
+    found: ReflectiveSearch | DSPyOptimizer | None = None
     train, select = examples_of(parts.pool), examples_of(parts.selection)
     if settings.optimizer == "balanced":
-        told = ("seed", "lm", "concurrency", "progress", "noted")
-        balanced = BalancedInstructions(**{name: given[name] for name in told if name in given})
+        told = ("seed", "lm", "concurrency", "on_progress", "on_trial")
+        balanced = FairPromptSearch(**{name: given[name] for name in told if name in given})
         judge = balanced.compile(start, trainset=train)
         notes, trials = balanced_notes(balanced), balanced.trials_
         complete = balanced.complete_
@@ -77,12 +76,14 @@ def text_search(settings: CompileSettings, start: Judge, parts: Parts, **given: 
     else:
         name: Any = settings.optimizer
         shown = dict.fromkeys(DEMONSTRATIONS[name], settings.n_demonstrations)
-        found = bridged = BridgedSearch(name, settings=shown, **given)
+        found = bridged = DSPyOptimizer(name, settings=shown, **given)
         judge = bridged.compile(start, trainset=train, valset=select)
         notes, trials, complete = bridged_notes(bridged), bridged.trials_, bridged.complete_
     return TextsFound(
         judge=judge,
-        history=tuple({"stage": settings.optimizer, **plain_trial(one)} for one in trials),
+        history=tuple(
+            {"stage": settings.optimizer, **plain_trial(one, settings.optimizer)} for one in trials
+        ),
         notes=tuple(notes),
         confirmation=None
         if found is None
@@ -115,7 +116,7 @@ def rewrite_notes(search: ReflectiveSearch) -> list[str]:
     return [*told, outcome_note(search.confirmation_, str(search.objective))]
 
 
-def bridged_notes(search: BridgedSearch) -> list[str]:
+def bridged_notes(search: DSPyOptimizer) -> list[str]:
     """Return what a reader should know of a search of DSPy's that has ended."""
     trials = search.trials_
     if not trials:
@@ -134,7 +135,7 @@ def bridged_notes(search: BridgedSearch) -> list[str]:
     return [*told, outcome_note(search.confirmation_, str(search.objective))]
 
 
-def balanced_notes(search: BalancedInstructions) -> list[str]:
+def balanced_notes(search: FairPromptSearch) -> list[str]:
     """Return what a reader should know of a search for even answers that has ended."""
     trials = search.trials_
     if not trials:

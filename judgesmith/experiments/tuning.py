@@ -28,17 +28,19 @@ from judgesmith.experiments.text_searching import text_search
 from judgesmith.experiments.weighed_winner import weighed
 from judgesmith.optimizers import (
     FitAggregation,
-    JudgedTable,
+    PredictionTable,
     RandomDemonstrationSearch,
 )
-from judgesmith.optimizers.competing_models import minds_dollars
-from judgesmith.optimizers.demonstrations import Trial, rank_of
-from judgesmith.optimizers.drawing import shown_keys
-from judgesmith.optimizers.family_test import Confirm, Confirmation, taken
-from judgesmith.optimizers.found_front import FoundMember
-from judgesmith.optimizers.judge_optimizer import OFFLINE
-from judgesmith.optimizers.racing_search import RacedTrial
+from judgesmith.optimizers.base import OFFLINE
+from judgesmith.optimizers.protocol import ParetoMember
 from judgesmith.optimizers.rows import Rows
+from judgesmith.optimizers.search.confirmation import (
+    ConfirmationResult,
+    HoldoutConfirmation,
+    select_trial,
+)
+from judgesmith.optimizers.space.demonstrations import shown_keys
+from judgesmith.optimizers.trials import TrialRecord, rank_of
 from judgesmith.programs import Judge, judge_items
 from judgesmith.programs.families.ensemble.judges import scale_of
 from judgesmith.programs.judging.rows import usd_of
@@ -64,7 +66,7 @@ class Tuning:
         The model: after a search among several, the one that was taken.
     models : dict of str to dspy.LM
         Models that compete with it in a search of the protocol, by name.
-    front : tuple of FoundMember
+    front : tuple of ParetoMember
         What a search of several objectives has found.
     files : SearchFiles
         Where a search of the protocol is kept.
@@ -74,7 +76,7 @@ class Tuning:
         What a reader should know, in sentences.
     complete : bool
         False as soon as the budget left anything unasked.
-    pool : JudgedTable or None
+    pool : PredictionTable or None
         The rows to show as they were judged, where the budget may have cut them short.
     confirmation : dict or None
         Whether the search found better than it started from, and how the best was tested, ready
@@ -87,12 +89,12 @@ class Tuning:
     concurrency: int
     progress: Progress | None
     models: Mapping[str, Any] = field(default_factory=dict)
-    front: tuple[FoundMember, ...] = ()
+    front: tuple[ParetoMember, ...] = ()
     files: SearchFiles = field(default_factory=SearchFiles)
     history: list[Mapping[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     complete: bool = True
-    pool: JudgedTable | None = None
+    pool: PredictionTable | None = None
     confirmation: Mapping[str, Any] | None = None
 
     def judged(self, judge: Judge, rows: Rows, stage: str, *, lm: Any = None) -> list[Judgement]:
@@ -110,7 +112,7 @@ class Tuning:
 
     def usd(self, judgements: Sequence[Judgement], *, lm: Any = None) -> tuple[float, ...]:
         """Return what judgements cost where the objective minds it, and nothing elsewhere."""
-        minds = minds_dollars(self.settings.aims)
+        minds = "usd" in self.settings.aims.needs
         return usd_of(judgements, lm or self.lm) if minds else ()
 
     def optimized(self, judge: Judge, parts: Parts, *, bare: Judge) -> Judge:
@@ -140,7 +142,7 @@ class Tuning:
         search = RandomDemonstrationSearch(
             **self._common("demonstrations", settings.n_rounds * len(selection.texts) + len(pool)),
             n_demonstrations=settings.n_demonstrations,
-            n_rounds=settings.n_rounds,
+            n_candidates=settings.n_rounds,
             targets=self.targets,
             partial_demos=settings.partial_demos,
             percent_of_max=settings.percent_of_max,
@@ -169,9 +171,13 @@ class Tuning:
         return best
 
     def _with_texts(self, start: Judge, parts: Parts) -> Judge:
-        log: Any = None if self.files.log is None else SearchLog(path=self.files.log, lm=self.lm)
+        log = None
+        if self.files.log is not None:
+            log = SearchLog(path=self.files.log, lm=self.lm, stage=self.settings.optimizer)
         common = self._common(self.settings.optimizer, None)
-        found = text_search(self.settings, start, parts, targets=self.targets, noted=log, **common)
+        found = text_search(
+            self.settings, start, parts, targets=self.targets, on_trial=log, **common
+        )
         self.complete = self.complete and found.complete
         self.notes += found.notes
         self.history += found.history
@@ -190,7 +196,7 @@ class Tuning:
 
     def held(
         self, start: Judge, other: Judge, rows: Rows, *, stages: tuple[str, str]
-    ) -> tuple[list[JudgedTable], int, Confirmation | None]:
+    ) -> tuple[list[PredictionTable], int, ConfirmationResult | None]:
         """Return what two judges say of rows, whether the other replaces the start, and why.
 
         ``stages`` are told of the progress, of the start and of the other.
@@ -201,7 +207,7 @@ class Tuning:
             for judge, stage in zip((start, other), stages, strict=True)
         ]
         ranks = {n: rank_of(objective.value(one), one.least_scored) for n, one in enumerate(tables)}
-        number, found = taken(
+        number, found = select_trial(
             self.confirm(stages[0]),
             objective,
             {1: (tables[1], tables[0])},
@@ -221,7 +227,7 @@ class Tuning:
             targets=self.targets,
             storage=self.files.storage,
             beside=self.files.log,
-            noted=self._noted(),
+            on_trial=self._on_trial(),
             models=self.models,
             **{**common, "objective": self.settings.objective},
         )
@@ -255,9 +261,9 @@ class Tuning:
         self.lm = lm
         return start
 
-    def _noted(self) -> Callable[[RacedTrial], None]:
+    def _on_trial(self) -> Callable[[TrialRecord], None]:
         """Return what is told of every trial of a search of the protocol."""
-        listeners: list[Callable[[RacedTrial], None]] = []
+        listeners: list[Callable[[TrialRecord], None]] = []
         if self.files.log is not None:
             others = tuple(self.models.values())
             listeners.append(SearchLog(path=self.files.log, lm=self.lm, others=others))
@@ -272,11 +278,11 @@ class Tuning:
                 )
             )
 
-        def noted(trial: RacedTrial) -> None:
+        def on_trial(trial: TrialRecord) -> None:
             for listener in listeners:
                 listener(trial)
 
-        return noted
+        return on_trial
 
     def aggregated(self, judge: Judge, parts: Parts) -> Judge:
         """Return a judge with learned aggregation, unless the settings leave it as it is."""
@@ -313,11 +319,11 @@ class Tuning:
             "lm": self.lm,
             "concurrency": self.concurrency,
             "seed": self.settings.seed,
-            "progress": self.tell(stage, n_items),
+            "on_progress": self.tell(stage, n_items),
             "confirm": self.confirm(stage),
         }
 
-    def confirm(self, stage: str) -> Confirm | None:
+    def confirm(self, stage: str) -> HoldoutConfirmation | None:
         """Return the rule for one choice of this compilation, among which the level is shared.
 
         What asks the model has one half of it and the weights have the other; where rubrics
@@ -329,14 +335,14 @@ class Tuning:
         shares = 2 if settings.learn_weights else 1
         if stage != "aggregation" and settings.rubrics_compete and settings.optimizer != "protocol":
             shares *= 2
-        return Confirm(level=rule.level / shares)
+        return HoldoutConfirmation(level=rule.level / shares)
 
     @property
     def _limited(self) -> bool:
-        from judgesmith.programs.lm import Budget, stack_of
+        from judgesmith.programs.lm import Budget, lm_client_of
 
-        stack = stack_of(self.lm)
-        return stack is not None and stack.budget != Budget()
+        client = lm_client_of(self.lm)
+        return client is not None and client.budget != Budget()
 
     @property
     def _lexical(self) -> bool:
@@ -352,10 +358,10 @@ class Tuning:
 
 
 def _trial(stage: str, trial: Any) -> dict[str, Any]:
-    return {"stage": stage, **plain_trial(trial)}
+    return {"stage": stage, **plain_trial(trial, stage)}
 
 
-def _shown_text(trial: Trial) -> str:
+def _shown_text(trial: TrialRecord) -> str:
     """Return in a few words what set of demonstrations a trial was of."""
     return f"of {trial.n_demonstrations} demonstrations"
 

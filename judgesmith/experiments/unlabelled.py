@@ -8,7 +8,6 @@ from typing import Any
 from judgesmith.errors import InputError
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.settings import CompileSettings
-from judgesmith.optimizers.several_objectives import rated_terms
 
 UNRATED = "auto"
 """The target of a judge that was made without ratings: whatever people come to rate."""
@@ -22,7 +21,7 @@ def is_unlabelled(dataset: DataSet, settings: CompileSettings) -> bool:
     """
     if dataset.criteria or not settings.minds_versions:
         return False
-    return not rated_terms(settings.aims)
+    return not settings.aims.rated_terms
 
 
 def without_equal_ratings(dataset: DataSet, settings: CompileSettings) -> DataSet:
@@ -44,7 +43,7 @@ def without_equal_ratings(dataset: DataSet, settings: CompileSettings) -> DataSe
     asked = bool(settings.target) or settings.criteria in ("inferred", "human")
     if asked or not settings.minds_versions or not dataset.criteria:
         return dataset
-    if rated_terms(settings.aims):
+    if settings.aims.rated_terms:
         return dataset
     ratings: dict[str, set[float]] = {}
     for item in dataset:
@@ -81,16 +80,18 @@ def settings_without_labels(dataset: DataSet, settings: CompileSettings) -> Comp
     """
     if dataset.criteria or not settings.minds_versions:
         return settings
-    if terms := rated_terms(settings.aims):
+    if terms := settings.aims.rated_terms:
         raise InputError(
             f"the objective compares scores with people's ({', '.join(dict.fromkeys(terms))}), and "
-            f"{dataset.name} has no ratings; leave that out, as d_min and d_avg need none, or say "
-            "--map score=COLUMN if a column holds ratings."
+            f"{dataset.name} has no ratings.",
+            hint="leave that out, as d_min and d_avg need none, or say "
+            "--map score=COLUMN if a column holds ratings.",
         )
     if settings.criteria in ("inferred", "human"):
         raise InputError(
             f"nobody rated {dataset.name}, so that no criteria can be inferred from ratings or "
-            "taken from people; give a rubric, or leave it to the general one."
+            "taken from people.",
+            hint="give a rubric, or leave it to the general one.",
         )
     update: dict[str, Any] = {
         "criteria": "given",

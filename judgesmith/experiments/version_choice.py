@@ -46,13 +46,13 @@ def kinds_among(
     """
     wanted = list(names)
     if not wanted:
-        raise InputError("no change is named; name one at least.")
+        raise InputError("no change is named.", hint="name one at least.")
     found = {name: [kind for kind in kinds if _is_meant(kind, name, task)] for name in wanted}
     unknown = [name for name, own in found.items() if not own]
     if unknown:
         raise InputError(
-            f"no text was changed by {', '.join(unknown)}; name some of "
-            f"{', '.join(kind.name for kind in kinds)}."
+            f"no text was changed by {', '.join(unknown)}.",
+            hint=f"name some of {', '.join(kind.name for kind in kinds)}.",
         )
     return tuple(dict.fromkeys(kind for own in found.values() for kind in own))
 

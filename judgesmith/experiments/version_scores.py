@@ -15,6 +15,7 @@ from judgesmith.errors import InputError
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.perturbed_set import PerturbedSet
 from judgesmith.experiments.score_files import Scores
+from judgesmith.experiments.score_rows import judgement_of
 from judgesmith.programs import judge_items
 from judgesmith.programs.judging.runner import judges_sources
 from judgesmith.signatures import Judgement, RatedItem
@@ -128,7 +129,8 @@ def judged_versions(
     if judges_sources(judge):
         raise InputError(
             "this judge compares the responses to a source with each other, and originals and "
-            "versions are to be judged apart; use one that judges each text by itself."
+            "versions are to be judged apart.",
+            hint="use one that judges each text by itself.",
         )
     texts = blind_texts(perturbed)
     found = judge_items(
@@ -183,10 +185,8 @@ def recorded_versions(
         If there is no such criterion.
     """
     said = {
-        _named(item): Judgement(
-            score=None if np.isnan(value) else float(value), problem=problem, criteria=own
-        )
-        for item, value, problem, own in zip(
+        _named(item): judgement_of(float(value), cause, own)
+        for item, value, cause, own in zip(
             dataset,
             scores.values,
             scores.problems,
@@ -243,7 +243,8 @@ def _named_criterion(wanted: str, judgements: Sequence[Judgement]) -> str:
     if folded(wanted) not in known:
         raise InputError(
             f"the scores are on {', '.join(known.values()) or 'the whole alone'}, and {wanted} is "
-            "none of that; name another criterion, or leave it out."
+            "none of that.",
+            hint="name another criterion, or leave it out.",
         )
     return known[folded(wanted)]
 

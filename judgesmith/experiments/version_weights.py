@@ -1,7 +1,7 @@
 """Which metric should notice which change: the weights that fit a judge's metrics, from wherever.
 
 Experts' shares are by kind of change, or by kind and degree, and by metric; see
-``judgesmith.metrics.EXPERT_WEIGHTS`` for ours.
+``judgesmith.metrics.perturbations.EXPERT_WEIGHTS`` for ours.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from judgesmith.errors import InputError, file_faults
-from judgesmith.metrics import EXPERT_WEIGHTS
+from judgesmith.metrics.perturbations import EXPERT_WEIGHTS
 from judgesmith.programs.perturbing import PERTURBATIONS
 from judgesmith.signatures.perturbation import Perturbation
-from judgesmith.signatures.plain_yaml import read_yaml
+from judgesmith.signatures.plain_data import read_yaml
 from judgesmith.signatures.rubric import folded
 
 _NEAR_1 = 1e-6
@@ -210,8 +210,8 @@ def _check_names(given: Iterable[str], kinds: Sequence[Perturbation]) -> None:
         close = difflib.get_close_matches(str(name)[:80], [*sorted(own), *sorted(known)], n=1)
         if name not in known and close:
             raise InputError(
-                f"weights are given for {str(name)[:80]!r}, which is no change; did you mean "
-                f"{close[0]}?"
+                f"weights are given for {str(name)[:80]!r}, which is no change.",
+                hint=f"did you mean {close[0]}?",
             )
 
 

@@ -13,9 +13,8 @@ from typing import Any
 
 from judgesmith.experiments.parts import examples_of
 from judgesmith.optimizers import FitAggregation
-from judgesmith.optimizers.drawing import shown_keys
-from judgesmith.optimizers.rated_examples import rows_of
-from judgesmith.optimizers.rows import Rows
+from judgesmith.optimizers.rows import Rows, rows_of
+from judgesmith.optimizers.space.demonstrations import shown_keys
 from judgesmith.programs import Judge
 from judgesmith.programs.judging.runner import was_not_asked
 from judgesmith.signatures.config import Aggregation

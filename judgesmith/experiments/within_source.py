@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from judgesmith.errors import InputError
-from judgesmith.metrics import Estimate, Level, PairedEstimate
-from judgesmith.optimizers.discernment_objectives import DiscernmentObjective
-from judgesmith.optimizers.given_objectives import FunctionObjective, MetricObjective
-from judgesmith.optimizers.grammar import as_objectives
-from judgesmith.optimizers.objectives import AnyObjective
-from judgesmith.optimizers.several_objectives import SeveralObjectives
+from judgesmith.metrics import Estimate, PairedEstimate
+from judgesmith.metrics.correlation import Level
+from judgesmith.optimizers.objectives.grammar import AnyObjective, as_objectives
+from judgesmith.optimizers.objectives.pareto import SeveralObjectives
 
 RANKS_NOTE = (
     "scores are ranks within a source: only figures within sources (sample) mean anything; those "
@@ -64,6 +62,14 @@ def undefined(found: _Any) -> _Any:
     return replace(found, **nothing)
 
 
+class AcrossSourcesError(InputError):
+    """A part of an objective compares sources; ``instead`` may stand in its place."""
+
+    def __init__(self, fact: str, *, part: str, instead: str | None) -> None:
+        super().__init__(f"{fact}; {f'say {instead}' if instead else 'leave it out'}.")
+        self.fact, self.part, self.instead = fact, part, instead
+
+
 def check_within_source(objective: AnyObjective | SeveralObjectives, *, judge: str) -> None:
     """Refuse an objective that compares scores of different sources.
 
@@ -88,37 +94,15 @@ def check_within_source(objective: AnyObjective | SeveralObjectives, *, judge: s
     judgesmith.InputError: scores of pairs are ranks within a source, and q compares sources; \
 say q@sample.
     """
-    for atom in _atoms(as_objectives(objective)):
-        if isinstance(atom, FunctionObjective | MetricObjective):
+    for atom in as_objectives(objective).atoms:
+        if atom.within_sources:
             continue
-        level = getattr(atom, "level", None)
-        if level == "sample" or getattr(atom, "is_effort", False) or str(atom) == "scored":
-            continue
-        if isinstance(atom, DiscernmentObjective):
+        if "versions" in atom.needs:
             raise InputError(
                 f"scores of {judge} are ranks within a source, among which a changed version would "
-                f"stand beside its original; leave {atom} out."
+                "stand beside its original.",
+                hint=f"leave {atom} out.",
             )
-        name = str(atom).partition("@")[0]
-        instead = f"say {name}@sample" if level else "leave it out"
-        raise InputError(
-            f"scores of {judge} are ranks within a source, and {atom} compares sources; {instead}."
-        )
-
-
-def _atoms(objective: Any) -> Iterator[Any]:
-    """Yield the single quantities of an objective, those of its conditions included."""
-    if hasattr(objective, "aims"):
-        for one in objective.aims:
-            yield from _atoms(one)
-    elif hasattr(objective, "aim"):
-        yield from _atoms(objective.aim)
-    elif hasattr(objective, "left"):
-        yield from _atoms(objective.left)
-    elif hasattr(objective, "terms"):
-        for _, atom in objective.terms:
-            yield atom
-    else:
-        yield objective
-    for condition in getattr(objective, "constraints", ()):
-        yield from _atoms(condition)
+        instead = f"{str(atom).partition('@')[0]}@sample" if atom.level else None
+        fact = f"scores of {judge} are ranks within a source, and {atom} compares sources"
+        raise AcrossSourcesError(fact, part=str(atom), instead=instead)

@@ -28,6 +28,7 @@ COLUMNS: Mapping[str, str] = {
     "criteria": NESTED,
     "errors": NESTED,
     "problem": TEXT,
+    "reason": TEXT,
     "weighting": NESTED,
     "notes": NESTED,
     "low": NUMBER,

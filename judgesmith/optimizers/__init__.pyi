@@ -1,36 +1,67 @@
-from judgesmith.optimizers.aggregation import FitAggregation
-from judgesmith.optimizers.balanced_instructions import BalancedInstructions
-from judgesmith.optimizers.bridged_search import BridgedSearch
-from judgesmith.optimizers.calibrating import Calibrator
-from judgesmith.optimizers.demonstrations import RandomDemonstrationSearch
-from judgesmith.optimizers.eliminating import Halve, KeepAll, Race
-from judgesmith.optimizers.family_test import Confirm
-from judgesmith.optimizers.grammar import parse_objective, parse_objectives
-from judgesmith.optimizers.objectives import Agreement, Objective
-from judgesmith.optimizers.panel_selection import PanelSelection
-from judgesmith.optimizers.protocol_search import ProtocolSearch
-from judgesmith.optimizers.rated_examples import rated_example
-from judgesmith.optimizers.reflective_search import ReflectiveSearch
-from judgesmith.optimizers.screening import Screen
-from judgesmith.optimizers.table import JudgedTable
+from judgesmith.optimizers.dspy_optimizers import DSPyOptimizer
+from judgesmith.optimizers.fair import FairPromptSearch
+from judgesmith.optimizers.fitting.aggregation import FitAggregation
+from judgesmith.optimizers.fitting.calibrating import Calibrator
+from judgesmith.optimizers.fitting.panels import PanelSelection
+from judgesmith.optimizers.gepa import ReflectiveSearch
+from judgesmith.optimizers.objectives.agreement import Agreement
+from judgesmith.optimizers.objectives.base import Objective
+from judgesmith.optimizers.objectives.combining import Constrained, Constraint, WeightedSum
+from judgesmith.optimizers.objectives.discernment import (
+    AverageDiscernment,
+    FalseAlarms,
+    LowestDiscernment,
+)
+from judgesmith.optimizers.objectives.effort import CallsPerItem, DollarsPerItem, ShareScored
+from judgesmith.optimizers.objectives.functions import FunctionObjective, MetricObjective
+from judgesmith.optimizers.objectives.grammar import parse_objective, parse_objectives
+from judgesmith.optimizers.objectives.ordinal import AbsoluteError, Kappa
+from judgesmith.optimizers.objectives.pairs import NeighbourAccuracy, TieAccuracy
+from judgesmith.optimizers.objectives.pareto import ParetoFront, SeveralObjectives
+from judgesmith.optimizers.predictions import PredictionTable
+from judgesmith.optimizers.protocol import ProtocolSearch
+from judgesmith.optimizers.random_search import RandomDemonstrationSearch
+from judgesmith.optimizers.rows import rated_example
+from judgesmith.optimizers.search.confirmation import HoldoutConfirmation
+from judgesmith.optimizers.search.racing import NoElimination, RacingRule, SuccessiveHalving
+from judgesmith.optimizers.search.screening import ScreeningStage
+from judgesmith.optimizers.trials import TrialRecord
 
 __all__ = [
+    "AbsoluteError",
     "Agreement",
-    "BalancedInstructions",
-    "BridgedSearch",
+    "AverageDiscernment",
     "Calibrator",
-    "Confirm",
+    "CallsPerItem",
+    "Constrained",
+    "Constraint",
+    "DSPyOptimizer",
+    "DollarsPerItem",
+    "FairPromptSearch",
+    "FalseAlarms",
     "FitAggregation",
-    "Halve",
-    "JudgedTable",
-    "KeepAll",
+    "FunctionObjective",
+    "HoldoutConfirmation",
+    "Kappa",
+    "LowestDiscernment",
+    "MetricObjective",
+    "NeighbourAccuracy",
+    "NoElimination",
     "Objective",
     "PanelSelection",
+    "ParetoFront",
+    "PredictionTable",
     "ProtocolSearch",
-    "Race",
+    "RacingRule",
     "RandomDemonstrationSearch",
     "ReflectiveSearch",
-    "Screen",
+    "ScreeningStage",
+    "SeveralObjectives",
+    "ShareScored",
+    "SuccessiveHalving",
+    "TieAccuracy",
+    "TrialRecord",
+    "WeightedSum",
     "parse_objective",
     "parse_objectives",
     "rated_example",

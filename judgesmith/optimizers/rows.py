@@ -1,4 +1,4 @@
-"""Rated rows as optimizers work on them: aligned columns, parts of them, and their tables."""
+"""Rated rows as optimizers work on them, and as DSPy examples."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import dspy
 import numpy as np
 from numpy.typing import NDArray
 
 from judgesmith.errors import InputError
-from judgesmith.optimizers.table import (
+from judgesmith.optimizers.predictions import (
     SCORE,
-    Changed,
     FloatArray,
-    JudgedTable,
     Labels,
-    judged_table,
+    PerturbedJudgements,
+    PredictionTable,
+    prediction_table,
 )
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import CriterionScore, Judgement
@@ -27,29 +28,7 @@ from judgesmith.signatures.scale import PERCENT, Scale
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Rows:
-    """Rated rows as an optimizer works on them.
-
-    Attributes
-    ----------
-    items : tuple of RatedItem
-        The texts.
-    human : array, shape (n,), in points of ``scale``
-        What people said; nan in all rows where nobody rated any.
-    groups, systems : array, shape (n,)
-        Rows that belong together; who responded.
-    scale : Scale
-        What people rated on.
-    criteria : dict of str to array, shape (n,), from 0 to 100
-        What people said of single criteria, by folded name; nan where nobody did.
-    percent_of_max : bool
-        How scores are shown to a model: as a share of the highest, or of the whole range.
-    kinds : tuple of Perturbation
-        Ways in which texts were changed, where objectives look at changed versions.
-    versions : tuple of tuple of (RatedItem or None)
-        The changed versions of each row, by kind; empty where there are no kinds.
-    examples : tuple of dspy.Example, or empty
-        What the rows were made from, for metrics of DSPy's kind.
-    """
+    """Rated rows as an optimizer works on them."""
 
     items: tuple[RatedItem, ...]
     human: FloatArray
@@ -128,10 +107,7 @@ class Rows:
         )
 
     def at(self, judgements: Sequence[Judgement], places: Iterable[int]) -> list[Judgement]:
-        """Return, of judgements of ``texts``, those of the texts of the rows at ``places``.
-
-        They are aligned with the ``texts`` of these rows.
-        """
+        """Return, of judgements of ``texts``, those of the texts of the rows at ``places``."""
         chosen = list(places)
         own = [judgements[place] for place in chosen]
         if len(judgements) == len(self):
@@ -146,13 +122,7 @@ class Rows:
         return self.take(kept)
 
     def said(self, target: str) -> FloatArray:
-        """Return what people said of a target: ``score``, or a criterion by its name.
-
-        Raises
-        ------
-        ValueError
-            If nobody scored the criterion.
-        """
+        """Return what people said of a target: ``score``, or a criterion by its name."""
         if target == SCORE or not self.is_rated:
             return self.human
         if folded(target) not in self.criteria:
@@ -161,13 +131,7 @@ class Rows:
         return self.criteria[folded(target)]
 
     def refuse_constant(self, targets: Sequence[str] = (SCORE,)) -> None:
-        """Refuse rows that nothing can be chosen by.
-
-        Raises
-        ------
-        ValueError
-            If all scores on a target are equal: then no judge agrees better than another.
-        """
+        """Refuse rows that nothing can be chosen by."""
         for target in targets if self.is_rated else ():
             said = self.said(target)
             said = said[~np.isnan(said)]
@@ -177,7 +141,8 @@ class Rows:
                 n_said = said.size or len(self)
                 raise InputError(
                     f"all {n_said} scores{on} to choose by {value}: agreement with a "
-                    "constant is undefined. Rate more rows, or take another target."
+                    "constant is undefined.",
+                    hint="rate more rows, or take another target.",
                 )
 
     def judged(
@@ -187,25 +152,8 @@ class Rows:
         *,
         judge_scale: Scale,
         usd: Sequence[float] = (),
-    ) -> JudgedTable:
-        """Return the table of these rows under ``judgements``, one part per target.
-
-        Parameters
-        ----------
-        judgements : sequence of Judgement
-            Of every row, or of all ``texts``: then the table knows of changed versions, too.
-        targets : sequence of str
-            What is compared with people.
-        judge_scale : Scale
-            What the judge's own score is points of.
-        usd : sequence of float
-            What each judgement of a row costs, where that is known.
-
-        Raises
-        ------
-        ValueError
-            If there is not one judgement per row, or per text.
-        """
+    ) -> PredictionTable:
+        """Return the table of these rows under ``judgements``, one part per target."""
         n = len(self)
         if len(judgements) not in (n, len(self.texts)):
             raise InputError(
@@ -214,9 +162,11 @@ class Rows:
             )
         changed = None
         if self.kinds and len(judgements) == len(self.texts):
-            changed = Changed(kinds=self.kinds, versioned=self.versioned, judgements=judgements[n:])
+            changed = PerturbedJudgements(
+                kinds=self.kinds, versioned=self.versioned, judgements=judgements[n:]
+            )
         parts = {
-            one: judged_table(
+            one: prediction_table(
                 judgements[:n],
                 self.said(one),
                 sources=self.groups,
@@ -231,15 +181,12 @@ class Rows:
             )
             for one in targets
         }
-        return parts[targets[0]] if len(parts) == 1 else JudgedTable.of_parts(parts)
+        return parts[targets[0]] if len(parts) == 1 else PredictionTable.of_parts(parts)
 
     def as_people_said(
         self, targets: Sequence[str] = (SCORE,), *, criteria: Iterable[str] = ()
-    ) -> JudgedTable:
-        """Return the table of a judge that says what people said, by one free call per row.
-
-        It gives a point less to every version that is worse, and each of ``criteria`` a score.
-        """
+    ) -> PredictionTable:
+        """Return the table of a judge that says what people said, by one free call per row."""
         n = len(self)
         nothing = Judgement(
             score=0.0, calls=("",), criteria={name: CriterionScore(score=50.0) for name in criteria}
@@ -259,3 +206,153 @@ class Rows:
         if self.percent_of_max:
             return np.asarray([self.scale.percent_of_max(points) for points in self.human])
         return np.asarray([100 * self.scale.fraction(points) for points in self.human])
+
+
+Versions = Sequence[tuple[Perturbation, RatedItem | None]]
+"""Changed versions of one row, by kind; None where there is none of a kind."""
+
+
+def rated_example(
+    item: RatedItem,
+    score: float,
+    scale: Scale,
+    *,
+    group: int | str,
+    criteria: Mapping[str, float] | None = None,
+    versions: Versions = (),
+) -> dspy.Example:
+    """Return one rated row as a DSPy example.
+
+    Parameters
+    ----------
+    item : RatedItem
+        The texts.
+    score : float
+        What people said, in points of ``scale``; nan where nobody rated any row.
+    group : int or str
+        Equal for rows that must stay together, such as those of one source.
+    criteria : dict of str to float or None
+        What people said of single criteria, from 0 (worst) to 100 (best).
+    versions : sequence of (Perturbation, RatedItem or None)
+        Changed versions of the row, where an objective looks at them; the same kinds in all rows
+        that have some.
+
+    Examples
+    --------
+    >>> item = RatedItem(source="2 + 2?", response="4", source_id="sum")
+    >>> rated_example(item, 5, Scale(low=1, high=5), group="sum").inputs().keys()
+    ['source', 'context', 'response']
+    """
+    example = dspy.Example(
+        source=item.source,
+        context=item.context,
+        response=item.response,
+        score=float(score),
+        scale=scale,
+        group=group,
+        system_id=item.system_id,
+        criteria=dict(criteria or {}),
+        references=item.references,
+    )
+    if versions:
+        example.versions = tuple(versions)
+    return example.with_inputs("source", "context", "response")
+
+
+def rows_of(
+    examples: Sequence[dspy.Example],
+    scale: Scale | None = None,
+    *,
+    percent_of_max: bool = False,
+) -> Rows:
+    """Return rated rows from DSPy examples."""
+    if not examples:
+        raise InputError("no rated items to learn from.", hint="give a non-empty trainset.")
+    items, human, groups, systems, criteria, versions = [], [], [], [], [], []
+    scales: dict[Scale | None, int] = {}
+    for place, example in enumerate(examples):
+        for name in ("response", "score"):
+            if example.get(name) is None:
+                raise InputError(f"example {place} has no {name}; every rated example needs one.")
+        source = example.get("source") or ""
+        group = example.get("group", example.get("source_id", source))
+        system = str(example.get("system_id") or "")
+        items.append(
+            RatedItem(
+                source_id=str(group),
+                system_id=system,
+                source=source,
+                context=example.get("context"),
+                response=example["response"],
+                references=tuple(example.get("references") or ()),
+            )
+        )
+        human.append(float(example["score"]))
+        groups.append(str(group))
+        systems.append(system)
+        criteria.append(_criteria_of(example, place))
+        versions.append(tuple(example.get("versions") or ()))
+        own = scale or example.get("scale")
+        scales.setdefault(own if own is None else Scale.model_validate(own), place)
+    if len(scales) != 1 or None in scales:
+        found = ", ".join("none" if one is None else str(one) for one in scales)
+        raise InputError(
+            f"expected one scale for all scores; got {found}.", hint="give scale=Scale(…)."
+        )
+    if not all(one is None or one.higher_is_better for one in scales):
+        raise InputError("the scores count faults; turn their sign, so that more is better.")
+    (known,) = (one for one in scales if one is not None)
+    if percent_of_max:
+        known.percent_of_max(known.high)  # refused here, before anything is asked
+    values = np.asarray(human)
+    kinds = _kinds_of(versions)
+    if np.isnan(values).any() and not (np.isnan(values).all() and kinds):
+        raise InputError("a score is nan.", hint="leave unrated items out.")
+    return Rows(
+        items=tuple(items),
+        human=values,
+        groups=np.asarray(groups),
+        systems=np.asarray(systems),
+        scale=known,
+        criteria=_columns(criteria),
+        percent_of_max=percent_of_max,
+        kinds=kinds,
+        versions=tuple(
+            tuple(one for _, one in several) or (None,) * len(kinds)
+            for several in versions
+            if kinds
+        ),
+        examples=tuple(examples),
+    )
+
+
+def _kinds_of(versions: Sequence[Versions]) -> tuple[Perturbation, ...]:
+    """Return the kinds of versions that examples have: the same in all that have some."""
+    kinds = {tuple(kind for kind, _ in several) for several in versions if several}
+    if len(kinds) > 1:
+        raise InputError(
+            "examples with versions have the same kinds in one order.",
+            hint="give None where one has none of a kind.",
+        )
+    return kinds.pop() if kinds else ()
+
+
+def _criteria_of(example: dspy.Example, place: int) -> dict[str, float]:
+    """Return what was said of single criteria by folded name, where anything was."""
+    given = example.get("criteria") or {}
+    if not isinstance(given, Mapping):
+        raise InputError(
+            f"example {place}: criteria are points by name, such as {{'fluency': 75}}; got "
+            f"{given!r}."
+        )
+    said = {folded(name): float(points) for name, points in given.items() if points is not None}
+    for name, points in said.items():
+        if not (np.isnan(points) or points in PERCENT):
+            raise InputError(f"example {place}: {name} is {points:g}, outside {PERCENT}.")
+    return said
+
+
+def _columns(said: Sequence[Mapping[str, float]]) -> dict[str, FloatArray]:
+    """Return one array per criterion from what was said of each row."""
+    names = dict.fromkeys(name for one in said for name in one)
+    return {name: np.asarray([one.get(name, np.nan) for one in said], float) for name in names}

@@ -31,7 +31,7 @@ class Split:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Pool:
+class PoolSplit:
     """Rows that may become demonstrations and rows to choose by, as indices in rising order."""
 
     pool: IntArray
@@ -46,39 +46,7 @@ def split_by_source(
     rng: np.random.Generator,
     rows: bool = False,
 ) -> Split:
-    """Return a part to tune on and a part that nothing is learned from.
-
-    Parameters
-    ----------
-    groups : array-like, shape (n_rows,)
-        Any labels; rows with equal ones stay together.
-    values : array-like, shape (n_rows,)
-        The target; nan for unrated rows, whose sources are shared out likewise.
-    holdout : float
-        Share of sources to hold out, from 0 (all rows tune) to below 1. Where it is not 0,
-        each part gets at least one source.
-    rng : Generator
-        Draws the parts; equal generators give equal parts.
-    rows : bool
-        True draws single rows, unstratified and whatever their source, as some published
-        protocols do. A judge then tunes on sources it is tested on.
-
-    Raises
-    ------
-    ValueError
-        If the holdout is no such share, or there is but one source to share out.
-
-    References
-    ----------
-    Active-Critic, section on data: 25 % of the rows tune and 75 % are held out there.
-
-    Examples
-    --------
-    >>> groups = np.arange(8) // 2
-    >>> parts = split_by_source(groups, range(8), holdout=0.5, rng=np.random.default_rng(0))
-    >>> len(parts.tuning), set(groups[parts.tuning]) & set(groups[parts.heldout])
-    (4, set())
-    """
+    """Return a part to tune on and a part that nothing is learned from."""
     if not 0 <= holdout < 1:
         raise InputError(f"holdout is a share of sources from 0 to below 1; got {holdout}.")
     codes = np.unique(np.asarray(groups), return_inverse=True)[1]
@@ -89,9 +57,10 @@ def split_by_source(
     n_groups = len(np.unique(codes))
     if n_groups < 2:
         raise InputError(
-            f"there is {n_groups} source; holding some out needs at least 2. Give more sources, or "
+            f"there is {n_groups} source; holding some out needs at least 2.",
+            hint="give more sources, or "
             "hold nothing out (holdout 0) and report on other data, or hold out rows of the same "
-            "source (split rows), which flatters the judge."
+            "source (split rows), which flatters the judge.",
         )
     n_held = min(max(round(holdout * n_groups), 1), n_groups - 1)
     levels = np.zeros(len(codes)) if rows else _vector(values, len(codes))
@@ -105,55 +74,23 @@ def pool_and_selection(
     *,
     n_demonstrations: int,
     rng: np.random.Generator,
-) -> Pool:
-    """Return rows to take demonstrations from and, sharing no source, rows to choose by.
-
-    The pool is a fifth of the sources, more where that gives fewer than four rows per
-    demonstration, and never more than half. Unrated rows can neither teach nor decide: they
-    are in neither part and do not count.
-
-    Parameters
-    ----------
-    groups : array-like, shape (n_rows,)
-        Any labels; rows with equal ones stay together.
-    values : array-like, shape (n_rows,)
-        The target; nan for unrated rows.
-    n_demonstrations : int
-        How many a prompt shows at most; without any the pool is empty.
-    rng : Generator
-        Draws the pool; equal generators give equal pools.
-
-    Raises
-    ------
-    ValueError
-        If demonstrations are asked for and the rated rows have fewer than two sources.
-
-    References
-    ----------
-    Active-Critic, stage 3; that the two parts are disjoint is our rule.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> parts = pool_and_selection(range(40), range(40), n_demonstrations=3, rng=rng)
-    >>> len(parts.pool), len(parts.selection)
-    (12, 28)
-    """
+) -> PoolSplit:
+    """Return rows to take demonstrations from and, sharing no source, rows to choose by."""
     if n_demonstrations < 0:
         raise InputError(f"n_demonstrations must be zero or more; got {n_demonstrations}.")
     labels = np.unique(np.asarray(groups), return_inverse=True)[1]
     levels = _vector(values, len(labels))
     tuning = np.flatnonzero(np.isfinite(levels))
     if n_demonstrations == 0:
-        return Pool(pool=tuning[:0], selection=tuning)
+        return PoolSplit(pool=tuning[:0], selection=tuning)
     codes = labels[tuning]
     names, sizes = np.unique(codes, return_counts=True)
     if len(names) < 2:
         raise InputError(
             "demonstrations and the rows they are chosen by must not share a source; got "
             f"{len(tuning)} rated {'row' if len(tuning) == 1 else 'rows'} of {len(names)} source "
-            "to learn from. Ask for no demonstrations (--demonstrations 0), or rate texts of more "
-            "sources."
+            "to learn from.",
+            hint="ask for no demonstrations (--demonstrations 0), or rate texts of more sources.",
         )
     most = len(names) // 2
     share = min(max(round(POOL_SHARE * len(names)), 1), most)
@@ -169,37 +106,11 @@ def pool_and_selection(
         pool.append(rest.pop())
         n_rows += size_of[pool[-1]]
     inside = np.isin(codes, pool)
-    return Pool(pool=tuning[inside], selection=tuning[~inside])
+    return PoolSplit(pool=tuning[inside], selection=tuning[~inside])
 
 
 def folds_by_source(groups: ArrayLike, k: int, *, rng: np.random.Generator) -> IntArray:
-    """Return a fold number per row, equal for rows of one group, with folds of like size.
-
-    Parameters
-    ----------
-    groups : array-like, shape (n_rows,)
-        Any labels; rows with equal ones share a fold.
-    k : int
-        How many folds, from 2 to the number of groups.
-    rng : Generator
-        Draws the folds.
-
-    Returns
-    -------
-    array of int, shape (n_rows,)
-        From 0 to ``k - 1``.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer groups than folds.
-
-    Examples
-    --------
-    >>> folds = folds_by_source(["a", "a", "b", "c"], 3, rng=np.random.default_rng(0))
-    >>> bool(folds[0] == folds[1]), sorted(set(folds.tolist()))
-    (True, [0, 1, 2])
-    """
+    """Return a fold number per row, equal for rows of one group, with folds of like size."""
     names, codes = np.unique(np.asarray(groups), return_inverse=True)
     if not 2 <= k <= len(names):
         raise InputError(f"{len(names)} sources make 2 to {len(names)} folds; asked for {k}.")

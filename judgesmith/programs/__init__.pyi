@@ -6,7 +6,7 @@ from judgesmith.programs.artifacts.saved_ensembles import (
     load_saved,
 )
 from judgesmith.programs.exporting.dspy_program import load_program
-from judgesmith.programs.exporting.exporting import export_judge
+from judgesmith.programs.exporting.export import export_judge
 from judgesmith.programs.exporting.inspect_scorer import inspect_scorer
 from judgesmith.programs.exporting.mlflow_scorer import mlflow_scorer
 from judgesmith.programs.families.active_critic import ActiveCritic
@@ -22,12 +22,12 @@ from judgesmith.programs.families.judge_models import DistilledJudge, PromptForm
 from judgesmith.programs.families.own import judge_family
 from judgesmith.programs.families.pairwise import PairwiseJudge, PreferenceJudge
 from judgesmith.programs.families.reference import ReferenceJudge
-from judgesmith.programs.families.steps.preference import Preference, ResponsePair, prefer_each
+from judgesmith.programs.families.steps.pairwise import Preference, ResponsePair, prefer_each
 from judgesmith.programs.judging.adapter import FencedAdapter
 from judgesmith.programs.judging.judge import Judge
 from judgesmith.programs.judging.prompts import Template
 from judgesmith.programs.judging.registry import (
-    Family,
+    JudgeFamily,
     family_of,
     known_families,
     register_family,
@@ -44,11 +44,11 @@ __all__ = [
     "DistilledJudge",
     "ExemplarJudge",
     "ExplainEvalJudge",
-    "Family",
     "FencedAdapter",
     "GEvalJudge",
     "GPTScoreJudge",
     "Judge",
+    "JudgeFamily",
     "PairwiseJudge",
     "Panel",
     "PanelJudge",

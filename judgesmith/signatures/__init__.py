@@ -6,7 +6,7 @@ The signatures need DSPy and live in ``judgesmith.signatures.questions``; the va
 from judgesmith.signatures.config import ActiveCriticConfig, Aggregation, Demonstration
 from judgesmith.signatures.fences import Untrusted, UntrustedOrNone, fence_tag, fenced
 from judgesmith.signatures.items import RatedItem
-from judgesmith.signatures.judgement import CriterionScore, ErrorSpan, Judgement
+from judgesmith.signatures.judgement import CriterionScore, ErrorSpan, Judgement, Reason
 from judgesmith.signatures.rubric import Criterion, Rubric
 from judgesmith.signatures.scale import PERCENT, Scale
 
@@ -20,6 +20,7 @@ __all__ = [
     "ErrorSpan",
     "Judgement",
     "RatedItem",
+    "Reason",
     "Rubric",
     "Scale",
     "Untrusted",

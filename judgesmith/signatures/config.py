@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 from pydantic import (
@@ -22,9 +23,18 @@ from judgesmith.errors import InputError
 from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.items import Demonstration
-from judgesmith.signatures.plain_faults import record_faults
+from judgesmith.signatures.plain_data import record_faults
 from judgesmith.signatures.rubric import DEFAULT_RUBRIC, Rubric
 from judgesmith.signatures.scale import PERCENT, Scale
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """How answers are drawn: how many to a question, how warm, how long at most."""
+
+    samples: int = 1
+    temperature: float = 0.0
+    max_tokens: int | None = None
 
 
 class JudgeConfig(BaseModel):
@@ -82,6 +92,13 @@ class JudgeConfig(BaseModel):
         shared = [name for name in JudgeConfig.model_fields if name != "judge"]
         own = [name for name in found if name not in JudgeConfig.model_fields]
         return {name: found[name] for name in ("judge", *own, *shared) if name in found}
+
+    @property
+    def sampling(self) -> Sampling:
+        """How answers are drawn."""
+        return Sampling(
+            samples=self.samples, temperature=self.temperature, max_tokens=self.max_tokens
+        )
 
     @property
     def scores_criteria(self) -> bool:

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
+import os
+import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
-from pydantic import Field, FiniteFloat, field_validator, model_validator
+from pydantic import (
+    Field,
+    FiniteFloat,
+    SerializerFunctionWrapHandler,
+    ValidationInfo,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, file_faults
 from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.config import JudgeConfig, WholeOrEachConfig
 from judgesmith.signatures.fences import imitates_layout
@@ -190,7 +203,8 @@ class ExemplarConfig(WholeOrEachConfig):
         if self.samples != 1 or self.weighting != "none":
             raise InputError(
                 "an exemplar judge asks every comparison once, or as often as n_sampled says with "
-                "verdicts='samples'; leave samples and weighting as they are."
+                "verdicts='samples'.",
+                hint="leave samples and weighting as they are.",
             )
         return self
 
@@ -237,7 +251,8 @@ class PairwiseConfig(JudgeConfig):
             )
         if self.aggregation != Aggregation():
             raise InputError(
-                "ranks within a source become no points by weights; leave the aggregation as it is."
+                "ranks within a source become no points by weights.",
+                hint="leave the aggregation as it is.",
             )
         return self
 
@@ -312,7 +327,8 @@ class AnnotatorConfig(WholeOrEachConfig):
         if self.weighting != "none":
             raise InputError(
                 "an annotator lists errors before its score, after which one level has nearly all "
-                "probability: weighting must be none; choose samples instead."
+                "probability: weighting must be none.",
+                hint="choose samples instead.",
             )
         return self
 
@@ -357,7 +373,7 @@ def _listed(text: str) -> tuple[str, ...]:
     return () if names == ("none",) else names
 
 
-class FormConfig(WholeOrEachConfig):
+class PromptFormatConfig(WholeOrEachConfig):
     """The part of a protocol that all models with a form of their own share."""
 
     form: ClassVar[str]
@@ -373,12 +389,13 @@ class FormConfig(WholeOrEachConfig):
         if self.weighting != "none":
             raise InputError(
                 f"{model} writes words before its score, after which one level has "
-                "nearly all probability: weighting must be none; choose samples instead."
+                "nearly all probability: weighting must be none.",
+                hint="choose samples instead.",
             )
         return self
 
 
-class PrometheusConfig(FormConfig):
+class PrometheusConfig(PromptFormatConfig):
     """The whole of a judge that asks a Prometheus model but that model."""
 
     form: ClassVar[str] = "prometheus-absolute"
@@ -386,7 +403,7 @@ class PrometheusConfig(FormConfig):
     answers: Scale = Scale(low=1, high=5)
 
 
-class ThemisConfig(FormConfig):
+class ThemisConfig(PromptFormatConfig):
     """The whole of a judge that asks a Themis model but that model."""
 
     form: ClassVar[str] = "themis"
@@ -394,7 +411,7 @@ class ThemisConfig(FormConfig):
     answers: Scale = Scale(low=1, high=5)
 
 
-class AutoJConfig(FormConfig):
+class AutoJConfig(PromptFormatConfig):
     """The whole of a judge that asks an Auto-J model but that model."""
 
     form: ClassVar[str] = "auto-j-single"
@@ -403,9 +420,148 @@ class AutoJConfig(FormConfig):
     answers: Scale = Scale(low=1, high=10)
 
 
-class DistilledConfig(FormConfig):
+class DistilledConfig(PromptFormatConfig):
     """The whole of a judge that asks a distilled model but that model."""
 
     form: ClassVar[str] = "distilled"
     judge: Literal["distilled"] = "distilled"
     answers: Scale = PERCENT
+
+
+PLACES = "JUDGESMITH_WEIGHTS"
+"""The environment variable that says where weights are: folders, parted as in ``PATH``."""
+
+_NAME = re.compile(r"sha256:[0-9a-f]{64}")
+_READ = (".json", ".txt", ".model", ".safetensors")  # settings, words and numbers; no README
+_found: dict[str, Path] = {}  # where this process was shown weights, by name
+
+
+def weights_name(weights: str) -> str:
+    """Return the name of the weights in a folder; a name stays as it is."""
+    if _NAME.fullmatch(weights):
+        return weights
+    folder = _folder(weights or _only_place())
+    name = _content(folder)
+    _found[name] = folder
+    return name
+
+
+def weights_folder(name: str) -> Path:
+    """Return where the weights of that name are."""
+    known = _found.get(name)
+    if known is not None and known.is_dir() and _content(known) == name:
+        return known
+    for place in _places():
+        if weights_name(place) == name:
+            return _found[name]
+    there = "names others" if _places() else "is not set"
+    raise InputError(
+        f"the weights {name[:19]}… are needed, and ${PLACES} {there}: let it name the folder that "
+        "holds them."
+    )
+
+
+def _places() -> list[str]:
+    return [one for one in os.environ.get(PLACES, "").split(os.pathsep) if one]
+
+
+def _only_place() -> str:
+    places = _places()
+    if len(places) != 1:
+        raise InputError(
+            "BERTScore needs the weights of a language model, and nothing is downloaded: give "
+            f"weights= or let ${PLACES} name one folder; it names {len(places) or 'none'}."
+        )
+    return places[0]
+
+
+@file_faults()
+def _folder(path: str) -> Path:
+    folder = Path(path).expanduser()
+    if not folder.is_dir():
+        raise InputError(
+            f"there is no folder {path}: BERTScore takes the path of weights on this machine, not "
+            "a name on a hub, as nothing is downloaded."
+        )
+    if not (folder / "config.json").is_file():
+        raise InputError(f"there is no model in {path}: expected config.json in it.")
+    if not any(folder.glob("*.safetensors")):
+        raise InputError(
+            f"there are no weights in {path}: expected *.safetensors. Other forms can run code as "
+            "they are read; save the model again with save_pretrained."
+        )
+    return folder.resolve()
+
+
+@file_faults()
+def _content(folder: Path) -> str:
+    files = sorted(
+        one
+        for one in folder.iterdir()
+        if one.suffix in _READ and one.name[0] != "." and one.is_file()
+    )
+    states = ((one, one.stat()) for one in files)
+    return _hash(tuple((one, state.st_size, state.st_mtime_ns) for one, state in states))
+
+
+@functools.lru_cache(maxsize=64)
+@file_faults()
+def _hash(files: tuple[tuple[Path, int, int], ...]) -> str:
+    """Return the hash of files, which are read once until their size or time changes."""
+    whole = hashlib.sha256()
+    for path, _, _ in files:
+        with path.open("rb") as content:
+            part = hashlib.file_digest(content, "sha256").hexdigest()
+        whole.update(f"{part} {path.name}\n".encode())
+    return f"sha256:{whole.hexdigest()}"
+
+
+Metric = Literal["rougeL", "rouge1", "rouge2", "bleu", "chrf", "meteor", "bertscore"]
+
+
+class ReferenceConfig(JudgeConfig):
+    """The whole of a reference metric."""
+
+    judge: Literal["reference"] = "reference"
+    metric: Metric = "rougeL"
+    against: Literal["references", "source", "context"] = "references"
+    several: Literal["max", "mean"] = "max"
+    stem: Literal["none", "porter"] = "none"
+    tokens: Literal["13a", "intl", "zh", "char"] = "13a"
+    synonyms: Literal["none", "wordnet"] = "none"
+    weights: str = Field(default="", validate_default=True)
+    layer: int | None = Field(default=None, ge=1)
+
+    @field_validator("weights")
+    @classmethod
+    def _known_by_content(cls, weights: str, info: ValidationInfo) -> str:
+        wanted = weights or info.data.get("metric") == "bertscore"
+        return weights_name(weights) if wanted else weights
+
+    @model_serializer(mode="wrap")
+    def _family_first(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what BERTScore alone has where it is not set."""
+        found = super()._family_first(plain)
+        unset = [name for name in ("weights", "layer") if not found.get(name)]
+        return {name: value for name, value in found.items() if name not in unset}
+
+    @model_validator(mode="after")
+    def _asks_nobody(self) -> Self:
+        for name in ("samples", "weighting", "temperature"):
+            usual = type(self).model_fields[name].default
+            if getattr(self, name) != usual:
+                raise InputError(
+                    f"a reference metric asks no model: {name} must be {usual}; got "
+                    f"{getattr(self, name)}."
+                )
+        return self
+
+    @property
+    def tells_rubric(self) -> bool:
+        """Nobody is told anything."""
+        return False
+
+    @property
+    def own_score(self) -> str:
+        """What the score is where nothing was learned."""
+        return f"{self.metric} against {self.against}"

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -23,6 +26,73 @@ from judgesmith.errors import InputError
 from judgesmith.signatures.scale import PERCENT, Scale, read_level, read_points, whole
 
 
+class Reason(StrEnum):
+    """Why there is no score, as a code that programs can tell apart; sentences are for people."""
+
+    UNREADABLE = "unreadable"
+    """No answer of the model holds what was asked for."""
+    CUT_OFF = "cut_off"
+    """The answer ends at the model's limit of tokens."""
+    FILTERED = "filtered"
+    """The server's content filter stopped the answer."""
+    TOO_LONG = "too_long"
+    """The texts are longer than the model reads."""
+    REFUSED = "refused"
+    """The endpoint refused the request."""
+    UNREACHABLE = "unreachable"
+    """The model did not answer at all."""
+    OVER_BUDGET = "over_budget"
+    """The budget ended before the model was asked."""
+    UNSUITABLE = "unsuitable"
+    """The item lacks what the judge needs, such as a reference, or cannot be sent."""
+    LEFT_TO_PEOPLE = "left_to_people"
+    """A calibrated judge is too unsure."""
+    NO_ROW = "no_row"
+    """A file of scores has no row for the item."""
+    OTHER = "other"
+    """Anything else, and everything in files without codes."""
+
+    @classmethod
+    def read(cls, value: object) -> Reason:
+        """Return the reason that a code names; ``other`` for what is no code."""
+        return next((one for one in cls if one == value), cls.OTHER)
+
+
+UNREAD = frozenset({Reason.UNREADABLE, Reason.CUT_OFF, Reason.FILTERED})
+"""Reasons of a model that answered, and said nothing that can be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why there is no score or no answer: a code for programs and a sentence for people.
+
+    ``detail`` is what the endpoint or the budget says itself, which the sentence quotes.
+    """
+
+    reason: Reason
+    text: str
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def by_sentence(causes: Mapping[Cause, int]) -> dict[str, int]:
+    """Return how many there are of each sentence, most frequent first."""
+    counts: Counter[str] = Counter()
+    for cause, n in causes.items():
+        counts[cause.text] += n
+    return dict(counts.most_common())
+
+
+def by_code(causes: Mapping[Cause, int]) -> dict[str, int]:
+    """Return how many there are of each code, most frequent first."""
+    counts: Counter[str] = Counter()
+    for cause, n in causes.items():
+        counts[cause.reason.value] += n
+    return dict(counts.most_common())
+
+
 class CriterionScore(BaseModel):
     """A score on one criterion, and why.
 
@@ -38,6 +108,19 @@ class CriterionScore(BaseModel):
 
     score: FiniteFloat | None
     explanation: str = ""
+
+    @classmethod
+    def unscored(cls, cause: Cause) -> CriterionScore:
+        """Return a criterion without a score, and why in its explanation."""
+        return cls(score=None, explanation=f"{_NO_SCORE}{cause}")
+
+    @property
+    def problem(self) -> str:
+        """Why there is no score, as ``unscored`` wrote it."""
+        return "" if self.score is not None else self.explanation.removeprefix(_NO_SCORE)
+
+
+_NO_SCORE = "no score: "
 
 
 def score_desc(worst: str, best: str, scale: Scale = PERCENT) -> str:
@@ -191,6 +274,9 @@ class Judgement(BaseModel):
         Stretches called wrong; judges that look for none leave it empty.
     problem : str or None
         Why there is no score, in one sentence; None if and only if there is one.
+    reason : Reason or None
+        The same as a code: ``other`` where only the sentence is known, None where there is a
+        score.
     calls : tuple of str
         Identities of the model calls behind the verdict, in order.
     raw : float or None
@@ -204,12 +290,14 @@ class Judgement(BaseModel):
     Raises
     ------
     ValueError
-        If there is neither a score nor a problem, or both, or the score is not finite.
+        If there is neither a score nor a problem, or both, or a reason without a problem, or the
+        score is not finite.
 
     Examples
     --------
-    >>> Judgement.unscored("the model's answer could not be read").score is None
-    True
+    >>> found = Judgement.unscored("the answer has no number", reason=Reason.UNREADABLE)
+    >>> found.score is None, found.problem, str(found.reason)
+    (True, 'the answer has no number', 'unreadable')
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -219,6 +307,9 @@ class Judgement(BaseModel):
     criteria: Mapping[str, CriterionScore] = Field(default_factory=dict)
     errors: tuple[ErrorSpan, ...] = ()
     problem: str | None = None
+    reason: Reason | None = Field(
+        default_factory=lambda found: None if found.get("problem") is None else Reason.OTHER
+    )
     calls: tuple[str, ...] = ()
     raw: FiniteFloat | None = None
     weighting: Mapping[str, Weighting] = Field(default_factory=dict)
@@ -231,22 +322,37 @@ class Judgement(BaseModel):
                 "a judgement has a score or a problem, and not both; got "
                 f"score={self.score} and problem={self.problem!r}."
             )
+        if (self.problem is None) != (self.reason is None):
+            raise InputError(
+                "a judgement has a reason where it has a problem; got "
+                f"problem={self.problem!r} and reason={self.reason}."
+            )
         return self
+
+    @property
+    def cause(self) -> Cause | None:
+        """Why there is no score, code and sentence; None where there is one."""
+        if self.problem is None or self.reason is None:
+            return None
+        return Cause(self.reason, self.problem)
 
     @classmethod
     def unscored(
         cls,
-        problem: str,
+        problem: str | Cause,
         *,
+        reason: Reason = Reason.OTHER,
         explanation: str = "",
         criteria: Mapping[str, CriterionScore] | None = None,
         calls: tuple[str, ...] = (),
     ) -> Judgement:
-        """Return a verdict without a score, and the reason in one sentence."""
+        """Return a verdict without a score, and why as a sentence with its code."""
+        cause = problem if isinstance(problem, Cause) else Cause(reason, problem)
         return cls(
             score=None,
             explanation=explanation,
             criteria=criteria or {},
-            problem=problem,
+            problem=cause.text,
+            reason=cause.reason,
             calls=calls,
         )

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from judgesmith.errors import InputError
+from judgesmith.signatures.judgement import Reason
 
 Level = Literal["character", "word", "sentence"]
 Degree = Literal["minor", "major"]
@@ -82,6 +83,7 @@ class Skipped(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     reason: str
+    code: Reason = Field(default=Reason.OTHER, exclude=True, repr=False)
 
 
 def edited(original: str, edits: Sequence[Edit]) -> str:

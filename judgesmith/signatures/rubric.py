@@ -19,7 +19,7 @@ from pydantic import (
 
 from judgesmith.errors import InputError, file_faults
 from judgesmith.signatures.fences import imitates_layout, unix_lines
-from judgesmith.signatures.plain_yaml import read_yaml, write_yaml
+from judgesmith.signatures.plain_data import read_yaml, write_yaml
 
 
 class Criterion(BaseModel):
@@ -210,7 +210,7 @@ def folded(name: str) -> str:
 def _unmarked(text: str) -> str:
     if imitates_layout(text):
         mark = "<verbatim-" if "verbatim-" in text.lower() else "[[ ##"
-        raise InputError(f"{mark!r} marks the fields of a question; write it another way.")
+        raise InputError(f"{mark!r} marks the fields of a question.", hint="write it another way.")
     return unix_lines(text)
 
 

@@ -7,7 +7,7 @@ read any configuration; what an option means is the parts of a protocol that it 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -17,6 +17,22 @@ from judgesmith.errors import InputError
 Id = Annotated[str, Field(pattern=r"^\w[\w.:+/@-]*$", max_length=80)]
 Picked = Mapping[str, str]
 """The option taken of each choice, by its name."""
+
+
+class UnknownChoiceError(InputError):
+    """There are no choices of these names; ``known`` are those that there are."""
+
+    def __init__(self, message: str, *, unknown: Sequence[str], known: Sequence[str]) -> None:
+        super().__init__(message)
+        self.unknown, self.known = tuple(unknown), tuple(known)
+
+
+class UnknownOptionError(InputError):
+    """A choice does not have the option ``given``; ``known`` are those that it has."""
+
+    def __init__(self, message: str, *, choice: str, given: str, known: Sequence[str]) -> None:
+        super().__init__(message)
+        self.choice, self.given, self.known = choice, given, tuple(known)
 
 
 class Option(BaseModel):
@@ -59,7 +75,12 @@ class Choice(BaseModel):
         for one in self.options:
             if one.id == option_id:
                 return one
-        raise InputError(f"{self.name} is one of {', '.join(self.ids)}; got {option_id!r}.")
+        raise UnknownOptionError(
+            f"{self.name} is one of {', '.join(self.ids)}; got {option_id!r}.",
+            choice=self.name,
+            given=option_id,
+            known=self.ids,
+        )
 
 
 class Space(BaseModel):
@@ -113,8 +134,10 @@ class Space(BaseModel):
         """Return a whole configuration: what is not picked by default, what does not arise gone."""
         unknown = sorted(set(picked) - set(self.names))
         if unknown:
-            raise InputError(
-                f"there is no choice {', '.join(unknown)}; there are {', '.join(self.names)}."
+            raise UnknownChoiceError(
+                f"there is no choice {', '.join(unknown)}; there are {', '.join(self.names)}.",
+                unknown=unknown,
+                known=self.names,
             )
         return self.proposed(
             lambda choice: choice.option(picked.get(choice.name, choice.ids[0])).id

@@ -13,6 +13,16 @@ DOORS = (
     "judgesmith.signatures",
     "judgesmith.programs",
     "judgesmith.metrics",
+    "judgesmith.metrics.audits",
+    "judgesmith.metrics.calibration",
+    "judgesmith.metrics.comparing",
+    "judgesmith.metrics.correlation",
+    "judgesmith.metrics.pairs",
+    "judgesmith.metrics.perturbations",
+    "judgesmith.metrics.ratings",
+    "judgesmith.metrics.resampling",
+    "judgesmith.metrics.spans",
+    "judgesmith.metrics.systems",
     "judgesmith.optimizers",
     "judgesmith.experiments",
     "judgesmith.cli",
@@ -53,4 +63,8 @@ def used():
 
 @pytest.mark.parametrize("door", DOORS)
 def test_every_name_is_used_by_a_test(door):
-    assert sorted(set(import_module(door).__all__) - used()[door]) == []
+    found = used()
+    listed = set(import_module(door).__all__) - found[door]
+    if door.count(".") > 1:  # what the door before it lists, too
+        listed -= found[door.rpartition(".")[0]]
+    assert sorted(listed) == []

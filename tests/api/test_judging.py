@@ -62,12 +62,12 @@ def test_families(keep):
     families = p.known_families()
     keep("names", [one.name for one in families])
     keep("about", [one.about for one in families])
-    assert isinstance(p.family_of("direct"), p.Family)
+    assert isinstance(p.family_of("direct"), p.JudgeFamily)
     with pytest.raises(judgesmith.InputError, match="did you mean direct"):
         p.family_of("dirct")
     direct = p.family_of("direct")
     parts = {name: getattr(direct, name) for name in ("judge", "protocol", "steps", "forms")}
-    p.register_family(p.Family(name="blunt", about="asks as direct does", **parts))
+    p.register_family(p.JudgeFamily(name="blunt", about="asks as direct does", **parts))
     found = p.family_of("blunt").start(answers="1..5")
     assert found(source=SOURCE, response=RESPONSES[0]).score is not None
 

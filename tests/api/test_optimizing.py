@@ -22,10 +22,11 @@ def examples():
 
 def test_demonstrations_and_weights(keep, examples):
     shown, chosen = examples
-    search = judgesmith.RandomDemonstrationSearch(n_demonstrations=2, n_rounds=2)
+    search = judgesmith.RandomDemonstrationSearch(n_demonstrations=2, n_candidates=2)
     judge = search.compile(ActiveCritic(variant="vanilla"), trainset=shown, valset=chosen)
     assert isinstance(search, o.RandomDemonstrationSearch)
     keep("trials", search.trials_)
+    assert isinstance(search.trials_[0], o.TrialRecord)
     keep("demonstrated", {"fingerprint": judge.protocol.fingerprint})
     fit = judgesmith.FitAggregation("q", n_repeats=2)
     assert isinstance(fit, o.FitAggregation)
@@ -34,11 +35,13 @@ def test_demonstrations_and_weights(keep, examples):
 
 
 @pytest.mark.parametrize(
-    "elimination", [o.KeepAll(), o.Halve(), o.Race(risk=0.1)], ids=["keep", "halve", "race"]
+    "elimination",
+    [o.NoElimination(), o.SuccessiveHalving(), o.RacingRule(risk=0.1)],
+    ids=["keep", "halve", "race"],
 )
 def test_protocols(keep, examples, elimination):
     shown, chosen = examples
-    search = o.ProtocolSearch("q", n_trials=3, n_draws=1, elimination=elimination, seed=1)
+    search = o.ProtocolSearch("q", n_trials=3, n_demo_sets=1, elimination=elimination, seed=1)
     judge = search.compile(DirectJudge(), trainset=shown, valset=chosen)
     keep("judge", {"fingerprint": judge.protocol.fingerprint})
     keep("trials", search.trials_)
@@ -46,15 +49,17 @@ def test_protocols(keep, examples, elimination):
 
 def test_screening(keep, examples):
     shown, chosen = examples
-    search = o.ProtocolSearch("q", n_trials=4, n_draws=1, screen=o.Screen(), seed=1)
+    search = o.ProtocolSearch("q", n_trials=4, n_demo_sets=1, screen=o.ScreeningStage(), seed=1)
     judge = search.compile(DirectJudge(), trainset=shown, valset=chosen)
     keep("judge", {"fingerprint": judge.protocol.fingerprint})
-    keep("stops", {str(n): o.Screen().stops(n) for n in (8, 60, 600)})
+    keep("stops", {str(n): o.ScreeningStage().stops(n) for n in (8, 60, 600)})
 
 
 def test_confirming(keep, examples):
     shown, chosen = examples
-    search = o.ProtocolSearch("q", n_trials=3, n_draws=1, confirm=o.Confirm(level=0.4), seed=1)
+    search = o.ProtocolSearch(
+        "q", n_trials=3, n_demo_sets=1, confirm=o.HoldoutConfirmation(level=0.8), seed=1
+    )
     judge = search.compile(DirectJudge(), trainset=shown, valset=chosen)
     keep("judge", {"fingerprint": judge.protocol.fingerprint})
 
@@ -64,14 +69,14 @@ def test_texts(keep, examples):
     reflective = o.ReflectiveSearch("q", n_trials=1, batch=8)
     judge = reflective.compile(ActiveCritic(variant="coarse"), trainset=shown, valset=chosen)
     keep("reflective", {"fingerprint": judge.protocol.fingerprint})
-    balanced = o.BalancedInstructions(n_rounds=1, n_paraphrases=2, n_rows=12)
+    balanced = o.FairPromptSearch(n_rounds=1, n_paraphrases=2, n_rows=12)
     judge = balanced.compile(DirectJudge(answers="1..5"), trainset=chosen)
     keep("balanced", {"fingerprint": judge.protocol.fingerprint})
 
 
 def test_bridges(keep, examples):
     shown, chosen = examples
-    search = o.BridgedSearch("miprov2", "q")
+    search = o.DSPyOptimizer("miprov2", "q")
     judge = search.compile(ActiveCritic(variant="vanilla"), trainset=shown, valset=chosen)
     keep("judge", {"fingerprint": judge.protocol.fingerprint})
 
@@ -91,7 +96,7 @@ def test_panels(keep, examples):
 def test_objectives(keep):
     draw = np.random.default_rng(0)
     human = draw.integers(1, 6, size=40).astype(float)
-    table = o.JudgedTable(
+    table = o.PredictionTable(
         predicted=np.clip(20 * human + draw.normal(scale=15, size=40), 0, 100),
         human=human,
         sources=np.repeat(np.arange(10), 4),
@@ -107,5 +112,38 @@ def test_objectives(keep):
     keep("agreement", {"value": o.Agreement("kendall", "sample").value(table)})
     several = o.parse_objectives("q, -calls; scored >= .95")
     keep("several", {"name": str(several)})
+    assert isinstance(several, o.SeveralObjectives)
+    front = o.ParetoFront.of(several.each, [table, table])
+    assert front.places == (0, 1)
     with pytest.raises(judgesmith.InputError):
         o.parse_objective("quality")
+
+
+def test_objectives_from_public_names_are_those_of_texts():
+    aim = o.WeightedSum(((1, o.Agreement("q")), (0.5, o.Kappa()), (-0.01, o.CallsPerItem())))
+    condition = o.Constraint(o.ShareScored(), 0.95)
+    assert o.Constrained(aim, (condition,)) == o.parse_objective(
+        "q + .5*kappa - .01*calls; scored >= .95"
+    )
+    for text, objective in {
+        "adjacent": o.NeighbourAccuracy(),
+        "ties@sample": o.TieAccuracy("sample"),
+        "d_min": o.LowestDiscernment(),
+        "d_avg": o.AverageDiscernment(),
+        "-mae": o.WeightedSum(((-1, o.AbsoluteError()),)),
+        "-usd": o.WeightedSum(((-1, o.DollarsPerItem()),)),
+        "-false_alarms": o.WeightedSum(((-1, o.FalseAlarms()),)),
+    }.items():
+        assert objective == o.parse_objective(text)
+
+
+def test_functions_and_metrics_are_objectives():
+    table = o.PredictionTable(
+        predicted=np.array([1.0, 2.0, np.nan]),
+        human=np.array([1.0, 3.0, 2.0]),
+        sources=np.arange(3),
+        systems=np.array(["a"] * 3),
+        examples=("first", "second", "third"),
+    )
+    assert o.FunctionObjective(lambda rows: rows.n).value(table) == 2
+    assert o.MetricObjective(lambda example, found: found.score).value(table) == 1.5

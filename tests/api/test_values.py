@@ -82,7 +82,11 @@ def test_judgements(keep):
         errors=(s.ErrorSpan(text="1998", start=8, end=12, severity=3),),
     )
     keep("judgement", said)
-    keep("unscored", s.Judgement.unscored("the model's answer could not be read"))
+    why = "the model's answer could not be read"
+    keep("unscored", s.Judgement.unscored(why))
+    assert s.Judgement(score=None, problem=why).reason is s.Reason.OTHER
+    assert s.Judgement.unscored(why, reason=s.Reason.CUT_OFF).reason is s.Reason.CUT_OFF
+    assert said.reason is None
     assert s.Judgement.model_validate_json(said.model_dump_json()) == said
 
 

@@ -6,15 +6,17 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from judgesmith.programs.families.steps.inference_record import (
+from judgesmith.programs.families import task_inference
+from judgesmith.programs.families.steps.task_inference import (
     InferenceSettings,
     RatedExample,
     batches_of,
+    inference_steps,
 )
-from judgesmith.programs.families.steps.task_inference import inference_steps
 from judgesmith.programs.families.task_inference import TaskInference
-from judgesmith.programs.judging.program import Reply
+from judgesmith.programs.judging.program import ModelReply
 from judgesmith.signatures import RatedItem, Rubric
+from judgesmith.signatures.judgement import Cause, Reason
 from judgesmith.signatures.questions.task_inference import (
     DescribeTask,
     ObserveExamples,
@@ -55,16 +57,16 @@ class Model:
         several = self.answers[ask.predictor]
         said = several[min(turn, len(several) - 1)]
         if said is None:
-            return Reply(problem="unreadable")
+            return ModelReply(cause=Cause(Reason.UNREADABLE, "unreadable"))
         match ask.predictor:
             case "describe":
                 text = f"T {1 + turn}."
-                return Reply(fields={"task_type": said, "description": text})
+                return ModelReply(fields={"task_type": said, "description": text})
             case "propose":
-                return Reply(fields={"criteria": ProposedCriteria.model_validate(said)})
+                return ModelReply(fields={"criteria": ProposedCriteria.model_validate(said)})
             case "check":
-                return Reply(fields={"missing": "nothing", "complete": said})
-        return Reply(fields=said)
+                return ModelReply(fields={"missing": "nothing", "complete": said})
+        return ModelReply(fields=said)
 
     def inputs(self, question):
         return [dict(one.inputs) for one in self.asked if one.predictor == question]
@@ -317,12 +319,12 @@ def test_a_single_mini_batch_is_one_that_nothing_comes_after():
 def test_ours_the_temperature_is_0_and_a_parameter(temperature, monkeypatch):
     seen = []
 
-    def answered(self, ask, config):
-        seen.append(config)
-        return Reply(problem="unreadable")
+    def answered(lm, predictor, ask, sampling):
+        seen.append(sampling)
+        return ModelReply(cause=Cause(Reason.UNREADABLE, "unreadable"))
 
-    monkeypatch.setattr(TaskInference, "_asked", answered)
+    monkeypatch.setattr(task_inference, "ask_of", answered)
     choices = {"temperature": temperature} if temperature else {}
     with pytest.raises(ValueError, match="nothing could be inferred"):
         TaskInference(**choices)(items=[one.item for one in examples(5)], scores=[0, 1, 2, 3, 4])
-    assert {one["temperature"] for one in seen} == {temperature}
+    assert {one.temperature for one in seen} == {temperature}

@@ -9,14 +9,13 @@ from scripted_steps import scripted
 
 from judgesmith.experiments.ablating import without
 from judgesmith.experiments.settings import CompileSettings
-from judgesmith.optimizers.drawing import Pool
-from judgesmith.optimizers.rated_examples import rows_of
+from judgesmith.optimizers.rows import rows_of
+from judgesmith.optimizers.space.demonstrations import Pool
 from judgesmith.programs import ActiveCritic
-from judgesmith.programs.families.steps.active_critic import critic_steps
-from judgesmith.programs.families.steps.inference_record import RatedExample
-from judgesmith.programs.judging.parsing import read_answer
-from judgesmith.programs.judging.program import Reply
-from judgesmith.programs.judging.scoring import assessments_text
+from judgesmith.programs.families.steps.active_critic import assessments_text, critic_steps
+from judgesmith.programs.families.steps.task_inference import RatedExample
+from judgesmith.programs.judging.answers import read_answer
+from judgesmith.programs.judging.program import ModelReply
 from judgesmith.signatures import (
     ActiveCriticConfig,
     Criterion,
@@ -25,7 +24,7 @@ from judgesmith.signatures import (
     Rubric,
     Scale,
 )
-from judgesmith.signatures.judgement import Assessment
+from judgesmith.signatures.judgement import Assessment, Cause, Reason
 from judgesmith.signatures.scale import PERCENT
 
 RUBRIC = Rubric(
@@ -52,9 +51,9 @@ def judged(chosen, *answers):
     def reading(answer):
         def reply(ask):
             try:
-                return Reply(fields=templates[ask.predictor].read(answer))
+                return ModelReply(fields=templates[ask.predictor].read(answer))
             except ValueError as fault:
-                return Reply(problem=f"unreadable: {fault}")
+                return ModelReply(cause=Cause(Reason.UNREADABLE, f"unreadable: {fault}"))
 
         return reply
 

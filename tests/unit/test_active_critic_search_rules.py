@@ -13,16 +13,16 @@ from judgesmith.experiments import CompileSettings, compile_judge, read_items
 from judgesmith.experiments.chosen_targets import chosen_targets
 from judgesmith.experiments.parts import parts_of
 from judgesmith.optimizers import RandomDemonstrationSearch
-from judgesmith.optimizers.demonstrations import Trial
-from judgesmith.optimizers.drawing import Pool, demonstration_plan, kept_runs
-from judgesmith.optimizers.objectives import Agreement
-from judgesmith.optimizers.rated_examples import rows_of
+from judgesmith.optimizers.objectives.agreement import Agreement
+from judgesmith.optimizers.predictions import PredictionTable
+from judgesmith.optimizers.rows import rows_of
+from judgesmith.optimizers.space.demonstrations import Pool, demonstration_plan, kept_runs
 from judgesmith.optimizers.splitting import pool_and_selection, split_by_source
-from judgesmith.optimizers.table import JudgedTable
+from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.judging.adapter import LEFT_OUT
-from judgesmith.programs.lm import ModelAnswer, Stack
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.lm import LMClient, ModelAnswer
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures import ActiveCriticConfig, CriterionScore, Judgement, Rubric, Scale
 from judgesmith.signatures.items import text_key
 
@@ -33,7 +33,7 @@ RUBRIC = Rubric(task="t", criteria={"a": "Is it A?", "b": "Is it B?"})
 
 
 def table(predicted, human):
-    return JudgedTable(
+    return PredictionTable(
         predicted=np.asarray(predicted, float),
         human=np.asarray(human, float),
         sources=np.arange(len(human)),
@@ -81,7 +81,7 @@ class Engine:
 def searched(rule, n=60, variant="vanilla", trainset=None, **settings):
     """Return the judge that a search finds, the search, and the engine that it asked."""
     engine = Engine(rule)
-    lm = StackLM.over(Stack(engine), "scripted", recipe={})
+    lm = ClientLM.over(LMClient(engine), "scripted", recipe={})
     search = RandomDemonstrationSearch(lm=lm, **settings)
     student = ActiveCritic(variant=variant, rubric=RUBRIC)
     judge = search.compile(student, trainset=trainset or examples(n))
@@ -121,21 +121,21 @@ def test_ours_any_of_the_three_undefined_makes_q_undefined(predicted, human):
 
 
 def trial(value, *, n=3, share=1.0):
-    return Trial(
+    return TrialRecord(
         n_demonstrations=n, n_bootstrapped=0, keys=(), value=value, share_scored=share
     ).rank
 
 
 def test_ours_undefined_ranks_below_every_defined_candidate():
     assert trial(math.nan, n=0) < trial(-3.0)
-    judge, search, _ = searched(lambda points, shown: points if shown else 50, n_rounds=2)
+    judge, search, _ = searched(lambda points, shown: points if shown else 50, n_candidates=2)
     assert math.isnan(search.trials_[0].value)
     assert judge.protocol.demonstrations
 
 
 def test_ours_constant_human_scores_are_refused_before_anything_is_asked():
     engine = Engine(lambda points, shown: points)
-    lm = StackLM.over(Stack(engine), "scripted", recipe={})
+    lm = ClientLM.over(LMClient(engine), "scripted", recipe={})
     rated = [one.copy(score=3.0) for one in examples(40)]
     with pytest.raises(ValueError, match="agreement with a constant is undefined"):
         RandomDemonstrationSearch(lm=lm).compile(ActiveCritic(variant="vanilla"), trainset=rated)
@@ -153,7 +153,7 @@ def test_ours_so_are_those_of_the_rows_to_choose_by_before_the_task_is_inferred(
     ]
     place.write_text("".join(json.dumps(one) + "\n" for one in rated))
     engine = Engine(lambda points, shown: points)
-    lm = StackLM.over(Stack(engine), "scripted", recipe={})
+    lm = ClientLM.over(LMClient(engine), "scripted", recipe={})
     with pytest.raises(ValueError, match="agreement with a constant is undefined"):
         compile_judge(read_items(place), CompileSettings(), lm=lm)
     assert not engine.asked
@@ -161,10 +161,12 @@ def test_ours_so_are_those_of_the_rows_to_choose_by_before_the_task_is_inferred(
 
 def test_ours_of_equal_q_the_one_with_fewer_demonstrations_wins_then_the_earlier_one():
     assert trial(1.0, n=2) > trial(1.0, n=3)
-    judge, search, _ = searched(lambda points, shown: points, n_rounds=4)
+    judge, search, _ = searched(lambda points, shown: points, n_candidates=4)
     assert [one.value for one in search.trials_] == pytest.approx([3.0] * 4)
     assert not judge.protocol.demonstrations
-    judge, search, _ = searched(lambda points, shown: points if shown else points % 7, n_rounds=4)
+    judge, search, _ = searched(
+        lambda points, shown: points if shown else points % 7, n_candidates=4
+    )
     assert (
         tuple(one.key for one in judge.protocol.demonstrations["grade"]) == search.trials_[1].keys
     )
@@ -186,7 +188,7 @@ def test_ours_a_candidate_that_scores_under_95_percent_ranks_below_those_that_re
             return points if points > 30 else "I cannot say"
         return points if points % 5 else 3
 
-    judge, search, _ = searched(failing_on_hard_items, n_rounds=3)
+    judge, search, _ = searched(failing_on_hard_items, n_candidates=3)
     assert search.trials_[1].value > search.trials_[0].value
     assert search.trials_[1].share_scored < 0.95
     assert not judge.protocol.demonstrations
@@ -198,12 +200,12 @@ def test_ours_a_candidate_that_scores_under_95_percent_ranks_below_those_that_re
 def test_by_default_11_sets_of_3_demonstrations_are_tried_and_both_are_parameters():
     _, search, _ = searched(lambda points, shown: points)
     assert [one.n_demonstrations for one in search.trials_] == [0] + [3] * 10
-    _, search, _ = searched(lambda points, shown: points, n_rounds=4, n_demonstrations=8, n=160)
+    _, search, _ = searched(lambda points, shown: points, n_candidates=4, n_demonstrations=8, n=160)
     assert [one.n_demonstrations for one in search.trials_] == [0, 8, 8, 8]
 
 
 def test_ours_a_round_is_one_set_scored_on_all_selection_rows_which_are_the_same_for_all():
-    _, search, engine = searched(lambda points, shown: points, n_rounds=5)
+    _, search, engine = searched(lambda points, shown: points, n_candidates=5)
     asked = {}
     for shown, text in engine.asked:
         asked.setdefault(shown, set()).add(text)
@@ -306,7 +308,9 @@ def test_ours_of_too_few_runs_the_nearest_are_kept_up_to_25():
 
 
 def test_ours_the_uncompiled_judge_is_the_teacher():
-    _, search, engine = searched(lambda points, shown: points, n=60, variant="coarse", n_rounds=6)
+    _, search, engine = searched(
+        lambda points, shown: points, n=60, variant="coarse", n_candidates=6
+    )
     bare = [text for shown, text in engine.asked if not shown]
     assert len(bare) == 60  # the pool for its runs, and the others as the first candidate
     assert any(one.n_bootstrapped for one in search.trials_)
@@ -343,15 +347,15 @@ def test_ours_rows_that_are_shown_and_rows_to_choose_by_share_no_source():
 
 def compiled(**settings):
     items = read_items("sample")
-    return items, compile_judge(items, CompileSettings(n_rounds=2, **settings))
+    return items, compile_judge(items, CompileSettings(n_candidates=2, **settings))
 
 
 def test_ours_the_optimism_gap_is_reported_q_on_selection_against_held_out_rows():
     _, found = compiled()
     chosen, held = (
-        found.saved.agreement[part]["dataset"]["q"] for part in ("selection", "heldout")
+        found.saved.agreement.plain[part]["dataset"]["q"] for part in ("selection", "heldout")
     )
-    gap = found.saved.agreement["optimism"]["dataset"]["q"]
+    gap = found.saved.agreement.plain["optimism"]["dataset"]["q"]
     assert gap == pytest.approx(chosen["value"] - held["value"])
 
 

@@ -17,8 +17,8 @@ from judgesmith.programs.artifacts.saved import FrontMember, SavedJudge
 from judgesmith.programs.artifacts.saved_ensembles import SavedPanel, SavedSupervisor, load_saved
 from judgesmith.programs.families.ensemble.judges import Supervisor
 from judgesmith.programs.families.exemplar import ExemplarJudge
-from judgesmith.programs.judging.executors import Asker
-from judgesmith.programs.lm import stack_model
+from judgesmith.programs.judging.executors import Executor
+from judgesmith.programs.lm import client_model
 from judgesmith.signatures import RatedItem
 from judgesmith.signatures.aggregation import PanelRules
 
@@ -195,7 +195,7 @@ def test_a_name_with_an_address_in_it_is_refused_at_load(name, place, tmp_path, 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_name_with_an_address_in_it_is_no_model(name):
-    for make in (judgesmith.model, stack_model):
+    for make in (judgesmith.model, client_model):
         with pytest.raises(InputError, match="the name of a model contains"):
             make(name, ledger=None)
 
@@ -218,7 +218,7 @@ def test_a_model_that_the_user_did_not_name_is_listed_with_its_address(
     command = ["score", "judge", "in.jsonl", "-o", "out.jsonl"]
     assert main(command) == 2
     said = capsys.readouterr().err
-    place = stack_model(name, ledger=None).stack.endpoint
+    place = client_model(name, ledger=None).client.endpoint
     assert f"a model that you did not name: {name} at {place}" in said
     assert f"--allow-model {name}" in said
     assert main([*command, "--dry-run"]) == 2
@@ -333,8 +333,8 @@ class TestLoad:
         settings = judgesmith.CompileSettings(judge="direct", optimizer="none", holdout=0)
         lm = judgesmith.model("offline", ledger=None)
         saved = judgesmith.compile(judgesmith.read("sample"), settings, lm=lm).saved
-        (way, *_) = Asker.of(saved)._ways.values()
-        assert way.stack is lm._engine_spec.stack
+        (way, *_) = Executor.of(saved)._ways.values()
+        assert way.client is lm._engine_spec.client
         assert saved.program()(**TEXTS).notes == ()
 
 

@@ -15,7 +15,7 @@ from judgesmith.experiments.benchmarking.rater import model_ratings
 from judgesmith.experiments.benchmarking.rating_levels import rating_levels
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.neighbour_probabilities import ComparatorAccuracy, comparator_accuracy
-from judgesmith.metrics.record import plain
+from judgesmith.metrics.records import plain
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.rubric import Criterion
 from judgesmith.signatures.scale import Scale
@@ -125,7 +125,7 @@ def anchor_texts(plan: Plan, criterion: Criterion) -> AnchorTexts:
     texts = tuple(tuple(items[one.text] for one in own) for own in chosen.of)
     with plan.models.step("comparator checked", "comparator") as lm:
         said, pairs, levels_of = compare_anchors(texts, plan.comparator(criterion, lm))
-    refuse_unfinished([said.tally.problem])
+    refuse_unfinished([said.tally.cause])
     accuracy = comparator_accuracy(said.signs, pairs, levels_of=levels_of, disagreed=said.disagreed)
     return AnchorTexts(
         criterion=criterion, scale=scale, items=texts, chosen=chosen, accuracy=accuracy

@@ -26,12 +26,12 @@ from judgesmith.experiments.columns import OVERALL
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.human_criteria import human_rubric
 from judgesmith.experiments.problems import SHOWN, shown
-from judgesmith.programs.benchmarking.references import (
+from judgesmith.programs.benchmarking import (
     FoundReferences,
+    infer_sub_aspects,
     references_for,
     write_references,
 )
-from judgesmith.programs.benchmarking.sub_aspects import infer_sub_aspects
 from judgesmith.programs.judging.executors import endpoint_of
 from judgesmith.programs.perturbing.catalogue import Donors
 from judgesmith.signatures.perturbation import SubAspect
@@ -129,8 +129,8 @@ def start_of(
     if settings.perspective == "global" and len(every) < 2:
         raise InputError(
             f"{dataset.name} has rated texts about one source alone, and a global benchmark "
-            "compares texts with anchors that are about another one; give texts about more "
-            "sources, or take --perspective local."
+            "compares texts with anchors that are about another one.",
+            hint="give texts about more sources, or take --perspective local.",
         )
     dropped = _without_anchors(dataset, settings, found.rubric.names)
     criteria = tuple(
@@ -197,8 +197,9 @@ def _nothing_rated(dataset: DataSet) -> InputError:
     unread = f"; not read as ratings: {named}" if columns else ""
     return InputError(
         f"nothing is rated in {dataset.name}, and a benchmark is made of what people rated"
-        f"{unread}. Say which columns hold ratings, and on what scale: --map fluency=COLUMN "
-        "--scale fluency=1..5."
+        f"{unread}.",
+        hint="say which columns hold ratings, and on what scale: --map fluency=COLUMN "
+        "--scale fluency=1..5.",
     )
 
 
@@ -228,7 +229,9 @@ def plan_of(
     kept = tuple(one for one in start.sources if by_source[one.id])
     if not kept:
         reasons = ", ".join(f"{n} × {reason}" for reason, n in found.dropped.items())
-        raise InputError(f"no source has a text to start from: {reasons}; give other references.")
+        raise InputError(
+            f"no source has a text to start from: {reasons}.", hint="give other references."
+        )
     references = {one.id: by_source[one.id] for one in kept}
     plan = Plan(
         dataset=start.dataset,
@@ -255,7 +258,7 @@ def plan_of(
         "chosen": sum(map(len, references.values())),
         "dropped": dict(found.dropped),
         "sources_without": found.n_without,
-        "problems": list(found.problems),
+        "problems": list(map(str, found.causes)),
     }
     return plan, told
 
@@ -276,7 +279,7 @@ def _references(
                 concurrency=models.concurrency,
                 progress=_tell(progress, "references written"),
             )
-        refuse_unfinished(one.problem for several in written for one in several)
+        refuse_unfinished(one.cause for several in written for one in several)
     with models.step("references rated", "rater") as lm:
         found = references_for(
             items,
@@ -288,7 +291,7 @@ def _references(
             concurrency=models.concurrency,
             progress=_tell(progress, "references rated"),
         )
-    refuse_unfinished(found.problems)
+    refuse_unfinished(found.causes)
     return found
 
 

@@ -15,7 +15,7 @@ from judgesmith.programs.perturbing.injection.injecting import (
     inject_each,
 )
 from judgesmith.signatures.perturbation import Skipped, SubAspect, Target
-from judgesmith.signatures.questions.benchmark import Reference
+from judgesmith.signatures.questions.texts import Reference
 from judgesmith.signatures.rubric import Criterion
 
 COPY = "the same text as another one of its source"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,11 @@ from judgesmith.errors import InputError
 
 TRIED = (0, 1, 2, 3, 4, 6, 8, 10, 12, 15)
 """Numbers of errors that a pilot tries: few errors apart where few errors matter most."""
+
+
+FEWEST_TEXTS = 3
+"""Texts that two ratings must each have for their order to say anything: three against three are
+all the other way round in one of twenty pilots in which errors make no difference."""
 
 
 class UnratedPilotError(InputError):
@@ -41,12 +47,22 @@ class ErrorsPerRating:
     @property
     def in_order(self) -> bool:
         """Say whether no rating takes more errors than a lower one, as one would expect."""
-        return all(a >= b for a, b in zip(self.n_errors, self.n_errors[1:], strict=False))
+        return _falling(self.n_errors)
+
+    @property
+    def inverted(self) -> bool:
+        """Say whether some rating takes more errors than a lower one, with enough texts of both."""
+        both = zip(self.n_errors, self.n_texts, strict=True)
+        return not _falling([n for n, n_texts in both if n_texts >= FEWEST_TEXTS])
 
     def to_dict(self) -> dict[str, Any]:
         """Return a row per rating, ready for JSON."""
         rows = zip(self.levels, self.n_errors, self.n_texts, strict=True)
         return {f"{level:g}": {"n_errors": n, "pilot_texts": of} for level, n, of in rows}
+
+
+def _falling(numbers: Sequence[int]) -> bool:
+    return all(a >= b for a, b in pairwise(numbers))
 
 
 def errors_per_rating(
@@ -87,7 +103,8 @@ def errors_per_rating(
     if not any(map(len, own)):
         raise UnratedPilotError(
             f"none of the {len(rated)} texts of the pilot could be rated, so nobody knows how many "
-            "errors make which rating; use another comparator, or build the local perspective."
+            "errors make which rating.",
+            hint="use another comparator, or build the local perspective.",
         )
     known = [(place, float(of[(len(of) - 1) // 2])) for place, of in enumerate(own) if len(of)]
     if known[0][0] > 0:

@@ -104,7 +104,8 @@ def read_benchmark(place: str | Path) -> tuple[Path, dict[str, Any], list[dict[s
         rows = []
     if report is None or not rows:
         raise InputError(
-            f"{place} is no benchmark; name the folder that judgesmith benchmark has written."
+            f"{place} is no benchmark.",
+            hint="name the folder that judgesmith benchmark has written.",
         )
     return folder, report, rows
 

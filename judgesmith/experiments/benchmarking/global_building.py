@@ -18,6 +18,7 @@ from judgesmith.experiments.benchmarking.anchor_texts import AnchorTexts, anchor
 from judgesmith.experiments.benchmarking.candidates import Candidate, Order, made_candidates
 from judgesmith.experiments.benchmarking.dropping import Dropped, nothing_left
 from judgesmith.experiments.benchmarking.errors_per_rating import (
+    FEWEST_TEXTS,
     TRIED,
     ErrorsPerRating,
     UnratedPilotError,
@@ -30,7 +31,7 @@ from judgesmith.experiments.benchmarking.rows import BenchmarkText
 from judgesmith.experiments.benchmarking.seen_errors import OneMore, seen_errors
 from judgesmith.experiments.benchmarking.sources import BenchmarkSource, drawn_sources
 from judgesmith.experiments.neighbour_probabilities import neighbour_probabilities
-from judgesmith.metrics.record import plain
+from judgesmith.metrics.records import plain
 from judgesmith.signatures.perturbation import Target
 from judgesmith.signatures.rubric import Criterion
 
@@ -76,8 +77,8 @@ def build_global(plan: Plan) -> Built:
         plan.note(one.sentence)
     if not texts:
         raise InputError(
-            "no text could be rated on any criterion; use another comparator, or take "
-            "--perspective local."
+            "no text could be rated on any criterion.",
+            hint="use another comparator, or take --perspective local.",
         )
     order = {source.id: place for place, source in enumerate(plan.sources)}
     texts.sort(key=lambda one: order[one.source.id])
@@ -149,8 +150,13 @@ class _Criterion:
         except UnratedPilotError:
             return Dropped(criterion=self.criterion.name, why="pilot_unrated")
         inverted = Dropped(criterion=self.criterion.name, why="pilot_inverted")
-        if not needs.in_order and not _kept(plan, inverted):
+        if needs.inverted and not _kept(plan, inverted):
             return inverted
+        if not needs.in_order and not needs.inverted:
+            plan.note(
+                f"{self.criterion.name}: in the pilot a higher rating had more errors than a lower "
+                f"one, but fewer than {FEWEST_TEXTS} texts had one of them, which may be chance."
+            )
         candidates, counts = made_candidates(
             plan, self.criterion, list(self._orders(needs)), step=MAKE
         )
@@ -225,7 +231,7 @@ class _Criterion:
                 plan.comparator(self.criterion, lm),
                 progress=plan.tells(f"{step} ({self.criterion.name})", total),
             )
-        refuse_unfinished([relations.tally.problem])
+        refuse_unfinished([relations.tally.cause])
         aimed = [np.nan if one.aimed is None else one.aimed for one in candidates]
         ratings = rating_of(
             relations.signs, levels=levels, aimed=aimed, n_anchors=relations.n_anchors

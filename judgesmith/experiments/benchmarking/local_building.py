@@ -14,7 +14,7 @@ from judgesmith.experiments.benchmarking.seen_errors import OneMore, SeenErrors,
 from judgesmith.experiments.benchmarking.sources import BenchmarkSource
 from judgesmith.programs.perturbing.injection.injecting import sequences
 from judgesmith.signatures.perturbation import Target
-from judgesmith.signatures.questions.benchmark import Reference
+from judgesmith.signatures.questions.texts import Reference
 from judgesmith.signatures.rubric import Criterion
 
 CHECKED_SOURCES = 30
@@ -55,8 +55,8 @@ def build_local(plan: Plan) -> Built:
             why for one in criteria.values() for why in one["errors"]["dropped"]
         )
         raise InputError(
-            f"no text could be made worse on any criterion: {'; '.join(reasons)}. Give longer "
-            "references, other sub-aspects, or another injector."
+            f"no text could be made worse on any criterion: {'; '.join(reasons)}.",
+            hint="give longer references, other sub-aspects, or another injector.",
         )
     order = {source.id: place for place, source in enumerate(plan.sources)}
     texts.sort(key=lambda one: order[one.source.id])

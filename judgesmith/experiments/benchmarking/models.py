@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from judgesmith.errors import InputError, JudgesmithError
+from judgesmith.errors import InputError, JudgesmithError, did_you_mean
 from judgesmith.experiments.benchmarking.settings import ROLES
 from judgesmith.programs.judging.rows import usage_of
-from judgesmith.programs.judging.runner import NOT_ASKED
+from judgesmith.signatures.judgement import Cause, Reason
 
 if TYPE_CHECKING:
     import dspy
@@ -36,9 +35,10 @@ def check_benchmark_roles(roles: Iterable[str]) -> None:
     """
     for role in roles:
         if role not in ROLES:
-            near = difflib.get_close_matches(role[:80], ROLES, n=1, cutoff=0.5)
-            known = f"did you mean {near[0]}?" if near else f"it has {', '.join(ROLES)}."
-            raise InputError(f"building a benchmark has no role {role[:80]!r}; {known}")
+            raise InputError(
+                f"building a benchmark has no role {role[:80]!r}.",
+                hint=did_you_mean(role, ROLES) or f"it has {', '.join(ROLES)}.",
+            )
 
 
 @dataclass(kw_only=True)
@@ -51,7 +51,7 @@ class StepCost:
         What was done, by whom.
     questions : int
         Answers that it took, whether asked for or on record: the same however often a run was
-        stopped.
+        stopped, or started again once it was finished, which asks unreadable ones anew.
     calls, input_tokens, output_tokens : int
         Requests sent, and their tokens as servers counted them.
     cost_usd : float or None
@@ -82,7 +82,7 @@ class StepCost:
 
 
 def _questions(usage: Usage) -> int:
-    return usage.calls - usage.retries + usage.hits
+    return usage.calls - usage.retries + usage.hits - usage.renewals
 
 
 @dataclass(kw_only=True)
@@ -144,12 +144,12 @@ class UnfinishedError(JudgesmithError):
     """The budget ended before a benchmark was whole; what was answered is on record."""
 
 
-def refuse_unfinished(problems: Iterable[str | None]) -> None:
+def refuse_unfinished(causes: Iterable[Cause | None]) -> None:
     """Refuse to go on where the budget did not reach something: a benchmark is whole or none.
 
     Parameters
     ----------
-    problems : iterable of str or None
+    causes : iterable of Cause or None
         Why something has no answer.
 
     Raises
@@ -159,12 +159,12 @@ def refuse_unfinished(problems: Iterable[str | None]) -> None:
 
     Examples
     --------
-    >>> refuse_unfinished([None, "the answer could not be read"])
-    >>> refuse_unfinished(["not asked: the budget of 2 calls is spent."])
+    >>> refuse_unfinished([None, Cause(Reason.UNREADABLE, "the answer could not be read")])
+    >>> refuse_unfinished([Cause(Reason.OVER_BUDGET, "the budget of 2 calls is spent.")])
     Traceback (most recent call last):
     ...
     judgesmith.experiments.benchmarking.models.UnfinishedError: the budget of 2 calls is spent.
     """
-    for problem in problems:
-        if problem is not None and NOT_ASKED in problem:
-            raise UnfinishedError(problem.partition(NOT_ASKED)[2])
+    for cause in causes:
+        if cause is not None and cause.reason is Reason.OVER_BUDGET:
+            raise UnfinishedError(cause.detail or cause.text)

@@ -13,13 +13,13 @@ from judgesmith.experiments.benchmarking.models import BenchmarkModels, Unfinish
 from judgesmith.experiments.benchmarking.rows import BenchmarkText
 from judgesmith.experiments.benchmarking.settings import BenchmarkSettings
 from judgesmith.experiments.benchmarking.sources import BenchmarkSource
-from judgesmith.programs.benchmarking.comparator import Comparator
-from judgesmith.programs.judging.runner import NOT_ASKED
+from judgesmith.programs.benchmarking import Comparator
 from judgesmith.programs.perturbing.catalogue import Donors
 from judgesmith.programs.perturbing.injection.injecting import Counts, Job
 from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.judgement import Reason
 from judgesmith.signatures.perturbation import SubAspect, Target
-from judgesmith.signatures.questions.benchmark import Reference
+from judgesmith.signatures.questions.texts import Reference
 from judgesmith.signatures.rubric import Criterion
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def counting() -> Iterator[Counts]:
     """
     counts = Counts()
     yield counts
-    if NOT_ASKED.partition(":")[0] in counts.dropped:
+    if counts.codes[Reason.OVER_BUDGET]:
         raise UnfinishedError("the budget is spent before all errors were put in.")
 
 

@@ -11,7 +11,7 @@ from judgesmith.experiments.benchmarking.errors_per_rating import TRIED
 from judgesmith.experiments.benchmarking.local_building import CHECKED_SOURCES
 from judgesmith.experiments.benchmarking.models import BenchmarkModels
 from judgesmith.experiments.benchmarking.rating_levels import rating_levels
-from judgesmith.programs.benchmarking.comparator import CALLS_PER_PAIR
+from judgesmith.programs.benchmarking import CALLS_PER_PAIR
 from judgesmith.programs.perturbing.perturber import changes_by_rule
 
 ATTEMPTS = 3

@@ -71,7 +71,7 @@ def model_ratings(
     rubric = Rubric(task=task, criteria=(criterion,))
     judge = ActiveCritic(variant="coarse", rubric=rubric, answers=answers, temperature=1.0)
     found = judged_samples(judge, items, n, lm=lm, concurrency=concurrency, progress=progress)
-    refuse_unfinished(one.problem for several in found for one in several)
+    refuse_unfinished(one.cause for several in found for one in several)
     return [tuple(_points(one.score, answers) for one in several) for several in found]
 
 

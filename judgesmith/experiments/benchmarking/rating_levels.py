@@ -29,17 +29,21 @@ def rating_levels(name: str, scale: Scale | None) -> tuple[float, ...]:
 which takes up to 11 whole points; say --scale fluency=LOW..HIGH, or take --perspective local.
     """
     if scale is None:
-        raise InputError(f"nobody says what {name} is rated on; say --scale {name}=LOW..HIGH.")
+        raise InputError(
+            f"nobody says what {name} is rated on.", hint=f"say --scale {name}=LOW..HIGH."
+        )
     if not scale.higher_is_better:
         raise InputError(
             f"people counted faults on {name}, where fewer are better; a global benchmark takes "
-            "ratings of which more are better. Choose other --criteria, or --perspective local."
+            "ratings of which more are better.",
+            hint="choose other --criteria, or --perspective local.",
         )
     whole = scale.low.is_integer() and scale.high.is_integer()
     if not whole or scale.high - scale.low >= MOST:
         why = "too many" if whole else "not whole points"
         raise InputError(
             f"ratings of {name} are from {scale}, {why} for a global benchmark, which takes up to "
-            f"{MOST} whole points; say --scale {name}=LOW..HIGH, or take --perspective local."
+            f"{MOST} whole points.",
+            hint=f"say --scale {name}=LOW..HIGH, or take --perspective local.",
         )
     return tuple(float(one) for one in range(int(scale.low), int(scale.high) + 1))

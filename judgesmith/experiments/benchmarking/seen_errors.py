@@ -10,9 +10,10 @@ from judgesmith.experiments.benchmarking.models import refuse_unfinished
 from judgesmith.experiments.benchmarking.plan import item_of
 from judgesmith.experiments.benchmarking.sources import BenchmarkSource
 from judgesmith.experiments.blind_kinds import SeenKind, seen_kinds
-from judgesmith.metrics import Estimate, share_interval
-from judgesmith.metrics.record import Record
-from judgesmith.programs.benchmarking.comparator import Comparator
+from judgesmith.metrics import Estimate
+from judgesmith.metrics.records import Record
+from judgesmith.metrics.resampling import share_interval
+from judgesmith.programs.benchmarking import Comparator
 from judgesmith.signatures.perturbation import InjectedError, Target
 
 MODEL = "model"
@@ -99,18 +100,18 @@ def seen_errors(
         (item_of(one.source, one.better.text), item_of(one.source, one.worse.text)) for one in pairs
     )
     found = compare_pairs(asked, comparator, progress=progress)
-    refuse_unfinished([found.tally.problem])
-    if note is not None and found.tally.n_unanswered:
+    refuse_unfinished([found.tally.cause])
+    if note is not None and found.tally.cause:
         note(
             f"{found.tally.n_unanswered} of {len(pairs)} pairs that the comparator was checked "
-            f"with have no answer, for example: {found.tally.problem.rstrip('.')}."
+            f"with have no answer, for example: {found.tally.cause.text.rstrip('.')}."
         )
     signs, sources = found.signs, [one.source.id for one in pairs]
     answered = [place for place, sign in enumerate(signs.tolist()) if sign == sign]
     return SeenErrors(
         accuracy=share_interval(
             [int(signs[place] == 1) for place in answered],
-            items=[sources[place] for place in answered],
+            sources=[sources[place] for place in answered],
         ),
         similar=found.tally.n_similar / len(answered) if answered else float("nan"),
         n_unanswered=found.tally.n_unanswered,

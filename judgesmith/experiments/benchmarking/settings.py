@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import ConfigDict, Field, field_validator
 
 from judgesmith.errors import InputError
-from judgesmith.signatures.plain_faults import SettingsModel
+from judgesmith.signatures.plain_data import SettingsModel
 
 if TYPE_CHECKING:
     from judgesmith.signatures.perturbation import SubAspect

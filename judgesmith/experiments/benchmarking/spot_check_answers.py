@@ -24,7 +24,8 @@ from judgesmith.experiments.benchmarking.spot_check import (
 from judgesmith.experiments.formats import RawRows, open_rows
 from judgesmith.experiments.problems import DataError, Problem, shown
 from judgesmith.experiments.spreadsheet_cells import number_cell
-from judgesmith.metrics import Estimate, raw_agreement, share_interval
+from judgesmith.metrics import Estimate, percent_agreement
+from judgesmith.metrics.resampling import share_interval
 
 _WORDS = {"a": BETTER_A, "b": BETTER_B, "same": ALIKE, "=": ALIKE, "equal": ALIKE, "tie": ALIKE}
 
@@ -116,8 +117,8 @@ def read_spot_checks(paths: Sequence[str | Path], rows: Sequence[Row]) -> SpotCh
         raise DataError(problems)
     if not any(answer for own in filled.values() for answer in own.values()):
         raise InputError(
-            "no question is answered in these sheets; write into the column 'answer', and give "
-            "the file that holds the answers."
+            "no question is answered in these sheets.",
+            hint="write into the column 'answer', and give the file that holds the answers.",
         )
     return _summed(filled, checks)
 
@@ -144,12 +145,12 @@ def _summed(
             rater: _mean([own[name] == checks[name].right for name in own if own[name]])
             for rater, own in filled.items()
         },
-        agreement=raw_agreement(_table(filled, asked)) if len(filled) > 1 else math.nan,
+        agreement=percent_agreement(_table(filled, asked)) if len(filled) > 1 else math.nan,
     )
 
 
 def _share(told: Sequence[tuple[SpotCheck, bool]]) -> Estimate:
-    return share_interval([int(yes) for _, yes in told], items=[one.source_id for one, _ in told])
+    return share_interval([int(yes) for _, yes in told], sources=[one.source_id for one, _ in told])
 
 
 def _mean(yes: Sequence[bool]) -> float:

@@ -36,8 +36,9 @@ from judgesmith.experiments.scoring import Scored
 from judgesmith.experiments.written_scores import COLUMNS, sheet_cell
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.judging.runner import CONCURRENCY
-from judgesmith.programs.lm import AnyModel, stack_of
+from judgesmith.programs.lm import AnyModel, lm_client_of
 from judgesmith.programs.lm.errors import public_address
+from judgesmith.signatures.judgement import Cause, Reason
 
 FORMATS = ("parquet", "csv")
 """What rows of scores are written as."""
@@ -119,10 +120,10 @@ def score_addresses(
     files, kind = _files(inputs)
     if not overwrite:
         _refuse_full(output)
-    stack = stack_of(lm)
+    client = lm_client_of(lm)
     n_workers = None if address is not None else workers or processors()
     with (
-        in_environment(None if stack is None else stack.ledger),
+        in_environment(None if client is None else client.ledger),
         connected(address, n_workers=None if n_workers is None else n_workers + 1) as ray,
         _quietly_in_order(ray),
         _plain_faults(ray),
@@ -144,7 +145,7 @@ def score_addresses(
         write = scored.write_parquet if form == "parquet" else scored.write_csv
         write(output, mode="overwrite" if overwrite else "append")
         read = ray.data.read_parquet if form == "parquet" else ray.data.read_csv
-        return _counted(read(output).select_columns(["problem"]))
+        return _counted(read(output).select_columns(["problem", "reason"]))
 
 
 def _sheet_cells(table: Any) -> Any:
@@ -163,8 +164,9 @@ def _check_bare(address: str) -> None:
     named = public_address(address)
     if named.lower() != address.rstrip("/").lower():
         raise InputError(
-            f"{named} came with a user, password or query, which are not sent to workers; set what "
-            "opens the store in the environment of every node (AWS_PROFILE, AWS_ENDPOINT_URL)."
+            f"{named} came with a user, password or query, which are not sent to workers.",
+            hint="set what "
+            "opens the store in the environment of every node (AWS_PROFILE, AWS_ENDPOINT_URL).",
         )
 
 
@@ -178,13 +180,15 @@ def _files(inputs: Sequence[str]) -> tuple[list[str], str]:
         kind = next((kind for ending, kind in _READ.items() if name.endswith(ending)), None)
         if kind is None:
             raise InputError(
-                f"{public_address(file)}: expected an ending of {', '.join(_READ)}; name files "
-                "that have one, or a pattern of them."
+                f"{public_address(file)}: expected an ending of {', '.join(_READ)}.",
+                hint="name files that have one, or a pattern of them.",
             )
         kinds.setdefault(kind, file)
     if len(kinds) > 1:
         two = " and ".join(public_address(one) for one in list(kinds.values())[:2])
-        raise InputError(f"rows at addresses are read in one format; got {two}. Name one kind.")
+        raise InputError(
+            f"rows at addresses are read in one format; got {two}.", hint="name one kind."
+        )
     return files, next(iter(kinds))
 
 
@@ -221,8 +225,8 @@ def _refuse_full(output: str) -> None:
     chosen = fs.FileSelector(path, allow_not_found=True)
     if system.get_file_info(path).type == fs.FileType.File or system.get_file_info(chosen):
         raise ExistingFileError(
-            f"{public_address(output)} holds something; name an empty folder, or replace it with "
-            "--force."
+            f"{public_address(output)} holds something.",
+            hint="name an empty folder, or replace it with --force.",
         )
 
 
@@ -369,13 +373,16 @@ def _plain_faults(ray: Any) -> Iterator[None]:
 
 def _counted(problems: Any) -> Scored:
     """Return how many rows were written, and why some have no score."""
-    counts: Counter[str | None] = Counter()
+    counts: Counter[tuple[str | None, str | None]] = Counter()
     for batch in problems.iter_batches(batch_format="pyarrow"):
-        counts.update(batch["problem"].to_pylist())
+        pairs = zip(batch["problem"].to_pylist(), batch["reason"].to_pylist(), strict=True)
+        counts.update(pairs)
     n_rows = counts.total()
     if not n_rows:
         raise nothing_in("the inputs")
-    reasons: Mapping[str, int] = {
-        reason: n for reason, n in counts.most_common() if reason not in (None, "")
+    causes = {
+        Cause(Reason.read(code), problem): n
+        for (problem, code), n in counts.most_common()
+        if problem
     }
-    return Scored(n_rows=n_rows, n_unscored=sum(reasons.values()), reasons=reasons)
+    return Scored(n_rows=n_rows, n_unscored=sum(causes.values()), causes=causes)

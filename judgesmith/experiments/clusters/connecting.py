@@ -160,8 +160,8 @@ def _knock(address: str, named: str) -> None:
         return
     if scheme not in ("", "ray") or not port.isdecimal() or int(port) > _LAST_PORT:
         raise ClusterError(
-            f"{named or 'an empty name'} is no address of a cluster; give HOST:PORT, auto or "
-            "ray://HOST:PORT."
+            f"{named or 'an empty name'} is no address of a cluster.",
+            hint="give HOST:PORT, auto or ray://HOST:PORT.",
         )
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=_ANSWERS).close()

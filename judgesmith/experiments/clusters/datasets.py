@@ -62,7 +62,7 @@ def score_dataset(
         With a column of texts to judge.
     judge : SavedJudge, SavedPanel or SavedCalibrated
         Bound to its models, where it has several.
-    lm : dspy.LM, StackModel or None
+    lm : dspy.LM, ClientModel or None
         The model, as for ``ray_judging``.
     columns : ColumnMap, mapping, str or None
         Which columns hold what, as for ``stream_items``.
@@ -183,8 +183,8 @@ def _refuse_clashes(names: Sequence[str], kept: Sequence[str]) -> None:
         )
     if clashing := [name for name in kept if name in COLUMNS and name not in _IDS]:
         raise InputError(
-            f"the dataset has a column {clashing[0]!r}, and so has a row of scores; name the "
-            "columns to keep without it (keep=[…]), or rename it."
+            f"the dataset has a column {clashing[0]!r}, and so has a row of scores.",
+            hint="name the columns to keep without it (keep=[…]), or rename it.",
         )
 
 

@@ -38,7 +38,7 @@ from judgesmith.experiments.clusters.worker import (
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.judging.executors import with_own_models
 from judgesmith.programs.judging.runner import CONCURRENCY, judges_sources
-from judgesmith.programs.lm import AnyModel, LedgerError, ModelError, stack_of
+from judgesmith.programs.lm import AnyModel, LedgerError, ModelError, lm_client_of
 from judgesmith.programs.lm.limits import STOPPING, Stopped
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement
@@ -257,8 +257,8 @@ class RayJudging:
             item = piece.items[0]
             raise ClusterError(
                 f"{piece.n_losses} workers ended over the same {len(piece.items)} rows, the first "
-                f"of which is {item.source_id or item.key!r}: {said_by_ray(fault)}. Give workers "
-                "more memory, or score these rows without --engine ray."
+                f"of which is {item.source_id or item.key!r}: {said_by_ray(fault)}.",
+                hint="give workers more memory, or score these rows without --engine ray.",
             )
         if hand.waiting is None:
             self._await(hand)
@@ -289,7 +289,8 @@ def refuse_unfit(judge: AnySaved, *, workers: int | None, concurrency: int) -> N
     if judges_sources(judge):
         raise InputError(
             "the judge compares all responses to a source with each other, and workers are given "
-            "rows in pieces; leave --engine ray out, which reads all rows first."
+            "rows in pieces.",
+            hint="leave --engine ray out, which reads all rows first.",
         )
 
 
@@ -308,7 +309,7 @@ def ray_judging(
     ----------
     judge : SavedJudge, SavedPanel or SavedCalibrated
         Bound to its models, where it has several.
-    lm : dspy.LM, StackModel or None
+    lm : dspy.LM, ClientModel or None
         The model; None takes DSPy's current one, or the offline model. Workers make it again, with
         keys from the environment of their own machine.
     address : str or None
@@ -337,8 +338,8 @@ def ray_judging(
     refuse_unfit(judge, workers=workers, concurrency=concurrency)
     judge, lm = with_own_models(judge, lm)
     recipe = JudgeRecipe.of(judge, lm)
-    stack = stack_of(lm)
-    ledger = None if stack is None else stack.ledger
+    client = lm_client_of(lm)
+    ledger = None if client is None else client.ledger
     with in_environment(ledger), connected(address, n_workers=workers) as ray:
         home = own_address() if recipe.is_of_one_machine else None
         if home is not None and (others := nodes_elsewhere(ray, home)):

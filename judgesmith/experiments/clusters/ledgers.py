@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from judgesmith.programs.lm import Ledger
+from judgesmith.programs.lm import ResponseCache
 from judgesmith.programs.lm.cache.store import is_postgres, shown_place
 
 VARIABLE = "JUDGESMITH_LEDGER"
@@ -27,7 +27,7 @@ def is_of_one_machine(told: str | None) -> bool:
     return told is not None and not is_postgres(told)
 
 
-def told_of(ledger: Ledger | None) -> str | None:
+def told_of(ledger: ResponseCache | None) -> str | None:
     """Return where a ledger is, as it may travel: a path, or an address without password."""
     if ledger is None:
         return None
@@ -67,7 +67,7 @@ def ledger_here(told: str | None) -> str | None:
 
 
 @contextmanager
-def in_environment(ledger: Ledger | None) -> Iterator[None]:
+def in_environment(ledger: ResponseCache | None) -> Iterator[None]:
     """Put the whole address of a database where processes find it that are started in a block."""
     address = getattr(ledger, "address", None)
     if address is None:

@@ -16,12 +16,12 @@ from judgesmith.experiments.clusters.ledgers import is_of_one_machine, ledger_he
 from judgesmith.programs.artifacts.record import kind_of
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedHolder
-from judgesmith.programs.lm import AnyModel, Budget, Price, StackModel, stack_model, stack_of
+from judgesmith.programs.lm import AnyModel, Budget, ClientModel, Price, client_model, lm_client_of
 from judgesmith.programs.lm.factory import refuse_unnamed
 from judgesmith.programs.lm.limits import Retry
 
 if TYPE_CHECKING:
-    from judgesmith.programs.lm.client import Stack
+    from judgesmith.programs.lm.client import LMClient
 
 _CEILINGS = ("max_tokens", "max_completion_tokens")
 
@@ -33,7 +33,7 @@ class ModelRecipe:
     Attributes
     ----------
     settings : dict of str to object
-        Arguments of ``stack_model``: name, address, ledger, limits, sampling.
+        Arguments of ``client_model``: name, address, ledger, limits, sampling.
     budget : Budget
         Ceilings of the run, whoever asks.
     run_id : str
@@ -55,7 +55,7 @@ class ModelRecipe:
 
     @classmethod
     def of(cls, lm: AnyModel) -> ModelRecipe:
-        """Return the recipe of a model that ``model`` or ``stack_model`` made.
+        """Return the recipe of a model that ``model`` or ``client_model`` made.
 
         Raises
         ------
@@ -64,37 +64,37 @@ class ModelRecipe:
 
         Examples
         --------
-        >>> recipe = ModelRecipe.of(stack_model("openai/m", ledger=None))
+        >>> recipe = ModelRecipe.of(client_model("openai/m", ledger=None))
         >>> recipe.made().model, "key" in repr(recipe)
         ('openai/m', False)
         """
-        stack = stack_of(lm)
-        if stack is None:
+        client = lm_client_of(lm)
+        if client is None:
             raise InputError(
                 "workers make their models again, which takes one from judgesmith.model(…); got "
                 f"{type(lm).__name__}."
             )
         refuse_unnamed([lm])
-        _check_movable(stack)
+        _check_movable(client)
         recipe = _recipe_of(lm)
         return cls(
             settings={
                 "name": recipe["name"],
                 "api_base": recipe["api_base"],
-                "ledger": told_of(stack.ledger),
+                "ledger": told_of(client.ledger),
                 "rpm": recipe["rpm"],
                 "tpm": recipe["tpm"],
                 "timeout": recipe["timeout"],
                 **_sampling_of(lm),
             },
-            budget=stack.budget,
-            run_id=stack.run_id,
-            price=stack.price,
-            retry=stack.retry,
-            endpoint=stack.endpoint,
+            budget=client.budget,
+            run_id=client.run_id,
+            price=client.price,
+            retry=client.retry,
+            endpoint=client.endpoint,
         )
 
-    def made(self) -> StackModel:
+    def made(self) -> ClientModel:
         """Return the model, made in this process.
 
         Raises
@@ -103,7 +103,7 @@ class ModelRecipe:
             If answers would come from elsewhere than where the recipe was written.
         """
         budget = self.budget
-        made = stack_model(
+        made = client_model(
             **{**self.settings, "ledger": ledger_here(self.settings["ledger"])},
             max_calls=budget.max_calls,
             max_tokens=budget.max_tokens,
@@ -113,11 +113,11 @@ class ModelRecipe:
             retry=self.retry,
             run_id=self.run_id,
         )
-        if made.stack.endpoint != self.endpoint:
+        if made.client.endpoint != self.endpoint:
             raise InputError(
-                f"{made.model} is at {made.stack.endpoint} here and at {self.endpoint} where "
-                "scoring was started; give --api-base, or set the same address in the "
-                "environment of every node."
+                f"{made.model} is at {made.client.endpoint} here and at {self.endpoint} where "
+                "scoring was started.",
+                hint="give --api-base, or set the same address in the environment of every node.",
             )
         return made
 
@@ -131,37 +131,42 @@ def _others(judge: AnySaved) -> Mapping[str, AnyModel]:
 
 
 def _recipe_of(lm: AnyModel) -> Mapping[str, Any]:
-    holder: Any = lm if isinstance(lm, StackModel) else lm._engine_spec
+    holder: Any = lm if isinstance(lm, ClientModel) else lm._engine_spec
     found: Mapping[str, Any] = holder.recipe
     return found
 
 
 def _sampling_of(lm: AnyModel) -> dict[str, Any]:
-    if isinstance(lm, StackModel):
+    if isinstance(lm, ClientModel):
         return {"temperature": lm.temperature, "max_output_tokens": lm.max_tokens}
     given = {name: value for name, value in lm.kwargs.items() if value is not None}
     temperature = given.pop("temperature", None)
     ceilings = [given.pop(name) for name in _CEILINGS if name in given]
     if given:
         raise InputError(
-            f"workers make models with a temperature and a ceiling on answers; got the setting "
-            f"{min(given)}, too. Leave it out."
+            "workers make models with a temperature and a ceiling on answers; got the setting "
+            f"{min(given)}, too.",
+            hint="leave it out.",
         )
     return {"temperature": temperature, "max_output_tokens": next(iter(ceilings), None)}
 
 
-def _check_movable(stack: Stack) -> None:
+def _check_movable(client: LMClient) -> None:
     """Refuse a model that other processes cannot ask as this one does."""
-    if stack.tape is not None:
-        raise InputError("what workers ask is neither recorded nor replayed; leave this out.")
-    if stack.ledger is None and (stack.budget != Budget() or stack.limits is not None):
+    if client.tape is not None:
         raise InputError(
-            "workers share a budget and a rate through the ledger, and there is none; name one."
+            "what workers ask is neither recorded nor replayed.", hint="leave this out."
         )
-    if getattr(stack.engine, "_has_secrets", False):
+    if client.ledger is None and (client.budget != Budget() or client.limits is not None):
         raise InputError(
-            "an address with a password or key in it is not sent to workers; set it in the "
-            "environment of every node (OPENAI_API_BASE), and leave --api-base out."
+            "workers share a budget and a rate through the ledger, and there is none.",
+            hint="name one.",
+        )
+    if getattr(client.engine, "_has_secrets", False):
+        raise InputError(
+            "an address with a password or key in it is not sent to workers.",
+            hint="set it in the "
+            "environment of every node (OPENAI_API_BASE), and leave --api-base out.",
         )
 
 
@@ -211,7 +216,7 @@ class JudgeRecipe:
             parts={name: ModelRecipe.of(one) for name, one in parts.items()},
         )
 
-    def made(self) -> tuple[AnySaved, StackModel, tuple[StackModel, ...]]:
+    def made(self) -> tuple[AnySaved, ClientModel, tuple[ClientModel, ...]]:
         """Return the judge bound to its models, the model for the rest, and all models, once each.
 
         Raises
@@ -232,9 +237,9 @@ class JudgeRecipe:
                 f"the judge is {judge.fingerprint} here and {self.fingerprint} where scoring was "
                 "started; install the same version of judgesmith on every node."
             )
-        made: list[tuple[ModelRecipe, StackModel]] = []
+        made: list[tuple[ModelRecipe, ClientModel]] = []
 
-        def model_of(recipe: ModelRecipe) -> StackModel:
+        def model_of(recipe: ModelRecipe) -> ClientModel:
             for known, one in made:
                 if known == recipe:
                     return one

@@ -11,10 +11,17 @@ from dataclasses import dataclass
 from judgesmith.errors import InputError, JudgesmithError
 from judgesmith.experiments.clusters.connecting import own_address
 from judgesmith.experiments.clusters.recipes import JudgeRecipe
-from judgesmith.programs.judging.executors import Asker, calls_per_item
+from judgesmith.programs.judging.executors import Executor, calls_per_item
 from judgesmith.programs.judging.rows import usage_of
-from judgesmith.programs.judging.runner import OneByOne, attempted, beginning, readable_of
-from judgesmith.programs.lm import LedgerError, ModelError, StackModel, Usage, stack_of
+from judgesmith.programs.judging.runner import OneByOne, beginning, readable_of
+from judgesmith.programs.lm import (
+    BudgetSpent,
+    ClientModel,
+    LedgerError,
+    ModelError,
+    Usage,
+    lm_client_of,
+)
 from judgesmith.programs.lm.limits import STOPPING, Stopped
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement
@@ -145,7 +152,7 @@ class Worker:
         self._life = uuid.uuid4().hex
         self._n_workers = n_workers
         self._home = home
-        self._models: tuple[StackModel, ...] = ()
+        self._models: tuple[ClientModel, ...] = ()
         self._busy = self._n_answered = self._n_refused = 0
         self._places = asyncio.Semaphore(concurrency)
         self._moved = asyncio.Event()
@@ -168,7 +175,7 @@ class Worker:
             if self._home is not None and self._node != self._home:
                 raise InputError(elsewhere(self._node, self._home))
             judge, lm, self._models = recipe.made()
-            self._work = OneByOne(Asker.of(judge, lm), readable_of(lm))
+            self._work = OneByOne(Executor.of(judge, lm), readable_of(lm))
             self._may_begin = beginning(self._n_workers * calls_per_item(judge), lm)
         except JudgesmithError as fault:
             return Fault.of(fault)
@@ -199,21 +206,22 @@ class Worker:
             STOPPING.check()
             self._busy += 1
             try:
-                judgement, fault = await attempted(self._work, text.item)
+                judgement = await self._work.done(text.item)
+                self._n_answered += 1
+            except (BudgetSpent, ModelError) as fault:
+                judgement = self._work.failed(text.item, fault)
+                self._n_refused += isinstance(fault, ModelError)
+                refused = self._n_answered == 0 and self._n_refused >= ENOUGH_REFUSED
+                if refused and isinstance(fault, ModelError):
+                    raise
             finally:
                 self._busy -= 1
                 self._moved.set()
-        if fault is None:
-            self._n_answered += 1
-        elif isinstance(fault, ModelError):
-            self._n_refused += 1
-            if self._n_answered == 0 and self._n_refused >= ENOUGH_REFUSED:
-                raise fault
         return judgement
 
     def _done(self, judgements: Sequence[Judgement], fault: Fault | None) -> Done:
-        stacks = [stack for one in self._models if (stack := stack_of(one)) is not None]
-        notes = (note for stack in stacks for note in stack.adaptations)
+        clients = [client for one in self._models if (client := lm_client_of(one)) is not None]
+        notes = (note for client in clients for note in client.adaptations)
         return Done(
             judgements=tuple(judgements),
             fault=fault,

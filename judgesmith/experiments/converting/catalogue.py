@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from pathlib import Path
 
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, did_you_mean
 from judgesmith.experiments.converting.conversion import Conversion
 from judgesmith.experiments.converting.dual_eval import NLG_DUALEVAL
 from judgesmith.experiments.converting.hanna import HANNA
@@ -61,9 +60,11 @@ def conversion_named(name: str) -> Conversion:
     plain = name.strip().casefold().replace("_", "-")
     if plain in CONVERSIONS:
         return CONVERSIONS[plain]
-    like = difflib.get_close_matches(plain, CONVERSIONS, n=1)
-    meant = f"did you mean {like[0]}?" if like else "choose one that 'judgesmith data list' names."
-    raise InputError(f"there is no conversion {name}; {meant}")
+    others = "choose one that 'judgesmith data list' names."
+    raise InputError(
+        f"there is no conversion {name}.",
+        hint=did_you_mean(plain, CONVERSIONS, cutoff=0.6) or others,
+    )
 
 
 def check_names(conversion: Conversion, paths: Iterable[Path]) -> None:
@@ -87,6 +88,7 @@ def check_names(conversion: Conversion, paths: Iterable[Path]) -> None:
         owners = [one.name for one in CONVERSIONS.values() if name in one.file_names]
         if owners and conversion.name not in owners:
             raise InputError(
-                f"{path.name} is a file of {' and '.join(owners)}; convert it as that, or, if it "
-                f"is of {conversion.name}, give it another name."
+                f"{path.name} is a file of {' and '.join(owners)}.",
+                hint="convert it as that, or, if it "
+                f"is of {conversion.name}, give it another name.",
             )

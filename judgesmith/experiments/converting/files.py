@@ -46,9 +46,11 @@ class PublishedFiles:
 
     def __init__(self, paths: Sequence[Path]) -> None:
         if not paths:
-            raise InputError("there is nothing to convert; name the files that were published.")
+            raise InputError(
+                "there is nothing to convert.", hint="name the files that were published."
+            )
         if any(str(path) == STANDARD_INPUT for path in paths):
-            raise InputError("published files are read more than once; name files, not -.")
+            raise InputError("published files are read more than once.", hint="name files, not -.")
         self.paths = tuple(paths)
         self.left_out: Counter[str] = Counter()
         self.changed: Counter[str] = Counter()

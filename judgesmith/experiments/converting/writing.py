@@ -152,4 +152,6 @@ def _nothing_left(files: PublishedFiles) -> Exception:
     if not files.left_out:
         return nothing_in(", ".join(path.name for path in files.paths))
     reasons = ", ".join(f"{reason}: {n}" for reason, n in files.left_out.items())
-    return InputError(f"nothing in the files is of this data set ({reasons}); name another one.")
+    return InputError(
+        f"nothing in the files is of this data set ({reasons}).", hint="name another one."
+    )

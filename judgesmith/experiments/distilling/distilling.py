@@ -13,8 +13,7 @@ from judgesmith.experiments.distilling.examples import Example, example_of
 from judgesmith.experiments.distilling.overlap import KnownInputs
 from judgesmith.experiments.distilling.sampling import Sample, sample
 from judgesmith.experiments.distilling.settings import DistilSettings
-from judgesmith.programs.artifacts.derived import narrowed, pointed_rubric
-from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved, narrowed, pointed_rubric
 from judgesmith.programs.families.judge_models import DistilledJudge
 from judgesmith.programs.judging.executors import calls_per_item
 from judgesmith.programs.judging.prompts import Template

@@ -9,8 +9,7 @@ from typing import Any
 from judgesmith.experiments.distilling.sampling import Sampled
 from judgesmith.programs.families.ensemble.merging import share_of
 from judgesmith.programs.families.forms import DISTILLED
-from judgesmith.programs.families.forms.annotators import answer_in_form
-from judgesmith.programs.families.steps.annotator_answers import errors_of
+from judgesmith.programs.families.forms.annotators import answer_in_form, errors_of
 from judgesmith.programs.judging.prompts import Template
 from judgesmith.programs.judging.runner import was_not_asked
 from judgesmith.signatures.family_configs import MOST_ERRORS

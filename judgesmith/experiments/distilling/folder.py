@@ -72,8 +72,8 @@ def read_summary(folder: Path) -> dict[str, Any]:
     summary = _summary_in(folder)
     if summary is None:
         raise InputError(
-            f"{folder} holds no distillation data; name the folder that judgesmith distil has "
-            "written."
+            f"{folder} holds no distillation data.",
+            hint="name the folder that judgesmith distil has written.",
         )
     return summary
 

@@ -17,8 +17,9 @@ from judgesmith.experiments.drifting.snapshot import (
     Snapshot,
     is_score,
 )
-from judgesmith.metrics import distribution_shift, holm, share_shift
-from judgesmith.metrics.record import Record
+from judgesmith.metrics import holm
+from judgesmith.metrics.comparing import distribution_shift, share_shift
+from judgesmith.metrics.records import Record
 from judgesmith.programs.artifacts.record import SavedJudgeError, SavedRecord
 from judgesmith.programs.artifacts.saved_ensembles import SavedCalibrated, SavedHolder
 from judgesmith.signatures.aggregation import Calibration
@@ -206,8 +207,8 @@ def read_snapshot(plain: Mapping[str, Any]) -> Snapshot:
         return Snapshot.model_validate(plain)
     except ValidationError:
         raise SavedJudgeError(
-            "what the judge says of the texts it was made with cannot be read; compile it again, "
-            "or compare with other scores, by --against."
+            "what the judge says of the texts it was made with cannot be read.",
+            hint="compile it again, or compare with other scores, by --against.",
         ) from None
 
 

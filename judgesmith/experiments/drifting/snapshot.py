@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 from judgesmith.experiments.drifting.measured import CRITERION, SCORE, labels_of, numbers_of
 from judgesmith.experiments.suggesting.marks import was_chosen
-from judgesmith.metrics import effective_size
+from judgesmith.metrics.resampling import effective_size
 from judgesmith.signatures import Judgement, RatedItem
 
 N_POINTS = 101

@@ -45,14 +45,15 @@ def made_before(folder: Path, run: str, *, force: bool) -> dict[str, Any] | None
     found = stated_in(folder / SUMMARY)
     if found is None or found.get("kind") != "adapter":
         raise ExistingFileError(
-            f"{folder} is there and holds no adapter of judgesmith finetune; name another folder."
+            f"{folder} is there and holds no adapter of judgesmith finetune.",
+            hint="name another folder.",
         )
     if force:
         return None
     if found.get("run") != run:
         raise ExistingFileError(
-            f"{folder} holds an adapter of another run ({found.get('run')}, this is {run}); name "
-            "another folder, or replace it with --force."
+            f"{folder} holds an adapter of another run ({found.get('run')}, this is {run}).",
+            hint="name another folder, or replace it with --force.",
         )
     return found
 

@@ -91,7 +91,7 @@ def _chats_in(path: Path) -> list[Turns]:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as fault:
         raise InputError(
-            f"{path}: cannot be read; write the data again with judgesmith distil."
+            f"{path}: cannot be read.", hint="write the data again with judgesmith distil."
         ) from fault
     lines = text.removesuffix("\n").split("\n") if text else []
     return [_chat(line, f"{path}:{number}") for number, line in enumerate(lines, start=1)]
@@ -111,7 +111,7 @@ def _chat(line: str, where: str) -> Turns:
     )
     if not is_chat or turns is None:
         raise InputError(
-            f"{where}: expected messages of {', '.join(_ROLES)}; write the data again with "
-            "judgesmith distil."
+            f"{where}: expected messages of {', '.join(_ROLES)}.",
+            hint="write the data again with judgesmith distil.",
         )
     return [{"role": one["role"], "content": one["content"]} for one in turns]

@@ -74,8 +74,8 @@ class Recipe(BaseModel):
     def _steps_of_whole_batches(self) -> Self:
         if self.batch % self.at_once:
             raise InputError(
-                f"{self.batch} examples per step do not come in batches of {self.at_once} at once; "
-                "choose a number that divides them."
+                f"{self.batch} examples per step do not come in batches of {self.at_once} at once.",
+                hint="choose a number that divides them.",
             )
         return self
 

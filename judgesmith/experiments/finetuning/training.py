@@ -96,8 +96,8 @@ def trained(
         train, held = ([*_fitting(tokenizer, base, part, recipe)] for part in _parts(chats))
         if not train:
             raise InputError(
-                f"all {len(chats.train)} examples are longer than {recipe.longest} tokens; give a "
-                "larger --longest."
+                f"all {len(chats.train)} examples are longer than {recipe.longest} tokens.",
+                hint="give a larger --longest.",
             )
         trainer = _trainer(found, base, tokenizer, train, held, recipe, scratch)
         _tell_steps(trainer, found["transformers"], progress)
@@ -139,7 +139,8 @@ OWNER/NAME.
     is_folder = base != "" and Path(base).is_dir()
     if not is_folder and not _NAME.fullmatch(base):
         raise InputError(
-            f"there is no folder {base[:80]!r}; name one that is there, or a model as OWNER/NAME."
+            f"there is no folder {base[:80]!r}.",
+            hint="name one that is there, or a model as OWNER/NAME.",
         )
 
 
@@ -200,8 +201,8 @@ def _tokenizer(transformers: Any, base: str) -> Any:
         raise InputError(f"{base}: no model can be read: {said.rstrip('.')}.") from fault
     if not tokenizer.chat_template:
         raise InputError(
-            f"{base}: the model knows no chats, as it has no chat template; take one that was "
-            "trained to follow instructions."
+            f"{base}: the model knows no chats, as it has no chat template.",
+            hint="take one that was trained to follow instructions.",
         )
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
@@ -216,7 +217,8 @@ def _fitting(tokenizer: Any, base: str, chats: Sequence[Turns], recipe: Recipe) 
             text = tokenizer.apply_chat_template(chat, tokenize=False)
         except Exception as fault:  # templates are programs, and raise what they like
             raise InputError(
-                f"{base}: its chat template takes no system message: {fault}; take another model."
+                f"{base}: its chat template takes no system message: {fault}.",
+                hint="take another model.",
             ) from fault
         if len(tokenizer(text, add_special_tokens=False)["input_ids"]) <= recipe.longest:
             kept.append(chat)

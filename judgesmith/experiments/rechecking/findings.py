@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judgesmith.experiments.rechecking.settings import RecheckSettings
-from judgesmith.metrics.estimate import Estimate
-from judgesmith.metrics.record import Record, plain
+from judgesmith.metrics.records import Estimate, Record, plain
 from judgesmith.signatures import Scale
 
 

@@ -16,13 +16,12 @@ from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.judging.executors import with_own_models
 from judgesmith.programs.judging.runner import (
     CONCURRENCY,
-    NOT_REACHED,
     judges_sources,
     readable_of,
     was_not_asked,
 )
-from judgesmith.programs.lm import stack_of
-from judgesmith.signatures import Judgement
+from judgesmith.programs.lm import lm_client_of
+from judgesmith.signatures import Judgement, Reason
 
 if TYPE_CHECKING:
     import dspy
@@ -52,7 +51,8 @@ def check_golden(judge: AnySaved) -> None:
     if len([one for one in judge.golden if one.judgement.score is not None]) < _FEWEST:
         raise RecheckError(
             f"the judge has {len(judge.golden)} golden items, and at least {_FEWEST} with a score "
-            "are needed; compile it with rows held out (--holdout) and without --no-texts."
+            "are needed.",
+            hint="compile it with rows held out (--holdout) and without --no-texts.",
         )
 
 
@@ -116,8 +116,8 @@ def recheck_judge(
             for one in lms:
                 # That nothing can be read any more is a finding here, not a fault of the set-up.
                 asking.enter_context(readable_of(one).forgiving())
-                if (stack := stack_of(one)) is not None:
-                    asking.enter_context(stack.in_round(start + number))
+                if (client := lm_client_of(one)) is not None:
+                    asking.enter_context(client.in_round(start + number))
             items = [one.item for one in golden]
             again.append(
                 judge_items(judge, items, lm=lm, concurrency=concurrency, progress=progress)
@@ -137,16 +137,16 @@ def recheck_judge(
 def _refuse_unasked(judgements: Sequence[Judgement]) -> None:
     """Refuse to judge a model by questions that it did not get, or could not answer."""
     unasked = [one for one in judgements if was_not_asked(one)]
-    lost = [one for one in judgements if (one.problem or "").startswith(NOT_REACHED)]
+    lost = [one for one in judgements if one.reason is Reason.UNREACHABLE]
     if unasked:
         why = (unasked[0].problem or "").rstrip(".")
         raise RecheckError(
-            f"{len(unasked)} of {len(judgements)} golden items were {why}; give the same command "
-            "with a larger budget, and it goes on from there."
+            f"{len(unasked)} of {len(judgements)} golden items were {why}.",
+            hint="give the same command with a larger budget, and it goes on from there.",
         )
     if lost:
         why = (lost[0].problem or "").rstrip(".")
         raise RecheckError(
-            f"{len(lost)} of {len(judgements)} golden items got no answer: {why}; "
-            "wait, and give the same command again: it goes on from there."
+            f"{len(lost)} of {len(judgements)} golden items got no answer: {why}.",
+            hint="wait, and give the same command again: it goes on from there.",
         )

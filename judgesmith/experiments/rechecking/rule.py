@@ -30,7 +30,7 @@ from judgesmith.metrics.comparing.repeats import (
     score_moves,
     score_shift,
 )
-from judgesmith.metrics.estimate import Estimate
+from judgesmith.metrics.records import Estimate
 from judgesmith.programs.artifacts.record import GoldenItem
 from judgesmith.signatures import Judgement, Scale
 

@@ -114,11 +114,14 @@ def read_run(folder: str | Path) -> ReportRun:
     path = Path(folder)
     if not (path / RUN_FILE).is_file():
         raise MissingFileError(
-            f"{folder} is no folder that 'judgesmith experiment' made; name one with a {RUN_FILE}."
+            f"{folder} is no folder that 'judgesmith experiment' made.",
+            hint=f"name one with a {RUN_FILE}.",
         )
     names = _read(path / RUN_FILE, RunNames, remedy=_RESTORE)
     if not (path / BOARD).is_file():
-        raise MissingFileError(f"{folder} has no {BOARD} yet; wait for its run, or {_AGAIN}.")
+        raise MissingFileError(
+            f"{folder} has no {BOARD} yet.", hint=f"wait for its run, or {_AGAIN}."
+        )
     board = _read(path / BOARD, Board, remedy=_AGAIN)
     if board.run != names.run:
         raise InputError(

@@ -280,16 +280,19 @@ def check_run(folder: Path, run: str, *, overwrite: bool = False) -> dict[str, A
     except (OSError, ValueError):
         found = None
     if not isinstance(found, dict) or found.get("schema") != SCHEMA or "cells" not in found:
-        raise ExistingFileError(f"{folder} is there and holds no experiment; name another folder.")
+        raise ExistingFileError(
+            f"{folder} is there and holds no experiment.", hint="name another folder."
+        )
     if found.get("run") != run and not overwrite:
         raise ExistingFileError(
-            f"{folder} holds the run of another specification ({found.get('run')}, this is {run}); "
-            "name another folder, or replace it with --force."
+            f"{folder} holds the run of another specification ({found.get('run')}, this is {run}).",
+            hint="name another folder, or replace it with --force.",
         )
     if found.get("run") != run and is_anyone_at_work(folder / "claims"):
         raise ExistingFileError(
             f"{folder} holds the run of another specification ({found.get('run')}, this is {run}), "
-            "and a process is at work on it; wait for its end, or name another folder."
+            "and a process is at work on it.",
+            hint="wait for its end, or name another folder.",
         )
     return found
 

@@ -13,11 +13,12 @@ from judgesmith.experiments.besides import besides
 from judgesmith.experiments.chosen_versions import original_places
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.judged_rows import JudgedRows
+from judgesmith.experiments.score_rows import value_in
 from judgesmith.experiments.targets import Targets
-from judgesmith.metrics.record import plain
-from judgesmith.optimizers import JudgedTable
+from judgesmith.metrics.records import plain
+from judgesmith.optimizers import PredictionTable
+from judgesmith.optimizers.predictions import prediction_table
 from judgesmith.optimizers.splitting import split_by_source
-from judgesmith.optimizers.table import judged_table
 from judgesmith.programs.judging.rows import score_row
 from judgesmith.signatures import Judgement, Scale
 
@@ -74,10 +75,10 @@ def places_held_out(
 
 def table_held_out(
     dataset: DataSet, targets: Targets, places: Places, judgements: Sequence[Judgement]
-) -> JudgedTable:
+) -> PredictionTable:
     """Return what a judge says of the rows held out beside what people said."""
     human = oriented(targets)[places]
-    return judged_table(
+    return prediction_table(
         judgements,
         human,
         sources=dataset.groups[places],
@@ -110,7 +111,7 @@ def score_rows(
     ]
 
 
-def table_of_rows(rows: Sequence[Mapping[str, Any]]) -> JudgedTable:
+def table_of_rows(rows: Sequence[Mapping[str, Any]]) -> PredictionTable:
     """Return the table of rows that ``score_rows`` made.
 
     Examples
@@ -119,12 +120,12 @@ def table_of_rows(rows: Sequence[Mapping[str, Any]]) -> JudgedTable:
     >>> table_of_rows([row, row | {"score": 3.0, "problem": None}]).n_unscored
     1
     """
-    return JudgedTable(
+    return PredictionTable(
         predicted=_numbers(row["score"] for row in rows),
         human=_numbers(row["human"] for row in rows),
         sources=np.asarray([row["group"] for row in rows], dtype=np.intp),
         systems=np.asarray([str(row["system_id"]) for row in rows]),
-        problems=tuple(row["problem"] for row in rows),
+        problems=tuple(value_in(row)[1] for row in rows),
     )
 
 
@@ -132,7 +133,7 @@ def beside_agreement(
     dataset: DataSet,
     targets: Targets,
     places: Places,
-    table: JudgedTable,
+    table: PredictionTable,
     *,
     scale: Scale | None,
     ranks: bool,
@@ -152,7 +153,7 @@ def beside_agreement(
         scored_by="score",
         seen=np.zeros(len(rated), dtype=bool),
         knows_seen=True,
-        table=JudgedTable(
+        table=PredictionTable(
             predicted=predicted,
             human=oriented(targets)[rated],
             sources=dataset.groups[rated],

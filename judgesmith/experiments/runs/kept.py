@@ -111,8 +111,9 @@ def changed(place: Path, what: str) -> InputError:
 command 'judgesmith experiment' of this run makes the cell again from the answers on record.
     """
     return InputError(
-        f"{place}: {what}; remove the folder {place.parent}, and the command 'judgesmith "
-        "experiment' of this run makes the cell again from the answers on record."
+        f"{place}: {what}.",
+        hint=f"remove the folder {place.parent}, and the command 'judgesmith "
+        "experiment' of this run makes the cell again from the answers on record.",
     )
 
 

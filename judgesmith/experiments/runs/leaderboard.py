@@ -17,9 +17,10 @@ from judgesmith.experiments.runs.heldout import table_of_rows
 from judgesmith.experiments.runs.over_seeds import SeedsBlock, over_seeds
 from judgesmith.experiments.runs.running import progressed
 from judgesmith.experiments.specs import Cell, Spec, cells_of
-from judgesmith.metrics import Level, PairedEstimate, holm, paired_interval
-from judgesmith.metrics.record import plain
-from judgesmith.optimizers import JudgedTable
+from judgesmith.metrics import PairedEstimate, agreement_difference, holm
+from judgesmith.metrics.correlation import Level
+from judgesmith.metrics.records import plain
+from judgesmith.optimizers import PredictionTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,7 +204,7 @@ def why_unranked(spec: Spec) -> str:
 def _ranked(
     cells: Sequence[Cell],
     results: Mapping[str, Mapping[str, Any] | None],
-    tables: Mapping[str, JudgedTable],
+    tables: Mapping[str, PredictionTable],
     level: Level,
 ) -> list[Line]:
     lines = []
@@ -228,7 +229,7 @@ def _ranked(
 def _compared(
     lines: Sequence[Line],
     rows: Mapping[str, Sequence[Mapping[str, Any]]],
-    tables: Mapping[str, JudgedTable],
+    tables: Mapping[str, PredictionTable],
     *,
     level: Level,
     seed: int,
@@ -253,12 +254,12 @@ def _compared(
 
 
 def _difference(
-    first: JudgedTable, best: JudgedTable, level: Level, seed: int, draws: int
+    first: PredictionTable, best: PredictionTable, level: Level, seed: int, draws: int
 ) -> PairedEstimate:
-    return paired_interval(
+    return agreement_difference(
+        best.human,
         first.predicted,
         best.predicted,
-        best.human,
         sources=best.sources,
         systems=best.systems,
         statistic="q",
@@ -268,7 +269,7 @@ def _difference(
     )
 
 
-def _n_systems(table: JudgedTable) -> int:
+def _n_systems(table: PredictionTable) -> int:
     """Return how many systems have a scored row."""
     assert table.systems is not None  # rows of a cell name theirs
     scored = ~np.isnan(table.predicted) & ~np.isnan(table.human)

@@ -145,7 +145,7 @@ class Maker:
             judged,
             Judged(
                 name=found.saved.fingerprint,
-                agreement=found.saved.agreement,
+                agreement=found.saved.agreement.plain,
                 rows={name: found.saved.rows[name] for name in ("train", "select", "unrated")},
                 scale=found.saved.scale,
                 ranks=judges_sources(found.saved),
@@ -191,17 +191,18 @@ class Maker:
         )
         if not isinstance(scores, Scores):
             raise InputError(
-                f"{judge.recorded}: {scores.label} compares two responses and scores none; name "
-                "a judge that scores."
+                f"{judge.recorded}: {scores.label} compares two responses and scores none.",
+                hint="name a judge that scores.",
             )
         found = rows_of_scores(scores, dataset, targets, answers=own_scale)
         own = np.searchsorted(targets.rated, places).tolist()
-        values, problems = found.table.predicted, found.table.problems
+        values, causes = found.table.predicted, found.table.problems
         judged = [
             found.judgements[i].model_copy(
                 update={
                     "score": None if np.isnan(values[i]) else float(values[i]),
-                    "problem": problems[i] if problems else None,
+                    "problem": None if causes[i] is None else causes[i].text,
+                    "reason": None if causes[i] is None else causes[i].reason,
                 }
             )
             for i in own

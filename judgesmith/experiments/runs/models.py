@@ -164,13 +164,13 @@ class RunModels:
         ModelError
             If the provider of one needs a key, and none is in the environment.
         """
-        from judgesmith.programs.lm import stack_of
+        from judgesmith.programs.lm import lm_client_of
 
         if self.replay or (self.ledger is not None and self.ledger.exists()):
             return
         for lm in self.check(cells):
-            stack = stack_of(lm)
-            check = getattr(stack.engine if stack else None, "check_key", None)
+            client = lm_client_of(lm)
+            check = getattr(client.engine if client else None, "check_key", None)
             if check is not None:
                 check()
 
@@ -219,6 +219,6 @@ def _check_priced(name: str, entry: str | None) -> None:
         model(name, ledger=None, max_usd=1.0)
     except ValueError:
         raise InputError(
-            f"budget.usd needs the price of {name}, and none is known; give models.{entry or name}"
-            ".price as IN,OUT, in dollars per million tokens."
+            f"budget.usd needs the price of {name}, and none is known.",
+            hint=f"give models.{entry or name}.price as IN,OUT, in dollars per million tokens.",
         ) from None

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judgesmith.metrics import Level
-from judgesmith.metrics.record import plain
+from judgesmith.metrics.correlation import Level
+from judgesmith.metrics.records import plain
 
 if TYPE_CHECKING:
     from judgesmith.experiments.runs.leaderboard import Block, Line

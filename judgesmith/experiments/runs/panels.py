@@ -61,15 +61,16 @@ def combined_scores(
     for name, rows in members.items():
         if [row["item"] for row in rows] != places.tolist():
             raise InputError(
-                f"{name} was held against other rows than the panel; leave it out of the panel, or "
-                "give all of them one objective."
+                f"{name} was held against other rows than the panel.",
+                hint="leave it out of the panel, or give all of them one objective.",
             )
     known = [one for one in scales if one is not None]
     if known and len(known) < len(scales):
         names = [name for name, one in zip(members, scales, strict=True) if one is None]
         raise InputError(
             f"nobody knows what the scores of {', '.join(names)} are points of, and those of the "
-            "others have a scale; make a panel of either kind."
+            "others have a scale.",
+            hint="make a panel of either kind.",
         )
     columns = [_column(rows, one) for rows, one in zip(members.values(), scales, strict=True)]
     table = np.column_stack(columns) if len(places) else np.empty((0, len(columns)))

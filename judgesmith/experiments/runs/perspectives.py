@@ -70,7 +70,7 @@ def perspectives_held_out(
     values = np.asarray([np.nan if one.score is None else one.score for one in judged], float)
     scores = Scores(
         values=values,
-        problems=tuple(one.problem for one in judged),
+        problems=tuple(one.cause for one in judged),
         label="judge",
         criterion=None,
         n_unused=0,

@@ -24,14 +24,14 @@ from judgesmith.experiments.runs.taking import per_item, taken
 from judgesmith.experiments.specs import Cell, Spec
 from judgesmith.experiments.targets import Targets, targets_of
 from judgesmith.experiments.unseen import unseen_places
-from judgesmith.optimizers.table import on_criterion
+from judgesmith.optimizers.predictions import on_criterion
 from judgesmith.programs import judge_items
 from judgesmith.programs.artifacts.record import SavedRecord
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedHolder, load_saved
 from judgesmith.programs.judging.rows import usage_of, usd_of
 from judgesmith.programs.judging.runner import judges_sources, was_not_asked
-from judgesmith.programs.lm import stack_of
+from judgesmith.programs.lm import lm_client_of
 from judgesmith.signatures import Judgement
 from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import PERCENT
@@ -126,8 +126,8 @@ def estimate_saved(spec: Spec, cell: Cell, dataset: DataSet, models: RunModels) 
     for leaf in _leaves(saved) if items else ():
         effort += judging_effort(leaf.protocol, leaf.questions, sizes_of(items), Lengths.of(items))
     tokens = ceil(effort.characters / CHARACTERS_PER_TOKEN), ceil(effort.answered)
-    stacks = [stack_of(lm) for lm in models.bound(saved, cell)[1]]
-    prices = [None if one is None else one.price for one in stacks]
+    clients = [lm_client_of(lm) for lm in models.bound(saved, cell)[1]]
+    prices = [None if one is None else one.price for one in clients]
     costs = [None if one is None else one.usd(*tokens) for one in prices]
     return RunEstimate(
         calls=ceil(effort.calls),
@@ -157,5 +157,6 @@ def _refuse_seen(
         raise InputError(
             f"the judge {saved.fingerprint} was made from the sources of {known} of the "
             f"{len(places)} rows that seed {cell.seed} holds out, which says nothing of other "
-            "texts; leave this cell out, or name data that it has not seen."
+            "texts.",
+            hint="leave this cell out, or name data that it has not seen.",
         )

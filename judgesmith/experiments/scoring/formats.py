@@ -139,5 +139,5 @@ def _cells(rows: Iterable[str], columns: dict[str, str]) -> Iterator[dict[str, A
         row = json.loads(text)
         if not row.keys() <= columns.keys():
             unknown = ", ".join(sorted(row.keys() - columns.keys()))
-            raise InputError(f"tables have no column for {unknown}; name a file in .jsonl.")
+            raise InputError(f"tables have no column for {unknown}.", hint="name a file in .jsonl.")
         yield {name: field_of(kind, row.get(name)) for name, kind in columns.items()}

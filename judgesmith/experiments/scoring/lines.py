@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 from judgesmith.errors import InputError
 from judgesmith.experiments.stated_scores import sampled_reason, stated_reason
-from judgesmith.programs.judging.runner import NOT_ASKED, NOT_REACHED, is_unread
-from judgesmith.signatures import Judgement
+from judgesmith.programs.judging.runner import is_unread
+from judgesmith.signatures import Judgement, Reason
 
 Note = Mapping[str, Any]
-"""What is counted of a row: ``problem``, ``stated`` and ``sampled``, where it has them, and
-``again`` where another try may give it a score."""
+"""What is counted of a row: ``problem``, ``reason``, ``stated`` and ``sampled``, where it has them,
+and ``again`` where another try may give it a score."""
 
 _DECODER = json.JSONDecoder()
 
@@ -89,8 +89,8 @@ def note_of(judgement: Judgement) -> Note | None:
     --------
     >>> note_of(Judgement(score=1.0)) is None
     True
-    >>> note_of(Judgement.unscored(f"{NOT_ASKED}the budget is spent"))
-    {'problem': 'not asked: the budget is spent', 'again': True}
+    >>> note_of(Judgement.unscored("the budget is spent", reason=Reason.OVER_BUDGET))
+    {'problem': 'the budget is spent', 'reason': 'over_budget', 'again': True}
     """
     if judgement.problem is None and not judgement.weighting:
         return None
@@ -98,10 +98,11 @@ def note_of(judgement: Judgement) -> Note | None:
 
 
 def _counted(judgement: Judgement) -> Iterator[tuple[str, Any]]:
-    problem = judgement.problem
-    if problem is not None:
-        yield "problem", problem
-        if problem.startswith((NOT_ASKED, NOT_REACHED)) or is_unread(judgement):
+    cause = judgement.cause
+    if cause is not None:
+        yield "problem", cause.text
+        yield "reason", cause.reason.value
+        if cause.reason in (Reason.OVER_BUDGET, Reason.UNREACHABLE) or is_unread(judgement):
             yield "again", True
     if (reason := stated_reason(judgement)) is not None:
         yield "stated", reason

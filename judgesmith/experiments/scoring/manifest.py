@@ -19,6 +19,7 @@ from judgesmith.experiments.scoring.scored import Tally
 from judgesmith.experiments.scoring.shards import Shard
 from judgesmith.experiments.scoring.targets import Target
 from judgesmith.experiments.written_scores import RECORD
+from judgesmith.signatures.judgement import Cause, Reason, by_sentence
 
 _KIND = "judgesmith scores"
 _SHARE = 20  # how many times the time that a renewal takes may pass until the next one
@@ -50,8 +51,10 @@ class Finished:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
-        counts = {"rows": self.tally.n_rows, "unscored": self.tally.reasons.total()}
-        told: dict[str, Any] = {"reasons": self.tally.reasons, "stated": self.tally.stated}
+        counts = {"rows": self.tally.n_rows, "unscored": self.tally.causes.total()}
+        causes = self.tally.causes
+        told: dict[str, Any] = {"reasons": by_sentence(causes), "stated": self.tally.stated}
+        told |= {"codes": [[one.reason, one.text, n] for one, n in causes.most_common()]}
         told |= {"sampled": self.tally.sampled, "again": self.tally.n_again}
         names = ("input", "output", "run", "input_sha256", "output_sha256")
         plain = {name: getattr(self, name) for name in names}
@@ -63,7 +66,10 @@ class Finished:
         tally = Tally(
             n_rows=row["rows"],
             n_again=row.get("again", 0),
-            reasons=Counter(row.get("reasons", {})),
+            causes=Counter(
+                {Cause(Reason.read(code), text): n for code, text, n in row.get("codes", [])}
+                or {Cause(Reason.OTHER, text): n for text, n in row.get("reasons", {}).items()}
+            ),
             stated=Counter(row.get("stated", {})),
             sampled=Counter(row.get("sampled", {})),
         )
@@ -165,7 +171,7 @@ class Manifest:
             )
         if found.output_sha256 != _sha256(target.place):
             raise ExistingFileError(
-                f"{target.place} has changed since it was written; put it back, {_WAY_OUT}"
+                f"{target.place} has changed since it was written.", hint=f"put it back, {_WAY_OUT}"
             )
         if found.tally.n_again:
             return None
@@ -201,8 +207,8 @@ class Manifest:
             "models": self.models,
             "reading": self.reading,
             "rows": total.n_rows,
-            "unscored": total.reasons.total(),
-            "reasons": dict(total.reasons.most_common()),
+            "unscored": total.causes.total(),
+            "reasons": by_sentence(total.causes),
             "files": [self.finished[name].to_dict() for name in sorted(self.finished)],
         }
         place = self.folder / RECORD

@@ -28,7 +28,7 @@ def marks_of(judge: AnySaved, lm: AnyModel, first: RatedItem) -> dict[str, str]:
     ----------
     judge : SavedJudge, SavedPanel or SavedCalibrated
         What judges.
-    lm : StackModel or dspy.LM
+    lm : ClientModel or dspy.LM
         What it asks by default.
     first : RatedItem
         The first item of the input.
@@ -74,7 +74,7 @@ def refuse_others(output: Path, marks: Marks) -> None:
     else:
         holds = "something else than scores"
     raise ExistingFileError(
-        f"{output} holds {holds}; name another file, or replace it with --force."
+        f"{output} holds {holds}.", hint="name another file, or replace it with --force."
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from judgesmith.experiments.scoring.lines import Note
+from judgesmith.signatures.judgement import Cause, Reason, by_code, by_sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,8 +18,8 @@ class Scored:
     ----------
     n_rows, n_unscored : int
         Rows written, and those among them without a score.
-    reasons : dict of str to int
-        Why rows have no score, with how many, most frequent first.
+    causes : dict of Cause to int
+        Why rows have no score, code and sentence, with how many, most frequent first.
     stated : dict of str to int
         Why scores are the ones that the model stated although probabilities were to weigh them,
         with the number of such rows, most frequent first.
@@ -30,10 +31,19 @@ class Scored:
 
     n_rows: int
     n_unscored: int
-    reasons: Mapping[str, int]
+    causes: Mapping[Cause, int]
     stated: Mapping[str, int] = field(default_factory=dict)
     sampled: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """Why rows have no score in sentences, with how many, most frequent first."""
+        return by_sentence(self.causes)
+
+    def unscored_dict(self) -> dict[str, dict[str, int]]:
+        """Return why rows have no score ready for JSON, by sentence and by code."""
+        return {"problems": self.reasons, "reasons": by_code(self.causes)}
 
 
 @dataclass(kw_only=True)
@@ -43,14 +53,14 @@ class Tally:
     Examples
     --------
     >>> tally = Tally()
-    >>> tally.count({"problem": "cut off"})
-    >>> tally.scored().n_rows, tally.scored().reasons
-    (1, {'cut off': 1})
+    >>> tally.count({"problem": "no end", "reason": "cut_off"})
+    >>> tally.scored().n_rows, tally.scored().unscored_dict()
+    (1, {'problems': {'no end': 1}, 'reasons': {'cut_off': 1}})
     """
 
     n_rows: int = 0
     n_again: int = 0
-    reasons: Counter[str] = field(default_factory=Counter)
+    causes: Counter[Cause] = field(default_factory=Counter)
     stated: Counter[str] = field(default_factory=Counter)
     sampled: Counter[str] = field(default_factory=Counter)
 
@@ -60,7 +70,7 @@ class Tally:
         if note is None:
             return
         if (problem := note.get("problem")) is not None:
-            self.reasons[problem] += n
+            self.causes[Cause(Reason.read(note.get("reason")), problem)] += n
         if (reason := note.get("stated")) is not None:
             self.stated[reason] += n
         if (reason := note.get("sampled")) is not None:
@@ -71,7 +81,7 @@ class Tally:
         """Count what another tally counted."""
         self.n_rows += other.n_rows
         self.n_again += other.n_again
-        self.reasons.update(other.reasons)
+        self.causes.update(other.causes)
         self.stated.update(other.stated)
         self.sampled.update(other.sampled)
 
@@ -79,8 +89,8 @@ class Tally:
         """Return the counts as they are now."""
         return Scored(
             n_rows=self.n_rows,
-            n_unscored=self.reasons.total(),
-            reasons=dict(self.reasons.most_common()),
+            n_unscored=self.causes.total(),
+            causes=dict(self.causes.most_common()),
             stated=dict(self.stated.most_common()),
             sampled=dict(self.sampled.most_common()),
             notes=notes,

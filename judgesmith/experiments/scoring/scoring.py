@@ -62,7 +62,7 @@ def score_shards(
     ordered : bool
         False writes rows as they are finished, each with the number of its ``row``, and its
         ``file`` where those of several go into one.
-    lm : dspy.LM, StackModel or None
+    lm : dspy.LM, ClientModel or None
         The model; None takes DSPy's current one, or the offline model.
     concurrency : int
         Requests under way at once.
@@ -173,7 +173,7 @@ def score_file(
     output : str or Path
         A file that ends in ``.jsonl``, ``.jsonl.gz``, ``.csv`` or ``.parquet``, in a folder that
         is there.
-    lm : dspy.LM, StackModel or None
+    lm : dspy.LM, ClientModel or None
         The model; None takes DSPy's current one, or the offline model.
     concurrency : int
         Requests under way at once.

@@ -128,7 +128,7 @@ def _matching(pattern: str) -> list[str]:
     found = [Path(one) for one in sorted(glob.glob(pattern, recursive=True))]  # noqa: PTH207
     files = [str(one) for one in found if one.is_file() and one.name[0] not in "._"]
     if not files:
-        raise MissingFileError(f"no file matches {pattern}; check the pattern.")
+        raise MissingFileError(f"no file matches {pattern}.", hint="check the pattern.")
     for one in files:
         open_rows(one)
     return files

@@ -68,8 +68,8 @@ def targets_of(
         return _in_folder(Path(output), shards, ending or ENDINGS[0])
     if ending is not None:
         raise InputError(
-            f"{ending} is for the files of a folder, and {output} is a file; name a folder, as in "
-            f"{Path(output).stem}/, or let the name end in {ending}."
+            f"{ending} is for the files of a folder, and {output} is a file.",
+            hint=f"name a folder, as in {Path(output).stem}/, or let the name end in {ending}.",
         )
     return (_one_file(Path(output), shards),)
 
@@ -78,8 +78,9 @@ def _one_file(place: Path, shards: Sequence[Shard]) -> Target:
     ending = ending_of(place.name)
     if ending is None:
         raise InputError(
-            f"rows are written as JSON Lines or as a table; name a file in {', '.join(ENDINGS)}, "
-            f"or a folder with / at its end, not {place}."
+            "rows are written as JSON Lines or as a table.",
+            hint=f"name a file in {', '.join(ENDINGS)}, "
+            f"or a folder with / at its end, not {place}.",
         )
     check_ending(ending)
     _refuse_inputs(place, shards)
@@ -93,15 +94,17 @@ def _in_folder(folder: Path, shards: Sequence[Shard], ending: str) -> tuple[Targ
     check_ending(ending)
     inside = [one for one in shards if one.path and _same(folder, one.path.parent)]
     if inside:
-        raise InputError(f"{folder} holds {inside[0].name}, which is read; name another folder.")
+        raise InputError(
+            f"{folder} holds {inside[0].name}, which is read.", hint="name another folder."
+        )
     _refuse_within(folder, shards, "one")
     taken: dict[str, Shard] = {}
     for shard in shards:
         name = f"{shard.stem}{ending}"
         if name in taken:
             raise InputError(
-                f"{taken[name].name} and {shard.name} would both be {folder / name}; give one of "
-                "them another name, or write all rows into one file."
+                f"{taken[name].name} and {shard.name} would both be {folder / name}.",
+                hint="give one of them another name, or write all rows into one file.",
             )
         taken[name] = shard
     return tuple(
@@ -111,7 +114,7 @@ def _in_folder(folder: Path, shards: Sequence[Shard], ending: str) -> tuple[Targ
 
 def _refuse_inputs(place: Path, shards: Sequence[Shard]) -> None:
     if place.exists() and any(one.path and _same(place, one.path) for one in shards):
-        raise InputError(f"{place} is read by this command; name another file.")
+        raise InputError(f"{place} is read by this command.", hint="name another file.")
 
 
 def _refuse_within(place: Path, shards: Sequence[Shard], what: str) -> None:
@@ -119,8 +122,8 @@ def _refuse_within(place: Path, shards: Sequence[Shard], what: str) -> None:
     inside = [one for one in shards if one.folder and _same(place.parent, Path(one.folder))]
     if inside:
         raise InputError(
-            f"{place} would lie in {inside[0].folder}, all of which is read; name {what} in "
-            "another folder."
+            f"{place} would lie in {inside[0].folder}, all of which is read.",
+            hint=f"name {what} in another folder.",
         )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from judgesmith.programs.judging.runner import judge_each, was_not_asked
-from judgesmith.programs.lm import AnyModel, stack_of
+from judgesmith.programs.lm import AnyModel, lm_client_of
 
 if TYPE_CHECKING:
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
@@ -54,7 +54,7 @@ def on_record(judge: AnySaved, items: Sequence[RatedItem], lm: AnyModel) -> OnRe
         Bound to models that ``looking_model`` made.
     items : sequence of RatedItem
         Whole sources.
-    lm : StackModel
+    lm : ClientModel
         What is looked up by default, made by ``looking_model``.
 
     Examples
@@ -62,20 +62,20 @@ def on_record(judge: AnySaved, items: Sequence[RatedItem], lm: AnyModel) -> OnRe
     >>> import tempfile, pathlib
     >>> from judgesmith.experiments import CompileSettings, compile_judge, read_items
     >>> from judgesmith.programs import judge_items
-    >>> from judgesmith.programs.lm import stack_model
+    >>> from judgesmith.programs.lm import client_model
     >>> from judgesmith.programs.lm.factory import looking_model
     >>> data = read_items("sample")
     >>> judge = compile_judge(data, CompileSettings(optimizer="none", holdout=0)).saved
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     lm = stack_model("offline", ledger=pathlib.Path(folder) / "ledger.sqlite")
+    ...     lm = client_model("offline", ledger=pathlib.Path(folder) / "ledger.sqlite")
     ...     _ = judge_items(judge, data.items[:3], lm=lm)
     ...     found = on_record(judge, data.items[:4], looking_model(lm))
-    ...     lm.stack.ledger.close()
+    ...     lm.client.ledger.close()
     >>> found.n_looked, found.n_rows, found.n_calls
     (4, 3, 6)
     """
-    stack = stack_of(lm)
-    ledger = None if stack is None else stack.ledger
+    client = lm_client_of(lm)
+    ledger = None if client is None else client.ledger
     if ledger is None:
         return OnRecord()
     rows = [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from judgesmith.experiments.judging_estimate import CHARACTERS_PER_TOKEN
 from judgesmith.experiments.saved_efforts import judging_efforts
-from judgesmith.programs.lm import stack_of
+from judgesmith.programs.lm import lm_client_of
 from judgesmith.programs.lm.budget import Price
 from judgesmith.signatures.items import RatedItem
 
@@ -127,8 +127,8 @@ def row_effort(
         asked = one.model if one.model in prices else next(iter(prices))
         price = prices[asked]
         if one.own is not None:
-            asked, stack = str(one.own.model), stack_of(one.own)
-            price = None if stack is None else stack.price
+            asked, client = str(one.own.model), lm_client_of(one.own)
+            price = None if client is None else client.price
         calls, most = calls + effort.calls, most + effort.most
         came, wrote, shared = came + tokens, wrote + effort.answered, shared + cached
         offline += effort.calls if asked == "offline" else 0.0

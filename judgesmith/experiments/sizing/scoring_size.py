@@ -11,7 +11,7 @@ from judgesmith.experiments.sizing.on_record import OnRecord, on_record
 from judgesmith.experiments.sizing.row_effort import ENOUGH_ROWS, RowEffort, row_effort
 from judgesmith.experiments.sizing.run_size import CACHED_SHARE, Means, RunSize, run_size
 from judgesmith.experiments.sizing.sampled_sources import SampledSources
-from judgesmith.programs.lm import stack_of
+from judgesmith.programs.lm import lm_client_of
 from judgesmith.programs.lm.budget import BATCH_SHARE
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def scoring_size(
         Bound to models that ``looking_model`` made.
     items : iterable of RatedItem
         The rows.
-    lms : dict of str to StackModel
+    lms : dict of str to ClientModel
         The models, made by ``looking_model``, by name; the first one is asked by default.
     concurrency : int
         Requests under way at once.
@@ -109,11 +109,11 @@ def scoring_size(
     Examples
     --------
     >>> from judgesmith.experiments import CompileSettings, compile_judge, read_items
-    >>> from judgesmith.programs.lm import stack_model
+    >>> from judgesmith.programs.lm import client_model
     >>> from judgesmith.programs.lm.factory import looking_model
     >>> data = read_items("sample")
     >>> judge = compile_judge(data, CompileSettings(optimizer="none", holdout=0)).saved
-    >>> lm = looking_model(stack_model("offline", ledger=None))
+    >>> lm = looking_model(client_model("offline", ledger=None))
     >>> found = scoring_size(judge, data.items, {"offline": lm}, concurrency=32)
     >>> [(one.rows, one.calls, one.bound_by) for one in found.sizes[:2]]
     [(160, 320, 'processor'), (1000000, 2000000, 'processor')]
@@ -123,8 +123,8 @@ def scoring_size(
     if not rows:
         raise InputError("there are no rows to score.")
     lm = next(iter(lms.values()))
-    stacks = {name: stack_of(one) for name, one in lms.items()}
-    prices = {name: None if one is None else one.price for name, one in stacks.items()}
+    clients = {name: lm_client_of(one) for name, one in lms.items()}
+    prices = {name: None if one is None else one.price for name, one in clients.items()}
     row = row_effort(judge, rows, prices)
     found = on_record(judge, rows, lm)
     if found.n_counted >= ENOUGH_ROWS:

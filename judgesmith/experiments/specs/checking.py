@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -18,11 +17,17 @@ from judgesmith.experiments.specs.settings import (
     said_plainly,
 )
 from judgesmith.experiments.specs.spec import Spec
-from judgesmith.optimizers.grammar import parse_objectives
-from judgesmith.programs.judging.registry import check_roles, family_of, known_families
+from judgesmith.optimizers.objectives.grammar import parse_objectives
+from judgesmith.programs.judging.registry import (
+    UnknownJudgeError,
+    check_roles,
+    family_of,
+    known_families,
+)
 from judgesmith.programs.lm import Price, engine_for
 from judgesmith.programs.lm.factory import check_address, check_provider
-from judgesmith.signatures.plain_yaml import Place
+from judgesmith.signatures.plain_data import Place
+from judgesmith.signatures.space import UnknownChoiceError, UnknownOptionError
 
 OPTIMIZERS = ("random", "protocol", "reflective", "balanced", "miprov2", "simba", "none")
 
@@ -146,23 +151,18 @@ def _check_judge(spec: Spec, name: str, judge: JudgeSpec, blame: Blame) -> None:
 
 def _tell_of_misfit(fault: MisfitError, judge: JudgeSpec, place: Place, blame: Blame) -> None:
     """Tell of what a judge cannot be, with the nearest name that is right."""
-    said = str(fault)
-    if fault.field == "judge" and said.startswith("no judge is called"):
+    cause = fault.__cause__
+    if isinstance(cause, UnknownJudgeError) and fault.field == "judge":
         families = (one.name for one in known_families())
         blame((*place, "judge"), unknown_name("kind of judge", judge.judge, families))
-    elif found := _NO_CHOICE.match(said):
-        name = next(one for one in judge.choose if one in found[1].split(", "))
-        blame((*place, "choose", name), unknown_name("choice", name, _WORDS.findall(found[2])))
-    elif found := _NO_OPTION.match(said):
-        near = meant(found[3], found[2].split(", ")) or "."
-        blame((*place, "choose", found[1]), said.rstrip(".") + near)
+    elif isinstance(cause, UnknownChoiceError):
+        name = next(one for one in judge.choose if one in cause.unknown)
+        blame((*place, "choose", name), unknown_name("choice", name, cause.known))
+    elif isinstance(cause, UnknownOptionError):
+        near = meant(cause.given, cause.known) or "."
+        blame((*place, "choose", cause.choice), str(fault).rstrip(".") + near)
     else:
-        blame(place if fault.field is None else (*place, fault.field), said)
-
-
-_NO_CHOICE = re.compile(r"there is no choice (.*?); there are (.*)\.$")
-_NO_OPTION = re.compile(r"(\w+) is one of (.*); got '(.*)'\.$")
-_WORDS = re.compile(r"\b(?!and\b|can\b|be\b|set\b)\w+")
+        blame(place if fault.field is None else (*place, fault.field), str(fault))
 
 
 def _check_panel(spec: Spec, name: str, judge: JudgeSpec, blame: Blame) -> None:

@@ -79,7 +79,8 @@ def _check_search(settings: CompileSettings, judge: JudgeSpec) -> None:
     if not family.asks and settings.optimizer not in ("none", "protocol", "random"):
         raise InputError(
             f"{settings.optimizer} rewrites what a model is asked, and a {family.name} judge asks "
-            "none; use protocol, random or none."
+            "none.",
+            hint="use protocol, random or none.",
         )
     check_searched(settings)
 

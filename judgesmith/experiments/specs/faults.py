@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from judgesmith.errors import InputError
 from judgesmith.experiments.problems import listed
-from judgesmith.signatures.plain_yaml import Place
+from judgesmith.signatures.plain_data import Place
 
 SHOWN = 30
 _FEW = 16

@@ -108,7 +108,7 @@ def cells_of(spec: Spec) -> tuple[Cell, ...]:
                     made[judge, way] = cell.id
                     found.append(cell)
     if not found:
-        raise InputError("no cell is left to run; leave fewer of them out.")
+        raise InputError("no cell is left to run.", hint="leave fewer of them out.")
     return tuple(found)
 
 
@@ -120,7 +120,7 @@ def _panels_last(spec: Spec) -> Iterator[str]:
         ready = [name for name in waiting if done >= set(spec.judges[name].panel)]
         if not ready:
             raise InputError(
-                f"the panels {', '.join(waiting)} are made of each other; take one out."
+                f"the panels {', '.join(waiting)} are made of each other.", hint="take one out."
             )
         yield ready[0]
         done.add(ready[0])
@@ -160,8 +160,8 @@ def _check_size(spec: Spec) -> None:
     n = len(spec.judges) * ways * sum(len(one.targets) for one in spec.data.values())
     if n > MOST_CELLS:
         raise InputError(
-            f"these are up to {n:,} cells, and an experiment has at most {MOST_CELLS:,}; make "
-            "several of it."
+            f"these are up to {n:,} cells, and an experiment has at most {MOST_CELLS:,}.",
+            hint="make several of it.",
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from judgesmith.experiments.specs.faults import unknown_name
-from judgesmith.signatures.plain_yaml import Place
+from judgesmith.signatures.plain_data import Place
 
 FROM = "from"
 

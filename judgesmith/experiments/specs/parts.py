@@ -195,13 +195,15 @@ class JudgeSpec(Part):
             return self
         if own:
             raise InputError(
-                f"{_WHAT[self.kind]} said by {', '.join(own)}, and nothing is compiled; leave "
-                f"{', '.join(foreign)} out."
+                f"{_WHAT[self.kind]} said by {', '.join(own)}, and nothing is compiled.",
+                hint=f"leave {', '.join(foreign)} out.",
             )
         if foreign == ["panel"]:
             raise InputError("a panel has two judges or more; got none.")
         belongs = "recorded" if foreign[0] in _OF_KINDS["recorded"] else "panel"
-        raise InputError(f"{foreign[0]} belongs to {belongs}; give {belongs}, or leave it out.")
+        raise InputError(
+            f"{foreign[0]} belongs to {belongs}.", hint=f"give {belongs}, or leave it out."
+        )
 
 
 class OptimizerSpec(Part):
@@ -297,7 +299,9 @@ class Combination(Part):
     @model_validator(mode="after")
     def _names_something(self) -> Self:
         if not self.said:
-            raise InputError("a combination that names nothing is every cell; name a judge, say.")
+            raise InputError(
+                "a combination that names nothing is every cell.", hint="name a judge, say."
+            )
         return self
 
     def covers(self, coordinates: Mapping[str, Any]) -> bool:

@@ -73,7 +73,7 @@ def file_at(path: str, folder: str | Path = ".") -> Path:
     if place.is_file():
         return place
     if place.is_dir():
-        raise InputError(f"{path} is a folder; name a file in it.")
+        raise InputError(f"{path} is a folder.", hint="name a file in it.")
     beside = (
         sorted(one.name for one in place.parent.iterdir() if one.is_file())
         if place.parent.is_dir()
@@ -81,12 +81,12 @@ def file_at(path: str, folder: str | Path = ".") -> Path:
     )
     if beside:
         raise InputError(unknown_name("file", place.name, beside))
-    raise InputError(f"there is no file {path}; make it, or name another.")
+    raise InputError(f"there is no file {path}.", hint="make it, or name another.")
 
 
 def _value(found: re.Match[str]) -> str:
     name = found[1] or found[2]
     value = os.environ.get(name)
     if not value:
-        raise InputError(f"the environment has no {name}; set it, or write the folder out.")
+        raise InputError(f"the environment has no {name}.", hint="set it, or write the folder out.")
     return value

@@ -26,7 +26,7 @@ from judgesmith.experiments.specs.parts import (
 )
 from judgesmith.experiments.specs.spec import Spec
 from judgesmith.experiments.specs.wording import faults_of
-from judgesmith.signatures.plain_yaml import Place, read_placed_yaml
+from judgesmith.signatures.plain_data import Place, read_placed_yaml
 
 _SECTIONS: Mapping[str, Part] = {
     "data": DataSpec(path="sample"),
@@ -66,7 +66,7 @@ def read_spec(path: str | Path) -> Spec:
     place = Path(path)
     if place.stat().st_size > _MOST_BYTES:
         raise InputError(
-            f"{path}: a specification has at most {_MOST_BYTES:,} bytes; name another file."
+            f"{path}: a specification has at most {_MOST_BYTES:,} bytes.", hint="name another file."
         )
     try:
         text = place.read_bytes().decode("utf-8-sig")

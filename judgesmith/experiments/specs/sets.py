@@ -20,7 +20,7 @@ from judgesmith.experiments.specs.spec import JUDGE_FILE, Spec
 from judgesmith.experiments.targets import targets_of
 from judgesmith.experiments.unlabelled import is_unlabelled
 from judgesmith.programs.artifacts.saved_ensembles import load_saved
-from judgesmith.signatures.plain_yaml import Place
+from judgesmith.signatures.plain_data import Place
 
 _KINDS = {"recorded": "scores on record", "panel": "a panel", "saved": "a saved judge"}
 

@@ -13,11 +13,11 @@ from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.specs.grid import Cell
 from judgesmith.experiments.specs.parts import DataSpec, JudgeSpec, OptimizerSpec
 from judgesmith.experiments.specs.spec import Spec
-from judgesmith.programs.families.steps.inference_record import InferenceSettings
+from judgesmith.programs.families.steps.task_inference import InferenceSettings
 from judgesmith.programs.judging.choices import decided_by_names
-from judgesmith.programs.judging.registry import Family, family_of
+from judgesmith.programs.judging.registry import JudgeFamily, family_of
 from judgesmith.signatures import Rubric
-from judgesmith.signatures.plain_faults import record_faults
+from judgesmith.signatures.plain_data import record_faults
 
 if TYPE_CHECKING:
     from judgesmith.signatures.config import JudgeConfig
@@ -38,8 +38,8 @@ class MisfitError(InputError):
         Which field of the part; None is the part as a whole.
     """
 
-    def __init__(self, message: str, *, field: str | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, field: str | None = None, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
         self.field = field
 
 
@@ -168,7 +168,7 @@ def _of_versions(data: DataSpec) -> dict[str, Any]:
     return {name: getattr(data, name) for name in ("task", "kinds", "holdout_kinds", "versions")}
 
 
-def _refuse_foreign(family: Family, judge: JudgeSpec) -> None:
+def _refuse_foreign(family: JudgeFamily, judge: JudgeSpec) -> None:
     """Refuse what is said of a judge whose family has nothing of it."""
     own = family.protocol_class.model_fields
     lacking = [name for name in _OF_PROTOCOLS if name not in own]
@@ -177,9 +177,9 @@ def _refuse_foreign(family: Family, judge: JudgeSpec) -> None:
     for name in lacking:
         if name in judge.said:
             raise MisfitError(
-                f"{name} does not apply to a {family.name} judge, which {family.about}; leave it "
-                "out.",
+                f"{name} does not apply to a {family.name} judge, which {family.about}.",
                 field=name,
+                hint="leave it out.",
             )
 
 

@@ -25,7 +25,7 @@ from judgesmith.experiments.specs.parts import (
     Whole,
 )
 from judgesmith.experiments.specs.places import file_at, place_of
-from judgesmith.signatures.plain_yaml import Place
+from judgesmith.signatures.plain_data import Place
 
 JUDGE_FILE = "judge.json"
 """What the folder of a saved judge holds, all of the judge."""

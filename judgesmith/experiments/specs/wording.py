@@ -10,8 +10,7 @@ from pydantic import ValidationError
 
 from judgesmith.experiments.problems import shown
 from judgesmith.experiments.specs.faults import meant, unknown_name
-from judgesmith.signatures.plain_faults import plain_fault
-from judgesmith.signatures.plain_yaml import Place
+from judgesmith.signatures.plain_data import Place, plain_fault
 
 
 def faults_of(fault: ValidationError, fields: Sequence[str]) -> Iterator[tuple[Place, str]]:

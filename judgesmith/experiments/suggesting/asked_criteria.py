@@ -44,7 +44,8 @@ def asked_criteria(
         if scale is None:
             raise InputError(
                 f"the scale of {name} is not known: the judge's target is {judge.target}, on "
-                f"{judge.human_scale}; say it, as in --rate {name}=LOW..HIGH."
+                f"{judge.human_scale}.",
+                hint=f"say it, as in --rate {name}=LOW..HIGH.",
             )
         found[name] = scale
     return found
@@ -73,7 +74,7 @@ def read_rates(texts: Sequence[str]) -> dict[str, Scale | None]:
                 f"what is to be rated is written NAME or NAME=LOW..HIGH; got {text!r}."
             )
         if name in found:
-            raise InputError(f"{name} is to be rated twice; name it once.")
+            raise InputError(f"{name} is to be rated twice.", hint="name it once.")
         found[name] = Scale.parse(scale) if separator else None
     return found
 
@@ -87,7 +88,7 @@ def _names(judge: SavedRecord, dataset: DataSet) -> list[str]:
     rated = [name for name in dataset.criteria if name != OVERALL]
     if not rated:
         raise InputError(
-            "the judge's target is the mean of several criteria, which these rows do not tell; "
-            "say each, as in --rate clear=1..5 --rate kind=1..5, or give the rated rows, too."
+            "the judge's target is the mean of several criteria, which these rows do not tell.",
+            hint="say each, as in --rate clear=1..5 --rate kind=1..5, or give the rated rows, too.",
         )
     return rated

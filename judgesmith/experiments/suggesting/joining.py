@@ -54,7 +54,7 @@ def read_together(
         place = Path(source).resolve()
         if place in files:
             also = "" if str(files[place]) == str(source) else f" (as {files[place]}, too)"
-            raise InputError(f"{source} is given twice{also}; name each file once.")
+            raise InputError(f"{source} is given twice{also}.", hint="name each file once.")
         files[place] = source
     joined = _Joined()
     sheets = []

@@ -18,6 +18,7 @@ from judgesmith.programs import judge_items
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.judging.runner import judges_sources
 from judgesmith.signatures import RatedItem
+from judgesmith.signatures.judgement import Cause, Reason
 
 if TYPE_CHECKING:
     import dspy
@@ -40,8 +41,8 @@ class Suggestions:
         Rows that were left out by ``at_most``.
     n_unscored : int
         Rows without a score.
-    reasons : dict of str to int
-        Why, with how many, most frequent first.
+    causes : dict of Cause to int
+        Why, code and sentence, with how many, most frequent first.
     """
 
     rows: tuple[tuple[RatedItem, str], ...]
@@ -51,7 +52,7 @@ class Suggestions:
     n_repeated: int
     n_unasked: int = 0
     n_unscored: int = 0
-    reasons: Mapping[str, int] = field(default_factory=dict)
+    causes: Mapping[Cause, int] = field(default_factory=dict)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -202,10 +203,11 @@ def suggest(
     # Rows drawn at random are drawn of all, whatever the judge makes of them.
     chosen = [int(one) for one in random.permutation(len(items))[: n_random + n * (not needed)]]
     rows = [(items[place], RANDOM) for place in chosen]
-    reasons = Counter[str]()
+    causes = Counter[Cause]()
     if needed:
         judgements = judge_items(judge, items, lm=lm, concurrency=concurrency, progress=progress)
-        reasons.update(one.problem or "" for one in judgements if score_before(one) is None)
+        lost = (one.cause for one in judgements if score_before(one) is None)
+        causes.update(one or Cause(Reason.OTHER, "") for one in lost)
         scored = [place for place, one in enumerate(judgements) if score_before(one) is not None]
         candidates = Candidates(
             items=tuple(items[place] for place in scored),
@@ -225,8 +227,8 @@ def suggest(
         n_seen=unrated.n_seen,
         n_repeated=unrated.n_repeated,
         n_unasked=unrated.n_unasked,
-        n_unscored=reasons.total(),
-        reasons=dict(reasons.most_common()),
+        n_unscored=causes.total(),
+        causes=dict(causes.most_common()),
     )
 
 
@@ -241,7 +243,8 @@ def refuse_ranking(judge: AnySaved) -> None:
     if judges_sources(judge):
         raise InputError(
             "the judge ranks the responses to each source, and ranks say of no text how sure it "
-            "is; name a judge that scores single texts."
+            "is.",
+            hint="name a judge that scores single texts.",
         )
 
 

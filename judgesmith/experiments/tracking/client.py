@@ -106,8 +106,8 @@ def check_address(address: str) -> None:
     is_host = not separator and ":" in shown and "@" not in shown
     meant = shown if is_host else "localhost:5000"
     raise InputError(
-        f"{shown!r} is no address of MLflow; give one as in http://{meant}, sqlite:///mlflow.db "
-        "or databricks."
+        f"{shown!r} is no address of MLflow.",
+        hint=f"give one as in http://{meant}, sqlite:///mlflow.db or databricks.",
     )
 
 

@@ -283,7 +283,7 @@ class MlflowTracker:
                 return str(self._client.create_experiment(self.experiment))
         if found.lifecycle_stage != "active":
             raise TrackingError(
-                f"the experiment {self.experiment!r} was deleted on {self.address}; restore it "
-                "there, or set MLFLOW_EXPERIMENT_NAME to another name."
+                f"the experiment {self.experiment!r} was deleted on {self.address}.",
+                hint="restore it there, or set MLFLOW_EXPERIMENT_NAME to another name.",
             )
         return str(found.experiment_id)

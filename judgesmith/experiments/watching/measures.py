@@ -12,7 +12,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from judgesmith.experiments.watching.pulse import Pulse
-from judgesmith.programs.lm import stack_of
+from judgesmith.programs.lm import lm_client_of
 from judgesmith.programs.lm.measures import SECONDS, ModelMeasures
 
 ADDRESS = "127.0.0.1"
@@ -25,7 +25,7 @@ class RunMeasures:
     """The numbers of one run, by judge: how many rows, why some have no score, what it spent.
 
     Labels are the judge's fingerprint, the models' names and a word of a fixed list for why there
-    is no score (``reason_class``): nothing grows with the rows.
+    is no score (``Reason``): nothing grows with the rows.
 
     Parameters
     ----------
@@ -62,14 +62,16 @@ class RunMeasures:
     @contextmanager
     def heard(self) -> Iterator[None]:
         """Count the seconds of every answer that comes while the block runs."""
-        stacks = [(stack, str(lm.model)) for lm in self._pulse.lms if (stack := stack_of(lm))]
-        for stack, name in stacks:
-            stack.hear(self._seconds.labels(name).observe)
+        clients = [
+            (client, str(lm.model)) for lm in self._pulse.lms if (client := lm_client_of(lm))
+        ]
+        for client, name in clients:
+            client.hear(self._seconds.labels(name).observe)
         try:
             yield
         finally:
-            for stack, _ in stacks:
-                stack.hear(None)
+            for client, _ in clients:
+                client.hear(None)
 
     @contextmanager
     def served(self, port: int) -> Iterator[int]:
@@ -146,22 +148,24 @@ class _Now(Collector):
         yield from self._of_stacks()
 
     def _of_stacks(self) -> Iterator[Any]:
-        stacks = [(str(lm.model), stack) for lm in self._pulse.lms if (stack := stack_of(lm))]
+        clients = [
+            (str(lm.model), client) for lm in self._pulse.lms if (client := lm_client_of(lm))
+        ]
         places = GaugeMetricFamily(
             "judgesmith_gate_places", "Requests that may be under way.", labels=("model",)
         )
-        for name, stack in stacks:
-            if stack.places is not None:
-                places.add_metric([name], stack.places)
+        for name, client in clients:
+            if client.places is not None:
+                places.add_metric([name], client.places)
         yield places
         left = GaugeMetricFamily(
             "judgesmith_budget_left", "What the run may still spend.", labels=("ceiling",)
         )
-        if stacks:  # one budget holds for all models
-            stack = stacks[0][1]
-            ceilings = {name: getattr(stack.budget, f"max_{name}") for name in _CEILINGS}
+        if clients:  # one budget holds for all models
+            client = clients[0][1]
+            ceilings = {name: getattr(client.budget, f"max_{name}") for name in _CEILINGS}
             if any(most is not None for most in ceilings.values()):
-                spent = stack.spent
+                spent = client.spent
                 for name, most in ceilings.items():
                     if most is not None:
                         left.add_metric([name], max(most - getattr(spent, name), 0))

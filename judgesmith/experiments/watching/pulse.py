@@ -8,8 +8,8 @@ from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from judgesmith.programs.judging.rows import reason_class, usage_of
-from judgesmith.programs.lm import Usage, stack_of
+from judgesmith.programs.judging.rows import usage_of
+from judgesmith.programs.lm import Usage, lm_client_of
 from judgesmith.signatures import Judgement, RatedItem
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class Pulse:
 
     Parameters
     ----------
-    lms : sequence of StackModel or dspy.LM
+    lms : sequence of ClientModel or dspy.LM
         The models whose use is told of.
     n_expected : int or None
         Rows in all inputs; None where nobody knows.
@@ -36,7 +36,7 @@ class Pulse:
     n_judged, n_kept : int
         Rows judged now, and rows that an earlier run had written.
     unscored : Counter of str
-        Rows without a score among those judged now, by why (``reason_class``).
+        Rows without a score among those judged now, by why (``Reason``).
     counted : callable or None
         Returns what went to models where these are asked elsewhere, as by workers of a cluster;
         None takes it from ``lms``.
@@ -59,7 +59,7 @@ class Pulse:
         n_expected: int | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.lms = tuple({id(stack_of(lm) or lm): lm for lm in lms}.values())
+        self.lms = tuple({id(lm_client_of(lm) or lm): lm for lm in lms}.values())
         self.n_expected = n_expected
         self.n_judged = self.n_kept = 0
         self.unscored: Counter[str] = Counter()
@@ -75,7 +75,7 @@ class Pulse:
         with self._lock:
             self.n_judged += 1
             if judgement.score is None:
-                self.unscored[reason_class(judgement)] += 1
+                self.unscored[str(judgement.reason)] += 1
             if now - self._marks[-1][0] >= _STEP:
                 self._marks.append((now, self.n_judged))
             self._forget(now)

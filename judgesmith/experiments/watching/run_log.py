@@ -11,11 +11,10 @@ from judgesmith.experiments.run_events import LOGGER, log_event
 from judgesmith.experiments.watching.heartbeat import heartbeat
 from judgesmith.experiments.watching.pulse import Pulse
 from judgesmith.programs.judging.executors import endpoint_of
-from judgesmith.programs.judging.rows import reason_class
-from judgesmith.programs.lm import stack_of
+from judgesmith.programs.lm import lm_client_of
 from judgesmith.programs.lm.errors import redacted
 from judgesmith.programs.lm.limits import Stopped
-from judgesmith.signatures import Judgement, RatedItem
+from judgesmith.signatures import Judgement, RatedItem, Reason
 
 EVERY = 10.0
 """Seconds between two words about progress."""
@@ -56,8 +55,8 @@ class RunLog:
         """Log a row without a score; of those that a budget does not reach, the first."""
         if judgement.score is not None or not LOGGER.isEnabledFor(logging.WARNING):
             return
-        kind = reason_class(judgement)
-        if kind == "budget":
+        kind = str(judgement.reason)
+        if judgement.reason is Reason.OVER_BUDGET:
             if self._spent:
                 return
             self._spent = True
@@ -110,7 +109,7 @@ class RunLog:
         places = {
             str(lm.model): n
             for lm in self._pulse.lms
-            if (stack := stack_of(lm)) is not None and (n := stack.places) is not None
+            if (client := lm_client_of(lm)) is not None and (n := client.places) is not None
         }
         fewer = any(n < self._places.get(name, 0) for name, n in places.items())
         if retries > self._n_retries or fewer:

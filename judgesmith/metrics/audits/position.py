@@ -6,19 +6,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgesmith.metrics.audits.source_sums import (
-    estimates,
+from judgesmith.metrics.arrays import FloatArray, Rng, generator, score_vector
+from judgesmith.metrics.audits.sums import (
     ratio,
     source_codes,
     sums_by_group,
     sums_by_source,
 )
-from judgesmith.metrics.checks import FloatArray, score_vector
-from judgesmith.metrics.correlations.column import Column
-from judgesmith.metrics.correlations.levels import Labels
-from judgesmith.metrics.estimate import Estimate
-from judgesmith.metrics.limits import squarable
-from judgesmith.metrics.record import Record
+from judgesmith.metrics.correlation.columns import Column
+from judgesmith.metrics.correlation.levels import Labels
+from judgesmith.metrics.records import Estimate, Record, squarable
+from judgesmith.metrics.resampling.draws import estimates_of_sums
 from judgesmith.metrics.resampling.shares import share_interval
 
 __all__ = ["PlaceEffects", "PositionBias", "place_effects", "position_bias"]
@@ -75,15 +73,15 @@ def position_bias(
     swapped: ArrayLike,
     *,
     sources: Labels | None = None,
-    rng: np.random.Generator,
-    n_resamples: int = 1000,
     confidence: float = 0.95,
+    rng: Rng = 0,
+    n_resamples: int = 1000,
 ) -> PositionBias:
     """Return how much a judge favours the text shown first, from both orders of each pair.
 
     Asking in both orders takes quality out: what a text gains by being better, it gains in either
     place. How often a preference survives the exchange is
-    :func:`~judgesmith.metrics.order_consistency`; this is which way it moves, and how far.
+    :func:`~judgesmith.metrics.pairs.order_consistency`; this is which way it moves, and how far.
 
     Parameters
     ----------
@@ -101,7 +99,8 @@ def position_bias(
     PositionBias
         ``among_inconsistent`` is nan if no answer changed; all are nan without pairs. The bias has
         a percentile interval, nan if all sources are alike; the two shares have that of
-        :func:`~judgesmith.metrics.share_interval`, which also holds where all answers are one.
+        :func:`~judgesmith.metrics.resampling.share_interval`, which also holds where all answers
+        are one.
 
     Raises
     ------
@@ -124,13 +123,14 @@ def position_bias(
     >>> found.bias.value, found.among_inconsistent.value, found.inconsistent.value
     (0.1875, 0.5, 0.5)
     """
+    rng = generator(rng)
     a = _answers(given, "given", None)
     b = _answers(swapped, "swapped", len(a))
     judged = ~(np.isnan(a) | np.isnan(b))
     codes = source_codes(sources, len(a), judged)
     gain = a[judged] - b[judged]
     changed = gain != 0
-    (bias,) = estimates(
+    (bias,) = estimates_of_sums(
         sums_by_source([np.ones(len(gain)), gain], codes),
         lambda sums: ratio(sums[:, 1:], 2 * sums[:, :1]),
         n=len(gain),
@@ -138,25 +138,25 @@ def position_bias(
         n_resamples=n_resamples,
         confidence=confidence,
     )
-    towards = share_interval(gain[changed] > 0, items=codes[changed], confidence=confidence)
+    towards = share_interval(gain[changed] > 0, sources=codes[changed], confidence=confidence)
     return PositionBias(
         bias=bias,
         among_inconsistent=replace(
             towards, value=towards.value - 0.5, low=towards.low - 0.5, high=towards.high - 0.5
         ),
-        inconsistent=share_interval(changed, items=codes, confidence=confidence),
+        inconsistent=share_interval(changed, sources=codes, confidence=confidence),
         n_unscored=int(np.count_nonzero(~judged)),
     )
 
 
 def place_effects(
-    predicted: ArrayLike,
+    judge: ArrayLike,
     places: Iterable[float],
     *,
     sources: Labels | None = None,
-    rng: np.random.Generator,
-    n_resamples: int = 1000,
     confidence: float = 0.95,
+    rng: Rng = 0,
+    n_resamples: int = 1000,
 ) -> PlaceEffects:
     """Return how scores depend on the place at which an item stood in a list.
 
@@ -165,7 +165,7 @@ def place_effects(
 
     Parameters
     ----------
-    predicted : array-like, shape (n_rows,), in points of the judge's scale
+    judge : array-like, shape (n_rows,), in points of the judge's scale
         nan (or None) where an item is unscored; such rows are left out.
     places : array-like of numbers, shape (n_rows,)
         1 for the first of a list, and so on.
@@ -198,7 +198,8 @@ def place_effects(
     >>> [round(effect.value, 2) for effect in found.effects], round(found.slope.value, 2)
     ([1.0, 0.0, -1.0], -1.0)
     """
-    p = squarable(score_vector(predicted, name="predicted", allow_missing=True), name="predicted")
+    rng = generator(rng)
+    p = squarable(score_vector(judge, name="judge", allow_missing=True), name="judge")
     at = squarable(score_vector(np.asarray(places), name="places", n_items=len(p)), name="places")
     scored = ~np.isnan(p)
     codes = source_codes(sources, len(p), scored)
@@ -217,7 +218,7 @@ def place_effects(
         gaps = ratio(sums[:, 6::2], sums[:, 5::2]) - ratio(total, n)[:, None]
         return np.concatenate([gaps, slope[:, None]], axis=1)
 
-    found = estimates(
+    found = estimates_of_sums(
         np.concatenate([everywhere, by_place], axis=1),
         effects,
         n=len(p),

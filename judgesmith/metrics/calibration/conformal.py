@@ -13,9 +13,9 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgesmith.metrics.checks import FloatArray, fraction, group_codes, paired_scores, score_vector
-from judgesmith.metrics.correlations.levels import Labels
-from judgesmith.metrics.record import Record
+from judgesmith.metrics.arrays import FloatArray, fraction, group_codes, paired_scores, score_vector
+from judgesmith.metrics.correlation.levels import Labels
+from judgesmith.metrics.records import Record
 
 __all__ = ["ConformalMargin", "Covers", "conformal_margin"]
 
@@ -64,7 +64,7 @@ class ConformalMargin(Record):
 
     def interval(
         self,
-        predicted: ArrayLike,
+        judge: ArrayLike,
         *,
         spread: ArrayLike | None = None,
         levels: ArrayLike | None = None,
@@ -73,7 +73,7 @@ class ConformalMargin(Record):
 
         Parameters
         ----------
-        predicted : array-like, shape (n_rows,), in points
+        judge : array-like, shape (n_rows,), in points
             New scores; nan (or None) has an interval of nan.
         spread : array-like, shape (n_rows,), above 0
             Of the new rows, if the margin is normalised.
@@ -92,7 +92,7 @@ class ConformalMargin(Record):
             If a score is infinite, a spread is missing, superfluous or not above 0, or the
             levels do not increase.
         """
-        p = score_vector(predicted, name="predicted", allow_missing=True)
+        p = score_vector(judge, name="judge", allow_missing=True)
         reach = self.margin * _spreads(spread, self.normalised, ~np.isnan(p))
         low, high = p - reach, p + reach
         if levels is not None:
@@ -101,8 +101,8 @@ class ConformalMargin(Record):
 
 
 def conformal_margin(
-    predicted: ArrayLike,
     human: ArrayLike,
+    judge: ArrayLike,
     *,
     sources: Labels | None = None,
     spread: ArrayLike | None = None,
@@ -112,7 +112,7 @@ def conformal_margin(
     """Return the margin around scores that holds human ratings with a guaranteed chance.
 
     With n rows and no sources it is the ``ceil((n + 1) * confidence)``-th smallest of the
-    distances ``|predicted - human|`` (split conformal prediction). With K sources, each has the
+    distances ``|judge - human|`` (split conformal prediction). With K sources, each has the
     weight ``1 / (K + 1)``, shared by its rows, and the margin is the smallest distance at which
     the weights reach ``confidence``; the missing ``1 / (K + 1)`` stands for the new source.
 
@@ -129,12 +129,12 @@ def conformal_margin(
 
     Parameters
     ----------
-    predicted : array-like, shape (n_rows,), in points of the human scale
+    human : array-like, shape (n_rows,), in points of the human scale
+        Aligned with ``judge``.
+    judge : array-like, shape (n_rows,), in points of the human scale
         Of rows that the judge, its map and its settings were not chosen by: a judge that has
         seen them is closer to them than to new ones. nan (or None) where a row is unscored; such
         rows are left out.
-    human : array-like, shape (n_rows,), in points of the human scale
-        Aligned with ``predicted``.
     sources : sequence of labels, one per row, optional
         What each row is about. Without it, every row is its own source.
     spread : array-like, shape (n_rows,), above 0, optional
@@ -168,7 +168,7 @@ def conformal_margin(
     Examples
     --------
     >>> human = np.array([1, 4, 2, 5, 3, 3, 2, 4, 1])
-    >>> found = conformal_margin(human + [0.5, -1, 0, 0.3, -0.2, 1.5, 0.1, 0.4, 0.6], human)
+    >>> found = conformal_margin(human, human + [0.5, -1, 0, 0.3, -0.2, 1.5, 0.1, 0.4, 0.6])
     >>> found.margin
     1.5
     >>> found.interval([2.8, 4.9]), found.interval([2.8, 4.9], levels=[1, 2, 3, 4, 5])
@@ -177,9 +177,8 @@ def conformal_margin(
     fraction(confidence, name="confidence")
     if covers not in get_args(Covers):
         raise ValueError(f"covers must be one of {get_args(Covers)}; got {covers!r}.")
-    p, h = paired_scores(predicted, human, allow_unscored=True)
-    labels = np.arange(len(p)) if sources is None else sources
-    codes, _ = group_codes(labels, name="sources", n_items=len(p))
+    h, p = paired_scores(human, judge, allow_unscored=True)
+    codes, _ = group_codes(sources, name="sources", n_items=len(p))
     scored = ~np.isnan(p)
     distances = (np.abs(p - h) / _spreads(spread, spread is not None, scored))[scored]
     codes = np.unique(codes[scored], return_inverse=True)[1]

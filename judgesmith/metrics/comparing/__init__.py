@@ -1,1 +1,5 @@
-"""Is one judge better than another: tests on the same rows, and how many rows they need."""
+"""Whether one judge is better than another, on how many rows that shows, and what has changed."""
+
+from judgesmith.front_door import stub_door
+
+__getattr__, __dir__, __all__ = stub_door(__name__, __file__)

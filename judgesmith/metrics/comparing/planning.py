@@ -4,23 +4,23 @@ import math
 from collections.abc import Callable
 from statistics import NormalDist
 
-from judgesmith.metrics.checks import fraction, number
-from judgesmith.metrics.estimate import Estimate, PairedEstimate
-from judgesmith.metrics.resampling.source_draws import widened_quantile
+from judgesmith.metrics.arrays import fraction, number
+from judgesmith.metrics.records import Estimate, PairedEstimate
+from judgesmith.metrics.resampling.draws import widened_quantile
 
-__all__ = ["labels_needed", "sources_needed", "sources_to_compare"]
+__all__ = ["sample_size_pearson", "sources_needed", "sources_to_compare"]
 
 # No more sources than this are proposed: past it the answer is that it cannot be done.
 _MOST_SOURCES = 10**9
 
 
-def labels_needed(
+def sample_size_pearson(
     half_width: float,
     correlation: float,
     *,
-    confidence: float = 0.95,
     cluster_size: float = 1.0,
     intraclass: float = 0.0,
+    confidence: float = 0.95,
 ) -> int:
     """Return how many rated items pin a Pearson correlation down to a half width.
 
@@ -35,13 +35,13 @@ def labels_needed(
         Half the length of the interval, in units of the correlation.
     correlation : float, between -1 and 1
         What is expected; 0 is the most cautious, for it needs the most items.
-    confidence : float, between 0 and 1
-        Nominal coverage.
     cluster_size : float, at least 1
         Rated items per source.
     intraclass : float, from 0 to 1
         How alike the items of one source are in their contributions to the correlation (the
         products of standardised scores), not in the scores alone. 0 is not at all.
+    confidence : float, between 0 and 1
+        Nominal coverage.
 
     Returns
     -------
@@ -63,9 +63,9 @@ def labels_needed(
 
     Examples
     --------
-    >>> labels_needed(0.05, 0.5)
+    >>> sample_size_pearson(0.05, 0.5)
     867
-    >>> labels_needed(0.05, 0.5, cluster_size=4, intraclass=0.1)
+    >>> sample_size_pearson(0.05, 0.5, cluster_size=4, intraclass=0.1)
     1127
     """
     fraction(half_width, name="half_width")
@@ -141,7 +141,10 @@ def sources_needed(pilot: Estimate, half_width: float) -> int:
 
 
 def sources_to_compare(
-    pilot: PairedEstimate, *, difference: float | None = None, power: float = 0.8
+    pilot: PairedEstimate,
+    *,
+    difference: float | None = None,
+    power: float = 0.8,
 ) -> int:
     """Return how many sources like those of a pilot tell two judges apart.
 
@@ -152,8 +155,8 @@ def sources_to_compare(
     Parameters
     ----------
     pilot : PairedEstimate
-        From :func:`~judgesmith.metrics.paired_interval` over sources. Judges that err alike need
-        fewer.
+        From :func:`~judgesmith.metrics.agreement_difference` over sources. Judges that err alike
+        need fewer.
     difference : float or None, not 0
         The smallest difference worth finding, in the unit of the statistic; None takes that of
         the pilot, which is too large on average if the pilot was looked at because of it.
@@ -185,8 +188,8 @@ def sources_to_compare(
     """
     if not isinstance(pilot, PairedEstimate):
         raise TypeError(
-            "pilot must be a difference of two judges on the same rows, from paired_interval; got "
-            f"{type(pilot).__name__}."
+            "pilot must be a difference of two judges on the same rows, from agreement_difference; "
+            f"got {type(pilot).__name__}."
         )
     spread = _spread(pilot)
     wished = abs(pilot.value if difference is None else number(difference, name="difference"))

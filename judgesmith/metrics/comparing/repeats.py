@@ -1,100 +1,157 @@
-"""Scores of the same items given again: how far they moved, beyond what chance moves them.
-
-An item's score then is one draw, and the scores of now are several, so that these say how much
-chance alone moves a score.
-"""
+"""How much a judge's scores change when it is asked again, or asked in the other order."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 from numpy.typing import ArrayLike
 
-from judgesmith.metrics.estimate import Estimate
+from judgesmith.metrics.arrays import FloatArray
+from judgesmith.metrics.correlation.coefficients import Statistic, on_one_scale
+from judgesmith.metrics.correlation.columns import Column, standardised
+from judgesmith.metrics.correlation.levels import Level, ScoredRows
+from judgesmith.metrics.records import Estimate
+from judgesmith.metrics.resampling.counted import (
+    OfCounts,
+    mean_of_drawn,
+    of_counts,
+    of_units,
+    within_sources,
+)
+from judgesmith.metrics.resampling.draws import OfUnits
 
-__all__ = ["chance_of_alike", "missing_share", "repeat_noise", "score_moves", "score_shift"]
+__all__ = [
+    "Swap",
+    "both_judges",
+    "chance_of_alike",
+    "masks",
+    "missing_share",
+    "permuted_gain",
+    "repeat_noise",
+    "score_moves",
+    "score_shift",
+    "swapped_units",
+]
+
+
+Swap = Literal["inputs", "systems", "both"]
+
+# Cells of one batch of permutations, at 8 bytes each.
+_BATCH_CELLS = 2**22
+
+
+def both_judges(first: ScoredRows, second: ScoredRows, *, keep_scale: bool) -> ScoredRows:
+    """Return the rows of the first judge and then those of the second, standardised or not."""
+    sources, systems = (
+        np.unique(codes, return_inverse=True) for codes in (first.sources, first.systems)
+    )
+    twice = np.tile(np.arange(len(first.sources)), 2)
+    columns = first.judge, second.judge
+    if keep_scale:
+        scores = on_one_scale(*columns)
+        exponent = max(column.exponent for column in columns)
+    else:
+        scores, exponent = (standardised(columns[0].values), standardised(columns[1].values)), 0
+    return replace(
+        first,
+        judge=Column.of(np.concatenate(scores), exponent),
+        human=first.human.take(twice),
+        sources=np.tile(sources[1], 2),
+        systems=np.tile(systems[1], 2),
+        n_sources=len(sources[0]),
+        n_systems=len(systems[0]),
+    )
+
+
+def swapped_units(rows: ScoredRows, swap: Swap) -> tuple[int, ...]:
+    """Return how many units of each kind change hands as a whole."""
+    sizes = {"inputs": (rows.n_sources,), "systems": (rows.n_systems,)}
+    return sizes.get(swap, (rows.n_sources, rows.n_systems))
+
+
+def masks(
+    rows: ScoredRows, swap: Swap, n_permutations: int, rng: np.random.Generator
+) -> Iterator[tuple[FloatArray, ...]]:
+    """Yield, in batches, which units change hands: 1 if they do, one array per kind."""
+    sizes = swapped_units(rows, swap)
+    width = len(rows.sources) if swap == "both" else sizes[0]
+    batch = max(1, _BATCH_CELLS // max(width, 1))
+    for start in range(0, n_permutations, batch):
+        n = min(batch, n_permutations - start)
+        yield tuple(rng.integers(0, 2, size=(n, size)).astype(np.float64) for size in sizes)
+
+
+def permuted_gain(
+    rows: ScoredRows, statistic: Statistic, level: Level, swap: Swap
+) -> Callable[..., FloatArray]:
+    """Return the difference of the agreements as a function of what changes hands."""
+    n = len(rows.sources) // 2
+    is_second = np.repeat([0, 1], n)
+    by_source = replace(
+        rows, sources=rows.sources + is_second * rows.n_sources, n_sources=2 * rows.n_sources
+    )
+    by_system = replace(
+        rows, systems=rows.systems + is_second * rows.n_systems, n_systems=2 * rows.n_systems
+    )
+    if swap == "inputs":
+        return _gain(of_counts(by_source, statistic, level))
+    if swap == "systems":
+        return _gain(of_units(by_system, statistic, level, "systems"))
+    if level == "sample":
+        return _gain_within_sources(
+            within_sources(by_system, statistic, by_system.systems, by_system.n_systems)
+        )
+    of_rows = _gain(of_units(rows, statistic, level, "items"))
+
+    def gain(sources: FloatArray, systems: FloatArray) -> FloatArray:
+        changed = sources[:, rows.sources[:n]] != systems[:, rows.systems[:n]]
+        return of_rows(changed.astype(np.float64))
+
+    return gain
+
+
+def _gain(value: OfUnits) -> Callable[[FloatArray], FloatArray]:
+    """Compare who now has which scores: under one mask, and under its complement."""
+
+    def gain(changed: FloatArray) -> FloatArray:
+        kept = 1 - changed
+        return value(np.hstack([kept, changed])) - value(np.hstack([changed, kept]))
+
+    return gain
+
+
+def _gain_within_sources(values: OfCounts) -> Callable[[FloatArray, FloatArray], FloatArray]:
+    """Compare source by source: where its own scores change hands, the judges change places."""
+
+    def gain(sources: FloatArray, systems: FloatArray) -> FloatArray:
+        kept = 1 - systems
+        one = values(np.hstack([kept, systems]))
+        other = values(np.hstack([systems, kept]))
+        is_changed, once = sources > 0, np.ones_like(one)
+        return mean_of_drawn(np.where(is_changed, other, one), once) - mean_of_drawn(
+            np.where(is_changed, one, other), once
+        )
+
+    return gain
+
 
 Scores = npt.NDArray[np.float64]
 
 
 def score_shift(before: ArrayLike, now: ArrayLike, *, confidence: float) -> Estimate:
-    """Return how much higher scores are now, on average, with Student's interval over items.
-
-    Parameters
-    ----------
-    before : array-like, shape (n_items,), in any points
-        One score of each item; nan where there was none.
-    now : array-like, shape (n_items, n_samples), in the same points
-        Scores of the same items, given again independently; nan where there is none.
-    confidence : float, between 0 and 1
-        Nominal coverage.
-
-    Returns
-    -------
-    Estimate
-        In points: the mean over items of the mean score of now minus that of before. Items
-        without either are counted in ``n_undefined``; with fewer than two others there is no
-        interval.
-
-    Raises
-    ------
-    ValueError
-        If the two do not pair up or ``confidence`` is not between 0 and 1.
-
-    Examples
-    --------
-    >>> found = score_shift([50, 60, 70], [[55, 57], [66, 64], [76, 78]], confidence=0.95)
-    >>> round(found.value, 2), found.low > 0, found.n_groups
-    (6.0, True, 3)
-    """
+    """Return how much higher scores are now, on average, with Student's interval over items."""
     old, new = _paired(before, now)
     change = _means(new - old[:, None])
     return _student(change[np.isfinite(change)], n_items=len(old), confidence=confidence)
 
 
 def score_moves(before: ArrayLike, now: ArrayLike, *, confidence: float) -> Estimate:
-    """Return how far the scores of single items moved, without what chance moved them.
-
-    For an item with ``k`` scores of now, mean ``m`` and sample variance ``s2``, the square of
-    ``m - before`` is on average the square of the real change plus ``s2 * (1 + 1/k)``, if chance
-    was as large before. The value is the root of the mean over items of the difference; unlike a
-    shift, it sees changes that go both ways.
-
-    Parameters
-    ----------
-    before : array-like, shape (n_items,), in any points
-        As for ``score_shift``.
-    now : array-like, shape (n_items, n_samples), in the same points
-        Items need two scores or more; others are counted in ``n_undefined``.
-    confidence : float, between 0 and 1
-        Nominal coverage of Student's interval for the mean of the squares, whose ends the root is
-        taken of, too. Squares have a long tail to the right, with which the low end lies too low
-        rather than too high.
-
-    Returns
-    -------
-    Estimate
-        In points, 0 or more: a mean of squares below 0 is 0.
-
-    Raises
-    ------
-    ValueError
-        As for ``score_shift``.
-
-    Examples
-    --------
-    Two items up and two down: no shift, and each moved by 10 points.
-
-    >>> before, now = [50, 60, 70, 80], [[60, 60], [70, 70], [60, 60], [70, 70]]
-    >>> score_shift(before, now, confidence=0.95).value
-    0.0
-    >>> found = score_moves(before, now, confidence=0.95)
-    >>> found.value, found.low
-    (10.0, 10.0)
-    """
+    """Return how far the scores of single items moved, without what chance moved them."""
     old, new = _paired(before, now)
     n = np.sum(np.isfinite(new), axis=1)
     known = np.isfinite(old) & (n >= 2)
@@ -108,17 +165,9 @@ def score_moves(before: ArrayLike, now: ArrayLike, *, confidence: float) -> Esti
 
 
 def repeat_noise(now: ArrayLike) -> float:
-    """Return the standard deviation, in points, between scores of the same item; nan without two.
+    """Return the standard deviation, in points, between scores of the same item.
 
-    Parameters
-    ----------
-    now : array-like, shape (n_items, n_samples), in points
-        nan where there is no score. Variances of items are averaged by their degrees of freedom.
-
-    Examples
-    --------
-    >>> repeat_noise([[50, 52], [70, 70]])
-    1.0
+    Nan without two.
     """
     new = np.atleast_2d(np.asarray(now, dtype=float))
     n = np.sum(np.isfinite(new), axis=1)
@@ -130,27 +179,7 @@ def repeat_noise(now: ArrayLike) -> float:
 
 
 def missing_share(now: ArrayLike, *, confidence: float) -> Estimate:
-    """Return the share of scores that are missing, with Student's interval over items.
-
-    Parameters
-    ----------
-    now : array-like, shape (n_items, n_samples), in any points
-        nan where there is no score.
-    confidence : float, between 0 and 1
-        Nominal coverage.
-
-    Returns
-    -------
-    Estimate
-        A fraction; the ends of the interval are cut to 0 and 1. Scores of one item go missing
-        together, so that items, not scores, are the units.
-
-    Examples
-    --------
-    >>> found = missing_share([[1, float("nan")], [2, 3], [4, 5], [2, 2]], confidence=0.95)
-    >>> found.value, found.low, found.n_groups
-    (0.125, 0.0, 4)
-    """
+    """Return the share of scores that are missing, with Student's interval over items."""
     new = np.atleast_2d(np.asarray(now, dtype=float))
     shares = np.mean(~np.isfinite(new), axis=1)
     found = _student(shares, n_items=len(new), confidence=confidence)
@@ -158,27 +187,7 @@ def missing_share(now: ArrayLike, *, confidence: float) -> Estimate:
 
 
 def chance_of_alike(before: ArrayLike, now: ArrayLike) -> float:
-    """Return how likely all scores of now are one number although those of before were not.
-
-    If nothing changed, any of an item's ``k + 1`` scores may be the one of before. Where all that
-    came now are the same number, each item whose score was another then had it in that one place
-    with chance ``1 / (k + 1)``. The product over these items is 1 where there is none, or where
-    scores of now differ.
-
-    Parameters
-    ----------
-    before : array-like, shape (n_items,), in any points
-        nan where there was no score.
-    now : array-like, shape (n_items, n_samples), in the same points
-        nan where there is none.
-
-    Examples
-    --------
-    >>> chance_of_alike([1, 5, 3], [[3, 3, 3], [3, 3, 3], [3, 3, 3]])
-    0.0625
-    >>> chance_of_alike([1, 5, 3], [[1, 1, 1], [5, 4, 5], [3, 3, 3]])
-    1.0
-    """
+    """Return how likely all scores of now are one number although those of before were not."""
     old, new = _paired(before, now)
     given = new[np.isfinite(new)]
     if given.size == 0 or np.any(given != given[0]):

@@ -8,14 +8,14 @@ import math
 
 from numpy.typing import ArrayLike
 
-from judgesmith.metrics.checks import number
-from judgesmith.metrics.comparing.shared_rows import scored_by_all
+from judgesmith.metrics.arrays import number
 from judgesmith.metrics.comparing.significance import (
     Alternative,
     SignificanceTest,
     check_alternative,
+    scored_by_all,
 )
-from judgesmith.metrics.correlations.correlation import pearson
+from judgesmith.metrics.correlation.coefficients import pearson
 
 __all__ = ["williams_of_correlations", "williams_test"]
 
@@ -25,9 +25,9 @@ _MIRRORED = 1e-9
 
 
 def williams_test(
-    first: ArrayLike,
-    second: ArrayLike,
     human: ArrayLike,
+    judge: ArrayLike,
+    other: ArrayLike,
     *,
     alternative: Alternative = "two-sided",
 ) -> SignificanceTest:
@@ -35,14 +35,14 @@ def williams_test(
 
     For independent rows, such as one mean score per system. Rows of one source are not
     independent; :func:`~judgesmith.metrics.permutation_test` and
-    :func:`~judgesmith.metrics.paired_interval` then hold and this test rejects too often.
+    :func:`~judgesmith.metrics.agreement_difference` then hold and this test rejects too often.
 
     Parameters
     ----------
-    first, second : array-like, shape (n_rows,), in points of each judge's own scale
-        nan (or None) where an item is unscored; rows unscored by either are left out.
     human : array-like, shape (n_rows,), in points of the human scale
         Aligned with both.
+    judge, other : array-like, shape (n_rows,), in points of each judge's own scale
+        nan (or None) where an item is unscored; rows unscored by either are left out.
     alternative : {"two-sided", "greater"}
         ``greater``: the first correlation is the larger.
 
@@ -66,15 +66,15 @@ def williams_test(
     Examples
     --------
     >>> human = [1, 2, 3, 4, 5, 6, 7, 8]
-    >>> found = williams_test([2, 1, 3, 4, 6, 5, 8, 7], [5, 1, 6, 2, 3, 7, 4, 8], human)
+    >>> found = williams_test(human, [2, 1, 3, 4, 6, 5, 8, 7], [5, 1, 6, 2, 3, 7, 4, 8])
     >>> round(found.first, 2), round(found.second, 2), round(found.p_value, 3)
     (0.93, 0.48, 0.078)
     """
-    p, q, h = scored_by_all(first, second, human)
+    h, p, q = scored_by_all(human, judge, other)
     return williams_of_correlations(
-        pearson(p, h),
-        pearson(q, h),
-        pearson(p, q),
+        pearson(h, p),
+        pearson(h, q),
+        pearson(q, p),
         n=len(h),
         alternative=alternative,
     )

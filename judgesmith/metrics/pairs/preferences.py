@@ -1,4 +1,4 @@
-"""Agreement of a judge's preferences between two texts with people's, and with themselves."""
+"""Agreement of votes between two texts."""
 
 from dataclasses import dataclass
 from typing import cast
@@ -6,14 +6,142 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgesmith.metrics.checks import IntArray, group_codes
-from judgesmith.metrics.correlations.levels import Labels
-from judgesmith.metrics.estimate import Estimate
-from judgesmith.metrics.pairs.pair_votes import preferences
-from judgesmith.metrics.record import Record
+from judgesmith.metrics.arrays import FloatArray, IntArray, group_codes, number_array, score_vector
+from judgesmith.metrics.correlation.columns import TIE_TOLERANCE
+from judgesmith.metrics.correlation.levels import Labels
+from judgesmith.metrics.pairs.ordering import check_tolerance
+from judgesmith.metrics.records import Estimate, Record
 from judgesmith.metrics.resampling.shares import share_interval
 
-__all__ = ["OrderConsistency", "PreferenceAgreement", "order_consistency", "preference_agreement"]
+__all__ = [
+    "OrderConsistency",
+    "PreferenceAgreement",
+    "majority_preference",
+    "order_consistency",
+    "preference_agreement",
+    "preferences",
+    "preferences_from_scores",
+]
+
+
+def preferences(
+    given: ArrayLike, name: str, *, n: int | None = None, allow_unscored: bool
+) -> FloatArray:
+    """Return preferences as a float vector of 1, 0, 0.5 and, if allowed, nan."""
+    answers = _answers(given, name)
+    if answers.ndim != 1:
+        raise ValueError(f"{name} must be a vector, one preference per pair; got {answers.shape}.")
+    if n is not None and len(answers) != n:
+        raise ValueError(f"{name} must hold one preference per pair; got {len(answers)} for {n}.")
+    missing = np.flatnonzero(np.isnan(answers))
+    if missing.size and not allow_unscored:
+        raise ValueError(
+            f"{name} has no preference for {missing.size} of {len(answers)} pairs, the first at "
+            f"index {missing[0]}; give only pairs that people judged."
+        )
+    return answers
+
+
+def majority_preference(votes: ArrayLike) -> FloatArray:
+    """Return for each pair the preference with the most votes.
+
+    Votes that are tied for the most, between any of the three answers, make 0.5: such votes do
+    not prefer one text.
+
+    Parameters
+    ----------
+    votes : array-like, shape (n_pairs, n_votes) or (n_pairs, n_orders, n_samples)
+        1 for the first text of the pair, 0 for the second, 0.5 for neither, nan (or None) where
+        an answer is missing. The first text is the same one in all votes of a pair, whichever
+        was shown first.
+
+    Returns
+    -------
+    float array, shape (n_pairs,)
+        1, 0 or 0.5; nan for a pair without any vote.
+
+    Raises
+    ------
+    ValueError
+        If a vote is something else, or votes are not a table.
+
+    Examples
+    --------
+    >>> majority_preference([[1, 1, 0], [1, 0, None], [0.5, 0.5, 1]]).tolist()
+    [1.0, 0.5, 0.5]
+    """
+    answers = _answers(votes, "votes")
+    if answers.ndim not in (2, 3):
+        raise ValueError(
+            "votes must have shape (n_pairs, n_votes) or (n_pairs, n_orders, n_samples); got "
+            f"{answers.shape}."
+        )
+    kinds = np.array([0.0, 1.0, 0.5])
+    table = answers.reshape(len(answers), int(np.prod(answers.shape[1:])))
+    counts = np.stack([np.count_nonzero(table == kind, axis=1) for kind in kinds], axis=1)
+    most = counts.max(axis=1)
+    alone = np.count_nonzero(counts == most[:, None], axis=1) == 1
+    winner = np.where(alone, kinds[counts.argmax(axis=1)], 0.5)
+    return np.where(most > 0, winner, np.nan)
+
+
+def preferences_from_scores(
+    first: ArrayLike,
+    second: ArrayLike,
+    *,
+    tolerance: float = 0.0,
+) -> FloatArray:
+    """Return which of two texts scores higher, so that scores can be compared with preferences.
+
+    Parameters
+    ----------
+    first, second : array-like, shape (n_pairs,), in points of one scale
+        Scores of the first and of the second text of each pair; nan (or None) where unscored.
+    tolerance : float, in points of that scale
+        Scores at most this far apart prefer neither.
+
+    Returns
+    -------
+    float array, shape (n_pairs,)
+        1, 0 or 0.5; nan where a side is unscored.
+
+    Raises
+    ------
+    ValueError
+        If the scores do not pair up, one is infinite, or ``tolerance`` is negative.
+    TypeError
+        If ``tolerance`` is no number.
+
+    Examples
+    --------
+    >>> preferences_from_scores([4, 3, 2, None], [2, 3, 2.5, 1]).tolist()
+    [1.0, 0.5, 0.0, nan]
+    """
+    check_tolerance(tolerance)
+    a = score_vector(first, name="first", allow_missing=True)
+    b = score_vector(second, name="second", n_items=len(a), allow_missing=True)
+    scored = ~np.isnan(a) & ~np.isnan(b)
+    own, other = a[scored], b[scored]
+    preferred = np.full(len(a), np.nan)
+    # Halves, so that no difference of two scores is too large for a number.
+    far = tolerance / 2 + TIE_TOLERANCE * np.max(np.abs([own, other]), initial=0.0)
+    tied = np.abs(own / 2 - other / 2) <= far
+    preferred[scored] = np.where(tied, 0.5, own > other)
+    return preferred
+
+
+def _answers(given: ArrayLike, name: str) -> FloatArray:
+    """Return answers as floats, or say which one is no preference."""
+    answers = number_array(given, name=name)
+    wrong = ~np.isnan(answers) & ~np.isin(answers, (0.0, 0.5, 1.0))
+    if wrong.any():
+        at = np.argwhere(wrong)[0]
+        raise ValueError(
+            f"{name} must be 1 (first), 0 (second), 0.5 (neither) or nan; got "
+            f"{answers[tuple(at)]} for pair {at[0] if at.size else 0}; majority_preference makes "
+            "one of several raters' votes, preferences_from_scores one of two scores."
+        )
+    return answers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,26 +192,26 @@ class OrderConsistency(Record):
 
 
 def preference_agreement(
-    predicted: ArrayLike,
     human: ArrayLike,
+    judge: ArrayLike,
     *,
     sources: Labels | None = None,
     confidence: float = 0.95,
 ) -> PreferenceAgreement:
     """Return how well preferences agree with people's, with intervals over sources.
 
-    Intervals are those of :func:`~judgesmith.metrics.share_interval`. They take raters, systems and
-    the judge's answers as given. Chance depends on how often either side answers what: read the
-    confusion counts beside the shares.
+    Intervals are those of :func:`~judgesmith.metrics.resampling.share_interval`. They take raters,
+    systems and the judge's answers as given. Chance depends on how often either side answers what:
+    read the confusion counts beside the shares.
 
     Parameters
     ----------
-    predicted : array-like, shape (n_pairs,)
-        1 where the judge prefers the first text, 0 the second, 0.5 neither; nan (or None) where it
-        gave no answer.
     human : array-like, shape (n_pairs,)
         People's preferences in the same numbers, none missing.
-        :func:`~judgesmith.metrics.majority_preference` makes one of several raters'.
+        :func:`~judgesmith.metrics.pairs.majority_preference` makes one of several raters'.
+    judge : array-like, shape (n_pairs,)
+        1 where the judge prefers the first text, 0 the second, 0.5 neither; nan (or None) where it
+        gave no answer.
     sources : sequence of labels, one per pair, optional
         What was responded to; without them every pair is a source of its own.
     confidence : float, between 0 and 1
@@ -101,15 +229,15 @@ def preference_agreement(
 
     Examples
     --------
-    >>> found = preference_agreement([1, 0, 0.5, 1, None], [1, 0, 1, 0.5, 0])
+    >>> found = preference_agreement([1, 0, 1, 0.5, 0], [1, 0, 0.5, 1, None])
     >>> found.accuracy.value, round(found.accuracy_decided.value, 3), found.n_unscored
     (0.5, 0.667, 1)
     >>> found.confusion
     ((1, 0, 0), (0, 0, 1), (0, 1, 1))
     """
     h = preferences(human, "human", allow_unscored=False)
-    p = preferences(predicted, "predicted", n=len(h), allow_unscored=True)
-    codes = _codes(sources, len(h))
+    p = preferences(judge, "judge", n=len(h), allow_unscored=True)
+    codes, _ = group_codes(sources, name="sources", n_items=len(h))
     scored = ~np.isnan(p)
     same, decided = p == h, scored & (h != 0.5)
     counts = np.bincount((6 * h[scored] + 2 * p[scored]).astype(np.int64), minlength=9)
@@ -171,7 +299,7 @@ def order_consistency(
     """
     a = preferences(given, "given", allow_unscored=True)
     b = preferences(swapped, "swapped", n=len(a), allow_unscored=True)
-    codes = _codes(sources, len(a))
+    codes, _ = group_codes(sources, name="sources", n_items=len(a))
     both = ~np.isnan(a) & ~np.isnan(b)
     decided = np.concatenate([both & (a != 0.5), both & (b != 0.5)])
     return OrderConsistency(
@@ -184,13 +312,8 @@ def order_consistency(
     )
 
 
-def _codes(sources: Labels | None, n: int) -> IntArray:
-    """Return the source of each pair."""
-    return np.arange(n) if sources is None else group_codes(sources, name="sources", n_items=n)[0]
-
-
 def _share(
     yes: NDArray[np.bool_], kept: NDArray[np.bool_], codes: IntArray, confidence: float
 ) -> Estimate:
     """Return the share of yes among the answers kept."""
-    return share_interval(yes[kept], items=cast(Labels, codes[kept]), confidence=confidence)
+    return share_interval(yes[kept], sources=cast(Labels, codes[kept]), confidence=confidence)

@@ -1,1 +1,5 @@
-"""Whether a judge notices damage: signed-rank tests, combined, and what they come to."""
+"""Whether a judge notices that a text was made worse: discernment and the tests behind it."""
+
+from judgesmith.front_door import stub_door
+
+__getattr__, __dir__, __all__ = stub_door(__name__, __file__)

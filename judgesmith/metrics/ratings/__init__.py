@@ -1,1 +1,5 @@
-"""Ratings on levels and who gives them: agreement beyond chance, reliability, ceilings."""
+"""Ratings on levels: kappa, alpha, intraclass correlation, confusion, and what raters can reach."""
+
+from judgesmith.front_door import stub_door
+
+__getattr__, __dir__, __all__ = stub_door(__name__, __file__)

@@ -5,15 +5,19 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgesmith.metrics.checks import rating_table
-from judgesmith.metrics.correlations.groupwise import Column
+from judgesmith.metrics.arrays import rating_table
+from judgesmith.metrics.correlation.coefficients import Column
 
 __all__ = ["Measurement", "krippendorff_alpha"]
 
 Measurement = Literal["nominal", "ordinal", "interval"]
 
 
-def krippendorff_alpha(ratings: ArrayLike, *, measurement: Measurement) -> float:
+def krippendorff_alpha(
+    ratings: ArrayLike,
+    *,
+    measurement: Measurement,
+) -> float:
     """Return Krippendorff's alpha: one minus observed over expected disagreement.
 
     Raters may differ from item to item; only pairs of ratings of the same item count.

@@ -1,23 +1,160 @@
-"""The share of the variance of ratings that is about the items: intraclass correlations.
-
-All are ratios of mean squares: between items, between raters, and what is left.
-"""
+"""Intraclass correlation with its interval."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from judgesmith.metrics.ratings.mean_squares import IntraclassModel, MeanSquares, mean_squares
-from judgesmith.metrics.record import Record
+from judgesmith.metrics.arrays import FloatArray, IntArray, fraction, group_codes, rating_table
+from judgesmith.metrics.correlation.coefficients import Column
+from judgesmith.metrics.correlation.levels import Labels
+from judgesmith.metrics.ratings.raters import spearman_brown
+from judgesmith.metrics.records import Estimate, Record
 
 __all__ = [
     "IntraclassCorrelation",
     "IntraclassModel",
-    "intraclass_correlation",
+    "MeanSquares",
+    "entering",
+    "icc",
+    "icc_interval",
+    "log_ratios_without",
     "mean_reliability",
+    "mean_squares",
     "single_reliability",
 ]
+
+
+IntraclassModel = Literal["one-way", "agreement", "consistency"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeanSquares:
+    """Mean squares of the ratings that entered, in a unit of their own; nan without any."""
+
+    n: int
+    n_items: int
+    n_left_out: int
+    n_raters: float
+    items: float = math.nan
+    raters: float = math.nan
+    left: float = math.nan
+    degrees: float = math.nan
+    plain_items: float = math.nan
+    plain_raters: float = math.nan
+
+
+def mean_squares(ratings: ArrayLike, model: IntraclassModel) -> MeanSquares:
+    """Return the mean squares that a model of ratings rests on."""
+    table, enters = entering(ratings, model)
+    given = ~np.isnan(table)
+    found = MeanSquares(
+        n=int(np.count_nonzero(given)),
+        n_items=len(table),
+        n_left_out=int(np.count_nonzero(~enters)),
+        n_raters=float(table.shape[1]),
+    )
+    if model == "one-way":
+        return _one_way(found, np.where(given, table, 0.0), given)
+    return _two_way(found, table)
+
+
+def entering(ratings: ArrayLike, model: IntraclassModel) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Return the items that a model uses, and which they are."""
+    if model not in get_args(IntraclassModel):
+        raise ValueError(f"model must be one of {get_args(IntraclassModel)}; got {model!r}.")
+    table = rating_table(ratings)
+    given = ~np.isnan(table)
+    enters = np.asarray(given.any(axis=1))
+    if model != "one-way":
+        enters &= given.all(axis=1)
+    table, given = table[enters], given[enters]
+    values = Column.of(table[given]).values
+    centred = np.full(table.shape, np.nan)
+    centred[given] = values - (values.mean() if values.size else 0.0)
+    return centred, enters
+
+
+def _one_way(found: MeanSquares, values: FloatArray, given: NDArray[np.bool_]) -> MeanSquares:
+    """Compare items; ratings that are missing are zero in ``values``."""
+    n, n_items = found.n, found.n_items
+    if n_items < 2:
+        return replace(found, n_raters=math.nan)
+    size = np.count_nonzero(given, axis=1).astype(np.float64)
+    found = replace(found, n_raters=float((n - np.sum(size**2) / n) / (n_items - 1)))
+    if n == n_items:
+        return found
+    means = values.sum(axis=1) / size
+    harmonic = float(n_items / np.sum(1 / size))
+    return replace(
+        found,
+        items=_square(np.sum(size * means**2), n_items - 1, n),
+        left=_square(np.sum(((values - means[:, None]) * given) ** 2), n - n_items, n),
+        degrees=float(n - n_items),
+        plain_items=harmonic * _square(np.sum((means - means.mean()) ** 2), n_items - 1, n),
+        plain_raters=harmonic,
+    )
+
+
+def _two_way(found: MeanSquares, values: FloatArray) -> MeanSquares:
+    """Compare items and raters on complete rows."""
+    n, k = values.shape
+    if n < 2 or k < 2:
+        return found
+    items, raters = values.mean(axis=1), values.mean(axis=0)
+    between = _square(k * np.sum(items**2), n - 1, n * k)
+    degrees = (n - 1) * (k - 1)
+    return replace(
+        found,
+        items=between,
+        raters=_square(n * np.sum(raters**2), k - 1, n * k),
+        left=_square(np.sum((values - items[:, None] - raters) ** 2), degrees, n * k),
+        degrees=float(degrees),
+        plain_items=between,
+        plain_raters=float(k),
+    )
+
+
+def _square(total: float, degrees: float, n: float) -> float:
+    """Return a mean square; what ``n`` roundings of values up to 1 leave behind is zero."""
+    return float(total) / degrees if total > n * (8 * np.finfo(np.float64).eps) ** 2 else 0.0
+
+
+# A ratio of mean squares beyond this is rounding over rounding.
+_LARGEST_RATIO = 1e12
+
+
+def log_ratios_without(
+    table: FloatArray, sources: IntArray, n_sources: int, model: IntraclassModel
+) -> FloatArray:
+    """Return ``log((1 + (k - 1) r) / (1 - r))`` for the ``r`` of the items of all other sources."""
+    given = ~np.isnan(table)
+    size = np.count_nonzero(given, axis=1).astype(np.float64)
+    means = np.sum(table, axis=1, where=given) / size
+    apart = np.where(given, table - means[:, None], 0.0)
+    ones, within = np.ones_like(size), np.sum(apart**2, axis=1)
+    columns = [ones, size, size * means, size * means**2, within, *apart.T]
+    sums = np.stack(
+        [np.bincount(sources, weights=each, minlength=n_sources) for each in columns], axis=1
+    )
+    items, n, total, between, left, *lenient = (sums.sum(axis=0) - sums).T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        between = (between - total**2 / n) / (items - 1)
+        if model == "one-way":
+            ratio = between / (left / (n - items))
+        else:
+            k = table.shape[1]
+            raters = np.sum(np.square(lenient), axis=0) / items
+            left = (left - raters) / ((items - 1) * (k - 1))
+            if model == "consistency":
+                ratio = between / left
+            else:
+                spread = (raters / (k - 1) - left) / items
+                ratio = (between + spread) / (left + spread)
+        return np.where((ratio > 0) & (ratio < _LARGEST_RATIO), np.log(ratio), np.nan)
+
 
 # Differences of mean squares below this share of the largest are rounding.
 _DUST = 1e-12
@@ -50,8 +187,10 @@ class IntraclassCorrelation(Record):
     n_left_out: int
 
 
-def intraclass_correlation(
-    ratings: ArrayLike, *, model: IntraclassModel = "one-way"
+def icc(
+    ratings: ArrayLike,
+    *,
+    model: IntraclassModel = "one-way",
 ) -> IntraclassCorrelation:
     """Return the intraclass correlation of one rating and of the mean of all raters.
 
@@ -96,16 +235,16 @@ def intraclass_correlation(
 
     Examples
     --------
-    >>> found = intraclass_correlation([[1, 2], [4, 4], [3, 5]])
+    >>> found = icc([[1, 2], [4, 4], [3, 5]])
     >>> round(found.single, 3), round(found.mean, 3)
     (0.667, 0.8)
 
     The second rater gives a point more; who looks at the order only does not mind.
 
     >>> ratings = [[1, 2], [2, 3], [4, 5]]
-    >>> round(intraclass_correlation(ratings, model="agreement").single, 3)
+    >>> round(icc(ratings, model="agreement").single, 3)
     0.824
-    >>> intraclass_correlation(ratings, model="consistency").single
+    >>> icc(ratings, model="consistency").single
     1.0
     """
     squares = mean_squares(ratings, model)
@@ -144,3 +283,159 @@ def _share(about_items: float, varied: float, squares: MeanSquares) -> float:
         squares.items, squares.left, 0.0 if math.isnan(squares.raters) else squares.raters
     )
     return about_items / varied if varied > _DUST * largest else math.nan
+
+
+def icc_interval(
+    ratings: ArrayLike,
+    *,
+    sources: Labels | None = None,
+    model: IntraclassModel = "one-way",
+    of: Literal["single", "mean"] = "single",
+    confidence: float = 0.95,
+) -> Estimate:
+    """Return an intraclass correlation with an interval over items, or over their sources.
+
+    With sources, it is Student's interval for the jackknife's standard error of
+    ``log((1 + (k - 1) r) / (1 - r))``, leaving out one source at a time: items of a source may be
+    alike and ratings of any kind, but raters are taken as given. Without, it is exact by F
+    distributions for items (in the model `agreement` also raters) drawn independently from many,
+    with normal effects and normal noise of one size; with unequal numbers of ratings, and for
+    `agreement` always, it is an approximation.
+
+    In simulations with 20 to 100 items or sources (``benchmarks/ordinal_coverage.py``, 300
+    repetitions each), nominal 95 % intervals by F covered 90 to 97 % of the time with continuous
+    ratings or five points in the middle of the scale, and 85 to 90 % with five points mostly at
+    its top. The jackknife covered 94 to 97 % and 89 to 95 % in the models `one-way` and
+    `consistency`; in `agreement` 83 to 93 %, because it takes the raters as given.
+
+    Parameters
+    ----------
+    ratings, model
+        As for :func:`icc`.
+    sources : sequence of labels, one per item, or None
+        What was responded to: ``range(n_items)`` if every item stands for itself. None: by F
+        distributions.
+    of : {"single", "mean"}
+        The reliability of one rating, or of an item's mean over its raters.
+    confidence : float, between 0 and 1
+        Nominal coverage.
+
+    Returns
+    -------
+    Estimate
+        ``n`` counts ratings and ``n_groups`` items (or their sources) that entered,
+        ``n_undefined`` items left out. ``low`` and ``high`` are nan if the value is undefined, if
+        the ratings of an item never differ (in the two-way models: but for leniency) or the means
+        of items never do, which says nothing about how much they might, if leaving out a source
+        leaves no value, or if an approximation breaks down, which happens to negative values.
+
+    Raises
+    ------
+    ValueError
+        As for :func:`icc`; if ``of`` is unknown or ``confidence`` is not
+        between 0 and 1, or there is not one source per item.
+
+    References
+    ----------
+    McGraw and Wong (1996), as for :func:`icc`, table 7. Unequal numbers of
+    ratings: Thomas and Hultquist (1978), "Interval estimation for the unbalanced case of the
+    one-way random effects model", Annals of Statistics 6. Resampling on the logarithmic scale:
+    Ukoumunne, Davison, Gulliford and Chinn (2003), "Non-parametric bootstrap confidence intervals
+    for the intraclass correlation coefficient", Statistics in Medicine 22.
+
+    Examples
+    --------
+    >>> found = icc_interval([[1, 2], [4, 4], [3, 5], [2, 2]], of="mean")
+    >>> round(found.value, 2), round(found.low, 2), round(found.high, 2), found.n_groups
+    (0.82, -0.8, 0.99, 4)
+    """
+    fraction(confidence, name="confidence")
+    if of not in ("single", "mean"):
+        raise ValueError(f"of must be 'single' or 'mean'; got {of!r}.")
+    squares, upper = mean_squares(ratings, model), (1 + confidence) / 2
+    value = (single_reliability if of == "single" else mean_reliability)(squares, model)
+    if sources is None:
+        n_groups, error = squares.n_items, math.nan
+    else:
+        n_groups, error = _jackknife(ratings, model, sources)
+    low = high = math.nan
+    if not math.isnan(value) and min(squares.items, squares.left) > 0:
+        if sources is not None:
+            low, high = _ends_by_error(squares, model, error, n_groups, upper)
+        elif model == "agreement":
+            low, high = _agreement_ends(squares, upper)
+        else:
+            low, high = _ratio_ends(squares, upper)
+        if of == "mean":
+            low, high = (spearman_brown(end, squares.n_raters) for end in (low, high))
+        # Where items differ less than chance would have it, the approximations may break down.
+        if not low <= value <= high:
+            low = high = math.nan
+    return Estimate(
+        value=value,
+        low=low,
+        high=high,
+        confidence=confidence,
+        n=squares.n,
+        n_groups=n_groups,
+        n_undefined=squares.n_left_out,
+    )
+
+
+def _ratio_ends(squares: MeanSquares, upper: float) -> tuple[float, float]:
+    """Return the ends for one rating from the ratio of two mean squares."""
+    from scipy.special import fdtri
+
+    ratio, k = squares.plain_items / squares.left, squares.plain_raters
+    between, left = squares.n_items - 1, squares.degrees
+    least = ratio / float(fdtri(between, left, upper))
+    most = ratio * float(fdtri(left, between, upper))
+    return (least - 1) / (least + k - 1), (most - 1) / (most + k - 1)
+
+
+def _agreement_ends(squares: MeanSquares, upper: float) -> tuple[float, float]:
+    """Return the ends for one rating where leniency counts, with Satterthwaite's degrees."""
+    from scipy.special import fdtri
+
+    n, k = squares.n_items, squares.n_raters
+    items, raters, left = squares.items, squares.raters, squares.left
+    single = single_reliability(squares, "agreement")
+    lenient = k * single * raters
+    rest = (n * (1 - single) + k * single * (n - 1)) * left
+    degrees = (lenient + rest) ** 2 / (lenient**2 / (k - 1) + rest**2 / squares.degrees)
+    noise = k * raters + (k * n - k - n) * left
+    least = float(fdtri(n - 1, degrees, upper))
+    most = float(fdtri(degrees, n - 1, upper))
+    return (
+        n * (items - least * left) / (least * noise + n * items),
+        n * (most * items - left) / (noise + n * most * items),
+    )
+
+
+def _jackknife(ratings: ArrayLike, model: IntraclassModel, sources: Labels) -> tuple[int, float]:
+    """Return the number of sources, and the standard error of the logarithmic ratio."""
+    table, enters = entering(ratings, model)
+    codes, _ = group_codes(sources, name="sources", n_items=len(enters))
+    present, codes = np.unique(codes[enters], return_inverse=True)
+    n_sources = len(present)
+    if n_sources < 2:
+        return n_sources, math.nan
+    without = log_ratios_without(table, codes, n_sources, model)
+    spread = float(np.sum((without - without.mean()) ** 2))
+    return n_sources, math.sqrt((n_sources - 1) / n_sources * spread)
+
+
+def _ends_by_error(
+    squares: MeanSquares, model: IntraclassModel, error: float, n_sources: int, upper: float
+) -> tuple[float, float]:
+    """Return the ends for one rating, at equal distances on the logarithmic scale."""
+    from scipy.special import stdtrit
+
+    k, single = squares.n_raters, single_reliability(squares, model)
+    ratio = (1 + (k - 1) * single) / (1 - single)
+    if not (ratio > 0 and error > 0):
+        return math.nan, math.nan
+    # The least and the greatest value are reached long before the exponential has none.
+    reach = math.exp(min(float(stdtrit(n_sources - 1, upper)) * error, 300.0))
+    low, high = ratio / reach, ratio * reach
+    return (low - 1) / (low + k - 1), (high - 1) / (high + k - 1)

@@ -1,33 +1,114 @@
-"""How far two lists of ratings give the same level, beyond chance: Cohen's kappa, weighted.
+"""Cohen's kappa in levels of a scale, by kind of row, and its interval from counts."""
 
-Levels are the declared ones, in order, used or not; a disagreement counts by how many levels
-apart it is. Kappa is a function of the cross table of levels, so many tables are as easy as one.
-"""
-
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgesmith.metrics.checks import FloatArray, IntArray, paired_scores
-from judgesmith.metrics.ratings.rating_levels import checked_levels, level_codes
+from judgesmith.metrics.arrays import (
+    FloatArray,
+    IntArray,
+    Rng,
+    group_codes,
+    number_array,
+    paired_scores,
+    rating_table,
+)
+from judgesmith.metrics.correlation.coefficients import TIE_TOLERANCE
+from judgesmith.metrics.correlation.levels import Labels, mean_defined
+from judgesmith.metrics.records import Estimate, PairedEstimate
+from judgesmith.metrics.resampling.draws import (
+    Counted,
+    check_settings,
+    difference_of,
+    draws_of_sources,
+    estimate_of,
+)
 
 __all__ = [
+    "MOST_LEVELS",
+    "RatedKinds",
     "Weights",
     "check_weights",
+    "checked_levels",
+    "counted_kappa",
     "disagreements",
     "kappa_of_sums",
     "kappa_of_tables",
+    "level_codes",
+    "pairwise_kappa",
     "table_cells",
     "weighted_kappa",
+    "weighted_kappa_difference",
+    "weighted_kappa_interval",
 ]
+
+
+MOST_LEVELS = 256
+"""More levels than this are refused: a table of all pairs of them would be mostly empty."""
+
+
+def checked_levels(levels: ArrayLike | None, *scores: FloatArray) -> FloatArray:
+    """Return the levels that are declared, or else all that occur in finite scores."""
+    if levels is None and not scores:
+        raise ValueError("levels must be given: a vector of rising numbers, such as 1 to 5.")
+    if levels is None:
+        found = np.unique(np.concatenate(scores))
+        found = found[np.diff(found, prepend=-np.inf) > _tolerance(found)]
+        if len(found) > MOST_LEVELS:
+            raise ValueError(
+                f"{len(found)} different scores are too many to be levels, at most {MOST_LEVELS}; "
+                "round them to the levels of a scale first."
+            )
+        return found
+    declared = number_array(levels, name="levels")
+    if declared.ndim != 1 or not declared.size or not np.isfinite(declared).all():
+        raise ValueError(
+            f"levels must be a vector of finite numbers, such as 1 to 5; got {levels!r}."
+        )
+    if np.any(np.diff(declared / 2) <= _tolerance(declared)):
+        raise ValueError(f"levels must rise from each to the next; got {declared.tolist()}.")
+    if len(declared) > MOST_LEVELS:
+        raise ValueError(f"there must be at most {MOST_LEVELS} levels; got {len(declared)}.")
+    return declared
+
+
+def level_codes(scores: FloatArray, levels: FloatArray, *, name: str) -> IntArray:
+    """Return the place of each finite score among the levels, from 0; any shape."""
+    codes = levels.searchsorted(scores)
+    if not np.array_equal(levels.take(codes, mode="clip"), scores):
+        # Rounding noise, or a fault: both are rare, so that the usual case need not wait.
+        tolerance = _tolerance(levels)
+        codes = np.searchsorted(levels - tolerance, scores, side="right") - 1
+        strange = np.flatnonzero(np.abs(scores - levels[codes]) > tolerance)
+        if strange.size:
+            raise ValueError(
+                f"{name} holds {strange.size} of {scores.size} scores that are none of the levels "
+                f"{_listed(levels)}, the first at index {strange[0]}: {scores.flat[strange[0]]:g}; "
+                "declare the levels of the scale, or bring the scores to its levels first."
+            )
+    return codes.astype(np.int64, copy=False)
+
+
+def _tolerance(levels: FloatArray) -> float:
+    """Return how far apart equal scores may lie, for levels that rise."""
+    return TIE_TOLERANCE * float(max(abs(levels[0]), abs(levels[-1]))) if levels.size else 0.0
+
+
+def _listed(levels: FloatArray) -> str:
+    """Return levels as text that stays short."""
+    texts = [f"{level:g}" for level in levels]
+    return ", ".join(texts if len(texts) < 13 else [*texts[:3], "...", *texts[-2:]])
+
 
 Weights = Literal["linear", "quadratic", "nominal"]
 
 
 def weighted_kappa(
-    predicted: ArrayLike,
     human: ArrayLike,
+    judge: ArrayLike,
     *,
     levels: ArrayLike | None = None,
     weights: Weights = "linear",
@@ -39,10 +120,10 @@ def weighted_kappa(
 
     Parameters
     ----------
-    predicted : array-like, shape (n_items,), in points of the scale
-        Ratings of the judge.
     human : array-like, shape (n_items,), in points of the same scale
-        Ratings by people, aligned with ``predicted``. Kappa is the same if the two are swapped.
+        Ratings by people, aligned with ``judge``. Kappa is the same if the two are swapped.
+    judge : array-like, shape (n_items,), in points of the scale
+        Ratings of the judge.
     levels : array-like, shape (n_levels,), or None
         The levels of the scale in rising order, at most 256. Their places count, not their
         distances. None stands for the levels that occur: between two that do, one that nobody
@@ -70,14 +151,14 @@ def weighted_kappa(
 
     Examples
     --------
-    >>> round(weighted_kappa([1, 2, 3, 3], [1, 2, 2, 3], levels=range(1, 6)), 3)
+    >>> round(weighted_kappa([1, 2, 2, 3], [1, 2, 3, 3], levels=range(1, 6)), 3)
     0.714
     >>> weighted_kappa([2, 2, 2], [2, 2, 2], levels=range(1, 6))
     nan
     """
     check_weights(weights)
-    p, h = paired_scores(predicted, human)
-    cells, n_levels = table_cells(p, h, levels=levels)
+    h, p = paired_scores(human, judge)
+    cells, n_levels = table_cells(h, p, levels=levels)
     table = np.bincount(cells, minlength=n_levels**2)
     return float(kappa_of_tables(table.astype(np.float64), n_levels, weights))
 
@@ -89,43 +170,17 @@ def check_weights(weights: str) -> None:
 
 
 def table_cells(
-    predicted: FloatArray, human: FloatArray, *, levels: ArrayLike | None
+    human: FloatArray, judge: FloatArray, *, levels: ArrayLike | None
 ) -> tuple[IntArray, int]:
-    """Return the cell of each item in the table of human by predicted levels, and their number.
-
-    Examples
-    --------
-    >>> table_cells(np.array([1.0, 2.0]), np.array([3.0, 1.0]), levels=[1, 2, 3])
-    (array([6, 1]), 3)
-    """
-    known = checked_levels(levels, predicted, human)
+    """Return the cell of each item in the table of human by predicted levels, and their number."""
+    known = checked_levels(levels, judge, human)
     rows = level_codes(human, known, name="human")
-    columns = level_codes(predicted, known, name="predicted")
+    columns = level_codes(judge, known, name="judge")
     return rows * len(known) + columns, len(known)
 
 
 def kappa_of_tables(tables: FloatArray, n_levels: int, weights: Weights) -> FloatArray:
-    """Return the kappa of each table.
-
-    Parameters
-    ----------
-    tables : float array, shape (..., n_levels * n_levels)
-        Whole numbers of items, one row of levels after the other.
-    n_levels : int
-        How many levels there are.
-    weights : {"linear", "quadratic", "nominal"}
-        See :func:`weighted_kappa`.
-
-    Returns
-    -------
-    float array, shape (...)
-        At most 1; nan where chance cannot disagree.
-
-    Examples
-    --------
-    >>> kappa_of_tables(np.array([[2.0, 0, 0, 2], [1, 1, 1, 1], [3, 0, 0, 0]]), 2, "nominal")
-    array([ 1.,  0., nan])
-    """
+    """Return the kappa of each table."""
     apart = disagreements(n_levels, weights)
     square = tables.reshape(*tables.shape[:-1], n_levels, n_levels)
     observed = tables @ apart.ravel()
@@ -135,22 +190,7 @@ def kappa_of_tables(tables: FloatArray, n_levels: int, weights: Weights) -> Floa
 def kappa_of_sums(
     observed: FloatArray, rows: FloatArray, columns: FloatArray, apart: FloatArray
 ) -> FloatArray:
-    """Return the kappa of tables of which only sums are known, all of them whole numbers.
-
-    Parameters
-    ----------
-    observed : float array, shape (...)
-        What all items count as disagreements.
-    rows, columns : float arrays, shape (..., n_levels)
-        How often either side gave each level.
-    apart : float array, shape (n_levels, n_levels)
-        As :func:`disagreements` returns it.
-
-    Examples
-    --------
-    >>> kappa_of_sums(np.array(1.0), np.array([2.0, 2.0]), np.array([1.0, 3.0]), 1 - np.eye(2))
-    array(0.5)
-    """
+    """Return the kappa of tables of which only sums are known, all of them whole numbers."""
     # Sums of whole numbers are exact, so what chance cannot disagree on is exactly zero.
     expected = ((rows @ apart) * columns).sum(axis=-1)
     ratio = np.full(expected.shape, np.nan)
@@ -159,15 +199,7 @@ def kappa_of_sums(
 
 
 def disagreements(n_levels: int, weights: Weights) -> FloatArray:
-    """Return what each pair of levels counts as a disagreement, shape (n_levels, n_levels).
-
-    Examples
-    --------
-    >>> disagreements(3, "linear")
-    array([[0., 1., 2.],
-           [1., 0., 1.],
-           [2., 1., 0.]])
-    """
+    """Return what each pair of levels counts as a disagreement, shape (n_levels, n_levels)."""
     places = np.arange(n_levels, dtype=np.float64)
     steps = np.abs(places[:, None] - places)
     if weights == "linear":
@@ -175,3 +207,387 @@ def disagreements(n_levels: int, weights: Weights) -> FloatArray:
     if weights == "quadratic":
         return steps**2
     return (steps > 0).astype(np.float64)
+
+
+# Cells of the working arrays of one block of resamples, at 8 bytes each.
+_BLOCK_CELLS = 2**20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatedKinds:
+    """Rows as kinds of rows, and the cell of each kind in each of several tables of levels."""
+
+    kinds: IntArray
+    cells: IntArray
+    sources: IntArray
+    n_sources: int
+    n_levels: int
+
+    @classmethod
+    def of(
+        cls,
+        human: FloatArray,
+        judge: list[FloatArray],
+        *,
+        sources: Labels | None,
+        levels: ArrayLike | None,
+    ) -> "RatedKinds":
+        """Keep the rows that every judge scored; one table per judge."""
+        codes, _ = group_codes(sources, name="sources", n_items=len(human))
+        scored = ~np.any(np.isnan(judge), axis=0)
+        h = human[scored]
+        known = checked_levels(levels, h, *(p[scored] for p in judge))
+        tables = [table_cells(h, p[scored], levels=known)[0] for p in judge]
+        return cls._grouped(np.stack(tables, axis=1), codes[scored], len(known))
+
+    @classmethod
+    def of_raters(
+        cls, table: FloatArray, *, sources: Labels | None, levels: ArrayLike | None
+    ) -> "RatedKinds":
+        """Keep the items that two raters rated; one table per pair of raters."""
+        codes, _ = group_codes(sources, name="sources", n_items=len(table))
+        given = ~np.isnan(table)
+        known = checked_levels(levels, table[given])
+        places = np.full(table.shape, -1)
+        places[given] = level_codes(table[given], known, name="ratings")
+        first, second = np.triu_indices(table.shape[1], k=1)
+        cells = np.where(
+            given[:, first] & given[:, second],
+            places[:, first] * len(known) + places[:, second],
+            -1,
+        )
+        shared = np.any(cells >= 0, axis=1)
+        return cls._grouped(cells[shared], codes[shared], len(known))
+
+    @classmethod
+    def _grouped(cls, cells: IntArray, sources: IntArray, n_levels: int) -> "RatedKinds":
+        """Give the kinds of rows numbers, and the sources that are left."""
+        kinds_of, kinds = np.unique(cells, axis=0, return_inverse=True)
+        left, codes = np.unique(sources, return_inverse=True)
+        return cls(
+            kinds=kinds.ravel(),
+            cells=kinds_of,
+            sources=codes,
+            n_sources=len(left),
+            n_levels=n_levels,
+        )
+
+    @property
+    def n(self) -> int:
+        """Return how many pairs of ratings there are in all tables."""
+        return int(np.count_nonzero(self.cells[self.kinds] >= 0))
+
+    def values(self, weights: Weights) -> FloatArray:
+        """Return the kappa of each table, shape (n_tables,)."""
+        counts = np.bincount(self.kinds, minlength=len(self.cells)).astype(np.float64)
+        values: FloatArray = self.kappas(weights)(counts[None])[0]
+        return values
+
+    def counted(self, weights: Weights, places: IntArray) -> Counted:
+        """Return the mean kappa of some tables as a function of counts of kinds."""
+        kappas = self.kappas(weights)
+        value = mean_defined(self.values(weights)[places])
+        return Counted(
+            value=value,
+            of_counts=lambda counts: kappas(counts)[:, places].mean(axis=1),
+            n_units=self.n_sources,
+            n_undefined=int(np.isnan(value)),
+        )
+
+    def draws(self, rng: np.random.Generator, n_resamples: int) -> Iterator[tuple[FloatArray]]:
+        """Yield, in blocks, how often each resample holds each kind of row."""
+        n_kinds, n_tables = self.cells.shape
+        block = max(1, _BLOCK_CELLS // max(n_kinds, n_tables * (2 * self.n_levels + 1)))
+        if self.n_sources == len(self.kinds):
+            shares = np.bincount(self.kinds) / len(self.kinds)
+            for start in range(0, n_resamples, block):
+                size = min(block, n_resamples - start)
+                yield (rng.multinomial(self.n_sources, shares, size=size).astype(np.float64),)
+            return
+        ones = np.ones(len(self.kinds))
+        kinds_of = _sums_over((ones, self.kinds, self.sources), (n_kinds, self.n_sources))
+        for counts in draws_of_sources(self.n_sources, n_resamples, rng):
+            for start in range(0, len(counts), block):
+                yield (kinds_of(counts[start : start + block]),)
+
+    def kappas(self, weights: Weights) -> Callable[[FloatArray], FloatArray]:
+        """Return the map from counts of kinds to the kappas of each table in each resample."""
+        n_kinds, n_tables = self.cells.shape
+        apart, n_levels = disagreements(self.n_levels, weights), self.n_levels
+        kind, table = np.nonzero(self.cells >= 0)
+        row, column = np.divmod(self.cells[kind, table], max(n_levels, 1))
+        # Of each table: how often either side gave each level, and the sum of disagreements.
+        n_sums = 2 * n_levels + 1
+        places = [row, n_levels + column, np.full_like(row, 2 * n_levels)]
+        ones = np.ones(len(kind))
+        sums_of = _sums_over(
+            (
+                np.concatenate([ones, ones, apart[row, column]]),
+                np.concatenate([table * n_sums + place for place in places]),
+                np.tile(kind, 3),
+            ),
+            (n_tables * n_sums, n_kinds),
+        )
+
+        def kappas(counts: FloatArray) -> FloatArray:
+            sums = sums_of(counts).reshape(len(counts), n_tables, n_sums)
+            rows, columns = sums[..., :n_levels], sums[..., n_levels:-1]
+            return kappa_of_sums(sums[..., -1], rows, columns, apart)
+
+        return kappas
+
+
+def _sums_over(
+    entries: tuple[FloatArray, IntArray, IntArray], shape: tuple[int, int]
+) -> Callable[[FloatArray], FloatArray]:
+    """Return the map from counts in each resample to sums of weighted counts."""
+    from scipy.sparse import csr_array
+
+    weights, sums, counted = entries
+    # With sums first, the products run along the resamples, which lie side by side.
+    matrix = csr_array((weights, (sums, counted)), shape=shape)
+
+    def of(counts: FloatArray) -> FloatArray:
+        return np.asarray((matrix @ np.ascontiguousarray(counts.T)).T)
+
+    return of
+
+
+def counted_kappa(
+    human: FloatArray,
+    judge: FloatArray,
+    sources: IntArray,
+    n_sources: int,
+    *,
+    levels: FloatArray,
+    weights: Weights = "linear",
+) -> Counted:
+    """Return kappa from each source's disagreements, and how often it has each level."""
+    scored = ~np.isnan(judge)
+    own = sources[scored]
+    first, second = (level_codes(each[scored], levels, name="scores") for each in (human, judge))
+    n = len(levels)
+    apart = disagreements(n, weights)
+    sums = np.zeros((n_sources, 2 * n + 1))
+    np.add.at(sums, (own, first), 1.0)
+    np.add.at(sums, (own, n + second), 1.0)
+    np.add.at(sums, (own, np.full(len(own), 2 * n)), apart[first, second])
+
+    def kappas(counts: FloatArray) -> FloatArray:
+        found = counts @ sums
+        return kappa_of_sums(found[:, -1], found[:, :n], found[:, n:-1], apart)
+
+    value = float(kappas(np.ones((1, n_sources)))[0])
+    return Counted(value=value, of_counts=kappas, n_units=len(np.unique(own)))
+
+
+def weighted_kappa_interval(
+    human: ArrayLike,
+    judge: ArrayLike,
+    *,
+    sources: Labels | None = None,
+    levels: ArrayLike | None = None,
+    weights: Weights = "linear",
+    confidence: float = 0.95,
+    rng: Rng = 0,
+    n_resamples: int = 1000,
+) -> Estimate:
+    """Return Cohen's kappa with an interval over the sources that might have been drawn.
+
+    Systems and raters are taken as given: the interval says nothing about others.
+
+    Parameters
+    ----------
+    human : array-like, shape (n_rows,), in points of the same scale
+        Aligned with ``judge``.
+    judge : array-like, shape (n_rows,), in points of the scale
+        nan (or None) where an item is unscored; such rows are left out.
+    sources : sequence of labels, one per row
+        What was responded to. If every source has one row, rows are resampled.
+    levels, weights
+        As for :func:`~judgesmith.metrics.weighted_kappa`.
+    confidence : float, between 0 and 1
+        Nominal coverage.
+    rng : int or numpy.random.Generator
+        Where the resamples come from.
+    n_resamples : int, 20 or more
+        How many.
+
+    Returns
+    -------
+    Estimate
+        ``low`` and ``high`` are nan with fewer than two sources, if ``value`` is undefined, or if
+        more than 5 % of the resamples are; otherwise these are left out.
+
+    Raises
+    ------
+    ValueError
+        As for :func:`~judgesmith.metrics.weighted_kappa`; if there is not one source per row,
+        ``n_resamples`` is below 20 or ``confidence`` is not between 0 and 1.
+    TypeError
+        If ``rng`` is neither a whole number nor a generator.
+
+    References
+    ----------
+    Field and Welsh (2007), "Bootstrapping clustered data", JRSS B 69, for resampling sources.
+    Hesterberg (2015), "What Teachers Should Know About the Bootstrap", American Statistician
+    69, for the widening with few sources.
+
+    Examples
+    --------
+    >>> found = weighted_kappa_interval(
+    ...     [1, 2, 2, 3, 2, 1, 2, 3], [1, 2, 3, 3, 2, 1, 1, 3], sources=range(8),
+    ...     levels=[1, 2, 3], rng=np.random.default_rng(0),
+    ... )
+    >>> round(found.value, 2), found.low < found.value < found.high, found.n_groups
+    (0.71, True, 8)
+    """
+    rng = check_settings(rng, n_resamples, confidence)
+    check_weights(weights)
+    h, p = paired_scores(human, judge, allow_unscored=True)
+    rows = RatedKinds.of(h, [p], sources=sources, levels=levels)
+    return _estimate(rows, weights, rng, n_resamples, confidence)
+
+
+def weighted_kappa_difference(
+    human: ArrayLike,
+    judge: ArrayLike,
+    other: ArrayLike,
+    *,
+    sources: Labels | None = None,
+    levels: ArrayLike | None = None,
+    weights: Weights = "linear",
+    confidence: float = 0.95,
+    rng: Rng = 0,
+    n_resamples: int = 1000,
+) -> PairedEstimate:
+    """Return how much higher the kappa of ``judge`` is than that of ``other`` on the same rows.
+
+    Both are computed on the same resamples of sources, so what they share cancels. The p-value
+    is that of :func:`~judgesmith.metrics.agreement_difference`.
+
+    Parameters
+    ----------
+    human : array-like, shape (n_rows,), in points of the same scale
+        Aligned with both.
+    judge, other : array-like, shape (n_rows,), in points of the scale
+        nan (or None) where an item is unscored; rows unscored by either are left out.
+    sources, levels, weights, rng, n_resamples, confidence
+        As for :func:`weighted_kappa_interval`.
+
+    Returns
+    -------
+    PairedEstimate
+        ``value`` is the kappa of ``judge`` minus that of ``other``. ``low``, ``high`` and
+        ``p_value`` are nan as for :func:`weighted_kappa_interval`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for :func:`weighted_kappa_interval`.
+
+    Examples
+    --------
+    >>> found = weighted_kappa_difference(
+    ...     [1, 2, 2, 3, 2, 1, 2, 3], [1, 2, 3, 3, 2, 1, 1, 3], [2, 2, 1, 3, 2, 3, 1, 2],
+    ...     sources=range(8), levels=[1, 2, 3], rng=np.random.default_rng(0),
+    ... )
+    >>> found.value == found.first - found.second > 0
+    True
+    """
+    rng = check_settings(rng, n_resamples, confidence)
+    check_weights(weights)
+    h, p = paired_scores(human, judge, allow_unscored=True)
+    _, p_other = paired_scores(human, other, allow_unscored=True)
+    rows = RatedKinds.of(h, [p, p_other], sources=sources, levels=levels)
+    kappas = rows.kappas(weights)
+    one, rest = (rows.counted(weights, np.array([place])) for place in (0, 1))
+    return difference_of(
+        one,
+        rest,
+        rows.draws(rng, n_resamples),
+        n=len(rows.kinds),
+        n_groups=rows.n_sources,
+        confidence=confidence,
+        gain=lambda counts: np.subtract(*kappas(counts).T),
+    )
+
+
+def pairwise_kappa(
+    ratings: ArrayLike,
+    *,
+    sources: Labels | None = None,
+    levels: ArrayLike | None = None,
+    weights: Weights = "linear",
+    confidence: float = 0.95,
+    rng: Rng = 0,
+    n_resamples: int = 1000,
+) -> Estimate:
+    """Return Cohen's kappa of two raters, averaged over all pairs of raters.
+
+    Every pair counts alike, however many items it shares.
+
+    Parameters
+    ----------
+    ratings : array-like, shape (n_items, n_raters), in points of the scale
+        nan (or None) where a rating is missing. A column is one person: if it is not, kappa
+        corrects for the habits of nobody, and
+        :func:`~judgesmith.metrics.krippendorff_alpha` is the better choice.
+    sources : sequence of labels, one per item, or None
+        What is drawn; None draws items.
+    levels, weights
+        As for :func:`~judgesmith.metrics.weighted_kappa`.
+    rng, n_resamples, confidence
+        As for :func:`weighted_kappa_interval`.
+
+    Returns
+    -------
+    Estimate
+        ``n`` counts pairs of ratings of one item; ``n_undefined`` pairs of raters left out
+        because they share no item or gave nothing but one level.
+
+    Raises
+    ------
+    ValueError
+        If ``ratings`` is not such a table or holds a rating that is none of the levels; as for
+        :func:`weighted_kappa_interval` otherwise.
+    TypeError
+        If ``rng`` is neither a whole number nor a generator.
+
+    References
+    ----------
+    Light (1971), "Measures of response agreement for qualitative data: Some generalizations and
+    alternatives", Psychological Bulletin 76, for the mean over pairs.
+
+    Examples
+    --------
+    >>> found = pairwise_kappa(
+    ...     [[1, 1, 2], [2, 2, 2], [3, 3, 3], [1, 2, 1], [3, 3, 2]], levels=[1, 2, 3],
+    ...     rng=np.random.default_rng(0),
+    ... )
+    >>> round(found.value, 2), found.n, found.n_undefined
+    (0.51, 15, 0)
+    """
+    rng = check_settings(rng, n_resamples, confidence)
+    check_weights(weights)
+    rows = RatedKinds.of_raters(rating_table(ratings), sources=sources, levels=levels)
+    return _estimate(rows, weights, rng, n_resamples, confidence)
+
+
+def _estimate(
+    rows: RatedKinds,
+    weights: Weights,
+    rng: np.random.Generator,
+    n_resamples: int,
+    confidence: float,
+) -> Estimate:
+    """Return the mean over the tables that have a kappa."""
+    defined = ~np.isnan(rows.values(weights))
+    found = rows.counted(weights, np.flatnonzero(defined))
+    return estimate_of(
+        replace(found, n_undefined=int(np.count_nonzero(~defined))),
+        rows.draws(rng, n_resamples),
+        n=rows.n,
+        n_groups=rows.n_sources,
+        confidence=confidence,
+    )

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgesmith.metrics.checks import FloatArray, IntArray, number_array, rating_table
-from judgesmith.metrics.ratings.one_level import modes
-from judgesmith.metrics.ratings.rating_levels import checked_levels, level_codes
-from judgesmith.metrics.record import Record
+from judgesmith.metrics.arrays import FloatArray, IntArray, number_array, rating_table
+from judgesmith.metrics.ratings.agreement import modes
+from judgesmith.metrics.ratings.kappa import checked_levels, level_codes
+from judgesmith.metrics.records import Record
 
 __all__ = ["UnanimousCounts", "unanimous_counts", "unanimous_ratings"]
 
@@ -32,7 +32,7 @@ class UnanimousCounts(Record):
         Items on which all raters gave the level.
     n_dropped : tuple of int, shape (n_levels,)
         Items on which they did not, by the level most of them gave, as
-        :func:`~judgesmith.metrics.modes` settles ties.
+        :func:`~judgesmith.metrics.ratings.modes` settles ties.
     n_unknown : int
         Items of which only a mean is known, and one that does not tell.
     n_too_few : int
@@ -47,7 +47,10 @@ class UnanimousCounts(Record):
 
 
 def unanimous_ratings(
-    ratings: ArrayLike, *, levels: ArrayLike, is_mean: ArrayLike | None = None
+    ratings: ArrayLike,
+    *,
+    levels: ArrayLike,
+    is_mean: ArrayLike | None = None,
 ) -> FloatArray:
     """Return the level that all raters of an item gave, nan where they gave several.
 
@@ -86,7 +89,10 @@ def unanimous_ratings(
 
 
 def unanimous_counts(
-    ratings: ArrayLike, *, levels: ArrayLike, is_mean: ArrayLike | None = None
+    ratings: ArrayLike,
+    *,
+    levels: ArrayLike,
+    is_mean: ArrayLike | None = None,
 ) -> UnanimousCounts:
     """Count the items that :func:`unanimous_ratings` keeps and leaves out, level by level.
 

@@ -1,28 +1,90 @@
-"""Intervals from leaving out one item at a time, for statistics that no formula covers.
-
-Answers about one item are alike, whoever gave them, so whole items are left out.
-"""
+"""Statistics with each source left out: jackknife and BCa intervals."""
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgesmith.metrics.checks import FloatArray, fraction, group_codes, label_list, rating_table
-from judgesmith.metrics.correlations.levels import Labels
-from judgesmith.metrics.estimate import Estimate
+from judgesmith.metrics.arrays import (
+    FloatArray,
+    IntArray,
+    fraction,
+    group_codes,
+    label_list,
+    rating_table,
+)
+from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.ratings.alpha import Measurement, krippendorff_alpha
-from judgesmith.metrics.resampling.leave_one_out import left_out_interval
+from judgesmith.metrics.records import Estimate
+from judgesmith.metrics.resampling.draws import defined_resamples, widened_quantile, without_each
 
-__all__ = ["alpha_interval", "jackknife_interval"]
+__all__ = [
+    "Bca",
+    "acceleration",
+    "jackknife_interval",
+    "krippendorff_alpha_interval",
+    "left_out_interval",
+    "mean_over_sources",
+]
+
+
+def left_out_interval(
+    value: float,
+    without: FloatArray,
+    confidence: float,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
+) -> tuple[float, float]:
+    """Return the ends of the jackknife's interval, nan where nothing shows how ``value`` varies."""
+    from scipy.special import stdtrit
+
+    n = len(without)
+    if n < 2 or not np.isfinite(value) or not np.isfinite(without).all():
+        return math.nan, math.nan
+    error = math.sqrt((n - 1) / n * float(np.sum((without - without.mean()) ** 2)))
+    # Equal values differ by rounding alone.
+    if error <= 1e-12 * float(np.max(np.abs(without), initial=abs(value))):
+        return math.nan, math.nan
+    reach = float(stdtrit(n - 1, (1 + confidence) / 2)) * error
+    return max(bounds[0], value - reach), min(bounds[1], value + reach)
+
+
+def mean_over_sources(
+    values: FloatArray,
+    sources: IntArray,
+    confidence: float,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
+) -> Estimate:
+    """Return the mean of rows with an interval over the sources they belong to."""
+    n = len(values)
+    size = np.bincount(sources)
+    present = size > 0
+    size = size[present]
+    value = low = high = math.nan
+    if n:
+        value = float(np.mean(values))
+        # Sums of what is left over lose no digits to the mean.
+        total = np.bincount(sources, weights=values - value)[present]
+        if len(size) > 1:
+            without = value - total / (n - size)
+            low, high = left_out_interval(value, without, confidence, bounds)
+    return Estimate(
+        value=value,
+        low=low,
+        high=high,
+        confidence=confidence,
+        n=n,
+        n_groups=len(size),
+        n_undefined=int(n == 0),
+    )
 
 
 def jackknife_interval(
     statistic: Callable[[NDArray[np.bool_]], float],
     *,
-    items: Labels,
+    sources: Labels,
     n: int,
     bounds: tuple[float, float] = (-math.inf, math.inf),
     confidence: float = 0.95,
@@ -36,7 +98,7 @@ def jackknife_interval(
     ----------
     statistic : callable
         From a mask over rows to the statistic of these rows; nan where it is undefined.
-    items : sequence of labels, one per row
+    sources : sequence of labels, one per row
         What each row is about.
     n : int
         Answers in the rows, for the record.
@@ -67,13 +129,13 @@ def jackknife_interval(
     For the mean of one answer per item it is Student's interval.
 
     >>> points = np.array([4.0, 5.0, 3.0, 5.0])
-    >>> found = jackknife_interval(lambda rows: points[rows].mean(), items=range(4), n=4)
+    >>> found = jackknife_interval(lambda rows: points[rows].mean(), sources=range(4), n=4)
     >>> found.value, round(found.low, 2), round(found.high, 2)
     (4.25, 2.73, 5.77)
     """
     fraction(confidence, name="confidence")
-    labels = label_list(items, name="items")
-    codes, n_items = group_codes(labels, name="items", n_items=len(labels))
+    labels = label_list(sources, name="sources")
+    codes, n_items = group_codes(labels, name="sources", n_items=len(labels))
     value = statistic(np.ones(len(labels), bool)) if labels else math.nan
     low = high = math.nan
     if n_items > 1 and not math.isnan(value):
@@ -90,8 +152,12 @@ def jackknife_interval(
     )
 
 
-def alpha_interval(
-    ratings: ArrayLike, *, items: Labels, measurement: Measurement, confidence: float = 0.95
+def krippendorff_alpha_interval(
+    ratings: ArrayLike,
+    *,
+    sources: Labels | None = None,
+    measurement: Measurement,
+    confidence: float = 0.95,
 ) -> Estimate:
     """Return Krippendorff's alpha of rows that are about items, with an interval over the items.
 
@@ -106,7 +172,7 @@ def alpha_interval(
     ----------
     ratings : array-like, shape (n_rows, n_raters)
         nan (or None) where a rating is missing; rows with fewer than two ratings take no part.
-    items : sequence of labels, one per row
+    sources : sequence of labels, one per row
         What each row is about.
     measurement : {"nominal", "ordinal", "interval"}
         As for :func:`~judgesmith.metrics.krippendorff_alpha`.
@@ -127,20 +193,20 @@ def alpha_interval(
 
     Examples
     --------
-    >>> found = alpha_interval(
-    ...     [[1, 1], [0, 0], [1, 0], [1, 1], [0, 0], [1, 1]], items=[0, 0, 1, 1, 2, 2],
+    >>> found = krippendorff_alpha_interval(
+    ...     [[1, 1], [0, 0], [1, 0], [1, 1], [0, 0], [1, 1]], sources=[0, 0, 1, 1, 2, 2],
     ...     measurement="nominal",
     ... )
     >>> round(found.value, 2), found.n, found.n_groups
     (0.69, 12, 3)
     """
-    table, labels = rating_table(ratings), label_list(items, name="items")
-    group_codes(labels, name="items", n_items=len(table))
+    table = rating_table(ratings)
+    codes, _ = group_codes(sources, name="sources", n_items=len(table))
     several = np.count_nonzero(~np.isnan(table), axis=1) > 1
     table = table[several]
     found = jackknife_interval(
         lambda kept: krippendorff_alpha(table[kept], measurement=measurement),
-        items=[label for label, kept in zip(labels, several, strict=True) if kept],
+        sources=codes[several].tolist(),
         n=int(np.count_nonzero(~np.isnan(table))),
         bounds=(-math.inf, 1.0),
         confidence=confidence,
@@ -156,3 +222,89 @@ def _rarer_never_meets(table: FloatArray) -> bool:
     if len(kinds) != 2:
         return False
     return bool(np.all(np.count_nonzero(table == kinds[np.argmin(counts)], axis=1) < 2))
+
+
+_MOST_UNITS = 20_000
+# Resamples this close to the value, relative to the largest, are as large as it.
+_EQUAL = 1e-12
+
+
+def acceleration(statistic: Callable[..., FloatArray], sizes: tuple[int, ...]) -> float:
+    """Return the acceleration from leaving out one unit at a time."""
+    if max(sizes) > _MOST_UNITS:
+        raise ValueError(
+            f"method='bca' leaves out one unit at a time, at most {_MOST_UNITS} of them; got "
+            f"{max(sizes)}. With so many use method='percentile', which differs little from it."
+        )
+    cubes = squares = 0.0
+    for kind, size in enumerate(sizes):
+        without = np.concatenate([statistic(*counts) for counts in without_each(sizes, kind)])
+        influence = (without.mean() - without) * (size - 1) / size
+        cubes += float(np.sum(influence**3))
+        squares += float(np.sum(influence**2))
+    if np.isnan(squares):
+        return float("nan")
+    return cubes / (6 * squares**1.5) if squares > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bca:
+    """Resamples of a statistic, and the two corrections for reading percentiles off them."""
+
+    resampled: FloatArray
+    bias: float
+    acceleration: float
+    n_units: int
+
+    @classmethod
+    def of(cls, value: float, resampled: FloatArray, *, acceleration: float, n_units: int) -> "Bca":
+        """Settle the bias of a value's resamples; those equal to it count half."""
+        defined = defined_resamples(resampled)
+        bias = float("nan")
+        if defined.size:
+            near = _EQUAL * float(np.max(np.abs(defined)))
+            below = np.count_nonzero(defined < value - near)
+            above = np.count_nonzero(defined > value + near)
+            share = 0.5 + (below - above) / (2 * len(defined))
+            bias = NormalDist().inv_cdf(share) if 0 < share < 1 else float("nan")
+        return cls(resampled=defined, bias=bias, acceleration=acceleration, n_units=n_units)
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """Return the widened interval, nan where a correction is undefined."""
+        quantile = widened_quantile(self.n_units, confidence)
+        shares = [self._share(quantile), self._share(-quantile)]
+        if np.isnan(shares).any():
+            return float("nan"), float("nan")
+        low, high = np.quantile(self.resampled, shares)
+        return float(low), float(high)
+
+    def p_value(self) -> float:
+        """Return the two-sided p-value for a value of zero, whose threshold is the interval's."""
+        if np.isnan([self.bias, self.acceleration]).any():
+            return float("nan")
+        n = len(self.resampled)
+        at_most = (np.count_nonzero(self.resampled <= 0) + 1) / (n + 1)
+        at_least = (np.count_nonzero(self.resampled >= 0) + 1) / (n + 1)
+        tail = min(self._tail(at_most, 1), self._tail(at_least, -1))
+        return float(min(1.0, 2 * max(tail, 1 / (n + 1))))
+
+    def _share(self, quantile: float) -> float:
+        """Return the share of resamples at which one end of the interval lies."""
+        moved = self.bias + quantile
+        below = 1 - self.acceleration * moved
+        if not below > 0:
+            return float("nan")
+        return NormalDist().cdf(self.bias + moved / below)
+
+    def _tail(self, share: float, side: int) -> float:
+        """Return the tail beyond an end that lies at a share of resamples."""
+        from scipy.special import stdtr
+
+        if share >= 1:
+            return 1.0
+        moved = side * NormalDist().inv_cdf(share) - self.bias
+        above = 1 + self.acceleration * moved
+        if not above > 0:
+            return 1.0
+        quantile = side * (moved / above - self.bias)
+        return float(stdtr(self.n_units - 1, quantile * np.sqrt((self.n_units - 1) / self.n_units)))

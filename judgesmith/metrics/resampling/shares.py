@@ -9,7 +9,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgesmith.metrics.checks import (
+from judgesmith.metrics.arrays import (
     FloatArray,
     IntArray,
     fraction,
@@ -17,13 +17,18 @@ from judgesmith.metrics.checks import (
     number_array,
     rating_table,
 )
-from judgesmith.metrics.correlations.levels import Labels
-from judgesmith.metrics.estimate import Estimate
+from judgesmith.metrics.correlation.levels import Labels
+from judgesmith.metrics.records import Estimate
 
-__all__ = ["raw_agreement", "share_interval", "wilson_interval"]
+__all__ = ["percent_agreement", "share_interval", "wilson_interval"]
 
 
-def share_interval(yes: ArrayLike, *, items: Labels, confidence: float = 0.95) -> Estimate:
+def share_interval(
+    yes: ArrayLike,
+    *,
+    sources: Labels | None = None,
+    confidence: float = 0.95,
+) -> Estimate:
     """Return the share of answers that are yes, with an interval over items.
 
     Wilson's interval for as many independent answers as the answers to clustered questions are
@@ -40,7 +45,7 @@ def share_interval(yes: ArrayLike, *, items: Labels, confidence: float = 0.95) -
     ----------
     yes : array-like of bool or 0 and 1, shape (n_answers,)
         Answers, without those that were left blank.
-    items : sequence of labels, one per answer
+    sources : sequence of labels, one per answer
         What each answer is about.
     confidence : float, between 0 and 1
         Nominal coverage.
@@ -67,7 +72,7 @@ def share_interval(yes: ArrayLike, *, items: Labels, confidence: float = 0.95) -
 
     Examples
     --------
-    >>> found = share_interval([1, 1, 0, 1, 1, 1, 1, 0], items=[0, 0, 1, 1, 2, 2, 3, 3])
+    >>> found = share_interval([1, 1, 0, 1, 1, 1, 1, 0], sources=[0, 0, 1, 1, 2, 2, 3, 3])
     >>> found.value, round(found.low, 2), round(found.high, 2), found.n_groups
     (0.75, 0.26, 0.96, 4)
     """
@@ -77,7 +82,7 @@ def share_interval(yes: ArrayLike, *, items: Labels, confidence: float = 0.95) -
         raise ValueError(
             "yes must be a vector of 0 and 1; leave out the blank ones, and count them."
         )
-    codes, n_items = group_codes(items, name="items", n_items=len(given))
+    codes, n_items = group_codes(sources, name="sources", n_items=len(given))
     share = float(np.mean(given)) if given.size else math.nan
     low = high = math.nan
     if n_items > 1:
@@ -106,31 +111,7 @@ def _effective(residuals: FloatArray, codes: IntArray, n_items: int) -> float:
 
 
 def wilson_interval(share: float, n: float, *, confidence: float) -> tuple[float, float]:
-    """Return Wilson's interval of a share of ``n`` independent answers.
-
-    Parameters
-    ----------
-    share : float
-        A fraction from 0 to 1.
-    n : float, above 0
-        Answers that it is worth; need not be whole.
-    confidence : float, between 0 and 1
-        Nominal coverage.
-
-    Returns
-    -------
-    tuple of float
-        Its ends, from 0 to 1; the share lies between them.
-
-    References
-    ----------
-    Wilson (1927), "Probable inference, the law of succession, and statistical inference", JASA 22.
-
-    Examples
-    --------
-    >>> [round(end, 3) for end in wilson_interval(0.0, 10, confidence=0.95)]
-    [0.0, 0.278]
-    """
+    """Return Wilson's interval of a share of ``n`` independent answers."""
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
@@ -146,7 +127,7 @@ def _worth_by_t(n: float, n_items: int, confidence: float) -> float:
     return n * (z / float(stdtrit(n_items - 1, (1 + confidence) / 2))) ** 2
 
 
-def raw_agreement(ratings: ArrayLike) -> float:
+def percent_agreement(ratings: ArrayLike) -> float:
     """Return the share of pairs of ratings of the same row that are equal.
 
     Alpha asks how much of it is more than chance: where nearly all ratings are the same, alpha
@@ -169,7 +150,7 @@ def raw_agreement(ratings: ArrayLike) -> float:
 
     Examples
     --------
-    >>> raw_agreement([[1, 1, 1], [1, 0, None]])
+    >>> percent_agreement([[1, 1, 1], [1, 0, None]])
     0.75
     """
     table = rating_table(ratings)

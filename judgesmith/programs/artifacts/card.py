@@ -7,6 +7,13 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from judgesmith.programs.artifacts.agreement import (
+    Report,
+    SavedAgreement,
+    SavedDiscernment,
+    agreement_text,
+    estimate_in,
+)
 from judgesmith.programs.artifacts.saved import SavedJudge, taken_number
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.signatures.aggregation import Aggregation, Calibration, PanelRules
@@ -47,19 +54,19 @@ _COLUMNS = ("uncompiled", "best_member", "heldout", "gain")
 _OVERALL = ("d_min", "d_avg", "false_alarms")
 
 
-def discernment_lines(found: Mapping[str, Any]) -> Iterator[str]:
+def discernment_lines(found: SavedDiscernment | None) -> Iterator[str]:
     r"""Yield what was found of discernment, in Markdown; nothing where it was not looked at."""
-    if not found:
+    if found is None:
         return
     yield "## Discernment"
     yield ""
     yield "Evidence D that originals score higher than changed versions (1 is a p-value of .05)."
-    yield f"Chosen by: {_names(found.get('kinds'))}."
-    if found.get("unseen_kinds"):
-        yield f"Kept for the report: {_names(found.get('unseen_kinds'))}."
+    yield f"Chosen by: {_names(found.kinds)}."
+    if found.unseen_kinds:
+        yield f"Kept for the report: {_names(found.unseen_kinds)}."
     yield ""
-    seen, unseen = found.get("seen") or {}, found.get("unseen") or {}
-    columns = {"chosen by": found.get("selection")}
+    seen, unseen = found.seen or {}, found.unseen or {}
+    columns = {"chosen by": found.selection}
     if seen:
         columns |= {name: seen[name] for name in _COLUMNS if name in seen}
     yield f"| changes | D | {' | '.join(columns)} |"
@@ -71,8 +78,7 @@ def discernment_lines(found: Mapping[str, Any]) -> Iterator[str]:
     yield ""
 
 
-def _rows(which: str, columns: Mapping[str, Any]) -> Iterator[str]:
-
+def _rows(which: str, columns: Mapping[str, Report | None]) -> Iterator[str]:
     reports = [(one or {}).get("overall") or {} for one in columns.values()]
     for name in _OVERALL:
         if any(name in report for report in reports):
@@ -83,7 +89,7 @@ def _rows(which: str, columns: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _names(kinds: Any) -> str:
-    return ", ".join(str(one["name"]) for one in kinds or ()) or "none"
+    return ", ".join(one.name for one in kinds or ()) or "none"
 
 
 def holder_title(judge: SavedRecord) -> str:
@@ -103,7 +109,7 @@ def holder_lines(judge: SavedHolder) -> Iterator[str]:
         yield "## Calibration"
         yield ""
         yield from calibration_lines(judge.calibration, judge.members["judge"].scale)
-        yield from report_lines(judge.agreement.get("calibration"))
+        yield from report_lines(judge.agreement.calibration)
         yield "- the agreement above is that of the judge before it was calibrated: the order of"
         yield "  texts stays, but for ties and for texts that are left to people"
         yield ""
@@ -224,21 +230,6 @@ def judge_card(judge: SavedRecord) -> str:
     return "\n".join(map(printable, _lines(judge))) + "\n"
 
 
-def agreement_text(estimate: Mapping[str, Any] | None, digits: str = ".3f") -> str:
-    """Return an estimate with its interval as text, ``undefined`` where there is none."""
-    if estimate is None or estimate.get("value") is None:
-        return "undefined"
-    value, low, high = (_without_noise(estimate.get(name)) for name in ("value", "low", "high"))
-    if low is None or high is None:
-        return f"{value:{digits}}"
-    return f"{value:{digits}} [{low:{digits}}, {high:{digits}}]"
-
-
-def _without_noise(value: float | None) -> float | None:
-    """Return 0 for what differs from it by rounding alone, which would show as -0.000."""
-    return 0.0 if value is not None and abs(value) < 1e-12 else value
-
-
 def aggregation_text(aggregation: Aggregation) -> str:
     """Return in words how the score is made of the model's numbers."""
     if aggregation.kind == "overall":
@@ -271,9 +262,9 @@ def _lines(judge: SavedRecord) -> Iterator[str]:
     alone = isinstance(judge, SavedJudge)
     yield "# A compiled judge" if alone else f"# {holder_title(judge)}"
     yield ""
-    if judge.agreement.get("selection", True) is not None:
+    if not judge.agreement.is_unrated:
         yield f"Judges `{judge.target}`, rated by people on {judge.human_scale};"
-    elif judge.agreement.get("discernment"):
+    elif judge.agreement.discernment is not None:
         yield "Made from texts that nobody rated, by what it notices when they are changed;"
     else:
         yield "Put together without ratings, so that nothing was learned;"
@@ -290,11 +281,11 @@ def _lines(judge: SavedRecord) -> Iterator[str]:
     yield ""
     yield from _agreement_table(judge.agreement)
     yield ""
-    yield from _criteria_table(judge.agreement.get("criteria") or {})
-    yield from discernment_lines(judge.agreement.get("discernment") or {})
+    yield from _criteria_table(judge.agreement)
+    yield from discernment_lines(judge.agreement.discernment)
     if judge.rows:
         yield f"Rows: {', '.join(f'{count} {use}' for use, count in judge.rows.items())}."
-    if judge.agreement.get("heldout"):
+    if judge.agreement.heldout:
         yield "Sources of held-out rows were not used to choose; those of selection rows were."
     yield ""
     if isinstance(judge, SavedJudge):
@@ -417,10 +408,9 @@ def score_text(protocol: JudgeConfig) -> str:
     return aggregation_text(protocol.aggregation)
 
 
-def _agreement_table(agreement: Mapping[str, Any]) -> Iterator[str]:
-    known = ("uncompiled", "best_member", "selection", "heldout")
-    parts = [part for part in known if agreement.get(part)]
-    if not parts and agreement.get("selection", True) is None:
+def _agreement_table(agreement: SavedAgreement) -> Iterator[str]:
+    parts = agreement.reports
+    if not parts and agreement.is_unrated:
         yield "It was made without ratings, so nothing is known of it."
         return
     if not parts:
@@ -430,15 +420,14 @@ def _agreement_table(agreement: Mapping[str, Any]) -> Iterator[str]:
     yield "| --- | --- | " + " | ".join("---" for _ in parts) + " |"
     for level in ("dataset", "sample", "system"):
         for statistic in ("pearson", "spearman", "kendall", "q"):
-            cells = [
-                agreement_text((agreement[part].get(level) or {}).get(statistic)) for part in parts
-            ]
+            cells = [agreement_text(estimate_in(one, level, statistic)) for one in parts.values()]
             if any(cell != "undefined" for cell in cells):
                 yield f"| {level} | {statistic} | " + " | ".join(cells) + " |"
 
 
-def _criteria_table(by_criterion: Mapping[str, Any]) -> Iterator[str]:
+def _criteria_table(agreement: SavedAgreement) -> Iterator[str]:
     """Yield the agreement on criteria that people rated, over all rows held out."""
+    by_criterion = agreement.criteria or {}
     after = by_criterion.get("heldout") or {}
     if not after:
         return
@@ -448,17 +437,18 @@ def _criteria_table(by_criterion: Mapping[str, Any]) -> Iterator[str]:
     yield "| criterion | n | uncompiled | heldout |"
     yield "| --- | --- | --- | --- |"
     for name, report in after.items():
-        now = ((report or {}).get("dataset") or {}).get("pearson")
-        then = ((before.get(name) or {}).get("dataset") or {}).get("pearson")
-        cells = [_on_one_line(name).replace("|", "/"), str((now or {}).get("n", 0))]
+        now = estimate_in(report, "dataset", "pearson")
+        then = estimate_in(before.get(name), "dataset", "pearson")
+        cells = [
+            _on_one_line(name).replace("|", "/"),
+            str(0 if now is None or now.n is None else now.n),
+        ]
         yield f"| {' | '.join([*cells, agreement_text(then), agreement_text(now)])} |"
     yield ""
 
 
 def front_lines(judge: SavedJudge) -> Iterator[str]:
     """Yield the front as a table in Markdown; nothing where there is none."""
-    from judgesmith.programs.artifacts.card import agreement_text
-
     if not judge.front:
         return
     names = list(judge.front[0].values)

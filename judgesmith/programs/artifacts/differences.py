@@ -10,7 +10,8 @@ from numbers import Real
 from typing import Any
 
 from judgesmith.errors import InputError
-from judgesmith.programs.artifacts.card import agreement_text, printable
+from judgesmith.programs.artifacts.agreement import agreement_text
+from judgesmith.programs.artifacts.card import printable
 from judgesmith.programs.artifacts.record import SavedRecord
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, saved_leaves
 from judgesmith.signatures.family_configs import AnnotatorConfig
@@ -178,8 +179,8 @@ class Expectation:
             _within(points, PERCENT, f"criteria[{name!r}]")
         if self.no_errors and not _finds_errors(judge):
             raise InputError(
-                "no_errors needs a judge that looks for errors, and this one does not; compile one "
-                "with --judge annotator, or leave no_errors out."
+                "no_errors needs a judge that looks for errors, and this one does not.",
+                hint="compile one with --judge annotator, or leave no_errors out.",
             )
 
     def shortcomings(self, judgement: Judgement) -> list[str]:

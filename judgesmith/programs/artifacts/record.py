@@ -22,17 +22,20 @@ from pydantic import (
     SerializeAsAny,
     SerializerFunctionWrapHandler,
     ValidationError,
+    WrapSerializer,
     model_serializer,
 )
 
 from judgesmith.drafts import draft_beside, put, tidy, write_synced
 from judgesmith.errors import ExistingFileError, InputError, file_faults
 from judgesmith.front_door import at
+from judgesmith.programs.artifacts.agreement import SavedAgreement
 from judgesmith.programs.judging.prompts import Template
+from judgesmith.programs.judging.registry import UnknownJudgeError
 from judgesmith.programs.lm.factory import check_name
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement
-from judgesmith.signatures.plain_faults import plain_faults
+from judgesmith.signatures.plain_data import plain_faults
 from judgesmith.signatures.scale import Scale
 
 if TYPE_CHECKING:
@@ -108,21 +111,25 @@ def _bounded_text(path: Path) -> str:
     with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _NO_WAIT)) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise SavedJudgeError(
-                f"{path}: is a device or a pipe, not a file; name a folder that compile made."
+                f"{path}: is a device or a pipe, not a file.",
+                hint="name a folder that compile made.",
             )
         content = file.read(_LARGEST_FILE + 1)
     if len(content) > _LARGEST_FILE:
         raise SavedJudgeError(
-            f"{path}: is larger than {_LARGEST_FILE // 2**20} MiB, which no judge is; name a "
-            "folder that compile made."
+            f"{path}: is larger than {_LARGEST_FILE // 2**20} MiB, which no judge is.",
+            hint="name a folder that compile made.",
         )
     return content.decode()
 
 
 def _as_its_kind_has_it(value: Any) -> Any:
     """Return plain data of a judgement as the kind of judgement that has such fields."""
-    from judgesmith.programs.families.ensemble.concluding import PanelVerdict
-    from judgesmith.programs.families.ensemble.members import CalibratedJudgement, PanelJudgement
+    from judgesmith.programs.families.ensemble.members import (
+        CalibratedJudgement,
+        PanelJudgement,
+        PanelVerdict,
+    )
 
     if not isinstance(value, Mapping):
         return value
@@ -136,7 +143,14 @@ def _as_its_kind_has_it(value: Any) -> Any:
     return value
 
 
-AnyJudgement = Annotated[SerializeAsAny[Judgement], BeforeValidator(_as_its_kind_has_it)]
+def _without_code(judgement: Judgement, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    """Return a judgement as plain data without its code: judges' identities are older than it."""
+    return {name: value for name, value in plain(judgement).items() if name != "reason"}
+
+
+AnyJudgement = Annotated[
+    SerializeAsAny[Judgement], BeforeValidator(_as_its_kind_has_it), WrapSerializer(_without_code)
+]
 
 
 class GoldenItem(BaseModel):
@@ -187,7 +201,9 @@ class SavedRecord(BaseModel):
 
     target: str
     human_scale: Scale
-    agreement: Plain = Field(default_factory=dict)
+    agreement: Annotated[SavedAgreement, BeforeValidator(as_loaded)] = Field(
+        default_factory=SavedAgreement
+    )
     rows: Mapping[str, int] = Field(default_factory=dict)
     seen: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     golden: tuple[GoldenItem, ...] = ()
@@ -288,14 +304,18 @@ class SavedRecord(BaseModel):
             raise
         except (OSError, UnicodeDecodeError, ValueError, RecursionError) as fault:
             said = f"cannot be read as a judge: {_unreadable(fault)}"
-            raise SavedJudgeError(f"{path}: {said}; name a folder that compile made.") from None
+            raise SavedJudgeError(
+                f"{path}: {said}.", hint="name a folder that compile made."
+            ) from None
         if not isinstance(document, dict) or "schema" not in document:
-            raise SavedJudgeError(f"{path}: holds no judge; name a folder that compile made.")
+            raise SavedJudgeError(
+                f"{path}: holds no judge.", hint="name a folder that compile made."
+            )
         if document["schema"] != SCHEMA:
             raise SavedJudgeError(
                 f"{path}: expected schema {SCHEMA} of judgesmith {version('judgesmith')}; "
-                f"got {document['schema']!r}. Compile the judge again, or use the version that "
-                "made it."
+                f"got {document['schema']!r}.",
+                hint="compile the judge again, or use the version that made it.",
             )
         content = {
             name: value
@@ -310,8 +330,8 @@ class SavedRecord(BaseModel):
             ) from None
         if found != document.get("content_hash"):
             raise SavedJudgeError(
-                f"{path}: changed since it was saved: its content does not match its hash. "
-                "Restore the file, or change the rubric or protocol and compile again."
+                f"{path}: changed since it was saved: its content does not match its hash.",
+                hint="restore the file, or change the rubric or protocol and compile again.",
             )
         try:
             judge = cls._of(content)
@@ -319,14 +339,17 @@ class SavedRecord(BaseModel):
         except SavedJudgeError as fault:
             raise SavedJudgeError(f"{path}: {fault}") from None
         except ValidationError as fault:
-            said = plain_faults(fault).rstrip(".")
+            causes = [one.get("ctx", {}).get("error") for one in fault.errors(include_url=False)]
+            unknown = next((one for one in causes if isinstance(one, UnknownJudgeError)), None)
+            said = plain_faults(fault)
+            if unknown is not None:
+                said = str(unknown).removesuffix(f"; {unknown.hint}")
             # Names in a tampered file may be as long as they like.
             said = said if len(said) <= _MOST_SAID else f"{said[:_MOST_SAID]}…"
-            advice = "Compile the judge again."
-            if "no judge is called" in said:
-                said = said.partition("; did you mean")[0]
-                advice = "Install the package that brings this family of judges."
-            raise SavedJudgeError(f"{path}: {said}. {advice}") from None
+            advice = "install the package that brings this family of judges."
+            raise SavedJudgeError(
+                f"{path}: {said}", hint=advice if unknown else "compile the judge again."
+            ) from None
         except (ValueError, RecursionError) as fault:
             raise SavedJudgeError(f"{path}: cannot be read as a judge: {fault}") from None
         return judge
@@ -361,12 +384,12 @@ def _refuse_to_lose(folder: Path, named: str | Path, *, overwrite: bool) -> None
     is_judge = folder.is_dir() and (folder / JUDGE_FILE).is_file()
     if not (overwrite and is_judge):
         way_out = ", or replace the judge in it with overwrite=True." if is_judge else "."
-        raise ExistingFileError(f"{named} exists; name another folder{way_out}")
+        raise ExistingFileError(f"{named} exists.", hint=f"name another folder{way_out}")
     others = sorted({path.name for path in folder.iterdir()} - _OWN_FILES)
     if others:
         raise ExistingFileError(
-            f"{named} holds more than a judge, such as {others[0]}; move that, or name another "
-            "folder."
+            f"{named} holds more than a judge, such as {others[0]}.",
+            hint="move that, or name another folder.",
         )
 
 

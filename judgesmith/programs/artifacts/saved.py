@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     FiniteFloat,
@@ -16,15 +17,16 @@ from pydantic import (
 )
 
 from judgesmith.errors import InputError
+from judgesmith.programs.artifacts.agreement import SavedAgreement, SavedEstimate
 from judgesmith.programs.artifacts.record import (
     JUDGE_FILE,
     SCHEMA,
     GoldenItem,
     ModelName,
-    Plain,
     PredictorName,
     SavedJudgeError,
     SavedRecord,
+    as_loaded,
     content_hash,
 )
 from judgesmith.programs.judging.executors import Binding, as_dspy, unnamed_model
@@ -46,10 +48,6 @@ if TYPE_CHECKING:
 
     from judgesmith.programs.judging.judge import Judge
     from judgesmith.programs.lm import AnyModel
-
-
-_REPORTS = ("uncompiled", "best_member", "selection", "heldout")
-_NUMBERS = ("value", "low", "high", "n")
 
 
 def check_questions(protocol: JudgeConfig, questions: Mapping[str, Template]) -> None:
@@ -92,46 +90,6 @@ def check_questions(protocol: JudgeConfig, questions: Mapping[str, Template]) ->
             )
 
 
-def check_agreement(agreement: Mapping[str, Any]) -> None:
-    """Refuse agreement that is not estimates by level and statistic."""
-    for part in _REPORTS:
-        _check_report(agreement.get(part), part)
-    for part, by_name in _items(agreement.get("criteria"), "criteria"):
-        for name, report in _items(by_name, part):
-            _check_report(report, f"{part}.{name}")
-    _check_discernment(dict(_items(agreement.get("discernment"), "discernment")))
-
-
-def _check_discernment(found: Mapping[str, Any]) -> None:
-    """Refuse what a judge notices that is not estimates, over all kinds of change and of each."""
-    _check_report(found.get("selection"), "discernment.selection")
-    for part in ("seen", "unseen"):
-        for name, report in _items(found.get(part), f"discernment.{part}"):
-            _check_report(report, f"discernment.{part}.{name}")
-    for part in ("kinds", "unseen_kinds"):
-        for kind in found.get(part) or ():
-            if not isinstance(dict(_items(kind, f"discernment.{part}")).get("name"), str):
-                raise InputError(f"discernment.{part}: expected kinds with a name.")
-
-
-def _check_report(report: Any, where: str) -> None:
-    for level, estimates in _items(report, where):
-        for statistic, estimate in _items(estimates, f"{where}.{level}"):
-            at = f"{where}.{level}.{statistic}"
-            if estimate is not None and not {"value", "n"} & set(dict(_items(estimate, at))):
-                raise InputError(f"{at}: expected an estimate; got {str(estimate)[:80]!r}.")
-            for number, found in _items(estimate, at):
-                if number in _NUMBERS and not isinstance(found, int | float | None):
-                    raise InputError(f"{at}.{number}: expected a number; got {str(found)[:80]!r}.")
-
-
-def _items(value: Any, where: str) -> Iterator[tuple[str, Any]]:
-    """Yield what a mapping holds, nothing for None."""
-    if value is not None and not isinstance(value, Mapping):
-        raise InputError(f"{where}: expected an object; got {str(value)[:80]!r}.")
-    yield from (value or {}).items()
-
-
 class FrontMember(BaseModel):
     """A judge that no other one beats on all objectives."""
 
@@ -141,16 +99,15 @@ class FrontMember(BaseModel):
     picked: Mapping[str, str]
     model: ModelName
     calls: FiniteFloat
-    values: Plain
+    values: Annotated[Mapping[str, SavedEstimate | None], BeforeValidator(as_loaded)]
     knee: bool
-    agreement: Plain
+    agreement: Annotated[SavedAgreement, BeforeValidator(as_loaded)]
     protocol: AnyProtocol
     questions: Mapping[PredictorName, Template]
 
     @model_validator(mode="after")
     def _asks_what_it_reads(self) -> Self:
         check_questions(self.protocol, self.questions)
-        check_agreement({**self.agreement, "criteria": {"front": {"values": {"all": self.values}}}})
         return self
 
 
@@ -175,7 +132,7 @@ def taken(judge: SavedJudge, number: int) -> SavedJudge:
             "protocol": member.protocol,
             "questions": member.questions,
             "model": member.model,
-            "agreement": {**unknown, "criteria": {}, **member.agreement},
+            "agreement": SavedAgreement(**{**unknown, "criteria": {}, **member.agreement.plain}),
             "golden": (),
             "settings": {**judge.settings, "run": run, "taken": number},
         }
@@ -238,7 +195,6 @@ class SavedJudge(SavedRecord):
     def _asks_what_it_reads(self) -> Self:
         check_questions(self.protocol, self.questions)
         check_roles(family_of(self.protocol.judge), self.roles)
-        check_agreement(self.agreement)
         return self
 
     @property

@@ -1,4 +1,4 @@
-"""Saved judges that hold saved judges: panels, and judges with a calibration."""
+"""Saved panels and calibrated judges, any judge loaded, and what is made of a saved one."""
 
 from __future__ import annotations
 
@@ -20,30 +20,32 @@ from pydantic import (
 
 from judgesmith.errors import InputError
 from judgesmith.programs.artifacts.record import ModelName, SavedJudgeError, SavedRecord, kind_of
-from judgesmith.programs.artifacts.saved import SavedJudge, check_agreement
-from judgesmith.programs.families.ensemble.concluding import AnnotatorsAsker, Concluding
+from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.families.ensemble.members import (
+    AnnotatorsExecutor,
     CalibratedJudgement,
-    MembersAsker,
+    Concluding,
+    MembersExecutor,
     PanelJudgement,
     calibrated,
     panel_judgement,
     refuse_ranks,
 )
-from judgesmith.programs.families.ensemble.merging import n_aspects
-from judgesmith.programs.families.ensemble.supervision import QUESTION
+from judgesmith.programs.families.ensemble.merging import QUESTION, n_aspects
 from judgesmith.programs.judging.executors import (
-    Asker,
     Binding,
-    NotingAsker,
+    Executor,
     as_dspy,
     unnamed_model,
 )
 from judgesmith.programs.judging.program import Steps
 from judgesmith.programs.judging.prompts import Slot, Template
-from judgesmith.signatures.aggregation import Calibration, PanelRules, PanelWeights
+from judgesmith.programs.judging.scoring import place_of
+from judgesmith.signatures.aggregation import Aggregation, Calibration, PanelRules, PanelWeights
 from judgesmith.signatures.config import ActiveCriticConfig
 from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.plain_data import record_faults
+from judgesmith.signatures.rubric import Criterion, Rubric
 from judgesmith.signatures.scale import Scale
 
 if TYPE_CHECKING:
@@ -129,7 +131,6 @@ class SavedHolder(SavedRecord):
     def _reports_estimates(self) -> Self:
         for name, member in self.members.items():
             refuse_ranks(name, member)
-        check_agreement(self.agreement)
         return self
 
     @property
@@ -214,20 +215,20 @@ class SavedHolder(SavedRecord):
             for name, one in members.items()
         }
 
-    def bound_to(self, lm: AnyModel) -> Asker:
-        """Return an asker of all members, each bound to its own model or else to ``lm``."""
-        return MembersAsker(self._askers(lm), self.combined)
+    def bound_to(self, lm: AnyModel) -> Executor:
+        """Return an executor of all members, each bound to its own model or else to ``lm``."""
+        return MembersExecutor(self._executors(lm), self.combined)
 
-    def _askers(self, lm: AnyModel) -> dict[str, Asker]:
-        askers = {}
+    def _executors(self, lm: AnyModel) -> dict[str, Executor]:
+        executors = {}
         for name in self.asked:
             member: Any = self.members[name]
             lms = self._lms_of(name, self._lms)
             if isinstance(member, SavedHolder):
-                askers[name] = member.with_models(lms).bound_to(lm)
+                executors[name] = member.with_models(lms).bound_to(lm)
             else:
-                askers[name] = Asker.of(member.with_models(lms), lms.get(member.model, lm))
-        return askers
+                executors[name] = Executor.of(member.with_models(lms), lms.get(member.model, lm))
+        return executors
 
     def _lms_of(self, name: str, lms: Mapping[str, AnyModel]) -> Mapping[str, AnyModel]:
         """Return the models that a member asks, by the names that it was made with."""
@@ -312,8 +313,8 @@ class SavedPanel(SavedHolder):
         """Return the judgement that the members' judgements make, before errors are merged."""
         return panel_judgement(judgements, self.weights)
 
-    def bound_to(self, lm: AnyModel) -> Asker:
-        """Return an asker of all members and the supervisor, each bound to its model or ``lm``."""
+    def bound_to(self, lm: AnyModel) -> Executor:
+        """Return what asks all members and the supervisor, each bound to its model or ``lm``."""
         if self.rules is None:
             return super().bound_to(lm)
         scales = {name: one.scale for name, one in self.members.items()}
@@ -321,14 +322,14 @@ class SavedPanel(SavedHolder):
         supervising = None
         if own is not None:
             supervisor_lm = self._parts.get(SUPERVISOR) or self._lms.get(own.model, lm)
-            supervising = Asker.of(own, supervisor_lm)
+            supervising = Executor.of(own, supervisor_lm)
         concluding = Concluding(weights=self.weights, rules=self.rules, scales=scales)
-        asker = AnnotatorsAsker(self._askers(lm), concluding, supervising)
-        if own is None or own.model == str(supervisor_lm.model):
-            return asker
-        note = Binding(model=own.model, others={}).another({"": str(supervisor_lm.model)})
-        assert note is not None
-        return NotingAsker(asker, note.model_copy(update={"about": "supervisor/overall"}))
+        note = None
+        if own is not None:
+            note = Binding(model=own.model, others={}).another({"": str(supervisor_lm.model)})
+        if note is not None:
+            note = note.model_copy(update={"about": "supervisor/overall"})
+        return AnnotatorsExecutor(self._executors(lm), concluding, supervising, note=note)
 
     @property
     def part_names(self) -> tuple[str, ...]:
@@ -593,8 +594,6 @@ def load_judge(
     >>> type(judge).__name__, verdict.problem
     ('DirectJudge', None)
     """
-    from judgesmith.programs.artifacts.saved_ensembles import load_saved
-
     saved = load_saved(folder)
     judge = named_by_user(saved, lm=lm, allow_models=allow_models).program()
     if use_context:
@@ -612,8 +611,8 @@ def named_by_user(
         allow_models = (allow_models,)
     if unknown := [name for name in allow_models if name not in saved.models]:
         raise InputError(
-            f"the judge does not ask {unknown[0][:200]!r}; it asks {', '.join(saved.models)}. "
-            "Leave that name out of allow_models."
+            f"the judge does not ask {unknown[0][:200]!r}; it asks {', '.join(saved.models)}.",
+            hint="leave that name out of allow_models.",
         )
     lms: dict[str, Any] = {name: model(name) for name in allow_models if name != "offline"}
     if lm is not None:
@@ -621,3 +620,86 @@ def named_by_user(
         whole = (saved.model,) if isinstance(saved, SavedJudge) else saved.models
         lms |= dict.fromkeys(whole, given)
     return saved.with_models(lms)
+
+
+def pointing_leaves(judge: AnySaved) -> list[SavedJudge]:
+    """Return the judges in a judge whose answers list errors, itself if it is one."""
+    return [
+        one
+        for one in saved_leaves(judge)
+        if any("errors" in question.outputs for _, question in one.asked_questions())
+    ]
+
+
+def pointed_rubric(judge: AnySaved) -> Rubric:
+    """Return task and criteria that a judge finds errors about; no criteria for the whole."""
+    leaves = pointing_leaves(judge)
+    if not leaves:
+        raise InputError(
+            "the judge lists no errors.",
+            hint="take one of the family annotator, or a panel of such.",
+        )
+    rubrics = [one.protocol.rubric for one in leaves]
+    task = next((one.task for one in rubrics if one.task), "")
+    found: dict[str, Criterion] = {}
+    for leaf in leaves:
+        if leaf.protocol.scores_criteria:
+            for criterion in leaf.protocol.rubric.criteria:
+                found.setdefault(criterion.name, criterion)
+    return Rubric(task=task, criteria=tuple(found.values()))
+
+
+def narrowed(judge: AnySaved, criteria: Collection[str]) -> AnySaved:
+    """Return a judge that is asked about these criteria only, by the questions that it has."""
+    if isinstance(judge, SavedHolder):
+        members = {name: _of_any_kind(one, criteria) for name, one in judge.members.items()}
+        return judge.model_copy(update={"members": members})
+    return _narrowed(judge, criteria)
+
+
+def _of_any_kind(judge: object, criteria: Collection[str]) -> AnySaved:
+    assert isinstance(judge, SavedJudge | SavedHolder)  # there are no others
+    return narrowed(judge, criteria)
+
+
+def _narrowed(judge: SavedJudge, criteria: Collection[str]) -> SavedJudge:
+    rubric = judge.protocol.rubric
+    places = {place_of(name): name for name in judge.questions}
+    kept = [at for at, name in enumerate(rubric.names) if name in criteria]
+    asks_each = judge.protocol.scores_criteria and len(places) == len(judge.questions)
+    if not kept or not asks_each or set(places) != set(range(len(rubric.criteria))):
+        return judge
+    questions = {}
+    for number, at in enumerate(kept, start=1):
+        name = f"{places[at].rpartition('_')[0]}_{number}"
+        questions[name] = judge.questions[places[at]].model_copy(update={"predictor": name})
+    own = Aggregation(kind="mean")
+    some = rubric.model_copy(update={"criteria": tuple(rubric.criteria[at] for at in kept)})
+    protocol = judge.protocol.model_copy(update={"rubric": some, "aggregation": own})
+    return judge.model_copy(update={"protocol": protocol, "questions": questions})
+
+
+_MOST_SAMPLES = 1000  # as for any protocol
+
+
+@record_faults()
+def with_sampling(
+    judge: AnySaved, *, samples: int | None = None, temperature: float | None = None
+) -> AnySaved:
+    """Return a saved judge with other settings of its calls; its questions stay."""
+    wanted: dict[str, Any] = {"samples": samples, "temperature": temperature}
+    wanted = {name: value for name, value in wanted.items() if value is not None}
+    if not wanted:
+        return judge
+    if samples is not None and not 1 <= samples <= _MOST_SAMPLES:
+        raise InputError(f"samples are from 1 to {_MOST_SAMPLES}; got {samples}.")
+    if isinstance(judge, SavedJudge):
+        protocol = judge.protocol
+        other = type(protocol).model_validate({**dict(protocol), **wanted})
+        return judge.model_copy(update={"protocol": other})
+    assert isinstance(judge, SavedHolder)
+    members = {
+        name: with_sampling(one, samples=samples, temperature=temperature)  # type: ignore[arg-type]
+        for name, one in judge.members.items()
+    }
+    return judge.model_copy(update={"members": members})

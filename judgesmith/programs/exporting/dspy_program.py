@@ -11,8 +11,7 @@ from judgesmith.drafts import write_synced
 from judgesmith.errors import InputError, file_faults
 from judgesmith.programs.artifacts.saved import SavedJudgeError
 from judgesmith.programs.artifacts.saved_ensembles import saved_leaves, saved_panels
-from judgesmith.programs.exporting.about import about_lines
-from judgesmith.programs.exporting.form import Form, Row
+from judgesmith.programs.exporting.export import Form, Row, about_lines
 from judgesmith.programs.judging.registry import family_of
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from judgesmith.programs.artifacts.saved_ensembles import load_saved
 from judgesmith.programs.judging.rows import score_row
 from judgesmith.programs.judging.runner import CONCURRENCY, judge_items
 from judgesmith.signatures.items import RatedItem, source_hash
-from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.judgement import Judgement, Reason
 
 if TYPE_CHECKING:
     import dspy
@@ -80,7 +80,7 @@ class JudgeModel:
         """Return a row as ``judgesmith score`` writes it for each row of texts."""
         items = [item_of(one) for one in given]
         asked = [place for place, one in enumerate(given) if not _is_missing(one.get("response"))]
-        judgements = [Judgement.unscored(MISSING) for _ in items]
+        judgements = [Judgement.unscored(MISSING, reason=Reason.UNSUITABLE) for _ in items]
         judged = judge_items(
             self.judge, [items[place] for place in asked], lm=self.lm, concurrency=self.concurrency
         )
@@ -106,7 +106,9 @@ def check_settings(given: Iterable[str], known: Iterable[str]) -> None:
     """Refuse a setting that there is not."""
     there = list(known)
     if unknown := set(given) - set(there):
-        raise InputError(f"there is no setting {min(unknown)!r}; choose from {', '.join(there)}.")
+        raise InputError(
+            f"there is no setting {min(unknown)!r}.", hint=f"choose from {', '.join(there)}."
+        )
 
 
 def models_of(
@@ -122,7 +124,7 @@ def models_of(
     """
     from uuid import uuid4
 
-    from judgesmith.programs.lm import engine_for, stack_of
+    from judgesmith.programs.lm import engine_for, lm_client_of
     from judgesmith.programs.lm import model as model_named
     from judgesmith.programs.lm.factory import refusal, unnamed
 
@@ -130,16 +132,16 @@ def models_of(
     if model is None and (others := unnamed(saved.models, allowed)):
         raise refusal(
             {name: engine_for(name, api_base=options.get("api_base")).endpoint for name in others},
-            f"Name it with allow_models={others}, or give another with model=.",
+            f"name it with allow_models={others}, or give another with model=.",
         )
     ledger = options.pop("ledger", None)
     options["run_id"] = uuid4().hex
     made: dict[str, dspy.LM] = {}
     for name in dict.fromkeys([model] if model is not None else saved.models):
         lm = model_named(name, ledger=ledger, **_for(name, options))
-        stack = stack_of(lm)
-        assert stack is not None  # it was made with one
-        ledger = stack.ledger
+        client = lm_client_of(lm)
+        assert client is not None  # it was made with one
+        ledger = client.ledger
         made[name] = lm
     return {name: made[model if model is not None else name] for name in saved.models}
 

@@ -17,8 +17,7 @@ from judgesmith.programs.artifacts.saved_ensembles import (
     saved_leaves,
     saved_panels,
 )
-from judgesmith.programs.exporting.about import about, about_lines
-from judgesmith.programs.exporting.form import Form
+from judgesmith.programs.exporting.export import Form, about, about_lines
 from judgesmith.programs.judging.prompts import ABSENT, Slot, Template
 
 if TYPE_CHECKING:

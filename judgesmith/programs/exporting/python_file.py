@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import takewhile
 from keyword import iskeyword
 from pathlib import Path
 from pprint import pformat
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from judgesmith.drafts import write_synced
@@ -20,11 +20,17 @@ from judgesmith.programs.artifacts.saved_ensembles import (
     saved_leaves,
     saved_panels,
 )
-from judgesmith.programs.exporting.about import about, about_lines
-from judgesmith.programs.exporting.form import Form, Row
-from judgesmith.programs.exporting.stack_asked import StackAsked
+from judgesmith.programs.exporting.export import Form, Row, about, about_lines
 from judgesmith.programs.judging.logprobs import criterion_term
 from judgesmith.programs.judging.prompts import Slot, Template
+from judgesmith.programs.lm import ModelRequest, lm_client_of, request_settings
+from judgesmith.programs.lm.errors import (
+    ContextWindowExceeded,
+    ModelError,
+    TransientModelError,
+    speaks_of_one_item,
+)
+from judgesmith.programs.lm.records import Message, ModelAnswer, Prefix
 from judgesmith.signatures.aggregation import LEFT_TO_PEOPLE, Calibration
 from judgesmith.signatures.config import ActiveCriticConfig, JudgeConfig
 from judgesmith.signatures.family_configs import ChecklistConfig
@@ -35,6 +41,50 @@ if TYPE_CHECKING:
     import dspy
 
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+
+
+class StackAsked:
+    """Stands for the ``Server`` of an exported file; its requests are those of the saved judge."""
+
+    model = ""
+
+    def __init__(self, lms: Mapping[str, dspy.LM], fault: Callable[..., Exception]) -> None:
+        self._lms = lms
+        self._fault = fault
+
+    def completion(
+        self, messages: list[dict[str, str]], options: Mapping[str, Any], sample: int
+    ) -> SimpleNamespace:
+        """Return an answer in the layout of a chat completion."""
+        given = dict(options)
+        lm = self._lms[given.pop("model")]
+        client = lm_client_of(lm)
+        assert client is not None
+        *before, last = messages
+        turns = [Message(one["role"], one["content"]) for one in before]  # type: ignore[arg-type]
+        request = ModelRequest(
+            model=str(lm.model),
+            prefix=Prefix(turns),
+            user=last["content"],
+            settings=request_settings(lm, **given),
+            sample=sample,
+        )
+        try:
+            return _completion(client.complete_sync(request))
+        except ModelError as fault:
+            if not speaks_of_one_item(fault):
+                raise
+            passing = isinstance(fault, TransientModelError)
+            long = isinstance(fault, ContextWindowExceeded)
+            raise self._fault(str(fault), fault.status, passing=passing, long=long) from fault
+
+
+def _completion(answer: ModelAnswer) -> SimpleNamespace:
+    """Return an answer as the openai client lays out a chat completion."""
+    message = SimpleNamespace(content=answer.text, refusal=None)
+    choice = SimpleNamespace(message=message, finish_reason=answer.finish_reason)
+    return SimpleNamespace(choices=[choice])
+
 
 CARRIED = ("active-critic", "direct", "g-eval", "explain-eval", "checklist")
 """Families whose judgements are rendered prompts, answers in sections, and plain weights."""
@@ -115,7 +165,7 @@ def source_of(saved: AnySaved, name: str) -> str:
     importable = module.isidentifier() and not iskeyword(module)
     use = _USE.format(module=module if importable else "my_judge", file=file_in(name))
     head = "".join(f"# {line}\n" for line in about_lines(saved))
-    data = f"ABOUT = {_literal(facts)}\n\nJUDGE = {_literal(told(saved))}\n"
+    data = f"ABOUT = {_literal(facts)}\n\nJUDGE = {_literal(runtime_data(saved))}\n"
     return f"{use}\n{head}\n{data}\n{_RUNTIME.read_text(encoding='utf-8')}"
 
 
@@ -144,13 +194,13 @@ def _literal(value: Any) -> str:
     return pformat(value, width=100, sort_dicts=False)
 
 
-def told(saved: SavedRecord) -> dict[str, Any]:
+def runtime_data(saved: SavedRecord) -> dict[str, Any]:
     """Return a judge as the plain data that the runtime judges by."""
     if isinstance(saved, SavedCalibrated):
         return {
             "kind": "calibrated",
             "calibration": _calibration(saved.calibration),
-            "judge": told(saved.members["judge"]),
+            "judge": runtime_data(saved.members["judge"]),
         }
     if isinstance(saved, SavedPanel):
         weights = saved.weights
@@ -158,7 +208,12 @@ def told(saved: SavedRecord) -> dict[str, Any]:
             weights.members, weights.centers, weights.spreads, weights.weights, strict=True
         )
         members = {
-            name: {"center": center, "spread": spread, "weight": weight, "judge": told(member)}
+            name: {
+                "center": center,
+                "spread": spread,
+                "weight": weight,
+                "judge": runtime_data(member),
+            }
             for name, center, spread, weight in numbers
             if weight > 0
             for member in [saved.members[name]]

@@ -8,7 +8,7 @@ from typing import Any
 import dspy
 
 from judgesmith.errors import InputError
-from judgesmith.programs.families.steps.active_critic import critic_steps
+from judgesmith.programs.families.steps.active_critic import assessing_names, critic_inputs
 from judgesmith.programs.judging.choices import (
     answers_choice,
     field_choice,
@@ -17,10 +17,9 @@ from judgesmith.programs.judging.choices import (
     samples_choice,
 )
 from judgesmith.programs.judging.judge import Judge
-from judgesmith.programs.judging.program import Steps
-from judgesmith.programs.judging.scoring import assessing_names, check_terms, fixed_inputs
+from judgesmith.programs.judging.scoring import check_terms
 from judgesmith.signatures.config import ActiveCriticConfig
-from judgesmith.signatures.plain_faults import record_faults
+from judgesmith.signatures.plain_data import record_faults
 from judgesmith.signatures.questions.active_critic import (
     AssessCriteria,
     AssessCriterion,
@@ -98,8 +97,8 @@ class ActiveCritic(Judge):
         check_terms(protocol.aggregation)
         if protocol.variant != "vanilla" and not protocol.rubric.criteria:
             raise InputError(
-                f"the {protocol.variant} variant needs criteria; the rubric has none. Give it at "
-                "least one under 'criteria', as name: definition."
+                f"the {protocol.variant} variant needs criteria; the rubric has none.",
+                hint="give it at least one under 'criteria', as name: definition.",
             )
 
         def question(signature: type[dspy.Signature]) -> dspy.Predict:
@@ -118,13 +117,9 @@ class ActiveCritic(Judge):
                 self.overall = question(ScoreOverall)
         self._adopt(protocol)
 
-    def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
-        """Return the judgement of one response, as a generator of questions."""
-        return critic_steps(self._settings, source=source, response=response, context=context)
-
     def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
         """Return task and criteria as far as the question has them."""
-        return fixed_inputs(self._settings, predictor)
+        return critic_inputs(self._settings, predictor)
 
     def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
         """Return what may be chosen about this judge; as it is comes first everywhere."""

@@ -7,15 +7,14 @@ from typing import Any
 
 import dspy
 
-from judgesmith.programs.families.forms import ModelForm, form_named
+from judgesmith.programs.families.forms import PromptFormat, prompt_format_named
 from judgesmith.programs.families.forms.annotators import form_for
 from judgesmith.programs.families.steps.annotator import (
     annotator_form,
     annotator_inputs,
     annotator_questions,
-    annotator_steps,
 )
-from judgesmith.programs.judging.adapter import FormAdapter, signature_in, template_in
+from judgesmith.programs.judging.adapter import PromptFormatAdapter, signature_in, template_in
 from judgesmith.programs.judging.choices import (
     asks_choices,
     field_choice,
@@ -23,7 +22,6 @@ from judgesmith.programs.judging.choices import (
     samples_choice,
 )
 from judgesmith.programs.judging.judge import Judge, own_protocol
-from judgesmith.programs.judging.program import Steps
 from judgesmith.programs.judging.prompts import Template
 from judgesmith.signatures.family_configs import LEVELS, POINTS, SHOWN, AnnotatorConfig
 from judgesmith.signatures.rubric import Rubric
@@ -70,7 +68,7 @@ class AnnotatorJudge(Judge):
             setattr(self, name, dspy.Predict(signature_in(annotator_form(own, name))))
         self._adopt(own)
 
-    def adapter(self) -> FormAdapter:
+    def adapter(self) -> PromptFormatAdapter:
         """Return what lays out the questions and reads the answers."""
         return _AnnotatorAdapter(self._settings)
 
@@ -82,10 +80,6 @@ class AnnotatorJudge(Judge):
             )
             for name, predictor in self.named_predictors()
         }
-
-    def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
-        """Return the judgement of one response, as a generator of questions."""
-        return annotator_steps(self._settings, source=source, response=response, context=context)
 
     def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
         """Return task, criterion, rules and the form of the answer."""
@@ -113,11 +107,11 @@ class AnnotatorJudge(Judge):
         return Space(choices=choices)
 
 
-class _AnnotatorAdapter(FormAdapter):
+class _AnnotatorAdapter(PromptFormatAdapter):
     """Lays out each question in the form that shows the texts it has fields for."""
 
     def __init__(self, protocol: AnnotatorConfig) -> None:
-        forms = [form_named(form_for(shown, protocol.answers)) for shown in SHOWN]
+        forms = [prompt_format_named(form_for(shown, protocol.answers)) for shown in SHOWN]
         super().__init__(forms[0])
         self._forms = {frozenset(one.inputs): one for one in forms}
 
@@ -128,7 +122,7 @@ class _AnnotatorAdapter(FormAdapter):
         inputs: dict[str, Any],
     ) -> list[dict[str, Any]]:
         """Return the system message and the question."""
-        return FormAdapter(self._form_of(signature)).format(signature, demos, inputs)
+        return PromptFormatAdapter(self._form_of(signature)).format(signature, demos, inputs)
 
-    def _form_of(self, signature: type[dspy.Signature]) -> ModelForm:
+    def _form_of(self, signature: type[dspy.Signature]) -> PromptFormat:
         return self._forms[frozenset(signature.input_fields)]

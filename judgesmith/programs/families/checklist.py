@@ -10,7 +10,6 @@ import dspy
 from judgesmith.programs.families.steps.checklist import (
     checklist_forms,
     checklist_inputs,
-    checklist_steps,
 )
 from judgesmith.programs.judging.ask_once import QUESTIONS
 from judgesmith.programs.judging.choices import (
@@ -20,7 +19,6 @@ from judgesmith.programs.judging.choices import (
     samples_choice,
 )
 from judgesmith.programs.judging.judge import Judge, own_protocol, without_untold
-from judgesmith.programs.judging.program import Steps
 from judgesmith.programs.judging.runner import CONCURRENCY
 from judgesmith.signatures.family_configs import CHECKLIST_ENDS as ENDS
 from judgesmith.signatures.family_configs import MOST_WRITTEN, ChecklistConfig
@@ -44,10 +42,6 @@ class ChecklistJudge(Judge):
             told = without_untold(AnswerQuestion, checklist_inputs(own, name))
             setattr(self, name, dspy.Predict(question_on(told, own.answers, ends=ENDS)))
         self._adopt(own)
-
-    def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
-        """Return the judgement of one response, as a generator of questions."""
-        return checklist_steps(self._settings, source=source, response=response, context=context)
 
     def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
         """Return the task, if there is one, and the question."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import dspy
 
-from judgesmith.programs.families.steps.direct import direct_forms, direct_steps
+from judgesmith.programs.families.steps.one_score import direct_forms
 from judgesmith.programs.judging.choices import (
     answers_choice,
     asks_choices,
@@ -15,7 +15,6 @@ from judgesmith.programs.judging.choices import (
     samples_choice,
 )
 from judgesmith.programs.judging.judge import Judge, own_protocol, without_untold
-from judgesmith.programs.judging.program import Steps
 from judgesmith.programs.judging.scoring import told_inputs
 from judgesmith.signatures.config import DIRECT_ENDS as ENDS
 from judgesmith.signatures.config import DirectConfig
@@ -59,14 +58,6 @@ class DirectJudge(Judge):
             told = without_untold(signature, told_inputs(own, name))
             setattr(self, name, dspy.Predict(question_on(told, own.answers, ends=ENDS)))
         self._adopt(own)
-
-    def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
-        """Return the judgement of one response, as a generator of questions."""
-        return direct_steps(self._settings, source=source, response=response, context=context)
-
-    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
-        """Return task and criteria as far as the question has them."""
-        return told_inputs(self._settings, predictor)
 
     def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
         """Return what may be chosen about this judge; as it is comes first everywhere."""

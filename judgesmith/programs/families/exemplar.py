@@ -10,11 +10,9 @@ import dspy
 from judgesmith.programs.families.steps.exemplar import (
     exemplar_forms,
     exemplar_inputs,
-    exemplar_steps,
 )
 from judgesmith.programs.judging.choices import asks_choices, field_choice
 from judgesmith.programs.judging.judge import Judge, own_protocol
-from judgesmith.programs.judging.program import Steps
 from judgesmith.signatures.family_configs import ExemplarConfig
 from judgesmith.signatures.questions.exemplar import (
     CompareThree,
@@ -73,10 +71,6 @@ class ExemplarJudge(Judge):
                 signature = without_fields(signature, "task")
             setattr(self, name, dspy.Predict(signature))
         self._adopt(own)
-
-    def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
-        """Return the judgement of one response, as a generator of questions."""
-        return exemplar_steps(self._settings, source=source, response=response, context=context)
 
     def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
         """Return task and manner as far as the question has them."""

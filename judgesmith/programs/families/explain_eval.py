@@ -7,7 +7,7 @@ from typing import Any
 
 import dspy
 
-from judgesmith.programs.families.steps.explain_eval import explain_eval_forms, explain_eval_steps
+from judgesmith.programs.families.steps.one_score import explain_eval_forms
 from judgesmith.programs.judging.choices import (
     answers_choice,
     asks_choices,
@@ -16,7 +16,6 @@ from judgesmith.programs.judging.choices import (
     samples_choice,
 )
 from judgesmith.programs.judging.judge import Judge, own_protocol, without_untold
-from judgesmith.programs.judging.program import Steps
 from judgesmith.programs.judging.scoring import told_inputs
 from judgesmith.signatures.config import EXPLAIN_EVAL_ENDS as ENDS
 from judgesmith.signatures.config import ExplainEvalConfig
@@ -40,14 +39,6 @@ class ExplainEvalJudge(Judge):
             question = question_on(told, own.answers, own.explain, ends=ENDS)
             setattr(self, name, dspy.Predict(question))
         self._adopt(own)
-
-    def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
-        """Return the judgement of one response, as a generator of questions."""
-        return explain_eval_steps(self._settings, source=source, response=response, context=context)
-
-    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
-        """Return task and criteria as far as the question has them."""
-        return told_inputs(self._settings, predictor)
 
     def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
         """Return what may be chosen about this judge; as it is comes first everywhere."""

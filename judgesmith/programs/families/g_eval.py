@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import dspy
 
-from judgesmith.programs.families.steps.g_eval import g_eval_forms, g_eval_inputs, g_eval_steps
+from judgesmith.programs.families.steps.g_eval import g_eval_forms, g_eval_inputs
 from judgesmith.programs.judging.ask_once import STEPS
 from judgesmith.programs.judging.choices import (
     answers_choice,
@@ -17,7 +17,6 @@ from judgesmith.programs.judging.choices import (
     samples_choice,
 )
 from judgesmith.programs.judging.judge import Judge, own_protocol, without_untold
-from judgesmith.programs.judging.program import Steps
 from judgesmith.programs.judging.runner import CONCURRENCY
 from judgesmith.signatures.family_configs import G_EVAL_ENDS as ENDS
 from judgesmith.signatures.family_configs import GENERAL_STEPS, GEvalConfig
@@ -46,10 +45,6 @@ class GEvalJudge(Judge):
             told = without_untold(signature, g_eval_inputs(own, name))
             setattr(self, name, dspy.Predict(question_on(told, own.answers, ends=ENDS)))
         self._adopt(own)
-
-    def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
-        """Return the judgement of one response, as a generator of questions."""
-        return g_eval_steps(self._settings, source=source, response=response, context=context)
 
     def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
         """Return task, criteria and steps as far as the question has them."""

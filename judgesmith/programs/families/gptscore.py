@@ -8,12 +8,10 @@ from typing import Any
 from judgesmith.programs.families.steps.gptscore import (
     gptscore_forms,
     gptscore_inputs,
-    gptscore_steps,
     gptscore_template,
 )
 from judgesmith.programs.judging.choices import asks_choices
 from judgesmith.programs.judging.judge import Judge, own_protocol
-from judgesmith.programs.judging.program import Steps
 from judgesmith.programs.judging.prompts import Template
 from judgesmith.signatures.config import GPTScoreConfig
 from judgesmith.signatures.rubric import Rubric
@@ -29,10 +27,6 @@ class GPTScoreJudge(Judge):
         own = own_protocol(GPTScoreConfig, protocol, choices)
         super().__init__(own)
         self._adopt(own)
-
-    def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
-        """Return the judgement of one response, as a generator of questions."""
-        return gptscore_steps(self._settings, source=source, response=response, context=context)
 
     def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
         """Return task and criteria as far as the prompt names them."""

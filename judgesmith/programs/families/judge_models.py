@@ -7,28 +7,27 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import dspy
-from dspy.utils.exceptions import AdapterParseError, ContextWindowExceededError
 
 from judgesmith.errors import InputError
-from judgesmith.programs.families.forms import RELATIVE, ModelForm
-from judgesmith.programs.families.steps.annotator import distilled_steps
-from judgesmith.programs.families.steps.judge_models import (
+from judgesmith.programs.families.forms import RELATIVE, PromptFormat
+from judgesmith.programs.families.steps.one_score import (
     ANY_TASK,
     absolute_form,
     form_inputs,
     form_questions,
-    form_steps,
 )
-from judgesmith.programs.judging.adapter import FormAdapter, signature_in, template_in
+from judgesmith.programs.judging.adapter import PromptFormatAdapter, signature_in, template_in
 from judgesmith.programs.judging.choices import asks_choices, reduction_choice, samples_choice
-from judgesmith.programs.judging.executors import call_config, current_lm
+from judgesmith.programs.judging.dspy_executor import AskingModule
 from judgesmith.programs.judging.judge import Judge, chosen, own_protocol
-from judgesmith.programs.judging.program import Steps
+from judgesmith.programs.judging.program import Calls, PromptRequest, asked
 from judgesmith.programs.judging.prompts import Template
-from judgesmith.programs.judging.replies import too_long, unreadable
-from judgesmith.programs.lm import sampling
-from judgesmith.programs.lm.dspy_lm import hearing
-from judgesmith.signatures.family_configs import DistilledConfig, FormConfig, PrometheusConfig
+from judgesmith.signatures.family_configs import (
+    DistilledConfig,
+    PrometheusConfig,
+    PromptFormatConfig,
+)
+from judgesmith.signatures.judgement import Cause
 from judgesmith.signatures.rubric import Criterion, Rubric
 from judgesmith.signatures.space import Space
 
@@ -36,11 +35,11 @@ from judgesmith.signatures.space import Space
 class PromptFormatJudge(Judge):
     """Ask a model in its own form, once per criterion or once about the whole."""
 
-    _settings: FormConfig
+    _settings: PromptFormatConfig
 
-    def __init__(self, protocol: FormConfig | None = None, **choices: Any) -> None:
+    def __init__(self, protocol: PromptFormatConfig | None = None, **choices: Any) -> None:
         given = protocol or PrometheusConfig()
-        if not isinstance(given, FormConfig):
+        if not isinstance(given, PromptFormatConfig):
             raise InputError(f"expected a protocol of a model's form; got one of {given.judge}.")
         own = chosen(given, choices)
         super().__init__(own)
@@ -48,9 +47,9 @@ class PromptFormatJudge(Judge):
             setattr(self, name, dspy.Predict(signature_in(absolute_form(own))))
         self._adopt(own)
 
-    def adapter(self) -> FormAdapter:
+    def adapter(self) -> PromptFormatAdapter:
         """Return what lays out the questions in the model's form and reads the answers."""
-        return FormAdapter(absolute_form(self._settings))
+        return PromptFormatAdapter(absolute_form(self._settings))
 
     def templates(self) -> dict[str, Template]:
         """Return every question of the judge, by predictor, rendered up to the item."""
@@ -59,10 +58,6 @@ class PromptFormatJudge(Judge):
             name: template_in(form, name, predictor, self.fixed_inputs(name))
             for name, predictor in self.named_predictors()
         }
-
-    def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
-        """Return the judgement of one response, as a generator of questions."""
-        return form_steps(self._settings, source=source, response=response, context=context)
 
     def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
         """Return the task, and the criterion with what its scores mean."""
@@ -109,10 +104,6 @@ class DistilledJudge(PromptFormatJudge):
     def __init__(self, protocol: DistilledConfig | None = None, **choices: Any) -> None:
         super().__init__(own_protocol(DistilledConfig, protocol, choices))
 
-    def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
-        """Return the judgement of one response, as a generator of questions."""
-        return distilled_steps(self._settings, source=source, response=response, context=context)
-
 
 _BETTER: dict[str, Literal["first", "second"]] = {"A": "first", "B": "second"}
 
@@ -127,14 +118,20 @@ class Better:
     calls: tuple[str, ...] = ()
 
 
-class FormComparison(dspy.Module):
+class PromptFormatComparison(AskingModule):
     """Ask which of two responses meets a criterion better, once, in the order given."""
 
-    def __init__(self, criterion: Criterion, *, task: str = "", form: ModelForm = RELATIVE) -> None:
-        super().__init__()
+    def __init__(
+        self, criterion: Criterion, *, task: str = "", form: PromptFormat = RELATIVE
+    ) -> None:
+        super().__init__(PrometheusConfig())
         self.form = form
         self.told = {"task": task or ANY_TASK, "criterion": form.criterion(criterion)}
         self.compare = dspy.Predict(signature_in(form))
+
+    def adapter(self) -> PromptFormatAdapter:
+        """Return what lays out the question in the model's form and reads the answer."""
+        return PromptFormatAdapter(self.form)
 
     def forward(
         self, *, source: str, first: str, second: str, context: str | None = None
@@ -142,25 +139,11 @@ class FormComparison(dspy.Module):
         """Return which of two responses the model calls better."""
         texts = {"source": source, "context": context, "response_a": first, "response_b": second}
         inputs = {name: (self.told | texts)[name] for name in self.form.inputs}
-        lm = self.compare.lm or current_lm()
-        calls: list[str] = []
-        problem = ""
-        for attempt in (0, 1):
-            with (
-                dspy.context(adapter=FormAdapter(self.form), lm=lm),
-                sampling(sample=attempt),
-                hearing() as heard,
-            ):
-                try:
-                    answer = self.compare(**inputs, config=call_config(PrometheusConfig(), lm))
-                except ContextWindowExceededError as fault:
-                    return Better(better=None, problem=too_long(fault).problem)
-                except AdapterParseError as fault:
-                    problem = unreadable(str(fault).split("\n")[0]).problem
-                    calls += [call for call, _ in heard]
-                    continue
-            calls += [call for call, _ in heard]
-            return Better(
-                better=_BETTER[answer.better], explanation=answer.explanation, calls=tuple(calls)
-            )
-        return Better(better=None, problem=problem, calls=tuple(calls))
+        calls = Calls()
+        ask = PromptRequest(predictor="compare", inputs=inputs)
+        found = self.taken(asked(ask, dict, again=1, calls=calls))
+        made = tuple(calls.made)
+        if isinstance(found, Cause):
+            return Better(better=None, problem=str(found), calls=made)
+        better = _BETTER[found["better"]]
+        return Better(better=better, explanation=found["explanation"], calls=made)

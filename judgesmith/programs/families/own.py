@@ -10,6 +10,7 @@ from pydantic import create_model
 
 from judgesmith.errors import InputError
 from judgesmith.programs.judging.adapter import untrusted_fields
+from judgesmith.programs.judging.answers import Kind
 from judgesmith.programs.judging.choices import (
     answers_choice,
     asks_choices,
@@ -18,8 +19,8 @@ from judgesmith.programs.judging.choices import (
 )
 from judgesmith.programs.judging.judge import Judge, own_protocol, without_untold
 from judgesmith.programs.judging.program import Steps
-from judgesmith.programs.judging.prompts import Kind, QuestionForm
-from judgesmith.programs.judging.registry import Family, register_family
+from judgesmith.programs.judging.prompts import QuestionForm
+from judgesmith.programs.judging.registry import JudgeFamily, register_family
 from judgesmith.programs.judging.scoring import score_steps, told_inputs, whole_or_each
 from judgesmith.signatures.config import WholeOrEachConfig
 from judgesmith.signatures.questions.on_scale import question_on
@@ -65,14 +66,6 @@ class SignatureJudge(Judge):
         questions = cls.forms(protocol)
         return score_steps(protocol, questions, source=source, response=response, context=context)
 
-    def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
-        """Return the judgement of one response, as a generator of questions."""
-        return self.judging(self._settings, source=source, response=response, context=context)
-
-    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
-        """Return task and criteria as far as the question has them."""
-        return told_inputs(self._settings, predictor)
-
     def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
         """Return what may be chosen about this judge; as it is comes first everywhere."""
         own = self._settings
@@ -88,7 +81,7 @@ def judge_family(
     whole: type[dspy.Signature] | None = None,
     each: type[dspy.Signature] | None = None,
     ends: tuple[str, str] = ("as bad as can be", "as good as can be"),
-) -> Family:
+) -> JudgeFamily:
     """Make a family of judges of the signatures that it asks, and register it.
 
     Parameters
@@ -140,7 +133,7 @@ def judge_family(
     config = create_model(f"{title}Config", __base__=WholeOrEachConfig, **fields)
     parts = {"config": config, "asked": asked, "ends": ends, "__doc__": f"A judge that {about}."}
     judge: Any = type(f"{title}Judge", (SignatureJudge,), parts)
-    family = Family(
+    family = JudgeFamily(
         name=name,
         judge=judge,
         protocol=config,

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 import dspy
 
 from judgesmith.errors import InputError
-from judgesmith.programs.families.steps.pairwise import lone_steps, pair_inputs, source_steps
-from judgesmith.programs.families.steps.preference import Preference, preference_steps
+from judgesmith.programs.families.steps.pairwise import (
+    Preference,
+    pair_inputs,
+    preference_steps,
+    source_steps,
+)
 from judgesmith.programs.judging.choices import field_choice, rubric_choice
 from judgesmith.programs.judging.judge import Judge, own_protocol, without_untold
-from judgesmith.programs.judging.program import Steps
 from judgesmith.signatures.family_configs import PairwiseConfig
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.questions.pairwise import CompareTwo
@@ -56,10 +59,6 @@ class PairwiseJudge(Judge):
         super().__init__(own)
         self.compare = dspy.Predict(without_untold(CompareTwo, pair_inputs(own)))
         self._adopt(own)
-
-    def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
-        """Return that a response by itself has no score."""
-        return lone_steps(self._settings, source=source, response=response, context=context)
 
     def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
         """Return task and criteria as far as there are any."""
@@ -119,7 +118,8 @@ class PreferenceJudge:
             asks = asks.program()
         if isinstance(asks, Judge) and not isinstance(asks, PairwiseJudge):
             raise InputError(
-                f"a judge of the kind {asks.protocol.judge} compares nothing; take one of pairs."
+                f"a judge of the kind {asks.protocol.judge} compares nothing.",
+                hint="take one of pairs.",
             )
         if not isinstance(asks, PairwiseJudge) or choices:
             own: Any = asks.protocol if isinstance(asks, PairwiseJudge) else asks

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Self, get_args
 
 from judgesmith.errors import InputError
-from judgesmith.programs.families.steps.reference import measure_of, n_layers, reference_steps
+from judgesmith.programs.families.steps.reference import measure_of, n_layers
 from judgesmith.programs.judging.choices import field_choice
 from judgesmith.programs.judging.judge import Judge
-from judgesmith.programs.judging.program import Steps
 from judgesmith.programs.judging.scoring import check_terms
-from judgesmith.signatures.plain_faults import record_faults
-from judgesmith.signatures.reference import Metric, ReferenceConfig
+from judgesmith.signatures.family_configs import Metric, ReferenceConfig
+from judgesmith.signatures.plain_data import record_faults
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.space import Choice, Option, Picked, Space
 
@@ -56,23 +55,6 @@ class ReferenceJudge(Judge):
         check_terms(own.aggregation)
         measure_of(own)
         self._adopt(own)
-
-    def steps(
-        self,
-        *,
-        source: str,
-        response: str,
-        context: str | None = None,
-        references: Sequence[str] = (),
-    ) -> Steps:
-        """Return the judgement of one response, which asks nothing."""
-        return reference_steps(
-            self._settings,
-            source=source,
-            response=response,
-            context=context,
-            references=references,
-        )
 
     def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
         """Return nothing: there are no questions."""

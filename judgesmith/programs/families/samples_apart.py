@@ -11,14 +11,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from judgesmith.errors import InputError
-from judgesmith.programs.families.steps.preference import (
+from judgesmith.programs.families.steps.pairwise import (
     Preference,
     ResponsePair,
     as_read,
     preference_steps,
 )
-from judgesmith.programs.judging.executors import Askable, Asker, calls_per_item, with_own_models
-from judgesmith.programs.judging.program import AnySteps, Ask, together
+from judgesmith.programs.judging.executors import (
+    Executor,
+    JudgeLike,
+    calls_per_item,
+    with_own_models,
+)
+from judgesmith.programs.judging.program import AnySteps, PromptRequest, gather
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.judging.runner import (
     CONCURRENCY,
@@ -31,7 +36,7 @@ from judgesmith.programs.judging.runner import (
 )
 from judgesmith.signatures.family_configs import PairwiseConfig
 from judgesmith.signatures.items import RatedItem
-from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.judgement import Cause, Judgement
 
 if TYPE_CHECKING:
     import dspy
@@ -43,7 +48,7 @@ Preferences = tuple[Preference, ...]
 
 
 def judged_samples(
-    judge: Askable,
+    judge: JudgeLike,
     items: Iterable[RatedItem],
     n: int,
     *,
@@ -55,11 +60,12 @@ def judged_samples(
     if judges_sources(judge):
         raise InputError(
             "a judge that compares the responses to a source ranks them and gives no samples of a "
-            "score; leave the samples out."
+            "score.",
+            hint="leave the samples out.",
         )
     _check_samples(judge, n)
     judge, lm = with_own_models(judge, lm)
-    work = _Apart(judge, n, Asker.of(judge, lm), readable_of(lm))
+    work = _Apart(judge, n, Executor.of(judge, lm), readable_of(lm))
     may_begin = beginning(n * calls_per_item(judge), lm)
     done = work_each(work, items, concurrency=concurrency, may_begin=may_begin, progress=progress)
     return [several for _, several in done]
@@ -68,8 +74,8 @@ def judged_samples(
 class _Apart(Work[RatedItem, Samples]):
     """Items, each judged several times."""
 
-    def __init__(self, judge: Askable, n: int, asker: Asker, readable: Readable) -> None:
-        super().__init__(asker, readable)
+    def __init__(self, judge: JudgeLike, n: int, executor: Executor, readable: Readable) -> None:
+        super().__init__(executor, readable)
         self._judge = judge
         self._more_texts = family_of(judge.protocol.judge).more_texts
         self._n = n
@@ -80,18 +86,18 @@ class _Apart(Work[RatedItem, Samples]):
         texts = {"source": unit.source, "response": unit.response, "context": unit.context}
         more = self._more_texts(unit.references)
         samples = [_of_sample(steps(**texts, **more), n, self._n) for n in range(self._n)]
-        found: list[Judgement] = await self.asker.taken(together(samples))
+        found: list[Judgement] = await self.executor.taken(gather(samples))
         for one in found:
             self.readable.add(one)
         return tuple(found)
 
-    def undone(self, unit: RatedItem, problem: str) -> Samples:
+    def undone(self, unit: RatedItem, cause: Cause) -> Samples:
         """Return that no sample has a score: one that was cut short would be no fair sample."""
-        return (Judgement.unscored(problem),) * self._n
+        return (Judgement.unscored(cause),) * self._n
 
 
 def preferred_samples(
-    judge: Askable,
+    judge: JudgeLike,
     pairs: Iterable[ResponsePair],
     n: int,
     *,
@@ -103,12 +109,12 @@ def preferred_samples(
     protocol = judge.protocol
     if not isinstance(protocol, PairwiseConfig):
         raise InputError(
-            f"a judge of the kind {protocol.judge} scores single texts and compares nothing; "
-            "compile one with --judge pairs."
+            f"a judge of the kind {protocol.judge} scores single texts and compares nothing.",
+            hint="compile one with --judge pairs.",
         )
     _check_samples(judge, n)
     judge, lm = with_own_models(judge, lm)
-    work = _Compared(protocol, n, Asker.of(judge, lm), readable_of(lm))
+    work = _Compared(protocol, n, Executor.of(judge, lm), readable_of(lm))
     may_begin = beginning(2 * n, lm)
     done = work_each(work, pairs, concurrency=concurrency, may_begin=may_begin, progress=progress)
     return [several for _, several in done]
@@ -117,8 +123,10 @@ def preferred_samples(
 class _Compared(Work[ResponsePair, Preferences]):
     """Pairs, each compared several times."""
 
-    def __init__(self, protocol: PairwiseConfig, n: int, asker: Asker, readable: Readable) -> None:
-        super().__init__(asker, readable)
+    def __init__(
+        self, protocol: PairwiseConfig, n: int, executor: Executor, readable: Readable
+    ) -> None:
+        super().__init__(executor, readable)
         self._protocol = protocol
         self._n = n
 
@@ -129,29 +137,30 @@ class _Compared(Work[ResponsePair, Preferences]):
             _of_sample(preference_steps(self._protocol, **texts, context=unit.context), n, self._n)
             for n in range(self._n)
         ]
-        found = await self.asker.taken(together(samples))
+        found = await self.executor.taken(gather(samples))
         for one in found:
             self.readable.add(as_read(one))
         return tuple(found)
 
-    def undone(self, unit: ResponsePair, problem: str) -> Preferences:
+    def undone(self, unit: ResponsePair, cause: Cause) -> Preferences:
         """Return that there is no answer."""
-        return (Preference.unanswered(problem),) * self._n
+        return (Preference.unanswered(cause),) * self._n
 
 
-def _check_samples(judge: Askable, n: int) -> None:
+def _check_samples(judge: JudgeLike, n: int) -> None:
     if n < 1:
         raise InputError(f"samples are 1 or more; got {n}.")
     if judge.protocol.samples != 1:
         raise InputError(
-            f"the judge itself takes {judge.protocol.samples} samples of each text; set it to one."
+            f"the judge itself takes {judge.protocol.samples} samples of each text.",
+            hint="set it to one.",
         )
 
 
 def _of_sample(steps: AnySteps[Value], sample: int, n: int) -> Generator[Any, Any, Value]:
     """Return the same steps with every question asked for one of ``n`` samples."""
 
-    def numbered(ask: Ask) -> Ask:
+    def numbered(ask: PromptRequest) -> PromptRequest:
         return replace(ask, sample=ask.sample * n + sample)
 
     try:

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import dspy
 import numpy as np
-from dspy.utils.exceptions import AdapterParseError, ContextWindowExceededError
 
 from judgesmith.errors import InputError
-from judgesmith.programs.families.steps.inference_record import (
+from judgesmith.programs.families.steps.task_inference import (
     InferenceSettings,
     RatedExample,
     batches_of,
+    inference_steps,
     readable_examples,
 )
-from judgesmith.programs.families.steps.task_inference import inference_steps
-from judgesmith.programs.judging.adapter import FencedAdapter
-from judgesmith.programs.judging.executors import call_config, current_lm
-from judgesmith.programs.judging.program import Ask, Reply
-from judgesmith.programs.judging.replies import too_long, unreadable
-from judgesmith.programs.lm import ModelError, TransientModelError, sampling
+from judgesmith.programs.judging.dspy_executor import ask_of
+from judgesmith.programs.judging.executors import current_lm
+from judgesmith.programs.judging.program import ModelReply, PromptRequest
+from judgesmith.programs.judging.replies import answered
 from judgesmith.programs.lm.limits import STOPPING
-from judgesmith.signatures.config import ActiveCriticConfig
+from judgesmith.signatures.config import Sampling
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.questions.task_inference import (
     DescribeTask,
@@ -34,12 +32,6 @@ from judgesmith.signatures.questions.task_inference import (
     SelectCriteria,
 )
 from judgesmith.signatures.rubric import Rubric
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-
-_REFUSED = (400, 413, 422)  # statuses that speak of one request, not of the set-up
 
 
 class TaskInference(dspy.Module):
@@ -70,7 +62,7 @@ class TaskInference(dspy.Module):
         examples = _paired(items, scores)
         given = given or Rubric()
         if given.task and "task" in self.settings.without:
-            raise InputError("a task is given and left out at once; drop one of the two.")
+            raise InputError("a task is given and left out at once.", hint="drop one of the two.")
         examples, notes = readable_examples(examples, max_characters=self.settings.max_characters)
         batches = batches_of(
             examples,
@@ -79,40 +71,19 @@ class TaskInference(dspy.Module):
             rng=np.random.default_rng(self.settings.seed),
         )
         lm = lm or current_lm()
-        config = call_config(ActiveCriticConfig(temperature=self.settings.temperature), lm)
-        steps = inference_steps(batches, self.settings, given)
-        reply: Reply | None = None
-        with STOPPING.attended(), dspy.context(adapter=FencedAdapter(), lm=lm):
-            while True:
-                STOPPING.check()
-                try:
-                    ask = next(steps) if reply is None else steps.send(reply)
-                except StopIteration as end:
-                    record = end.value
-                    break
-                reply = self._asked(ask, config)
-                if progress is not None:
-                    progress(1)
+        sampling = Sampling(temperature=self.settings.temperature)
+
+        def reply(ask: PromptRequest) -> ModelReply:
+            found = ask_of(lm, getattr(self, ask.predictor), ask, sampling)
+            if progress is not None:
+                progress(1)
+            return found
+
+        with STOPPING.attended():
+            record = answered(inference_steps(batches, self.settings, given), reply)
         record.notes[:0] = notes
         rubric: Rubric = record.rubric(model=str(lm.model), rows=len(examples))
         return rubric
-
-    def _asked(self, ask: Ask, config: Mapping[str, Any]) -> Reply:
-        predictor = getattr(self, ask.predictor)
-        try:
-            with sampling(sample=ask.sample):
-                answer = predictor(**ask.inputs, config=dict(config))
-        except ContextWindowExceededError as fault:
-            return too_long(fault)
-        except AdapterParseError as fault:
-            return unreadable(str(fault).split("\n")[0])
-        except TransientModelError:
-            raise
-        except ModelError as fault:
-            if fault.status not in _REFUSED:
-                raise
-            return Reply(problem=f"the model refused the request: {fault}", final=True)
-        return Reply(fields=dict(answer.items()))
 
 
 def _paired(items: Sequence[RatedItem], scores: Sequence[float]) -> list[RatedExample]:

@@ -15,6 +15,8 @@ import numpy.typing as npt
 
 from judgesmith.programs.features.texts import (
     Form,
+    Text,
+    TextCache,
     form_of,
     fragments,
     overlap_features,
@@ -24,7 +26,6 @@ from judgesmith.programs.features.texts import (
     turns_of,
     unsupported,
 )
-from judgesmith.programs.features.words import Text, TextCache
 
 _VERBS = "is are was were has have had does did will would can could should"
 _BE = "is are was were be been"

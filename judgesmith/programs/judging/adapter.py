@@ -11,19 +11,8 @@ import dspy
 from dspy.adapters.utils import apply_output_field_defaults
 from dspy.utils.exceptions import AdapterParseError
 
-from judgesmith.programs.judging.parsing import read_answer
-from judgesmith.programs.judging.prompts import (
-    ABSENT,
-    KINDS,
-    LEFT_OUT,
-    Kind,
-    ModelForm,
-    Slot,
-    Template,
-    Turn,
-    annotation_of,
-    parts,
-)
+from judgesmith.programs.judging.answers import KINDS, LEFT_OUT, Kind, annotation_of, read_answer
+from judgesmith.programs.judging.prompts import ABSENT, PromptFormat, Slot, Template, Turn, parts
 from judgesmith.signatures.fences import UNTRUSTED, fence_key, fence_tag, fenced
 from judgesmith.signatures.questions.on_scale import On, answers_of
 from judgesmith.signatures.scale import Scale
@@ -257,13 +246,13 @@ def _kind(name: str, field: Any, answers: Scale) -> Kind:
     raise TypeError(f"output field {name} is {field.annotation}; templates read {known}.")
 
 
-class FormAdapter(FencedAdapter):
+class PromptFormatAdapter(FencedAdapter):
     """Lay out messages as one form has them.
 
     Text from outside stands between fences all the same.
     """
 
-    def __init__(self, form: ModelForm) -> None:
+    def __init__(self, form: PromptFormat) -> None:
         super().__init__()
         self.form = form
 
@@ -297,14 +286,14 @@ class FormAdapter(FencedAdapter):
             return self.form.read(completion)
         except ValueError as fault:
             raise AdapterParseError(
-                adapter_name="FormAdapter",
+                adapter_name="PromptFormatAdapter",
                 signature=signature,
                 lm_response=completion,
                 message=str(fault),
             ) from None
 
 
-def signature_in(form: ModelForm) -> type[dspy.Signature]:
+def signature_in(form: PromptFormat) -> type[dspy.Signature]:
     """Return the DSPy signature that a form amounts to."""
     fields: dict[str, Any] = {}
     for name in form.inputs:
@@ -322,7 +311,7 @@ def signature_in(form: ModelForm) -> type[dspy.Signature]:
 
 
 def template_in(
-    form: ModelForm, name: str, predictor: dspy.Predict, fixed: Mapping[str, str]
+    form: PromptFormat, name: str, predictor: dspy.Predict, fixed: Mapping[str, str]
 ) -> Template:
     """Return the template that renders what ``predictor`` would send in a form."""
     pieces: list[str | Slot] = []

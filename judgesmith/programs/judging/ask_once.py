@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,32 +9,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dspy
-from dspy.utils.exceptions import AdapterParseError, ContextWindowExceededError
 
 from judgesmith.errors import InputError, file_faults
-from judgesmith.programs.judging.adapter import FencedAdapter
-from judgesmith.programs.judging.executors import Asker, call_config, current_lm
-from judgesmith.programs.judging.json_answers import values_in
+from judgesmith.programs.judging.answers import values_in
+from judgesmith.programs.judging.dspy_executor import AskingModule, ask_of
+from judgesmith.programs.judging.executors import Executor, current_lm
 from judgesmith.programs.judging.logprobs import OVERALL
-from judgesmith.programs.judging.replies import too_long, unreadable
+from judgesmith.programs.judging.program import Calls, PromptRequest, asked
 from judgesmith.programs.judging.runner import CONCURRENCY, Work, work_each
-from judgesmith.programs.lm import BudgetSpent, ModelError, TransientModelError, sampling, stack_of
-from judgesmith.programs.lm.errors import speaks_of_one_item
-from judgesmith.programs.lm.limits import STOPPING
-from judgesmith.signatures.config import ActiveCriticConfig, JudgeConfig
-from judgesmith.signatures.family_configs import (
-    ChecklistConfig,
-    GEvalConfig,
-    check_questions_of,
-    check_steps,
-    steps_key,
-)
-from judgesmith.signatures.items import RatedItem
-from judgesmith.signatures.judgement import Judgement
-from judgesmith.signatures.plain_yaml import read_yaml
+from judgesmith.programs.lm import BudgetSpent, ModelError
+from judgesmith.signatures.config import ActiveCriticConfig, Sampling
+from judgesmith.signatures.family_configs import check_questions_of, check_steps, steps_key
+from judgesmith.signatures.judgement import Cause
+from judgesmith.signatures.plain_data import read_yaml
 from judgesmith.signatures.questions.checklist import WriteQuestions
 from judgesmith.signatures.questions.g_eval import WriteSteps
-from judgesmith.signatures.questions.rewriting import ParaphraseInstruction, RewriteText
+from judgesmith.signatures.questions.texts import ParaphraseInstruction, RewriteText
 
 if TYPE_CHECKING:
     from judgesmith.signatures.rubric import Criterion, Rubric
@@ -54,84 +43,57 @@ class LineOrder:
     read: Callable[[str], Lines]
 
 
-def answered_side_by_side(
+def written_side_by_side(
     orders: Sequence[LineOrder],
     lm: dspy.LM,
-    protocol: JudgeConfig,
     *,
     concurrency: int = CONCURRENCY,
-) -> list[Lines | str]:
+) -> list[Lines | Cause]:
     """Return the lines of every order, or the sentence that says why there are none."""
-    work = _Writing(lm, protocol)
-    at_once = concurrency if stack_of(lm) is not None else 1
-    found: list[Lines | str] = []
-    written = work_each(work, orders, concurrency=at_once, may_begin=lambda n_busy: True)
-    for _, said in written:
-        if isinstance(said, Exception):
-            work.fault = work.fault or said
-        else:
-            found.append(said)
+    work = _Writing(Executor.of(_Writer(orders), lm), orders)
+    places = range(len(orders))
+    written = work_each(work, places, concurrency=concurrency, may_begin=lambda n_busy: True)
+    found = [lines for _, lines in written]
     if work.fault is not None:
         raise work.fault
     return found
 
 
-class _Connections(Asker):
-    """Lets go of the connections of a model; it asks nothing by itself."""
+class _Writer(AskingModule):
+    """Asks what orders ask."""
 
-    def __init__(self, lm: dspy.LM) -> None:
-        self._stack = stack_of(lm)
-
-    async def judge(self, item: RatedItem) -> Judgement:
-        """Refuse: nothing is judged here."""
-        raise TypeError("nothing is judged before a judge is prepared.")
-
-    async def aclose(self) -> None:
-        """Close the connections of the running event loop."""
-        if self._stack is not None:
-            await self._stack.aclose()
+    def __init__(self, orders: Sequence[LineOrder]) -> None:
+        super().__init__(ActiveCriticConfig())
+        for place, one in enumerate(orders):
+            setattr(self, f"write_{place}", dspy.Predict(one.question))
 
 
-class _Writing(Work[LineOrder, "Lines | str | Exception"]):
+class _Writing(Work[int, "Lines | Cause"]):
     """Orders, for each of which lines are written."""
 
-    def __init__(self, lm: dspy.LM, protocol: JudgeConfig) -> None:
-        super().__init__(_Connections(lm))
-        self._lm = lm
-        self._config = call_config(protocol, lm)
+    def __init__(self, executor: Executor, orders: Sequence[LineOrder]) -> None:
+        super().__init__(executor)
+        self._orders = orders
         self.fault: Exception | None = None
 
-    async def done(self, unit: LineOrder) -> Lines | str | Exception:
-        """Return the lines, why there are none, or the fault that ends all of this."""
-        problem = ""
-        for sample in (0, 1):
-            try:
-                return unit.read(await self._answer(unit, sample))
-            except ContextWindowExceededError as fault:
-                return f"the criterion is longer than the model reads: {fault}"
-            except BudgetSpent as fault:
-                return fault
-            except ModelError as fault:
-                if not speaks_of_one_item(fault):
-                    raise
-                return fault
-            except (AdapterParseError, ValueError) as fault:
-                problem = str(fault).split("\n")[0]
-        return f"the model's {unit.field} could not be read: {problem}"
+    async def done(self, unit: int) -> Lines | Cause:
+        """Return the lines, or why there are none."""
+        order = self._orders[unit]
 
-    def undone(self, unit: LineOrder, problem: str) -> Lines | str | Exception:
+        def read(fields: Mapping[str, Any]) -> Lines:
+            return order.read(str(fields[order.field] or ""))
+
+        ask = PromptRequest(predictor=f"write_{unit}", inputs=order.told)
+        return await self.executor.taken(asked(ask, read, again=1, calls=Calls()))
+
+    def undone(self, unit: int, cause: Cause) -> Lines | Cause:
         """Return why the model could not be asked."""
-        return problem
+        return cause
 
-    async def _answer(self, unit: LineOrder, sample: int) -> str:
-        predict = dspy.Predict(unit.question)
-        with dspy.context(adapter=FencedAdapter(), lm=self._lm), sampling(sample=sample):
-            told: dict[str, Any] = {**unit.told, "config": self._config}
-            if stack_of(self._lm) is None:
-                answer = await asyncio.to_thread(predict, **told)
-            else:
-                answer = await predict.acall(**told)
-        return str(answer[unit.field] or "")
+    def failed(self, unit: int, fault: BudgetSpent | ModelError) -> Lines | Cause:
+        """Keep a fault, which ends all of this when everything under way is answered."""
+        self.fault = self.fault or fault
+        return super().failed(unit, fault)
 
 
 _NUMBER = re.compile(r"^(?:step\s*)?[(\[]?\d{1,2}[.):\]]+\s*|^[-*•]\s+", re.IGNORECASE)
@@ -145,14 +107,11 @@ class CriterionLines:
     question: type[dspy.Signature]
     field: str
     check: Callable[..., None]
-    protocol: JudgeConfig
     stood_in_for: str
 
-    def written(self, lm: dspy.LM | None, *, task: str, criterion: str) -> Lines | str:
+    def written(self, lm: dspy.LM | None, *, task: str, criterion: str) -> Lines | Cause:
         """Return lines for a criterion, or the sentence that says why there are none."""
-        (found,) = answered_side_by_side(
-            [self._order(task, criterion)], lm or current_lm(), self.protocol
-        )
+        (found,) = written_side_by_side([self._order(task, criterion)], lm or current_lm())
         return found
 
     def _order(self, task: str, criterion: str) -> LineOrder:
@@ -234,11 +193,9 @@ class CriterionLines:
         ]
         lacking = list(self.lacking(given, rubrics))
         orders = [self._order(task, key) for task, _, key in lacking]
-        written = answered_side_by_side(
-            orders, lm or current_lm(), self.protocol, concurrency=concurrency
-        )
+        written = written_side_by_side(orders, lm or current_lm(), concurrency=concurrency)
         for (_, criterion, key), lines in zip(lacking, written, strict=True):
-            if isinstance(lines, str):
+            if isinstance(lines, Cause):
                 problems.append(f"{criterion.name} {self.stood_in_for}: {lines}")
             else:
                 found[key] = lines
@@ -272,7 +229,6 @@ STEPS = CriterionLines(
     question=WriteSteps,
     field="steps",
     check=check_steps,
-    protocol=GEvalConfig(),
     stood_in_for="is judged by general steps",
 )
 """Evaluation steps."""
@@ -281,7 +237,6 @@ QUESTIONS = CriterionLines(
     question=WriteQuestions,
     field="questions",
     check=check_questions_of,
-    protocol=ChecklistConfig(),
     stood_in_for="is checked by its definition",
 )
 """Questions to be answered by yes or no."""
@@ -296,39 +251,34 @@ class Written:
     """What came of asking for another text."""
 
     text: str = ""
-    problem: str = ""
+    cause: Cause | None = None
+
+    @property
+    def problem(self) -> str:
+        """Why there is no text; empty where there is one."""
+        return "" if self.cause is None else str(self.cause)
 
 
-class Rewriter(dspy.Module):
+class Rewriter:
     """Rewrites texts of judges."""
 
     def __init__(self, lm: dspy.LM) -> None:
-        super().__init__()
         self._lm = lm
-        self.rewrite = dspy.Predict(RewriteText)
 
-    def forward(
-        self, *, part: str, judge: str, text: str, pairs: str, rows: str, sample: int
-    ) -> Written:
+    def __call__(self, *, sample: int, **told: str) -> Written:
         """Return another text for one part of a judge."""
-        STOPPING.check()
-        config = call_config(ActiveCriticConfig(temperature=TEMPERATURE), self._lm)
-        try:
-            with dspy.context(adapter=FencedAdapter(), lm=self._lm), sampling(sample=sample):
-                answer = self.rewrite(
-                    part=part, judge=judge, text=text, pairs=pairs, rows=rows, config=config
-                )
-        except ContextWindowExceededError as fault:
-            return Written(problem=too_long(fault).problem)
-        except AdapterParseError as fault:
-            return Written(problem=unreadable(str(fault).split("\n")[0]).problem)
-        except TransientModelError:
-            raise
-        except ModelError as fault:
-            if not speaks_of_one_item(fault):
-                raise
-            return Written(problem=f"the model refused the request: {fault}")
-        return Written(text=answer.rewritten.strip())
+        return _written(self._lm, RewriteText, told, sample=sample)
+
+
+def _written(
+    lm: dspy.LM, question: type[dspy.Signature], told: Mapping[str, str], *, sample: int
+) -> Written:
+    ask = PromptRequest(predictor="", inputs=told, sample=sample)
+    reply = ask_of(lm, dspy.Predict(question), ask, Sampling(temperature=TEMPERATURE))
+    if reply.fields is None:
+        return Written(cause=reply.cause)
+    *_, text = reply.fields.values()  # a diagnosis may come first
+    return Written(text=str(text or "").strip())
 
 
 _OTHER_WORDS = (
@@ -347,21 +297,7 @@ _OPENINGS = ("", "Read everything first. ", "Be even-handed. ", "Take every case
 
 def paraphrased(lm: dspy.LM, text: str, *, sample: int) -> Written:
     """Return an instruction in other words, as a model puts it."""
-    config = call_config(ActiveCriticConfig(temperature=TEMPERATURE), lm)
-    try:
-        with dspy.context(adapter=FencedAdapter(), lm=lm), sampling(sample=sample):
-            answer = dspy.Predict(ParaphraseInstruction)(instruction=text, config=config)
-    except ContextWindowExceededError as fault:
-        return Written(problem=too_long(fault).problem)
-    except AdapterParseError as fault:
-        return Written(problem=unreadable(str(fault).split("\n")[0]).problem)
-    except TransientModelError:
-        raise
-    except ModelError as fault:
-        if not speaks_of_one_item(fault):
-            raise
-        return Written(problem=f"the model refused the request: {fault}")
-    return Written(text=str(answer.paraphrase or "").strip())
+    return _written(lm, ParaphraseInstruction, {"instruction": text}, sample=sample)
 
 
 def paraphrased_by_rule(text: str, *, sample: int) -> Written:

@@ -9,7 +9,7 @@ from judgesmith.errors import InputError
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.scale import PERCENT, Scale
-from judgesmith.signatures.space import Choice, Option, Picked, Space
+from judgesmith.signatures.space import Choice, Option, Picked, Space, UnknownChoiceError
 
 if TYPE_CHECKING:
     from judgesmith.programs.judging.judge import Judge
@@ -60,9 +60,11 @@ def decided_by_names(judge: Kind, picked: Picked) -> Kind:
     unknown = sorted(set(chosen) - set(options))
     free = [*settings, *(f"{name}.CRITERION" for name in own.by_criterion)]
     if unknown and free:
-        raise InputError(
+        raise UnknownChoiceError(
             f"there is no choice {', '.join(unknown)}; there are {', '.join(options)}, and "
-            f"{', '.join(free)} can be set."
+            f"{', '.join(free)} can be set.",
+            unknown=unknown,
+            known=(*options, *free),
         )
     refuse_idle(space, chosen)
     if values:

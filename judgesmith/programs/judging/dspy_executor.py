@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,43 +16,45 @@ from dspy.utils.exceptions import AdapterParseError, ContextWindowExceededError,
 
 from judgesmith.programs.judging.adapter import FencedAdapter, template_of
 from judgesmith.programs.judging.executors import (
-    Asker,
     Binding,
+    Executor,
     call_config,
     current_lm,
     in_turn,
     probability_config,
 )
-from judgesmith.programs.judging.program import AnySteps, Ask, Reply
+from judgesmith.programs.judging.program import AnySteps, ModelReply, PromptRequest, Steps
 from judgesmith.programs.judging.prompts import Indexes, Template, is_shown
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.judging.replies import (
     answer_by_dspy,
     answered,
     answered_at_once,
+    cause_of,
     lacking,
+    noted,
     readable,
     refusal_of,
     text_reply,
-    text_reply_sync,
     text_request,
     too_long,
     unreadable,
 )
 from judgesmith.programs.lm import (
-    ModelAnswer,
+    LMClient,
     ModelError,
     ModelRequest,
-    Stack,
     TransientModelError,
+    lm_client_of,
     sampling,
-    stack_of,
 )
 from judgesmith.programs.lm.dspy_lm import hearing
-from judgesmith.programs.lm.errors import redacted, unscoring
-from judgesmith.signatures.config import JudgeConfig
+from judgesmith.programs.lm.errors import redacted, speaks_of_one_item, unscoring
+from judgesmith.programs.lm.limits import STOPPING
+from judgesmith.programs.lm.waiting import BLOCKING, SUSPENDING, driven
+from judgesmith.signatures.config import JudgeConfig, Sampling
 from judgesmith.signatures.items import RatedItem
-from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.judgement import Judgement, Note
 
 Found = TypeVar("Found")
 
@@ -69,9 +70,22 @@ class AskingModule(dspy.Module):
         self._takes_context = False
         self.binding: Binding | None = None
 
-    @abstractmethod
+    @property
+    def protocol(self) -> JudgeConfig:
+        """What the calls are sampled with, and all that can be tuned."""
+        return self._settings
+
     def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
         """Return the inputs of a predictor that are the same for every item, by field."""
+        return {}
+
+    def own_models(self) -> dict[str, dspy.LM]:
+        """Return the models that single predictors have, by predictor."""
+        return {name: one.lm for name, one in self.named_predictors() if one.lm is not None}
+
+    def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
+        """Return the judgement of one response; a module that judges nothing refuses."""
+        raise TypeError(f"{type(self).__name__} asks a model, and judges nothing by itself.")
 
     def adapter(self) -> FencedAdapter:
         """Return what lays out the questions for DSPy and reads the answers."""
@@ -108,86 +122,55 @@ class AskingModule(dspy.Module):
     def taken(self, steps: AnySteps[Found]) -> Found:
         """Return what steps come to whose questions this judge asks, one after the other."""
         with dspy.context(adapter=self.adapter(), lm=self.with_own_models()[1]):
-            return answered(steps, self._asked)
+            return answered(steps, lambda ask: driven(self._reply(ask, blocking=True)))
 
     async def ataken(self, steps: AnySteps[Found]) -> Found:
         """Return what steps come to without blocking; see ``taken``."""
         with dspy.context(adapter=self.adapter(), lm=self.with_own_models()[1]):
-            return await answered_at_once(steps, self._aasked)
+            return await answered_at_once(steps, lambda ask: self._reply(ask, blocking=False))
 
-    def _asked(self, ask: Ask) -> Reply:
+    async def _reply(self, ask: PromptRequest, *, blocking: bool) -> ModelReply:
         if ask.attempt:
-            return Reply(kept=True)
+            return ModelReply(kept=True)
         if ask.continuation is not None:
-            return text_reply_sync(*self._likelihood(ask))
+            waiting = BLOCKING if blocking else SUSPENDING
+            return await text_reply(*self._likelihood(ask), waiting)
         predictor = getattr(self, ask.predictor)
         refused = self._refused(ask, predictor)
         if refused is None:
             try:
-                with sampling(sample=ask.sample), hearing() as heard:
-                    answer = predictor(
-                        **self._inputs(ask, predictor), config=self._config(ask, predictor)
-                    )
-            except ContextWindowExceededError as fault:
-                return too_long(fault)
-            except AdapterParseError as fault:
-                return unreadable(_reason(fault), **_behind(heard))
+                inputs, config = self._inputs(ask, predictor), self._config(ask, predictor)
+                return await ask_once(predictor, ask, inputs, config=config, blocking=blocking)
             except LMError as fault:
                 refused = self._refused(ask, predictor, fault)
                 if refused is None:
                     raise
-            else:
-                return _replied(answer, heard, ask)
-        return lacking(self._asked(replace(ask, probabilities=None)), ask, refused)
+        without = replace(ask, probabilities=None)
+        return lacking(await self._reply(without, blocking=blocking), ask, refused)
 
-    async def _aasked(self, ask: Ask) -> Reply:
-        if ask.attempt:
-            return Reply(kept=True)
-        if ask.continuation is not None:
-            return await text_reply(*self._likelihood(ask))
-        predictor = getattr(self, ask.predictor)
-        refused = self._refused(ask, predictor)
-        if refused is None:
-            try:
-                with sampling(sample=ask.sample), hearing() as heard:
-                    answer = await predictor.acall(
-                        **self._inputs(ask, predictor), config=self._config(ask, predictor)
-                    )
-            except ContextWindowExceededError as fault:
-                return too_long(fault)
-            except AdapterParseError as fault:
-                return unreadable(_reason(fault), **_behind(heard))
-            except LMError as fault:
-                refused = self._refused(ask, predictor, fault)
-                if refused is None:
-                    raise
-            else:
-                return _replied(answer, heard, ask)
-        return lacking(await self._aasked(replace(ask, probabilities=None)), ask, refused)
-
-    def _likelihood(self, ask: Ask) -> tuple[Stack, ModelRequest]:
+    def _likelihood(self, ask: PromptRequest) -> tuple[LMClient, ModelRequest]:
         """Return what asks how likely a text is, and how: DSPy has no such call."""
         lm = dspy.settings.lm
-        stack = stack_of(lm)
-        if stack is None:
+        client = lm_client_of(lm)
+        if client is None:
             raise unscoring(str(getattr(lm, "model", lm)), "it was not made by judgesmith.model")
-        return stack, text_request(str(lm.model), self.templates()[ask.predictor], ask)
+        return client, text_request(str(lm.model), self.templates()[ask.predictor], ask)
 
     def _refused(
-        self, ask: Ask, predictor: dspy.Predict, fault: LMError | None = None
+        self, ask: PromptRequest, predictor: dspy.Predict, fault: LMError | None = None
     ) -> str | None:
         """Return why log-probabilities are not to be had, now or since an earlier question."""
         if ask.probabilities is None:
             return None
-        stack = stack_of(predictor.lm or dspy.settings.lm)
+        client = lm_client_of(predictor.lm or dspy.settings.lm)
         if fault is None:
-            return (stack.refused_logprobs or None) if stack is not None else None
+            return (client.refused_logprobs or None) if client is not None else None
         refused = refusal_of(fault)
-        if stack is not None and refused is not None:
-            stack.refused_logprobs = refused
+        if client is not None and refused is not None:
+            client.refused_logprobs = refused
         return refused
 
-    def _inputs(self, ask: Ask, predictor: dspy.Predict) -> dict[str, Any]:
+    def _inputs(self, ask: PromptRequest, predictor: dspy.Predict) -> dict[str, Any]:
         """Return what a question says of an item, with its own demonstrations if it has some."""
         given: dict[str, Any] = {**self.fixed_inputs(ask.predictor), **ask.inputs}
         said = {name: v for name, v in given.items() if name in predictor.signature.input_fields}
@@ -195,35 +178,63 @@ class AskingModule(dspy.Module):
             said["demos"] = self._nearest_demos(ask, predictor)
         return said
 
-    def _nearest_demos(self, ask: Ask, predictor: dspy.Predict) -> list[Any]:
+    def _nearest_demos(self, ask: PromptRequest, predictor: dspy.Predict) -> list[Any]:
         """Return the demonstrations of a predictor that are most like an item."""
         names = predictor.signature.output_fields
         demos = [one for one in predictor.demos if is_shown({k: one.get(k) for k in names})]
         places = self._indexes.of(demos, self._settings.nearest or len(demos)).places(ask.inputs)
         return [demos[place] for place in places]
 
-    def _config(self, ask: Ask, predictor: dspy.Predict) -> dict[str, Any]:
+    def _config(self, ask: PromptRequest, predictor: dspy.Predict) -> dict[str, Any]:
         lm = predictor.lm or dspy.settings.lm
-        config = call_config(self._settings, lm, temperature=ask.temperature)
+        config = call_config(self._settings.sampling, lm, temperature=ask.temperature)
         return {**config, **probability_config(ask.probabilities, lm)}
 
 
-def _behind(heard: Sequence[tuple[str, ModelAnswer]]) -> dict[str, Any]:
-    """Return which call and answer are behind a reply; nothing for models that are not ours."""
-    return dict(zip(("call", "answer"), heard[-1], strict=True)) if heard else {}
-
-
-def _replied(answer: dspy.Prediction, heard: Sequence[tuple[str, ModelAnswer]], ask: Ask) -> Reply:
-    fields = dict(answer.items())
+async def ask_once(
+    predictor: dspy.Predict,
+    ask: PromptRequest,
+    inputs: Mapping[str, Any],
+    *,
+    config: Mapping[str, Any],
+    blocking: bool,
+) -> ModelReply:
+    """Ask one question of DSPy's current model, and return what came back."""
+    behind: dict[str, Any] = {}  # call and answer; models that are not ours leave none
+    try:
+        with sampling(sample=ask.sample), hearing() as heard:
+            try:
+                if blocking:
+                    prediction = predictor(**inputs, config=dict(config))
+                else:
+                    prediction = await predictor.acall(**inputs, config=dict(config))
+            finally:
+                if heard:
+                    behind = dict(zip(("call", "answer"), heard[-1], strict=True))
+    except ContextWindowExceededError as fault:
+        return too_long(fault)
+    except AdapterParseError as fault:
+        return unreadable(str(fault).split("\n")[0], **behind)
+    fields = dict(prediction.items())
     logprobs = fields.pop("logprobs", None)
-    behind = _behind(heard)
     if ask.probabilities is not None and not behind:
         behind = {"answer": answer_by_dspy(logprobs)}
     return readable(fields, **behind, ask=ask)
 
 
-def _reason(fault: AdapterParseError) -> str:
-    return str(fault).split("\n")[0]
+def ask_of(
+    lm: dspy.LM, predictor: dspy.Predict, ask: PromptRequest, sampling: Sampling
+) -> ModelReply:
+    """Ask a model one question that belongs to no judge; a request that it refuses has a reply."""
+    STOPPING.check()
+    config = call_config(sampling, predictor.lm or lm)
+    try:
+        with dspy.context(adapter=FencedAdapter(), lm=lm):
+            return driven(ask_once(predictor, ask, ask.inputs, config=config, blocking=True))
+    except ModelError as fault:
+        if isinstance(fault, TransientModelError) or not speaks_of_one_item(fault):
+            raise
+        return ModelReply(cause=cause_of(fault), final=True)
 
 
 _PASSING = (
@@ -235,10 +246,10 @@ _PASSING = (
 _THREADS = 256  # more than are asked at a time, so that no item waits for a thread
 
 
-class DspyAsker(Asker):
+class DSPyExecutor(Executor):
     """Runs the judge as a DSPy program, one item to a thread."""
 
-    def __init__(self, judge: Any, lm: dspy.LM) -> None:
+    def __init__(self, judge: Any, lm: dspy.LM, note: Note | None = None) -> None:
         self._judge = judge.program() if hasattr(judge, "program") else judge.deepcopy()
         if isinstance(self._judge, AskingModule):  # other programs ask DSPy's current model
             self._judge.bind(lm)
@@ -246,6 +257,7 @@ class DspyAsker(Asker):
         self._family = family_of(judge.protocol.judge)
         self._threads: ThreadPoolExecutor | None = None
         self._context = contextvars.copy_context()
+        self._note = note
 
     async def judge(self, item: RatedItem) -> Judgement:
         """Return the judgement of one item."""
@@ -262,7 +274,8 @@ class DspyAsker(Asker):
             threads.shutdown(wait=False, cancel_futures=True)
 
     async def _in_thread(self, asked: Callable[[], Found]) -> Found:
-        return await in_turn(lambda: self._begun(asked))
+        async with in_turn():
+            return noted(await self._begun(asked), self._note)
 
     def _begun(self, asked: Callable[[], Found]) -> asyncio.Future[Found]:
         loop = asyncio.get_running_loop()

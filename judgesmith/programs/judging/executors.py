@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any, TypeVar, runtime_checkable
 from typing import Protocol as Interface
 
 from judgesmith.front_door import at
-from judgesmith.programs.judging.program import AnySteps, Ask, ProbabilitiesOf, Reply, Steps
+from judgesmith.programs.judging.program import (
+    AnySteps,
+    ModelReply,
+    ProbabilitiesOf,
+    PromptRequest,
+    Steps,
+)
 from judgesmith.programs.judging.prompts import Template, nearest_prefixes
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.judging.replies import (
@@ -28,19 +34,20 @@ from judgesmith.programs.judging.replies import (
 )
 from judgesmith.programs.lm import (
     AnyModel,
+    ClientModel,
     ContextWindowExceeded,
+    LMClient,
     ModelError,
     ModelRequest,
     PureEngine,
-    Settings,
-    Stack,
-    StackModel,
+    SamplingSettings,
+    client_model,
+    lm_client_of,
     model,
     request_settings,
-    stack_model,
-    stack_of,
 )
-from judgesmith.signatures.config import JudgeConfig
+from judgesmith.programs.lm.waiting import SUSPENDING
+from judgesmith.signatures.config import JudgeConfig, Sampling
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement, Note
 
@@ -98,30 +105,31 @@ class Turns:
 _turn: ContextVar[tuple[Turns, int] | None] = ContextVar("judgesmith_turn", default=None)
 
 
-async def in_turn(asked: Callable[[], Awaitable[Value]]) -> Value:
-    """Return what a request comes to, sent when it is its row's turn; at once outside of rows."""
-    turn = _turn.get()
-    if turn is None:
-        return await asked()
-    turns, row = turn
-    await turns.take(row)
-    try:
-        return await asked()
-    finally:
-        turns.give()
+class in_turn:  # noqa: N801 - used as a block
+    """A block that begins when it is its row's turn; at once outside of rows."""
+
+    async def __aenter__(self) -> None:
+        self._turn = _turn.get()
+        if self._turn is not None:
+            turns, row = self._turn
+            await turns.take(row)
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        if self._turn is not None:
+            self._turn[0].give()
 
 
 def call_config(
-    protocol: JudgeConfig, lm: AnyModel, *, temperature: float | None = None
+    sampling: Sampling, lm: AnyModel, *, temperature: float | None = None
 ) -> dict[str, Any]:
     """Return the sampling settings of every call to ``lm``, as DSPy names them."""
     config: dict[str, Any] = {}
     reasons = "max_completion_tokens" in lm.kwargs
-    left_out = stack_of(lm) is not None and lm.kwargs.get("temperature") is None
+    left_out = lm_client_of(lm) is not None and lm.kwargs.get("temperature") is None
     if not (reasons or left_out):
-        config["temperature"] = protocol.temperature if temperature is None else temperature
-    if protocol.max_tokens is not None:
-        config["max_completion_tokens" if reasons else "max_tokens"] = protocol.max_tokens
+        config["temperature"] = sampling.temperature if temperature is None else temperature
+    if sampling.max_tokens is not None:
+        config["max_completion_tokens" if reasons else "max_tokens"] = sampling.max_tokens
     return config
 
 
@@ -129,29 +137,31 @@ def probability_config(wanted: ProbabilitiesOf | None, lm: AnyModel) -> dict[str
     """Return the settings of a call whose tokens' probabilities are wanted, as DSPy names them."""
     if wanted is None:
         return {}
-    stack = stack_of(lm)
+    client = lm_client_of(lm)
     top = wanted.top
-    if stack is not None and isinstance(stack.engine, PureEngine):
+    if client is not None and isinstance(client.engine, PureEngine):
         top = max(top, len(wanted.answers))
     return {"logprobs": True, "top_logprobs": lm.kwargs.get("top_logprobs") or top}
 
 
 class CallSettings:
-    """Settings of the calls to one model with a stack of ours, each kind of call's made once."""
+    """Settings of the calls to one model with a client of ours, each kind of call's made once."""
 
-    def __init__(self, protocol: JudgeConfig, lm: AnyModel) -> None:
-        self._protocol = protocol
+    def __init__(self, sampling: Sampling, lm: AnyModel) -> None:
+        self._sampling = sampling
         self._lm = lm
-        self._known: dict[tuple[float | None, tuple[int, int] | None], Settings] = {}
+        self._known: dict[tuple[float | None, tuple[int, int] | None], SamplingSettings] = {}
         self.of(None)
 
-    def of(self, temperature: float | None, wanted: ProbabilitiesOf | None = None) -> Settings:
+    def of(
+        self, temperature: float | None, wanted: ProbabilitiesOf | None = None
+    ) -> SamplingSettings:
         """Return the settings of a call."""
         # All that the settings depend on, of which hashing the answers would cost more.
         kind = temperature, None if wanted is None else (wanted.top, len(wanted.answers))
         settings = self._known.get(kind)
         if settings is None:
-            config = call_config(self._protocol, self._lm, temperature=temperature)
+            config = call_config(self._sampling, self._lm, temperature=temperature)
             settings = request_settings(self._lm, **config)
             if wanted is not None:
                 top = probability_config(wanted, self._lm)["top_logprobs"]
@@ -164,7 +174,7 @@ Found = TypeVar("Found")
 JudgeOrHolder = TypeVar("JudgeOrHolder", bound=object)
 
 
-class Askable(Interface):
+class JudgeLike(Interface):
     """What a judge and a saved judge have in common: questions, and the steps between them."""
 
     @property
@@ -180,83 +190,45 @@ class Askable(Interface):
 
 @runtime_checkable
 class Bindable(Interface):
-    """What brings an asker of its own, as judges that hold judges do."""
+    """What brings an executor of its own, as judges that hold judges do."""
 
     @property
     def calls_per_item(self) -> int:
         """Model calls that one text takes, if every answer can be read."""
 
-    def bound_to(self, lm: AnyModel) -> Asker:
+    def bound_to(self, lm: AnyModel) -> Executor:
         """Return the judge bound to ``lm``."""
 
 
-_THROUGH_DSPY = "judgesmith.programs.judging.dspy_executor:DspyAsker"
+_THROUGH_DSPY = "judgesmith.programs.judging.dspy_executor:DSPyExecutor"
 
 
-class Asker(ABC):
+class Executor(ABC):
     """Judges items one by one, many at a time."""
 
     @abstractmethod
-    async def judge(self, item: RatedItem) -> Judgement:
+    def judge(self, item: RatedItem) -> Coroutine[Any, Any, Judgement]:
         """Return the judgement of one item."""
 
-    async def taken(self, steps: AnySteps[Found]) -> Found:
+    def taken(self, steps: AnySteps[Found]) -> Coroutine[Any, Any, Found]:
         """Return what other steps than those of a judgement come to, asked in the same way."""
         raise TypeError(f"{type(self).__name__} has no questions of its own.")
 
-    async def aclose(self) -> None:  # noqa: B027 - most askers own nothing
-        """Let go of what belongs to the running event loop; the asker can be used again."""
+    async def aclose(self) -> None:  # noqa: B027 - most executors own nothing
+        """Let go of what belongs to the running event loop; the executor can be used again."""
 
     @staticmethod
-    def of(judge: Askable | Bindable, lm: AnyModel | str | None = None) -> Asker:
+    def of(judge: JudgeLike | Bindable, lm: AnyModel | str | None = None) -> Executor:
         """Return ``judge`` bound to ``lm``, by the fastest way that gives the same answers."""
         judge, lm = with_own_models(judge, lm)
         if isinstance(judge, Bindable):
             return judge.bound_to(lm)
         own = own_models(judge)
-        asker = Asker._unnoted(judge, lm, own)
         note = another_model(judge, lm)
-        return asker if note is None else NotingAsker(asker, note)
-
-    @staticmethod
-    def _unnoted(judge: Askable, lm: AnyModel, own: Mapping[str, AnyModel]) -> Asker:
-        if _has_own_settings(judge) or None in map(stack_of, (lm, *own.values())):
-            slow: Asker = at(_THROUGH_DSPY)(judge, as_dspy(lm))
+        if _has_own_settings(judge) or None in map(lm_client_of, (lm, *own.values())):
+            slow: Executor = at(_THROUGH_DSPY)(judge, as_dspy(lm), note)
             return slow
-        return StackAsker(judge, lm, own)
-
-
-class NotingAsker(Asker):
-    """Asks as another asker does, and notes in every judgement that it asks another model."""
-
-    def __init__(self, asker: Asker, note: Note) -> None:
-        self._asker = asker
-        self._note = note
-
-    async def judge(self, item: RatedItem) -> Judgement:
-        """Return the judgement of one item."""
-        return noted(await self._asker.judge(item), self._note)
-
-    async def taken(self, steps: AnySteps[Found]) -> Found:
-        """Return what steps come to; judgements among it are noted."""
-        found: Any = await self._asker.taken(steps)
-        if isinstance(found, Judgement):
-            found = noted(found, self._note)
-        elif isinstance(found, list):
-            found = [noted(it, self._note) if isinstance(it, Judgement) else it for it in found]
-        given: Found = found
-        return given
-
-    async def aclose(self) -> None:
-        """Let go of what belongs to the running event loop."""
-        await self._asker.aclose()
-
-
-def noted(judgement: Judgement, note: Note) -> Judgement:
-    """Return a judgement with a note, once."""
-    if note in judgement.notes:
-        return judgement
-    return judgement.model_copy(update={"notes": (*judgement.notes, note)})
+        return ClientExecutor(judge, lm, own, note)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -303,15 +275,15 @@ def with_own_models(
 
 def as_dspy(lm: AnyModel) -> dspy.LM:
     """Return a model as DSPy takes it."""
-    return lm.dspy_lm() if isinstance(lm, StackModel) else lm
+    return lm.dspy_lm() if isinstance(lm, ClientModel) else lm
 
 
-def unnamed_model(name: str) -> StackModel:
+def unnamed_model(name: str) -> ClientModel:
     """Return a model that a saved judge names, as long as the user does not name it, too."""
-    return stack_model(name, ledger=None, named=False)
+    return client_model(name, ledger=None, named=False)
 
 
-def calls_per_item(judge: Askable | Bindable) -> int:
+def calls_per_item(judge: JudgeLike | Bindable) -> int:
     """Return how many model calls one text takes, if every answer can be read."""
     if isinstance(judge, Bindable):
         return judge.calls_per_item
@@ -324,8 +296,8 @@ def calls_per_item(judge: Askable | Bindable) -> int:
 
 def endpoint_of(lm: AnyModel) -> str:
     """Return where a model's answers come from, without secrets; empty for models of others."""
-    stack = stack_of(lm)
-    return "" if stack is None else stack.endpoint
+    client = lm_client_of(lm)
+    return "" if client is None else client.endpoint
 
 
 def current_lm() -> dspy.LM:
@@ -335,74 +307,78 @@ def current_lm() -> dspy.LM:
     return dspy.settings.lm or model("offline", ledger=None)
 
 
-def own_models(judge: Askable) -> Mapping[str, AnyModel]:
+def own_models(judge: JudgeLike) -> Mapping[str, AnyModel]:
     """Return the models of single questions, which are asked whatever all others are asked."""
     own = getattr(judge, "own_models", None)
     return {} if own is None else own()
 
 
-def _has_own_settings(judge: Askable) -> bool:
+def _has_own_settings(judge: JudgeLike) -> bool:
     named = getattr(judge, "named_predictors", None)
     return named is not None and any(one.config for _, one in named())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Way:
-    """How one model is asked: by its name, through its stack, with the settings of its calls."""
+    """How one model is asked: by its name, through its client, with the settings of its calls."""
 
     model: str
-    stack: Stack
+    client: LMClient
     settings: CallSettings
 
     @classmethod
-    def to(cls, lm: AnyModel, protocol: JudgeConfig) -> _Way:
-        """Return the way to a model that has a stack of ours."""
-        stack = stack_of(lm)
-        assert stack is not None
-        return cls(model=str(lm.model), stack=stack, settings=CallSettings(protocol, lm))
+    def to(cls, lm: AnyModel, sampling: Sampling) -> _Way:
+        """Return the way to a model that has a client of ours."""
+        client = lm_client_of(lm)
+        assert client is not None
+        return cls(model=str(lm.model), client=client, settings=CallSettings(sampling, lm))
 
 
-class StackAsker(Asker):
-    """Renders questions from templates, asks the stack, and reads the answers."""
+class ClientExecutor(Executor):
+    """Renders questions from templates, asks the client, and reads the answers."""
 
-    def __init__(self, judge: Askable, lm: AnyModel, own: Mapping[str, AnyModel]) -> None:
+    def __init__(
+        self, judge: JudgeLike, lm: AnyModel, own: Mapping[str, AnyModel], note: Note | None = None
+    ) -> None:
         protocol = judge.protocol
         templates = judge.templates()
         models = {name: own.get(name, lm) for name in templates}
         # One way for each model; its settings are those of now, whatever becomes of it.
-        ways = {id(one): _Way.to(one, protocol) for one in models.values()}
+        ways = {id(one): _Way.to(one, protocol.sampling) for one in models.values()}
         self._steps: Callable[..., Steps] = judge.steps
         self._family = family_of(protocol.judge)
         self._ways = {name: ways[id(one)] for name, one in models.items()}
         self._templates = {name: (one, one.prefix()) for name, one in templates.items()}
         self._nearest = nearest_prefixes(protocol, templates)
+        self._note = note
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop."""
-        for stack in {id(way.stack): way.stack for way in self._ways.values()}.values():
-            await stack.aclose()
+        for client in {id(way.client): way.client for way in self._ways.values()}.values():
+            await client.aclose()
 
-    async def judge(self, item: RatedItem) -> Judgement:
+    def judge(self, item: RatedItem) -> Coroutine[Any, Any, Judgement]:
         """Return the judgement of one item."""
         texts = self._family.more_texts(item.references)
         steps = self._steps(
             source=item.source, response=item.response, context=item.context, **texts
         )
-        return await self.taken(steps)
+        return self.taken(steps)
 
-    async def taken(self, steps: AnySteps[Found]) -> Found:
+    def taken(self, steps: AnySteps[Found]) -> Coroutine[Any, Any, Found]:
         """Return what steps come to; questions that do not wait for each other go out at once."""
-        return await answered_at_once(steps, self._reply)
+        return answered_at_once(steps, self._reply, self._note)
 
-    async def _reply(self, ask: Ask) -> Reply:
+    async def _reply(self, ask: PromptRequest) -> ModelReply:
         template, prefix = self._templates[ask.predictor]
         way = self._ways[ask.predictor]
-        stack = way.stack
+        client = way.client
         if ask.continuation is not None:
             likelihood = text_request(way.model, template, ask)
-            return await in_turn(lambda: text_reply(stack, likelihood))
-        if ask.probabilities is not None and stack.refused_logprobs:
-            return await self._without(ask, stack.refused_logprobs)
+            async with in_turn():
+                return await text_reply(client, likelihood, SUSPENDING)
+        if ask.probabilities is not None and client.refused_logprobs:
+            return await self._without(ask, client.refused_logprobs)
         if ask.predictor in self._nearest:
             prefix = self._nearest[ask.predictor].of(ask.inputs)
         request = ModelRequest(
@@ -413,18 +389,19 @@ class StackAsker(Asker):
             sample=ask.sample,
             attempt=ask.attempt,
         )
-        if ask.attempt and not stack.may_renew(request):
-            return Reply(kept=True)
-        identity = stack.identity(request)
+        if ask.attempt and not client.may_renew(request):
+            return ModelReply(kept=True)
+        identity = client.identity(request)
         try:
-            answer = await in_turn(lambda: stack.complete(request, identity=identity))
+            async with in_turn():
+                answer = await client.complete(request, identity=identity)
         except ContextWindowExceeded as fault:
             return too_long(fault)
         except ModelError as fault:
             refused = refusal_of(fault) if ask.probabilities is not None else None
             if refused is None:
                 raise
-            stack.refused_logprobs = refused
+            client.refused_logprobs = refused
             return await self._without(ask, refused)
         call = identity.hex()
         try:
@@ -433,7 +410,7 @@ class StackAsker(Asker):
             return unreadable(fault, call=call, answer=answer)
         return readable(fields, call=call, answer=answer, ask=ask)
 
-    async def _without(self, ask: Ask, reason: str) -> Reply:
+    async def _without(self, ask: PromptRequest, reason: str) -> ModelReply:
         """Ask without the probabilities that the endpoint refuses, and say so."""
         reply = await self._reply(replace(ask, probabilities=None))
         return lacking(reply, ask, reason)

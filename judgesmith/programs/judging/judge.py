@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self, get_args
+from typing import Any, Self
 
 import dspy
 
 from judgesmith.errors import InputError
+from judgesmith.programs.judging.answers import demonstration_of, shown_example
 from judgesmith.programs.judging.dspy_executor import AskingModule
-from judgesmith.programs.judging.executors import another_model, noted
+from judgesmith.programs.judging.executors import another_model
 from judgesmith.programs.judging.program import Steps
-from judgesmith.programs.judging.prompts import LEFT_OUT
 from judgesmith.programs.judging.registry import Own, check_lines_given, family_of, validated
+from judgesmith.programs.judging.replies import noted
 from judgesmith.programs.judging.runner import CONCURRENCY
-from judgesmith.programs.judging.scoring import check_terms
+from judgesmith.programs.judging.scoring import check_terms, told_inputs
 from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.config import JudgeConfig
-from judgesmith.signatures.items import Demonstration
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.questions.on_scale import without_fields
 from judgesmith.signatures.rubric import Rubric
@@ -49,8 +49,8 @@ def chosen(given: Own, choices: Mapping[str, Any], *, kind: type[Own] | None = N
         if "asks" in type(own).model_fields:
             needs, otherwise = "that asks for criteria needs some", ", or let it ask for the whole"
         raise InputError(
-            f"{_with_article(own.judge)} judge {needs}; the rubric has none. Give it at least one "
-            f"under 'criteria', as name: definition{otherwise}."
+            f"{_with_article(own.judge)} judge {needs}; the rubric has none.",
+            hint=f"give it at least one under 'criteria', as name: definition{otherwise}.",
         )
     return own
 
@@ -67,63 +67,11 @@ def _with_article(name: str) -> str:
     return f"{'an' if name[:1] in 'aeiou' else 'a'} {name}"
 
 
-def demonstration_of(demo: Any, signature: type[dspy.Signature]) -> Demonstration:
-    """Return what a predictor shows as a value, whoever put it there."""
-    plain = dict(demo)
-    inputs = {name: plain.get(name) for name in signature.input_fields if name in plain}
-    given = [name for name in signature.output_fields if plain.get(name) is not None]
-    return Demonstration(
-        inputs=inputs,
-        outputs={name: _plain(plain[name]) for name in given},
-        kind="bootstrapped" if plain.get("augmented") else "labelled",
-    )
-
-
-def shown_example(
-    demonstration: Demonstration, predictor: str, signature: type[dspy.Signature]
-) -> dspy.Example:
-    """Return a demonstration as a predictor shows it: the fields that are asked for alone."""
-    asked = signature.output_fields
-    outputs = {
-        name: _as_asked(value, asked[name].annotation)
-        for name, value in demonstration.outputs.items()
-        if name in asked
-    }
-    if demonstration.outputs and not outputs:
-        raise InputError(
-            f"a demonstration for {predictor} answers {', '.join(demonstration.outputs)}; that "
-            f"question asks for {', '.join(asked)}."
-        )
-    fields = {**demonstration.inputs, **outputs}
-    if demonstration.kind == "bootstrapped":
-        fields["augmented"] = True
-    return dspy.Example(**fields).with_inputs(*demonstration.inputs)
-
-
-def _as_asked(value: Any, annotation: Any) -> Any:
-    """Return records with the keys that are asked for, in that order; other values as they are."""
-    kinds = [one for one in get_args(annotation) if hasattr(one, "model_fields")]
-    if not kinds or not isinstance(value, list | tuple):
-        return value
-    return [
-        {key: one.get(key, LEFT_OUT) for key in kinds[0].model_fields}
-        if isinstance(one, Mapping)
-        else one
-        for one in value
-    ]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_plain(one) for one in value]
-    return value.model_dump(mode="json") if hasattr(value, "model_dump") else value
-
-
 class Judge(AskingModule):
     """A module that scores one response and says why.
 
-    Subclasses name their predictors in ``__init__`` and say in ``steps`` what is asked in which
-    order; everything else is shared. Predictors keep DSPy's own demonstrations and
+    Subclasses name their predictors in ``__init__``; what is asked in which order is their
+    family's, and everything else is shared. Predictors keep DSPy's own demonstrations and
     instructions, so that any DSPy optimizer can change them; ``protocol`` reads them back.
 
     Parameters
@@ -135,9 +83,26 @@ class Judge(AskingModule):
     def __init__(self, protocol: JudgeConfig) -> None:
         super().__init__(protocol.model_copy(update={"demonstrations": {}, "instructions": {}}))
 
-    @abstractmethod
-    def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
+    def steps(
+        self,
+        *,
+        source: str,
+        response: str,
+        context: str | None = None,
+        references: Sequence[str] = (),
+    ) -> Steps:
         """Return the judgement of one response, as a generator of questions."""
+        return family_of(self._settings.judge).steps_of(
+            self._settings,
+            source=source,
+            response=response,
+            context=context,
+            references=references,
+        )
+
+    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
+        """Return the inputs of a predictor that are the same for every item, by field."""
+        return told_inputs(self._settings, predictor)
 
     @property
     def protocol(self) -> JudgeConfig:
@@ -257,10 +222,6 @@ class Judge(AskingModule):
         kept = {name: text for name, text in own.instructions.items() if name in asked}
         return self.with_protocol(decided.model_copy(update={"instructions": kept}))
 
-    def own_models(self) -> dict[str, dspy.LM]:
-        """Return the models that single predictors have, by predictor."""
-        return {name: one.lm for name, one in self.named_predictors() if one.lm is not None}
-
     def forward(
         self,
         *,
@@ -364,15 +325,14 @@ class Judge(AskingModule):
             named[name].demos = [shown_example(one, name, signature) for one in shown]
 
     def _prediction(self, judgement: Judgement) -> dspy.Prediction:
-        note = another_model(self, self.with_own_models()[1])
-        if note is not None:
-            judgement = noted(judgement, note)
+        judgement = noted(judgement, another_model(self, self.with_own_models()[1]))
         return dspy.Prediction(
             score=judgement.score,
             explanation=judgement.explanation,
             criteria=dict(judgement.criteria),
             errors=judgement.errors,
             problem=judgement.problem,
+            reason=judgement.reason,
             raw=judgement.raw,
             weighting=dict(judgement.weighting),
             notes=judgement.notes,

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import functools
+import json
 import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Literal
+from typing import Any, Literal
 
 from judgesmith.errors import InputError
+from judgesmith.programs.judging.answers import without_thoughts
 from judgesmith.programs.lm.records import TokenLogprob
 from judgesmith.signatures.judgement import CriterionScore, Judgement, Weighting
+from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import Scale, levels_of
 
 LEAST_MASS = 0.5
@@ -280,3 +283,122 @@ def _rescored(
     if raw is not None and scores and not asked:
         raw = fmean(scores)
     return judgement.model_copy(update={"criteria": criteria, "raw": raw})
+
+
+_SECTION_HEADER = re.compile(r"^[\s*_`#]*\[\[ *## *(\w+) *## *\]\][*_`]*", re.MULTILINE)
+_BARE = re.compile(r"[^\s\[\]{},:\"']+")
+_JSON = json.JSONDecoder(strict=False)
+_OUTER_QUOTES = "\"'`*_([<“‘«„「『"
+
+
+def place_of_answer(
+    text: str, field: str, said: str, answers: Sequence[str]
+) -> tuple[int, int] | None:
+    r"""Return where the answer to a field begins and ends, with the quotes before it."""
+    if said.casefold() not in {one.casefold() for one in answers}:
+        return None
+    start, end = _section(text, field)
+    found = [where for _, key, _, where in _values(text[start:end]) if folded(key) == folded(field)]
+    if len(found) > 1:
+        return None
+    for first, last in found:
+        start, end = start + first, start + last
+    return _word(text, start, end, said)
+
+
+def places_in_records(
+    text: str, field: str, said: Mapping[str, str], *, title: str, key: str
+) -> dict[str, tuple[int, int]]:
+    r"""Return where one value of each of several records begins and ends."""
+    start, end = _section(text, field)
+    names: dict[int, str] = {}
+    places: dict[int, tuple[int, int]] = {}
+    for record, at, value, where in _values(text[start:end]):
+        if folded(at) == title and isinstance(value, str):
+            names[record] = folded(value)
+        elif folded(at) == key:
+            places[record] = (start + where[0], start + where[1])
+    found: dict[str, tuple[int, int]] = {}
+    for name, wanted in said.items():
+        records = [one for one, called in names.items() if called == folded(name)]
+        if len(records) == 1 and records[0] in places:
+            place = _word(text, *places[records[0]], wanted)
+            if place is not None:
+                found[name] = place
+    return found
+
+
+def _section(text: str, field: str) -> tuple[int, int]:
+    """Return where the text of a field stands; all of an answer that has no fields."""
+    begin = len(text) - len(without_thoughts(text))
+    headers = list(_SECTION_HEADER.finditer(text, begin))
+    for place, header in enumerate(headers):
+        if header[1].lower() == field.lower():
+            after = headers[place + 1].start() if place + 1 < len(headers) else len(text)
+            return header.end(), after
+    return begin, len(text)
+
+
+def _word(text: str, start: int, end: int, said: str) -> tuple[int, int] | None:
+    """Return where a word or number stands in a stretch of a text, for the first time."""
+    stretch = "".join(map(_narrow, text[start:end]))
+    after = r"\d|\.\d" if said[-1:].isdecimal() else r"\w"
+    found = re.search(rf"(?<![\w.–/-]){re.escape(said)}(?!{after})", stretch, re.IGNORECASE)
+    if found is None:
+        return None
+    first, last = start + found.start(), start + found.end()
+    while first > start and text[first - 1] in _OUTER_QUOTES:
+        first -= 1
+    return first, last
+
+
+def _narrow(letter: str) -> str:
+    """Return a digit or letter in its usual form, where that is one character, too."""
+    if letter.isascii():
+        return letter
+    usual = unicodedata.normalize("NFKC", letter)
+    return usual if len(usual) == 1 else letter
+
+
+def _values(text: str) -> Iterator[tuple[int, str, Any, tuple[int, int]]]:
+    """Yield the plain values of JSON objects: which object, key, value, and where it stands."""
+    at = min((one for one in map(text.find, "[{") if one >= 0), default=len(text))
+    stack: list[int] = []  # the objects and lists that are open; a list is -1
+    key: str | None = None
+    n_objects = 0
+    while at < len(text):
+        mark = text[at]
+        if mark in "[{":
+            stack.append(n_objects if mark == "{" else -1)
+            n_objects += mark == "{"
+            key, at = None, at + 1
+        elif mark in "]}":
+            if not stack or (stack.pop() < 0) != (mark == "]"):
+                return
+            key, at = None, at + 1
+            if not stack:
+                return
+        elif mark in ",:" or mark.isspace():
+            key, at = (None if mark == "," else key), at + 1
+        else:
+            value, end = _scalar(text, at)
+            if end == at:
+                return
+            if stack and stack[-1] >= 0:
+                if key is None:
+                    key = str(value)
+                else:
+                    yield stack[-1], key, value, (at, end)
+                    key = None
+            at = end
+
+
+def _scalar(text: str, at: int) -> tuple[Any, int]:
+    """Return the value that begins at a place, and where it ends; there itself if it is none."""
+    if text[at] == '"':
+        try:
+            return _JSON.raw_decode(text, at)
+        except json.JSONDecodeError:
+            return None, at
+    bare = _BARE.match(text, at)
+    return (bare[0], bare.end()) if bare else (None, at)

@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any, TypeVar
 
 from judgesmith.programs.judging.logprobs import AnswerProbabilities
-from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.judgement import Cause, Judgement, Reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class ProbabilitiesOf:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
+class PromptRequest:
     """One question to the model."""
 
     predictor: str
@@ -40,11 +40,11 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
-    """What came back: fields, or the reason why there are none."""
+class ModelReply:
+    """What came back: fields, or the cause why there are none."""
 
     fields: Mapping[str, Any] | None = None
-    problem: str = ""
+    cause: Cause | None = None
     call: str = ""
     final: bool = False
     recorded: bool = False
@@ -54,8 +54,8 @@ class Reply:
 
 Value = TypeVar("Value")
 
-AnySteps = Generator[Ask | tuple[Ask, ...], Any, Value]
-"""Questions on the way to a value: sent a ``Reply`` for an ``Ask``, and a tuple for a tuple."""
+AnySteps = Generator[PromptRequest | tuple[PromptRequest, ...], Any, Value]
+"""Requests on the way to a value: sent a reply for a request, and a tuple for a tuple."""
 
 Steps = AnySteps[Judgement]
 """A judgement under way."""
@@ -66,9 +66,9 @@ class Calls:
     """Collects the identities of the calls behind one judgement, in order."""
 
     made: list[str] = field(default_factory=list)
-    latest: Reply | None = None
+    latest: ModelReply | None = None
 
-    def __call__(self, reply: Reply) -> Reply:
+    def __call__(self, reply: ModelReply) -> ModelReply:
         """Remember the call behind ``reply`` and hand the reply on."""
         self.latest = reply
         if reply.call:
@@ -77,10 +77,10 @@ class Calls:
 
 
 def asked(
-    ask: Ask, read: Callable[[Mapping[str, Any]], Value], *, again: int, calls: Calls
-) -> Generator[Ask, Reply, Value | str]:
+    ask: PromptRequest, read: Callable[[Mapping[str, Any]], Value], *, again: int, calls: Calls
+) -> Generator[PromptRequest, ModelReply, Value | Cause]:
     """Ask, and once more where the answer is missing, unreadable or out of range."""
-    problem = ""
+    cause = Cause(Reason.OTHER, "")
     recorded = True
     attempts = count()
     while recorded:
@@ -92,23 +92,23 @@ def asked(
                 continue
             recorded = recorded or reply.recorded
             if reply.fields is None:
-                problem = reply.problem
+                cause = reply.cause or cause
                 if reply.final:
-                    return problem
+                    return cause
                 continue
             try:
                 return read(reply.fields)
             except ValueError as fault:
-                problem = str(fault)
-    return problem
+                cause = Cause(Reason.UNREADABLE, str(fault))
+    return cause
 
 
-def together(courses: Sequence[AnySteps[Value]]) -> AnySteps[list[Value]]:
+def gather(courses: Sequence[AnySteps[Value]]) -> AnySteps[list[Value]]:
     """Take several courses of steps side by side, and return what each comes to, in order."""
     if len(courses) == 1:
         return [(yield from courses[0])]
     found: dict[int, Value] = {}
-    waiting: dict[int, Ask | tuple[Ask, ...]] = {}
+    waiting: dict[int, PromptRequest | tuple[PromptRequest, ...]] = {}
     for place, course in enumerate(courses):
         try:
             waiting[place] = next(course)
@@ -119,7 +119,9 @@ def together(courses: Sequence[AnySteps[Value]]) -> AnySteps[list[Value]]:
         replies = iter((yield asks))
         for place, asked in list(waiting.items()):
             said = tuple(next(replies) for _ in _asks(asked))
-            sent: Reply | tuple[Reply, ...] = said[0] if isinstance(asked, Ask) else said
+            sent: ModelReply | tuple[ModelReply, ...] = (
+                said[0] if isinstance(asked, PromptRequest) else said
+            )
             try:
                 waiting[place] = courses[place].send(sent)
             except StopIteration as end:
@@ -128,5 +130,5 @@ def together(courses: Sequence[AnySteps[Value]]) -> AnySteps[list[Value]]:
     return [found[place] for place in range(len(courses))]
 
 
-def _asks(asked: Ask | tuple[Ask, ...]) -> tuple[Ask, ...]:
-    return (asked,) if isinstance(asked, Ask) else asked
+def _asks(asked: PromptRequest | tuple[PromptRequest, ...]) -> tuple[PromptRequest, ...]:
+    return (asked,) if isinstance(asked, PromptRequest) else asked

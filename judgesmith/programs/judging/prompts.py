@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log, sqrt
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,20 +16,14 @@ from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model
 
 from judgesmith.errors import InputError
 from judgesmith.front_door import at
-from judgesmith.programs.features.words import TextCache
-from judgesmith.programs.judging.parsing import read_answer
+from judgesmith.programs.features.texts import TextCache
+from judgesmith.programs.judging.answers import Kind, annotation_of, read_answer
 from judgesmith.programs.lm.records import Message, Prefix
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.fences import fence_key, fence_tag, fenced
 from judgesmith.signatures.items import Demonstration, text_key
-from judgesmith.signatures.judgement import (
-    Assessment,
-    AssessmentScoreFirst,
-    AssessmentScoreOnly,
-    assessment_on,
-)
 from judgesmith.signatures.rubric import Criterion
-from judgesmith.signatures.scale import PERCENT, Scale, is_percent
+from judgesmith.signatures.scale import PERCENT, Scale
 
 _HOLE = re.compile(r"\{(\w+)\}")
 
@@ -46,7 +40,7 @@ def one_line(criterion: Criterion) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelForm:
+class PromptFormat:
     """How one kind of model is asked, and how its answers are read.
 
     Attributes
@@ -113,10 +107,10 @@ def parts(layout: str) -> tuple[str, ...]:
     return tuple(_HOLE.split(layout))
 
 
-_FORMS: dict[str, ModelForm] = {}
+_FORMS: dict[str, PromptFormat] = {}
 
 
-def register_form(form: ModelForm) -> ModelForm:
+def register_prompt_format(form: PromptFormat) -> PromptFormat:
     """Make a form known by its name, and return it.
 
     Raises
@@ -125,16 +119,16 @@ def register_form(form: ModelForm) -> ModelForm:
         If another one has that name.
     """
     if _FORMS.setdefault(form.name, form) is not form:
-        raise InputError(f"there is a form called {form.name}; choose another name.")
+        raise InputError(f"there is a form called {form.name}.", hint="choose another name.")
     return form
 
 
-def known_forms() -> tuple[ModelForm, ...]:
+def known_prompt_formats() -> tuple[PromptFormat, ...]:
     """Return all forms, in the order in which they were registered."""
     return tuple(_FORMS.values())
 
 
-def form_named(name: str) -> ModelForm:
+def prompt_format_named(name: str) -> PromptFormat:
     """Return the form of that name.
 
     Raises
@@ -152,34 +146,8 @@ def form_named(name: str) -> ModelForm:
 ABSENT = "(none)"
 """What stands in a message for an input that was not given."""
 
-LEFT_OUT = "(left out of this example)"
-"""What stands in a demonstration for an output that it does not show."""
-
-Kind = Literal[
-    "text", "points", "assessments", "assessments, score first", "assessments, score only"
-]
-KINDS: dict[Kind, Any] = {
-    "text": str,
-    "points": int,
-    "assessments": list[Assessment],
-    "assessments, score first": list[AssessmentScoreFirst],
-    "assessments, score only": list[AssessmentScoreOnly],
-}
-"""How a field of an answer is read, by the name that saved judges keep."""
-
 # What a template finds out of its fields, once.
 _FOLLOWING = ("_fenced_names", "_annotations", "_before")
-
-
-@functools.lru_cache(maxsize=256)
-def annotation_of(kind: Kind, answers: Scale) -> Any:
-    """Return what a field of an answer is read as, with its scores on a scale."""
-    if is_percent(answers) or kind == "text":
-        return KINDS[kind]
-    if kind == "points":
-        return Literal[answers.labels] if answers.labels else int
-    (record,) = get_args(KINDS[kind])
-    return list[assessment_on(record, answers)]  # type: ignore[misc]
 
 
 class Slot(BaseModel):
@@ -200,7 +168,9 @@ class Turn(BaseModel):
     text: str
 
 
-_FORM_NAMED = "judgesmith.programs.families.forms:form_named"  # where all of them are registered
+_FORM_NAMED = (
+    "judgesmith.programs.families.forms:prompt_format_named"  # where all of them are registered
+)
 
 
 class Template(BaseModel):
@@ -219,7 +189,7 @@ class Template(BaseModel):
     answers : Scale
         What scores in the answer are on.
     form : str
-        Name of the ``ModelForm`` that reads the answer; empty where it has fields with headers.
+        Name of the ``PromptFormat`` that reads the answer; empty where it has fields with headers.
 
     Examples
     --------
@@ -279,7 +249,7 @@ class Template(BaseModel):
             If a field is missing, given twice, or unreadable; the message says which.
         """
         if self.form:
-            form: ModelForm = at(_FORM_NAMED)(self.form)
+            form: PromptFormat = at(_FORM_NAMED)(self.form)
             return form.read(answer)
         return read_answer(answer, self._annotations, self.answers)
 
@@ -327,7 +297,7 @@ class Template(BaseModel):
         return {name: annotation_of(kind, self.answers) for name, kind in self.outputs.items()}
 
     def prefix(self) -> Prefix:
-        """Return the fixed part as the model stack wants it; build it once and keep it."""
+        """Return the fixed part as the model client wants it; build it once and keep it."""
         return Prefix([Message(turn.role, turn.text) for turn in self.turns])
 
     def as_text(self) -> str:

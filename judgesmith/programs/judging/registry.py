@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import BeforeValidator, SerializeAsAny
 
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, did_you_mean
 from judgesmith.front_door import at
 from judgesmith.programs.judging.logprobs import OVERALL
 from judgesmith.programs.judging.prompts import QuestionForm
 from judgesmith.signatures.config import JudgeConfig
-from judgesmith.signatures.plain_faults import record_faults
+from judgesmith.signatures.plain_data import record_faults
 
 if TYPE_CHECKING:
     import dspy
@@ -34,8 +33,12 @@ Part = str | Callable[..., Any]
 """Where a part of a family is, as ``module:name``, imported when it is used; or the part itself."""
 
 
+class UnknownJudgeError(InputError):
+    """A kind of judge that nothing installed brings."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Family:
+class JudgeFamily:
     """One kind of judge, by where its parts are.
 
     Attributes
@@ -198,25 +201,25 @@ class Family:
 ACTIVE_CRITIC = "active-critic"
 """The family that is taken where none is named."""
 
-SHIPPED: tuple[Family, ...] = (
-    Family(
+SHIPPED: tuple[JudgeFamily, ...] = (
+    JudgeFamily(
         name=ACTIVE_CRITIC,
         judge="judgesmith.programs.families.active_critic:ActiveCritic",
         protocol="judgesmith.signatures.config:ActiveCriticConfig",
         steps="judgesmith.programs.families.steps.active_critic:critic_steps",
-        forms="judgesmith.programs.judging.scoring:critic_forms",
+        forms="judgesmith.programs.families.steps.active_critic:critic_forms",
         about="scores every criterion with an explanation, then weighs them into one score",
         has_demonstrations=True,
     ),
-    Family(
+    JudgeFamily(
         name="direct",
         judge="judgesmith.programs.families.direct:DirectJudge",
         protocol="judgesmith.signatures.config:DirectConfig",
-        steps="judgesmith.programs.families.steps.direct:direct_steps",
-        forms="judgesmith.programs.families.steps.direct:direct_forms",
+        steps="judgesmith.programs.families.steps.one_score:direct_steps",
+        forms="judgesmith.programs.families.steps.one_score:direct_forms",
         about="asks for a score and nothing else, of the whole or of each criterion",
     ),
-    Family(
+    JudgeFamily(
         name="exemplar",
         judge="judgesmith.programs.families.exemplar:ExemplarJudge",
         protocol="judgesmith.signatures.family_configs:ExemplarConfig",
@@ -227,7 +230,7 @@ SHIPPED: tuple[Family, ...] = (
         efforts="judgesmith.programs.families.steps.exemplar:exemplar_efforts",
         roles=(("writer", ("end", "between")),),
     ),
-    Family(
+    JudgeFamily(
         name="g-eval",
         judge="judgesmith.programs.families.g_eval:GEvalJudge",
         protocol="judgesmith.signatures.family_configs:GEvalConfig",
@@ -235,15 +238,15 @@ SHIPPED: tuple[Family, ...] = (
         forms="judgesmith.programs.families.steps.g_eval:g_eval_forms",
         about="scores by evaluation steps that a model writes once, weighed by probabilities",
     ),
-    Family(
+    JudgeFamily(
         name="explain-eval",
         judge="judgesmith.programs.families.explain_eval:ExplainEvalJudge",
         protocol="judgesmith.signatures.config:ExplainEvalConfig",
-        steps="judgesmith.programs.families.steps.explain_eval:explain_eval_steps",
-        forms="judgesmith.programs.families.steps.explain_eval:explain_eval_forms",
+        steps="judgesmith.programs.families.steps.one_score:explain_eval_steps",
+        forms="judgesmith.programs.families.steps.one_score:explain_eval_forms",
         about="analyses and rates each criterion, or the whole, in words and a score",
     ),
-    Family(
+    JudgeFamily(
         name="gptscore",
         judge="judgesmith.programs.families.gptscore:GPTScoreJudge",
         protocol="judgesmith.signatures.config:GPTScoreConfig",
@@ -252,17 +255,17 @@ SHIPPED: tuple[Family, ...] = (
         about="scores by how likely the model finds the response, token by token",
         scores_texts=True,
     ),
-    Family(
+    JudgeFamily(
         name="reference",
         judge="judgesmith.programs.families.reference:ReferenceJudge",
-        protocol="judgesmith.signatures.reference:ReferenceConfig",
+        protocol="judgesmith.signatures.family_configs:ReferenceConfig",
         steps="judgesmith.programs.families.steps.reference:reference_steps",
         forms="judgesmith.programs.families.steps.reference:reference_forms",
         about="measures likeness to the item's references, by ROUGE, BLEU, chrF, METEOR, BERTScore",
         reads_references=True,
         calls="judgesmith.programs.families.steps.reference:no_calls",
     ),
-    Family(
+    JudgeFamily(
         name="pairs",
         judge="judgesmith.programs.families.pairwise:PairwiseJudge",
         protocol="judgesmith.signatures.family_configs:PairwiseConfig",
@@ -274,15 +277,15 @@ SHIPPED: tuple[Family, ...] = (
         source_steps="judgesmith.programs.families.steps.pairwise:source_steps",
         most_calls="judgesmith.programs.families.steps.pairwise:most_calls",
     ),
-    Family(
+    JudgeFamily(
         name="prometheus",
         judge="judgesmith.programs.families.judge_models:PromptFormatJudge",
         protocol="judgesmith.signatures.family_configs:PrometheusConfig",
-        steps="judgesmith.programs.families.steps.judge_models:form_steps",
-        forms="judgesmith.programs.families.steps.judge_models:form_questions",
+        steps="judgesmith.programs.families.steps.one_score:form_steps",
+        forms="judgesmith.programs.families.steps.one_score:form_questions",
         about="asks a Prometheus model in its own form, for feedback and a score from 1 to 5",
     ),
-    Family(
+    JudgeFamily(
         name="checklist",
         judge="judgesmith.programs.families.checklist:ChecklistJudge",
         protocol="judgesmith.signatures.family_configs:ChecklistConfig",
@@ -290,23 +293,23 @@ SHIPPED: tuple[Family, ...] = (
         forms="judgesmith.programs.families.steps.checklist:checklist_forms",
         about="asks yes-or-no questions about each criterion and takes the share of yes",
     ),
-    Family(
+    JudgeFamily(
         name="themis",
         judge="judgesmith.programs.families.judge_models:PromptFormatJudge",
         protocol="judgesmith.signatures.family_configs:ThemisConfig",
-        steps="judgesmith.programs.families.steps.judge_models:form_steps",
-        forms="judgesmith.programs.families.steps.judge_models:form_questions",
+        steps="judgesmith.programs.families.steps.one_score:form_steps",
+        forms="judgesmith.programs.families.steps.one_score:form_questions",
         about="asks a Themis model in its own form, for an analysis and a rating from 1 to 5",
     ),
-    Family(
+    JudgeFamily(
         name="auto-j",
         judge="judgesmith.programs.families.judge_models:PromptFormatJudge",
         protocol="judgesmith.signatures.family_configs:AutoJConfig",
-        steps="judgesmith.programs.families.steps.judge_models:form_steps",
-        forms="judgesmith.programs.families.steps.judge_models:form_questions",
+        steps="judgesmith.programs.families.steps.one_score:form_steps",
+        forms="judgesmith.programs.families.steps.one_score:form_questions",
         about="asks an Auto-J model in its own form, for a critique and a rating from 1 to 10",
     ),
-    Family(
+    JudgeFamily(
         name="annotator",
         judge="judgesmith.programs.families.annotator:AnnotatorJudge",
         protocol="judgesmith.signatures.family_configs:AnnotatorConfig",
@@ -314,12 +317,12 @@ SHIPPED: tuple[Family, ...] = (
         forms="judgesmith.programs.families.steps.annotator:annotator_questions",
         about="points at errors with their place, reason and severity, then gives a score",
     ),
-    Family(
+    JudgeFamily(
         name="distilled",
         judge="judgesmith.programs.families.judge_models:DistilledJudge",
         protocol="judgesmith.signatures.family_configs:DistilledConfig",
         steps="judgesmith.programs.families.steps.annotator:distilled_steps",
-        forms="judgesmith.programs.families.steps.judge_models:form_questions",
+        forms="judgesmith.programs.families.steps.one_score:form_questions",
         about="asks a model that learned from annotators, in the form of its training",
     ),
 )
@@ -329,10 +332,10 @@ SHIPPED: tuple[Family, ...] = (
 ENTRY_POINTS = "judgesmith.judges"
 """The group of entry points by which a package makes its families known to the command line."""
 
-_FAMILIES: dict[str, Family] = {one.name: one for one in SHIPPED}
+_FAMILIES: dict[str, JudgeFamily] = {one.name: one for one in SHIPPED}
 
 
-def register_family(family: Family) -> None:
+def register_family(family: JudgeFamily) -> None:
     """Make a family of judges known by its name.
 
     Parameters
@@ -348,10 +351,12 @@ def register_family(family: Family) -> None:
     """
     known = _FAMILIES.setdefault(family.name, family)
     if known != family:
-        raise InputError(f"there is a family of judges called {family.name}; choose another name.")
+        raise InputError(
+            f"there is a family of judges called {family.name}.", hint="choose another name."
+        )
 
 
-def known_families() -> tuple[Family, ...]:
+def known_families() -> tuple[JudgeFamily, ...]:
     """Return all families, in the order in which they were registered.
 
     Returns
@@ -377,7 +382,7 @@ def _register_installed() -> None:
             raise InputError(
                 f"the family of judges {point.name} cannot be imported from {point.value}: {fault}."
             ) from fault
-        if not isinstance(found, Family):
+        if not isinstance(found, JudgeFamily):
             raise InputError(
                 f"{point.value} is to be a Family of judges ({point.name} under {ENTRY_POINTS}); "
                 f"it is a {type(found).__name__}."
@@ -385,7 +390,7 @@ def _register_installed() -> None:
         register_family(found)
 
 
-def family_of(name: str) -> Family:
+def family_of(name: str) -> JudgeFamily:
     """Return the family of that name, those of installed packages included.
 
     Parameters
@@ -410,19 +415,18 @@ def family_of(name: str) -> Family:
     >>> family_of("activecritic")
     Traceback (most recent call last):
     ...
-    judgesmith.InputError: no judge is called 'activecritic': there are active-critic, direct, \
-exemplar, g-eval, explain-eval, gptscore, reference, pairs, prometheus, checklist, themis, auto-j, \
-annotator, distilled; \
-did you mean active-critic?
+    judgesmith.programs.judging.registry.UnknownJudgeError: no judge is called 'activecritic': \
+there are active-critic, direct, exemplar, g-eval, explain-eval, gptscore, reference, pairs, \
+prometheus, checklist, themis, auto-j, annotator, distilled; did you mean active-critic?
     """
     if name not in _FAMILIES:
         _register_installed()
     if name in _FAMILIES:
         return _FAMILIES[name]
-    near = difflib.get_close_matches(str(name)[:80].lower(), _FAMILIES, n=1, cutoff=0.5)
-    meant = f"; did you mean {near[0]}?" if near else "."
-    there = ", ".join(_FAMILIES)
-    raise InputError(f"no judge is called {str(name)[:80]!r}: there are {there}{meant}")
+    raise UnknownJudgeError(
+        f"no judge is called {str(name)[:80]!r}: there are {', '.join(_FAMILIES)}.",
+        hint=did_you_mean(name, _FAMILIES),
+    )
 
 
 def _as_its_family_has_it(value: Any) -> Any:
@@ -472,21 +476,19 @@ def efforts_of(protocol: JudgeConfig, n_responses: int) -> dict[str, Effort]:
 Model = TypeVar("Model")
 
 
-def check_roles(family: Family, roles: Iterable[str]) -> None:
+def check_roles(family: JudgeFamily, roles: Iterable[str]) -> None:
     """Refuse roles that a family of judges does not have."""
     known = [name for name, _ in family.roles]
     for role in roles:
         if role in known:
             continue
-        near = difflib.get_close_matches(role[:80], known, n=1, cutoff=0.5)
-        has = f"it has {', '.join(known) or 'none'}."
         raise InputError(
-            f"a judge of the family {family.name} has no role {role[:80]!r}; "
-            f"{f'did you mean {near[0]}?' if near else has}"
+            f"a judge of the family {family.name} has no role {role[:80]!r}.",
+            hint=did_you_mean(role, known) or f"it has {', '.join(known) or 'none'}.",
         )
 
 
-def by_question(family: Family, models: Mapping[str, Model]) -> dict[str, Model]:
+def by_question(family: JudgeFamily, models: Mapping[str, Model]) -> dict[str, Model]:
     """Return models by the questions that are asked of them, from models by role."""
     check_roles(family, models)
     return {
@@ -542,7 +544,8 @@ def check_lines_given(own: JudgeConfig, choices: Mapping[str, Any]) -> None:
         for name in getattr(own, part):
             if ":" in name or name in (*names, OVERALL):
                 continue
-            near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
             known = f"there are {', '.join(names)}." if names else "the rubric has none."
-            meant = f"did you mean {near[0]}?" if near else known
-            raise InputError(f"{part} for {name[:80]!r}, which is no criterion; {meant}")
+            raise InputError(
+                f"{part} for {name[:80]!r}, which is no criterion.",
+                hint=did_you_mean(name, names) or known,
+            )

@@ -9,22 +9,30 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet
 
-from judgesmith.programs.judging.logprobs import AnswerProbabilities, answer_probabilities
-from judgesmith.programs.judging.parsing import is_cut_off, place_of_answer, places_in_records
-from judgesmith.programs.judging.program import AnySteps, Ask, ProbabilitiesOf, Reply
+from judgesmith.programs.judging.answers import is_cut_off
+from judgesmith.programs.judging.logprobs import (
+    AnswerProbabilities,
+    answer_probabilities,
+    place_of_answer,
+    places_in_records,
+)
+from judgesmith.programs.judging.program import AnySteps, ModelReply, ProbabilitiesOf, PromptRequest
 from judgesmith.programs.judging.prompts import Template
 from judgesmith.programs.lm import (
+    BudgetSpent,
     ContextWindowExceeded,
+    LMClient,
     ModelError,
     ModelRequest,
     Prefix,
     PureEngine,
-    Settings,
-    Stack,
-    stack_of,
+    SamplingSettings,
+    lm_client_of,
 )
 from judgesmith.programs.lm.errors import TransientModelError, speaks_of_one_item, unscoring
 from judgesmith.programs.lm.records import ModelAnswer, TokenLogprob
+from judgesmith.programs.lm.waiting import Waiting
+from judgesmith.signatures.judgement import Cause, Judgement, Note, Reason
 from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import whole
 
@@ -164,44 +172,65 @@ def readable(
     *,
     call: str = "",
     answer: ModelAnswer | None = None,
-    ask: Ask | None = None,
-) -> Reply:
+    ask: PromptRequest | None = None,
+) -> ModelReply:
     """Return the reply for an answer that was read, unless it breaks off inside a number."""
     if answer is not None and answer.finish_reason == "length" and is_cut_off(answer.text):
         return unreadable("", call=call, answer=answer)
     if ask is None or ask.probabilities is None:
-        return Reply(fields=fields, call=call, recorded=_is_recorded(answer))
+        return ModelReply(fields=fields, call=call, recorded=_is_recorded(answer))
     found = probabilities_in(answer, ask.probabilities, fields)
-    return Reply(fields=fields, call=call, recorded=_is_recorded(answer), probabilities=found)
+    return ModelReply(fields=fields, call=call, recorded=_is_recorded(answer), probabilities=found)
 
 
-def unreadable(fault: object, *, call: str = "", answer: ModelAnswer | None = None) -> Reply:
+def unreadable(fault: object, *, call: str = "", answer: ModelAnswer | None = None) -> ModelReply:
     """Return the reply for an answer that could not be read."""
-    if answer is not None and answer.finish_reason == "length":
-        fault = "it was cut off at the model's limit of tokens."
-    elif answer is not None and answer.finish_reason == "content_filter":
-        fault = "the server's content filter stopped it."
-    problem = f"the model's answer could not be read: {fault}"
-    return Reply(problem=problem, call=call, recorded=_is_recorded(answer))
+    reason = Reason.UNREADABLE
+    if answer is not None and answer.finish_reason in _ENDED:
+        reason, fault = _ENDED[answer.finish_reason]
+    cause = Cause(reason, f"the model's answer could not be read: {fault}")
+    return ModelReply(cause=cause, call=call, recorded=_is_recorded(answer))
+
+
+_ENDED = {
+    "length": (Reason.CUT_OFF, "it was cut off at the model's limit of tokens."),
+    "content_filter": (Reason.FILTERED, "the server's content filter stopped it."),
+}
 
 
 def _is_recorded(answer: ModelAnswer | None) -> bool:
     return answer is not None and answer.from_ledger
 
 
-def too_long(fault: Exception) -> Reply:
+def too_long(fault: Exception) -> ModelReply:
     """Return the reply for texts that the model's window does not hold; asking again is no use."""
-    return Reply(problem=f"the texts are longer than the model reads: {fault}", final=True)
+    return ModelReply(cause=cause_of(fault, Reason.TOO_LONG), final=True)
 
 
-def lacking(reply: Reply, ask: Ask, reason: str) -> Reply:
+HAPPENED: Mapping[Reason, str] = {
+    Reason.OVER_BUDGET: "not asked",
+    Reason.UNREACHABLE: "the model could not be reached",
+    Reason.REFUSED: "the model refused the request",
+    Reason.TOO_LONG: "the texts are longer than the model reads",
+}
+"""What became of a request that was not answered, in words."""
+
+
+def cause_of(fault: Exception, reason: Reason = Reason.REFUSED) -> Cause:
+    """Return why a request was not answered; a fault of ours has a reason of its own."""
+    if isinstance(fault, BudgetSpent | ModelError):
+        reason = fault.reason
+    return Cause(reason, f"{HAPPENED[reason]}: {fault}", detail=str(fault))
+
+
+def lacking(reply: ModelReply, ask: PromptRequest, reason: str) -> ModelReply:
     """Return a reply with the reason why it has none of the probabilities that were asked for."""
     if ask.probabilities is None or reply.fields is None:
         return reply
     return replace(reply, probabilities=without_probabilities(ask.probabilities, reason))
 
 
-def all_or_fault(said: Sequence[Reply | BaseException]) -> tuple[Reply, ...]:
+def all_or_fault(said: Sequence[ModelReply | BaseException]) -> tuple[ModelReply, ...]:
     """Return the replies to questions asked at once, or raise the fault of one."""
     faults = [one for one in said if isinstance(one, BaseException)]
     for fault in faults:
@@ -209,18 +238,18 @@ def all_or_fault(said: Sequence[Reply | BaseException]) -> tuple[Reply, ...]:
             raise fault
     if faults:
         raise faults[0]
-    return tuple(one for one in said if isinstance(one, Reply))
+    return tuple(one for one in said if isinstance(one, ModelReply))
 
 
 Found = TypeVar("Found")
 
 
-def answered(steps: AnySteps[Found], reply: Callable[[Ask], Reply]) -> Found:
+def answered(steps: AnySteps[Found], reply: Callable[[PromptRequest], ModelReply]) -> Found:
     """Return what steps come to whose questions are answered one after the other."""
     try:
         asked = next(steps)
         while True:
-            said = reply(asked) if isinstance(asked, Ask) else tuple(map(reply, asked))
+            said = reply(asked) if isinstance(asked, PromptRequest) else tuple(map(reply, asked))
             asked = steps.send(said)
     except StopIteration as end:
         found: Found = end.value
@@ -228,35 +257,50 @@ def answered(steps: AnySteps[Found], reply: Callable[[Ask], Reply]) -> Found:
 
 
 async def answered_at_once(
-    steps: AnySteps[Found], reply: Callable[[Ask], Awaitable[Reply]]
+    steps: AnySteps[Found],
+    reply: Callable[[PromptRequest], Awaitable[ModelReply]],
+    note: Note | None = None,
 ) -> Found:
     """Return what steps come to; questions that do not wait for each other go out at once."""
     try:
         asked = next(steps)
         while True:
-            if isinstance(asked, Ask):
+            if isinstance(asked, PromptRequest):
                 asked = steps.send(await reply(asked))
             else:
                 said = await asyncio.gather(*map(reply, asked), return_exceptions=True)
                 asked = steps.send(all_or_fault(said))
     except StopIteration as end:
         found: Found = end.value
+        return noted(found, note)
+
+
+def noted(found: Found, note: Note | None) -> Found:
+    """Return a judgement, or several, with a note, once; anything else as it is."""
+    if note is None:
         return found
+    given: Any = found
+    if isinstance(given, list):
+        given = [noted(one, note) for one in given]
+    elif isinstance(given, Judgement) and note not in given.notes:
+        given = given.model_copy(update={"notes": (*given.notes, note)})
+    value: Found = given
+    return value
 
 
-_SETTINGS = Settings(temperature=None, max_tokens=1, logprobs=0)
+_SETTINGS = SamplingSettings(temperature=None, max_tokens=1, logprobs=0)
 _PROBE = ("The cat sat down on the", " mat.")
-_TOLD: WeakSet[Stack] = WeakSet()
+_TOLD: WeakSet[LMClient] = WeakSet()
 
 
 def check_scores_texts(lm: dspy.LM) -> None:
     """Refuse a model that has no way to say how likely a given text is; nothing is asked."""
-    stack = stack_of(lm)
-    if stack is None or not getattr(stack.engine, "scores_texts", False):
+    client = lm_client_of(lm)
+    if client is None or not getattr(client.engine, "scores_texts", False):
         raise unscoring(str(lm.model), "there is no such call for models of this kind")
 
 
-def text_request(model: str, template: Template, ask: Ask) -> ModelRequest:
+def text_request(model: str, template: Template, ask: PromptRequest) -> ModelRequest:
     """Return what asks for the log-probabilities of ``ask.continuation``."""
     return ModelRequest(
         model=model,
@@ -267,38 +311,25 @@ def text_request(model: str, template: Template, ask: Ask) -> ModelRequest:
     )
 
 
-async def text_reply(stack: Stack, request: ModelRequest) -> Reply:
+async def text_reply(client: LMClient, request: ModelRequest, waiting: Waiting) -> ModelReply:
     """Return the log-probabilities of a text, by ``logprobs``."""
-    if _is_unknown(stack):
+    if client not in _TOLD and not isinstance(client.engine, PureEngine):
         try:
-            await stack.complete(_probe(request))
+            await client.complete(_probe(request), waiting=waiting)
         except ModelError as fault:
-            raise _of_the_set_up(fault) from None
-        _TOLD.add(stack)
+            # It speaks of the endpoint, not of one item, unless it may pass.
+            passes = isinstance(fault, TransientModelError)
+            raise (fault if passes else ModelError(str(fault))) from None
+        _TOLD.add(client)
     try:
-        answer = await stack.complete(request)
+        answer = await client.complete(request, waiting=waiting)
     except ContextWindowExceeded as fault:
         return too_long(fault)
-    return _reply(stack, request, answer)
-
-
-def text_reply_sync(stack: Stack, request: ModelRequest) -> Reply:
-    """Do the same as ``text_reply`` for a caller without an event loop."""
-    if _is_unknown(stack):
-        try:
-            stack.complete_sync(_probe(request))
-        except ModelError as fault:
-            raise _of_the_set_up(fault) from None
-        _TOLD.add(stack)
-    try:
-        answer = stack.complete_sync(request)
-    except ContextWindowExceeded as fault:
-        return too_long(fault)
-    return _reply(stack, request, answer)
-
-
-def _is_unknown(stack: Stack) -> bool:
-    return stack not in _TOLD and not isinstance(stack.engine, PureEngine)
+    call = client.identity(request).hex()
+    if not answer.logprobs:
+        problem = "the tokens that came back do not spell the text, so none of their numbers counts"
+        return ModelReply(cause=Cause(Reason.UNREADABLE, problem), call=call, final=True)
+    return ModelReply(fields={"logprobs": tuple(one.logprob for one in answer.logprobs)}, call=call)
 
 
 def _probe(request: ModelRequest) -> ModelRequest:
@@ -310,16 +341,3 @@ def _probe(request: ModelRequest) -> ModelRequest:
         settings=request.settings,
         continuation=continuation,
     )
-
-
-def _of_the_set_up(fault: ModelError) -> ModelError:
-    """Return a fault that speaks of the endpoint, not of one item; passing ones as they are."""
-    return fault if isinstance(fault, TransientModelError) else ModelError(str(fault))
-
-
-def _reply(stack: Stack, request: ModelRequest, answer: ModelAnswer) -> Reply:
-    call = stack.identity(request).hex()
-    if not answer.logprobs:
-        problem = "the tokens that came back do not spell the text, so none of their numbers counts"
-        return Reply(problem=problem, call=call, final=True)
-    return Reply(fields={"logprobs": tuple(one.logprob for one in answer.logprobs)}, call=call)

@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from judgesmith.programs.judging.runner import NOT_REACHED, REFUSED, is_unread, was_not_asked
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement
 
@@ -18,38 +17,38 @@ if TYPE_CHECKING:
 
 def knows_costs(lm: dspy.LM) -> bool:
     """Say whether it can be told what the judgements of a model cost."""
-    from judgesmith.programs.lm import stack_of
+    from judgesmith.programs.lm import lm_client_of
 
-    stack = stack_of(lm)
-    if stack is None or stack.price is None:
+    client = lm_client_of(lm)
+    if client is None or client.price is None:
         return False
-    return stack.ledger is not None or stack.price.usd(1, 1) == 0
+    return client.ledger is not None or client.price.usd(1, 1) == 0
 
 
 def usd_of(judgements: Sequence[Judgement], lm: dspy.LM) -> tuple[float, ...]:
     """Return what each judgement costs in dollars, whether or not its answers were on record."""
-    from judgesmith.programs.lm import stack_of
+    from judgesmith.programs.lm import lm_client_of
 
-    stack = stack_of(lm)
-    if stack is None or stack.price is None or not knows_costs(lm):
+    client = lm_client_of(lm)
+    if client is None or client.price is None or not knows_costs(lm):
         return ()
-    if stack.ledger is None or stack.price.usd(1, 1) == 0:
+    if client.ledger is None or client.price.usd(1, 1) == 0:
         return (0.0,) * len(judgements)
     calls = dict.fromkeys(bytes.fromhex(call) for one in judgements for call in one.calls)
     usd = {}
-    for call, answer in stack.ledger.lookup_many(calls).items():
+    for call, answer in client.ledger.lookup_many(calls).items():
         tokens = (answer.input_tokens, answer.output_tokens)
         counted = None not in tokens
-        usd[call.hex()] = stack.price.usd(*map(int, tokens)) if counted else float("nan")  # type: ignore[arg-type]
+        usd[call.hex()] = client.price.usd(*map(int, tokens)) if counted else float("nan")  # type: ignore[arg-type]
     return tuple(sum(usd.get(call, float("nan")) for call in one.calls) for one in judgements)
 
 
 def usage_of(*models: dspy.LM) -> Usage | None:
     """Return what went through several models together; None where one is not ours."""
-    from judgesmith.programs.lm import stack_of
+    from judgesmith.programs.lm import lm_client_of
 
-    stacks = [stack_of(one) for one in models]
-    parts = [one.usage for one in stacks if one is not None]
+    clients = [lm_client_of(one) for one in models]
+    parts = [one.usage for one in clients if one is not None]
     if len(parts) < len(models):
         return None
     return summed(parts)
@@ -68,35 +67,14 @@ def summed(parts: Sequence[Usage]) -> Usage:
         cost_usd=None if None in costs else sum(one for one in costs if one is not None),
         retries=sum(one.retries for one in parts),
         seconds=sum(one.seconds for one in parts),
+        renewals=sum(one.renewals for one in parts),
     )
-
-
-_REASONS = (
-    (NOT_REACHED, "unreached"),
-    ("the model could not be asked", "unreached"),
-    (REFUSED, "refused"),
-)
-
-
-def reason_class(judgement: Judgement) -> str:
-    """Return one word for why there is no score."""
-    problem = judgement.problem or ""
-    if was_not_asked(judgement):
-        return "budget"
-    if getattr(judgement, "abstained", False):
-        return "abstained"
-    for start, reason in _REASONS:
-        if problem.startswith(start):
-            return reason
-    if "longer than the model reads" in problem:
-        return "too_long"
-    return "unreadable" if is_unread(judgement) else "other"
 
 
 def score_row(item: RatedItem, judgement: Judgement) -> dict[str, Any]:
     """Return what is written of one judged item."""
     fields = {"score", "explanation", "criteria", "errors", "problem"}
-    fields |= {name for name in ("weighting", "notes") if getattr(judgement, name)}
+    fields |= {name for name in ("reason", "weighting", "notes") if getattr(judgement, name)}
     # What its kind of judgement adds: the members of a panel, the interval of a calibrated judge.
     fields |= set(type(judgement).model_fields) - set(Judgement.model_fields)
     plain = judgement.model_dump(mode="json", include=fields)

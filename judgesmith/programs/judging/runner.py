@@ -17,20 +17,21 @@ from weakref import WeakKeyDictionary
 
 from judgesmith.errors import InputError
 from judgesmith.programs.judging.executors import (
-    Askable,
-    Asker,
     Bindable,
+    Executor,
+    JudgeLike,
     Turns,
     calls_per_item,
     with_own_models,
 )
 from judgesmith.programs.judging.registry import family_of
-from judgesmith.programs.lm import AnyModel, BudgetSpent, ModelError, TransientModelError
+from judgesmith.programs.judging.replies import cause_of
+from judgesmith.programs.lm import AnyModel, BudgetSpent, ModelError
 from judgesmith.programs.lm.errors import speaks_of_one_item
 from judgesmith.programs.lm.limits import STOPPING
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.items import RatedItem
-from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.judgement import UNREAD, Cause, Judgement, Reason
 
 if TYPE_CHECKING:
     import dspy
@@ -74,18 +75,7 @@ COLLECTING = Collecting()
 Result = TypeVar("Result")
 
 
-def finished(coroutine: Coroutine[None, None, Result]) -> Result:
-    """Return what a coroutine comes to that never waits, without an event loop."""
-    try:
-        coroutine.send(None)
-    except StopIteration as end:
-        found: Result = end.value
-        return found
-    coroutine.close()
-    raise RuntimeError("this coroutine waits; run it in an event loop.")
-
-
-class OwnLoop:
+class SyncBridge:
     """Runs coroutines to their end, whether or not the caller is inside an event loop."""
 
     def __enter__(self) -> Self:
@@ -136,8 +126,6 @@ class OwnLoop:
 ENOUGH_UNREAD = 20
 """Judgements in a row, from a model's first one on, after which it is not bad luck."""
 
-_UNREAD = "could not be read"
-
 
 class Readable:
     """How much of what one model answered made a judgement."""
@@ -170,8 +158,9 @@ class Readable:
                 return
         raise ModelError(
             f"{self.n_unread} judgements in a row have no score, because nothing that the model "
-            f"answered could be read, for example: {self.example.rstrip('.')}. Check that the "
-            "address and the model are those of a chat model that keeps to a layout."
+            f"answered could be read, for example: {self.example.rstrip('.')}.",
+            hint="check that the "
+            "address and the model are those of a chat model that keeps to a layout.",
         )
 
     @contextmanager
@@ -188,10 +177,7 @@ class Readable:
 
 def is_unread(judgement: Judgement) -> bool:
     """Say whether there were answers behind a judgement, and nothing in them could be used."""
-    if judgement.problem is None or _scores_any(judgement):
-        return False
-    # A model that is not ours leaves no identities of its calls, only the reason.
-    return bool(judgement.calls) or _UNREAD in judgement.problem
+    return judgement.reason in UNREAD and not _scores_any(judgement)
 
 
 def _scores_any(judgement: Judgement) -> bool:
@@ -203,24 +189,15 @@ _OF_MODELS: WeakKeyDictionary[object, Readable] = WeakKeyDictionary()
 
 def readable_of(lm: dspy.LM) -> Readable:
     """Return what is known of ``lm``: it outlives a run, as the next one may ask otherwise."""
-    from judgesmith.programs.lm import stack_of
+    from judgesmith.programs.lm import lm_client_of
 
-    return _OF_MODELS.setdefault(stack_of(lm) or lm, Readable())
+    return _OF_MODELS.setdefault(lm_client_of(lm) or lm, Readable())
 
 
 Unit = TypeVar("Unit")
 
 CONCURRENCY = 32
 """Requests under way at once by default."""
-
-NOT_REACHED = "the model could not be reached"
-"""Opens the problem of an item for which the model did not answer at all."""
-
-REFUSED = "the model refused the request"
-"""Opens the problem of an item whose request the model would not take."""
-
-NOT_ASKED = "not asked: "
-"""Opens the problem of an item that the budget did not reach."""
 
 _ENOUGH_REFUSED = 20  # failed requests without one answer after which it is the set-up
 _ATTEMPTS = 2  # at each question, where the first answer cannot be read
@@ -230,11 +207,11 @@ _BATCH = 64  # results handed from the event loop to the caller at a time
 
 def was_not_asked(judgement: Judgement) -> bool:
     """Say whether the budget did not reach an item: nothing is known of it, good or bad."""
-    return (judgement.problem or "").startswith(NOT_ASKED)
+    return judgement.reason is Reason.OVER_BUDGET
 
 
 def judge_items(
-    judge: Askable | Bindable | Asker,
+    judge: JudgeLike | Bindable | Executor,
     items: Iterable[RatedItem],
     *,
     lm: AnyModel | None = None,
@@ -245,11 +222,11 @@ def judge_items(
 
     Parameters
     ----------
-    judge : Judge, CompositeJudge, SavedJudge or Asker
+    judge : Judge, CompositeJudge, SavedJudge or Executor
         A judge, or one that is already bound to a model.
     items : iterable of RatedItem
         Ratings in them are never read.
-    lm : dspy.LM, StackModel or None
+    lm : dspy.LM, ClientModel or None
         The model; None takes DSPy's current one, or the offline model where there is none.
     concurrency : int
         Requests under way at once. Those of items that were begun earlier go first.
@@ -285,7 +262,7 @@ def judge_items(
 
 
 def judge_each(
-    judge: Askable | Bindable | Asker,
+    judge: JudgeLike | Bindable | Executor,
     items: Iterable[RatedItem],
     *,
     lm: AnyModel | None = None,
@@ -333,12 +310,12 @@ def judge_each(
     """
     if concurrency < 1:
         raise InputError(f"concurrency must be 1 or more; got {concurrency}.")
-    if isinstance(judge, Asker):
+    if isinstance(judge, Executor):
         return _each(_Run(OneByOne(judge), iter(items), concurrency, ordered=ordered), progress)
     asked, lm = with_own_models(judge, lm)
     if judges_sources(asked):
         return judge_sources(asked, items, lm=lm, concurrency=concurrency, progress=progress)
-    work = OneByOne(Asker.of(asked, lm), readable_of(lm))
+    work = OneByOne(Executor.of(asked, lm), readable_of(lm))
     may_begin = beginning(calls_per_item(asked), lm)
     run = _Run(work, iter(items), concurrency, may_begin, ordered=ordered)
     return _each(run, progress)
@@ -352,12 +329,12 @@ def judges_sources(judge: object) -> bool:
 
 def beginning(n_calls: int, lm: AnyModel) -> Callable[[int], bool]:
     """Return what says, of the number of items under way, whether one more may begin."""
-    from judgesmith.programs.lm import stack_of
+    from judgesmith.programs.lm import lm_client_of
 
-    stack = stack_of(lm)
+    client = lm_client_of(lm)
 
     def may_begin(n_busy: int) -> bool:
-        left = None if stack is None or n_busy == 0 else stack.calls_left
+        left = None if client is None or n_busy == 0 else client.calls_left
         # Where nothing is left, nothing can be taken: what is not on record is refused at once.
         return left is None or left <= 0 or (n_busy + 1) * _ATTEMPTS * n_calls <= left
 
@@ -367,8 +344,8 @@ def beginning(n_calls: int, lm: AnyModel) -> Callable[[int], bool]:
 class Work(ABC, Generic[Unit, Result]):
     """What is done with each of many units that are under way at the same time."""
 
-    def __init__(self, asker: Asker, readable: Readable | None = None) -> None:
-        self.asker = asker
+    def __init__(self, executor: Executor, readable: Readable | None = None) -> None:
+        self.executor = executor
         self.readable = Readable() if readable is None else readable
 
     @abstractmethod
@@ -376,8 +353,14 @@ class Work(ABC, Generic[Unit, Result]):
         """Return what a unit comes to."""
 
     @abstractmethod
-    def undone(self, unit: Unit, problem: str) -> Result:
+    def undone(self, unit: Unit, cause: Cause) -> Result:
         """Return the result of a unit that the model could not be asked about, and why."""
+
+    def failed(self, unit: Unit, fault: BudgetSpent | ModelError) -> Result:
+        """Return the result of a unit that a fault left undone, or raise one that ends the run."""
+        if isinstance(fault, ModelError) and not speaks_of_one_item(fault):
+            raise fault
+        return self.undone(unit, cause_of(fault))
 
 
 class OneByOne(Work[RatedItem, Judgement]):
@@ -385,29 +368,13 @@ class OneByOne(Work[RatedItem, Judgement]):
 
     async def done(self, unit: RatedItem) -> Judgement:
         """Return the judgement of one item."""
-        judgement = await self.asker.judge(unit)
+        judgement = await self.executor.judge(unit)
         self.readable.add(judgement)
         return judgement
 
-    def undone(self, unit: RatedItem, problem: str) -> Judgement:
+    def undone(self, unit: RatedItem, cause: Cause) -> Judgement:
         """Return a judgement without a score."""
-        return Judgement.unscored(problem)
-
-
-async def attempted(
-    work: Work[Unit, Result], unit: Unit
-) -> tuple[Result, BudgetSpent | ModelError | None]:
-    """Return what a unit comes to, and why the model was not, or could not be, asked about it."""
-    try:
-        return await work.done(unit), None
-    except BudgetSpent as spent:
-        return work.undone(unit, f"{NOT_ASKED}{spent}"), spent
-    except TransientModelError as fault:
-        return work.undone(unit, f"{NOT_REACHED}: {fault}"), fault
-    except ModelError as fault:
-        if not speaks_of_one_item(fault):
-            raise
-        return work.undone(unit, f"{REFUSED}: {fault}"), fault
+        return Judgement.unscored(cause)
 
 
 def work_each(
@@ -427,7 +394,7 @@ def work_each(
 def _each(
     run: _Run[Unit, Result], progress: Callable[[int], None] | None
 ) -> Iterator[tuple[Unit, Result]]:
-    with STOPPING.attended(), COLLECTING.seldom(), OwnLoop() as loop:
+    with STOPPING.attended(), COLLECTING.seldom(), SyncBridge() as loop:
         try:
             while batch := loop(run.batch()):
                 if progress is not None:
@@ -500,7 +467,7 @@ class _Run(Generic[Unit, Result]):
             if not STOPPING.waits:
                 task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await self.work.asker.aclose()
+        await self.work.executor.aclose()
 
     def _start(self) -> None:
         while (
@@ -538,14 +505,17 @@ class _Run(Generic[Unit, Result]):
         self.moved = None
 
     async def _done(self, unit: Unit, number: int) -> Result:
-        with self.turns.of_row(number):
-            result, fault = await attempted(self.work, unit)
-        if fault is None:
+        try:
+            with self.turns.of_row(number):
+                result = await self.work.done(unit)
+        except (BudgetSpent, ModelError) as fault:
+            result = self.work.failed(unit, fault)
+            self.n_refused += isinstance(fault, ModelError)
+            refused = self.n_answered == 0 and self.n_refused >= _ENOUGH_REFUSED
+            if refused and isinstance(fault, ModelError):
+                raise
+        else:
             self.n_answered += 1
-        elif isinstance(fault, ModelError):
-            self.n_refused += 1
-            if self.n_answered == 0 and self.n_refused >= _ENOUGH_REFUSED:
-                raise fault
         return result
 
 
@@ -554,7 +524,7 @@ Group = tuple[int, ...]
 
 
 def judge_sources(
-    judge: Askable | Bindable,
+    judge: JudgeLike | Bindable,
     items: Iterable[RatedItem],
     *,
     lm: dspy.LM,
@@ -565,7 +535,7 @@ def judge_sources(
     assert not isinstance(judge, Bindable)
     given = list(items)
     groups = sources_of(given)
-    work = Sources(judge, Asker.of(judge, lm), given)
+    work = Sources(judge, Executor.of(judge, lm), given)
     work.readable = readable_of(lm)
     family = family_of(judge.protocol.judge)
     # The largest source decides, because what begins next is not known.
@@ -603,8 +573,8 @@ def sources_of(items: Sequence[RatedItem]) -> list[Group]:
 class Sources(Work[Group, list[Judgement]]):
     """Sources, all items of each judged together."""
 
-    def __init__(self, judge: Askable, asker: Asker, items: Sequence[RatedItem]) -> None:
-        super().__init__(asker)
+    def __init__(self, judge: JudgeLike, executor: Executor, items: Sequence[RatedItem]) -> None:
+        super().__init__(executor)
         self._protocol = judge.protocol
         self._family = family_of(judge.protocol.judge)
         self._items = items
@@ -618,11 +588,11 @@ class Sources(Work[Group, list[Judgement]]):
             context=first.context,
             responses=[self._items[place].response for place in unit],
         )
-        found = await self.asker.taken(steps)
+        found = await self.executor.taken(steps)
         for judgement in found:
             self.readable.add(judgement)
         return found
 
-    def undone(self, unit: Group, problem: str) -> list[Judgement]:
+    def undone(self, unit: Group, cause: Cause) -> list[Judgement]:
         """Return judgements without scores."""
-        return [Judgement.unscored(problem) for _ in unit]
+        return [Judgement.unscored(cause) for _ in unit]

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeVar
 
 from judgesmith.errors import InputError
 from judgesmith.programs.features import FEATURE_INDEX, FeatureVector, lexical_features
+from judgesmith.programs.judging.answers import LEFT_OUT
 from judgesmith.programs.judging.logprobs import (
     OVERALL,
     AnswerProbabilities,
@@ -18,19 +19,19 @@ from judgesmith.programs.judging.logprobs import (
 )
 from judgesmith.programs.judging.program import (
     AnySteps,
-    Ask,
     Calls,
+    ModelReply,
     ProbabilitiesOf,
-    Reply,
+    PromptRequest,
     Steps,
     asked,
-    together,
+    gather,
 )
-from judgesmith.programs.judging.prompts import LEFT_OUT, TEXTS, Kind, QuestionForm
-from judgesmith.signatures.config import ActiveCriticConfig, Aggregation, JudgeConfig
-from judgesmith.signatures.judgement import CriterionScore, Judgement
+from judgesmith.programs.judging.prompts import QuestionForm
+from judgesmith.signatures.config import Aggregation, JudgeConfig
+from judgesmith.signatures.judgement import Cause, CriterionScore, Judgement, Reason
 from judgesmith.signatures.rubric import Criterion, Rubric
-from judgesmith.signatures.scale import PERCENT, Scale, level_of, levels_of, percent_of
+from judgesmith.signatures.scale import PERCENT, Scale, levels_of, percent_of
 
 
 def aggregate(
@@ -50,7 +51,8 @@ def aggregate(
         else:
             score = aggregation.apply([term(name) for name in aggregation.terms])
     except ValueError as fault:
-        return judgement.model_copy(update={"score": None, "problem": str(fault)})
+        missing = {"score": None, "problem": str(fault), "reason": Reason.UNREADABLE}
+        return judgement.model_copy(update=missing)
     return judgement.model_copy(update={"score": score})
 
 
@@ -60,8 +62,9 @@ def check_terms(aggregation: Aggregation) -> None:
     unknown = [name for kind, _, name in parts if kind == "lexical" and name not in FEATURE_INDEX]
     if unknown:
         raise InputError(
-            f"the aggregation weighs lexical features that this version of judgesmith does not "
-            f"count: {', '.join(unknown)}. Compile the judge again."
+            "the aggregation weighs lexical features that this version of judgesmith does not "
+            f"count: {', '.join(unknown)}.",
+            hint="compile the judge again.",
         )
 
 
@@ -114,7 +117,8 @@ def sampled_steps(
         except UnicodeEncodeError:
             return Judgement.unscored(
                 f"the {name} holds half of a character (a lone surrogate), which no model can "
-                "receive"
+                "receive",
+                reason=Reason.UNSUITABLE,
             )
     texts: dict[str, Text] = {"source": source, "context": context, "response": response}
     levels = levels_of(protocol.answers) if protocol.weighting == "probabilities" else {}
@@ -123,21 +127,16 @@ def sampled_steps(
         for sample in range(protocol.samples)
     ]
     alone = len(samples) if enough is None else 1
-    found = yield from together([_weighed_once(protocol, once, one) for one in samples[:alone]])
+    found = yield from gather([once(one) for one in samples[:alone]])
     if enough is not None and not enough():
-        others = [_weighed_once(protocol, once, one) for one in samples[alone:]]
-        found += yield from together(others)
+        found += yield from gather([once(one) for one in samples[alone:]])
+    if levels:
+        drawn = zip(found, samples, strict=False)  # one sample may have been enough
+        found = [weighed(one, of.probabilities, protocol.answers) for one, of in drawn]
     calls = tuple(call for one in samples for call in one.calls.made)
     asks_whole = any(OVERALL in one.asked_about for one in samples)
     judgement = reduced(found, calls, protocol.reduction, asks_whole=asks_whole)
     return aggregate(protocol.aggregation, judgement, source, context, response)
-
-
-def _weighed_once(protocol: JudgeConfig, once: Callable[[Asking], Once], asking: Asking) -> Once:
-    judgement = yield from once(asking)
-    if asking.levels:
-        judgement = weighed(judgement, asking.probabilities, protocol.answers)
-    return judgement
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +159,7 @@ class Asking:
         about: str = OVERALL,
         records: Sequence[str] = (),
         **more: str,
-    ) -> Generator[Ask, Reply, Value | str]:
+    ) -> Generator[PromptRequest, ModelReply, Value | Cause]:
         """Ask one question for scores, and once more where the answer is of no use."""
         wanted = None
         if self.levels:
@@ -170,7 +169,9 @@ class Asking:
         if not records:
             self.asked_about.add(about)
         inputs = {**self.texts, **more}
-        ask = Ask(predictor=question, inputs=inputs, sample=self.sample, probabilities=wanted)
+        ask = PromptRequest(
+            predictor=question, inputs=inputs, sample=self.sample, probabilities=wanted
+        )
 
         def reading(fields: Mapping[str, Any]) -> Value:
             value = read(fields)
@@ -183,7 +184,7 @@ class Asking:
     def each(self, courses: Sequence[Callable[[Asking], AnySteps[Value]]]) -> AnySteps[list[Value]]:
         """Take courses of questions side by side, and remember their calls course by course."""
         parts = [replace(self, calls=Calls()) for _ in courses]
-        found = yield from together(
+        found = yield from gather(
             [course(part) for course, part in zip(courses, parts, strict=True)]
         )
         for part in parts:
@@ -293,72 +294,9 @@ def one_of(scores: Sequence[float], reduction: Reduction) -> float:
     return fmean(multimode(scores) if reduction == "mode" else scores)
 
 
-def question_names(protocol: ActiveCriticConfig) -> tuple[str, ...]:
-    """Return the names of the judge's questions, in the order in which they are asked."""
-    if protocol.variant != "fine":
-        return ("grade",) if protocol.variant == "vanilla" else ("rate",)
-    last = ("overall",) if protocol.overall == "asked" else ()
-    return (*assessing_names(protocol), *last)
-
-
-def assessing_names(protocol: ActiveCriticConfig) -> tuple[str, ...]:
-    """Return the names of the questions that score criteria: one in all, or one for each."""
-    if protocol.variant != "fine":
-        return ()
-    if protocol.criteria_calls == "joint":
-        return ("assess",)
-    return tuple(f"assess_{place}" for place in range(1, len(protocol.rubric.criteria) + 1))
-
-
-def critic_forms(protocol: ActiveCriticConfig) -> dict[str, QuestionForm]:
-    """Return what each question of the judge must show and how it is read, in order."""
-    return {name: _FORMS.get(name, QuestionForm()) for name in question_names(protocol)}
-
-
-_ASSESSED: tuple[Kind, ...] = (
-    "assessments",
-    "assessments, score first",
-    "assessments, score only",
-)
-_FORMS = {
-    "assess": QuestionForm(outputs=tuple({"assessments": kind} for kind in _ASSESSED)),
-    "overall": QuestionForm(texts=(*TEXTS, "assessments")),
-}
-
-
-def fixed_inputs(protocol: ActiveCriticConfig, question: str) -> dict[str, str]:
-    """Return the inputs of a question that are the same for every item, by field."""
-    if question == "grade":
-        return {}
-    rubric = protocol.rubric
-    fixed = {"task": rubric.task} if rubric.task else {}
-    if question in ("rate", "assess"):
-        fixed["criteria"] = criteria_text(rubric, protocol.answers)
-    elif question.startswith("assess_"):
-        fixed["criterion"] = _criterion_line(
-            rubric.criteria[int(question[7:]) - 1], protocol.answers
-        )
-    return fixed
-
-
 def criteria_text(rubric: Rubric, answers: Scale = PERCENT) -> str:
     """Return the criteria as the model reads them, one per line."""
     return "\n".join(_criterion_line(one, answers) for one in rubric.criteria)
-
-
-def assessments_text(criteria: Mapping[str, CriterionScore], answers: Scale = PERCENT) -> str:
-    """Return scores and explanations as the overall question shows them, one line each."""
-    return "\n".join(
-        f"- {name}: no score."
-        if one.score is None
-        else f"- {name}: {_written(one.score, answers)}. {_one_line(one.explanation)}".rstrip()
-        for name, one in criteria.items()
-    )
-
-
-def _written(percent: float, answers: Scale) -> str:
-    level = level_of(percent, answers)
-    return level if isinstance(level, str) else f"{level:g}"
 
 
 def _criterion_line(criterion: Criterion, answers: Scale) -> str:
@@ -372,8 +310,8 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-Answer = CriterionScore | str
-"""A score, or the sentence that says why there is none."""
+Answer = CriterionScore | Cause
+"""A score, or why there is none."""
 
 
 def whole_or_each(
@@ -443,7 +381,7 @@ def each_scored(
 
 def of_the_whole(answer: Answer) -> Judgement:
     """Return the judgement that one score of the whole makes."""
-    if isinstance(answer, str):
+    if isinstance(answer, Cause):
         return Judgement.unscored(answer)
     return Judgement(score=answer.score, raw=answer.score, explanation=answer.explanation)
 
@@ -451,14 +389,12 @@ def of_the_whole(answer: Answer) -> Judgement:
 def of_criteria(answers: Mapping[str, Answer], *, some: str = "have none") -> Judgement:
     """Return the judgement that scores of all criteria make: their mean, if none is missing."""
     criteria = {
-        name: CriterionScore(score=None, explanation=f"no score: {one}")
-        if isinstance(one, str)
-        else one
+        name: CriterionScore.unscored(one) if isinstance(one, Cause) else one
         for name, one in answers.items()
     }
-    problems = [f"{name}: {one}" for name, one in answers.items() if isinstance(one, str)]
-    if problems:
-        reason = f"the score is the mean of the criteria, of which some {some}: {problems[0]}"
-        return Judgement.unscored(reason, criteria=criteria)
+    causes = {name: one for name, one in answers.items() if isinstance(one, Cause)}
+    for name, first in causes.items():
+        why = f"the score is the mean of the criteria, of which some {some}: {name}: {first}"
+        return Judgement.unscored(why, reason=first.reason, criteria=criteria)
     score = fmean(one.score for one in criteria.values() if one.score is not None)
     return Judgement(score=score, raw=score, criteria=criteria)

@@ -1,8 +1,8 @@
-"""One stack under every model call: budget, ledger, rate limit and retry, engine."""
+"""One client under every model call: budget, ledger, rate limit and retry, engine."""
 
 from judgesmith.programs.lm.budget import Budget, Price, Spent, Usage, price_of, prices_date
-from judgesmith.programs.lm.cache.store import Ledger
-from judgesmith.programs.lm.client import Stack
+from judgesmith.programs.lm.cache.store import ResponseCache
+from judgesmith.programs.lm.client import LMClient
 from judgesmith.programs.lm.errors import (
     BudgetSpent,
     ContextWindowExceeded,
@@ -12,12 +12,12 @@ from judgesmith.programs.lm.errors import (
 )
 from judgesmith.programs.lm.factory import (
     AnyModel,
-    StackModel,
+    ClientModel,
+    client_model,
     engine_for,
+    lm_client_of,
     model,
     request_settings,
-    stack_model,
-    stack_of,
 )
 from judgesmith.programs.lm.limits import Limits, Retry
 from judgesmith.programs.lm.records import (
@@ -27,7 +27,7 @@ from judgesmith.programs.lm.records import (
     ModelRequest,
     Prefix,
     PureEngine,
-    Settings,
+    SamplingSettings,
     TokenLogprob,
     request_identity,
     sampling,
@@ -37,9 +37,10 @@ __all__ = [
     "AnyModel",
     "Budget",
     "BudgetSpent",
+    "ClientModel",
     "ContextWindowExceeded",
     "Engine",
-    "Ledger",
+    "LMClient",
     "LedgerError",
     "Limits",
     "Message",
@@ -49,21 +50,20 @@ __all__ = [
     "Prefix",
     "Price",
     "PureEngine",
+    "ResponseCache",
     "Retry",
-    "Settings",
+    "SamplingSettings",
     "Spent",
-    "Stack",
-    "StackModel",
     "TokenLogprob",
     "TransientModelError",
     "Usage",
+    "client_model",
     "engine_for",
+    "lm_client_of",
     "model",
     "price_of",
     "prices_date",
     "request_identity",
     "request_settings",
     "sampling",
-    "stack_model",
-    "stack_of",
 ]

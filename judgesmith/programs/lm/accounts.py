@@ -11,7 +11,7 @@ from typing import Any
 
 from judgesmith.programs.lm.budget import UNSEEN_OUTPUT, Budget, Meter, Price, Spent, check
 from judgesmith.programs.lm.cache.records import Claim, Granted, Record, Settle, Withdraw, Write
-from judgesmith.programs.lm.cache.store import Flights, Ledger
+from judgesmith.programs.lm.cache.store import Flights, ResponseCache
 from judgesmith.programs.lm.errors import BudgetSpent
 from judgesmith.programs.lm.records import ModelAnswer, ModelRequest
 
@@ -19,7 +19,7 @@ _AROUND_ALL, _AROUND_EACH = 128, 16  # tokens that servers put around a prompt a
 
 
 class Reservations:
-    """Sums of tokens and dollars for the requests of one stack."""
+    """Sums of tokens and dollars for the requests of one client."""
 
     def __init__(self, meter: Meter, price: Price | None, budget: Budget) -> None:
         self._meter = meter
@@ -218,7 +218,7 @@ class Accounts:
     """Counts and claims of one run, over the store that all processes of the run share."""
 
     def __init__(
-        self, store: Ledger | Unrecorded, run_id: str, budget: Budget, price: Price | None
+        self, store: ResponseCache | Unrecorded, run_id: str, budget: Budget, price: Price | None
     ) -> None:
         self.meter = Meter(priced=price is not None)
         self.sums = Reservations(self.meter, price, budget)

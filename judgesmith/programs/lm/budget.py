@@ -223,7 +223,7 @@ def _refuse(ceiling: str, what: str, spent: Spent) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What went through one stack since it was made.
+    """What went through one client since it was made.
 
     Attributes
     ----------
@@ -239,6 +239,8 @@ class Usage:
         Requests sent again after a fault.
     seconds : float
         Sum of the time that answers took, over all requests in flight at once.
+    renewals : int
+        Answers to questions whose answer on record could not be read.
     """
 
     calls: int = 0
@@ -248,6 +250,7 @@ class Usage:
     cost_usd: float | None = 0.0
     retries: int = 0
     seconds: float = 0.0
+    renewals: int = 0
 
 
 class Meter:
@@ -257,6 +260,7 @@ class Meter:
         self._lock = threading.Lock()
         self._priced = priced
         self._calls = self._hits = self._input = self._output = self._retries = 0
+        self._renewals = 0
         self._cost = self._seconds = 0.0
         # Tokens per character seen so far, started with the usual one per four so that the first
         # request has an estimate; the start weighs as much as one long message.
@@ -268,6 +272,11 @@ class Meter:
         """Count an answer that needed no request."""
         with self._lock:
             self._hits += 1
+
+    def renewed(self) -> None:
+        """Count an answer that was had anew, as the one on record could not be read."""
+        with self._lock:
+            self._renewals += 1
 
     def sent(self, *, again: bool) -> None:
         """Count a request that is about to be sent."""
@@ -315,4 +324,5 @@ class Meter:
                 cost_usd=self._cost if self._priced else None,
                 retries=self._retries,
                 seconds=self._seconds,
+                renewals=self._renewals,
             )

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
+from typing import Protocol
 
 from judgesmith.errors import InputError
 from judgesmith.programs.lm.accounts import Accounts, Unrecorded
 from judgesmith.programs.lm.budget import Budget, Price, Spent, Usage
 from judgesmith.programs.lm.cache.cassettes import Tape
 from judgesmith.programs.lm.cache.records import Claim, Close, Granted, Held, Record, Settle, Turn
-from judgesmith.programs.lm.cache.store import Abandoned, Ledger
+from judgesmith.programs.lm.cache.store import Abandoned, ResponseCache
 from judgesmith.programs.lm.errors import BudgetSpent, ModelError, TransientModelError, unscoring
 from judgesmith.programs.lm.limits import AHEAD, STOPPING, Limits, Retry
 from judgesmith.programs.lm.records import (
@@ -38,7 +39,7 @@ class Sender:
         self,
         engine: Engine,
         *,
-        store: Ledger | Unrecorded,
+        store: ResponseCache | Unrecorded,
         accounts: Accounts,
         limits: Limits | None,
         retry: Retry,
@@ -222,7 +223,10 @@ class Sender:
         try:
             began = time.perf_counter()
             try:
-                answer = await waiting.send(self.engine, request)
+                if waiting is SUSPENDING:
+                    answer = await self.engine.complete(request)
+                else:
+                    answer = self.engine.complete_sync(request)
             except ModelError as fault:
                 open_yet = False
                 # A reply that is an error costs nothing.
@@ -245,11 +249,50 @@ class Sender:
                 self._store.perform(settled(None, claim.tokens, claim.usd))
 
 
+class Computer:
+    """Computes the answers of a model that is a function."""
+
+    def __init__(
+        self, engine: PureEngine, *, store: ResponseCache | Unrecorded, accounts: Accounts
+    ) -> None:
+        self._engine = engine
+        self._store = store
+        self._accounts = accounts
+
+    async def answer(self, identity: bytes, request: ModelRequest, waiting: Waiting) -> ModelAnswer:
+        """Compute an answer and put it on record in one step, since nothing can be lost."""
+        STOPPING.check()
+        answer = self._engine.answer(request)
+        tokens, usd = self._accounts.sums.cost(request, answer)
+        number = self._store.model(request.model, self._engine.endpoint)
+        write = Record(
+            claim=self._accounts.claim(identity, tokens=tokens, usd=usd),
+            model=number,
+            answer=answer,
+        )
+        kept: ModelAnswer = await waiting.perform(self._store, write)
+        meter = self._accounts.meter
+        if kept.from_ledger:
+            meter.hit()
+        else:
+            meter.sent(again=False)
+            meter.answered(request.n_characters, kept, usd=usd)
+        return kept
+
+
+class AnySender(Protocol):
+    """Where the answers that are not on record come from."""
+
+    async def answer(self, identity: bytes, request: ModelRequest, waiting: Waiting) -> ModelAnswer:
+        """Return the answer to a request, or raise why there is none."""
+        ...
+
+
 _ROUND = 10**9  # sample numbers of one round end before those of the next begin
-_rounds: "ContextVar[Mapping[Stack, int]]" = ContextVar("judgesmith_rounds")
+_rounds: "ContextVar[Mapping[LMClient, int]]" = ContextVar("judgesmith_rounds")
 
 
-class Stack:
+class LMClient:
     """Budget, ledger, rate limit, retry and engine, in this order, under every call.
 
     Safe to share between threads and event loops. A committed answer is never asked for again;
@@ -277,6 +320,8 @@ class Stack:
         Seeds the jitter of retries.
     tape : Tape or None
         Notes what became of every request, and plays those that failed when it was recorded.
+    sender : object or None
+        Where answers that are not on record come from; None asks ``engine``.
 
     Attributes
     ----------
@@ -296,10 +341,10 @@ class Stack:
     ...     endpoint = "echo"
     ...     def answer(self, request):
     ...         return ModelAnswer(text=request.user, input_tokens=1, output_tokens=1)
-    >>> stack = Stack(Echo())
-    >>> stack.complete_sync(ModelRequest(model="echo", prefix=Prefix(), user="Hello")).text
+    >>> client = LMClient(Echo())
+    >>> client.complete_sync(ModelRequest(model="echo", prefix=Prefix(), user="Hello")).text
     'Hello'
-    >>> stack.usage.calls
+    >>> client.usage.calls
     1
     """
 
@@ -307,7 +352,7 @@ class Stack:
         self,
         engine: Engine | PureEngine,
         *,
-        ledger: Ledger | None = None,
+        ledger: ResponseCache | None = None,
         budget: Budget | None = None,
         limits: Limits | None = None,
         retry: Retry | None = None,
@@ -315,6 +360,7 @@ class Stack:
         run_id: str | None = None,
         seed: int = 0,
         tape: Tape | None = None,
+        sender: AnySender | None = None,
     ) -> None:
         self.engine = engine
         self.tape = tape
@@ -326,17 +372,19 @@ class Stack:
         self.run_id = uuid.uuid4().hex if run_id is None else run_id
         if self.budget.max_usd is not None and price is None:
             raise InputError(
-                "max_usd needs a price, and none is known for this model; give one as "
-                "--price IN,OUT (price=Price(...)), in dollars per million tokens."
+                "max_usd needs a price, and none is known for this model.",
+                hint="give one as "
+                "--price IN,OUT (price=Price(...)), in dollars per million tokens.",
             )
-        self._store: Ledger | Unrecorded = Unrecorded() if ledger is None else ledger
+        self._store: ResponseCache | Unrecorded = Unrecorded() if ledger is None else ledger
         self._accounts = Accounts(self._store, self.run_id, self.budget, price)
         self._meter = self._accounts.meter
         self._sums = self._accounts.sums
-        self._pure: PureEngine | None = None
-        self._sender: Sender | None = None
-        if isinstance(engine, PureEngine):
-            self._pure = engine
+        self._sender: AnySender
+        if sender is not None:
+            self._sender = sender
+        elif isinstance(engine, PureEngine):
+            self._sender = Computer(engine, store=self._store, accounts=self._accounts)
         else:
             self._sender = Sender(
                 engine,
@@ -350,14 +398,18 @@ class Stack:
         self.refused_logprobs = ""
         self._refused = False
 
-    def __deepcopy__(self, memo: object) -> "Stack":
+    def __deepcopy__(self, memo: object) -> "LMClient":
         # Copies of a program share the accounts, or a budget could be had twice.
         return self
 
     # -- asking ----------------------------------------------------------------------------
 
     async def complete(
-        self, request: ModelRequest, *, identity: bytes | None = None
+        self,
+        request: ModelRequest,
+        *,
+        identity: bytes | None = None,
+        waiting: Waiting = SUSPENDING,
     ) -> ModelAnswer:
         """Return the answer to ``request``, from the ledger if it is there.
 
@@ -367,6 +419,8 @@ class Stack:
             What is asked.
         identity : bytes or None
             What ``identity`` returns for it, where the caller has it already.
+        waiting : Waiting
+            How to wait for what takes time: as a coroutine, or as a thread.
 
         Raises
         ------
@@ -381,11 +435,35 @@ class Stack:
         Stopped
             If the process was asked to stop before the request was sent.
         """
-        return await self._ask(request, SUSPENDING, identity)
+        if request.continuation is not None and not getattr(self.engine, "scores_texts", False):
+            raise unscoring(request.model, "there is no such call for models of this kind")
+        if identity is None:
+            identity = self.identity(request)
+        request = self._of_round(request)
+        answer = await waiting.found(self._store, identity)
+        if answer is not None:
+            self._meter.hit()
+        elif self.tape is not None and (fault := self.tape.fault(identity)) is not None:
+            raise fault
+        else:
+            try:
+                answer = await self._sender.answer(identity, request, waiting)
+            except (ModelError, BudgetSpent) as fault:
+                self._refused = self._refused or isinstance(fault, BudgetSpent)
+                if self.tape is not None:
+                    self.tape.failed(identity, fault, model=request.model, endpoint=self.endpoint)
+                raise
+        if request.attempt:
+            self._meter.renewed()
+        if self.tape is not None:
+            self.tape.heard(identity)
+        if answer.adaptations:
+            self._adaptations.update(dict.fromkeys(answer.adaptations))
+        return answer
 
     def complete_sync(self, request: ModelRequest) -> ModelAnswer:
         """Do the same as ``complete`` for a caller without an event loop."""
-        return driven(self._ask(request, BLOCKING, None))
+        return driven(self.complete(request, waiting=BLOCKING))
 
     @property
     def endpoint(self) -> str:
@@ -402,13 +480,13 @@ class Stack:
 
         An event loop that ends without this leaves its connections to the garbage collector.
         """
-        if self._sender is not None:
-            await self._sender.engine.aclose()
+        if not isinstance(self.engine, PureEngine):
+            await self.engine.aclose()
 
     def close(self) -> None:
         """Close the connections of synchronous calls, when none is in flight."""
-        if self._sender is not None:
-            self._sender.engine.close()
+        if not isinstance(self.engine, PureEngine):
+            self.engine.close()
 
     def lookup(self, request: ModelRequest) -> ModelAnswer | None:
         """Return the answer on record, or None; nothing is sent or counted."""
@@ -430,7 +508,7 @@ class Stack:
     def in_round(self, number: int) -> Iterator[None]:
         """Ask everything anew in a ``with`` block, as other samples than in any other round.
 
-        Only the block asks so: other threads and tasks that share the stack do not.
+        Only the block asks so: other threads and tasks that share the client do not.
 
         Parameters
         ----------
@@ -481,7 +559,7 @@ class Stack:
 
     @property
     def usage(self) -> Usage:
-        """What went through this stack since it was made."""
+        """What went through this client since it was made."""
         return self._meter.usage
 
     @property
@@ -514,60 +592,3 @@ class Stack:
     def adaptations(self) -> tuple[str, ...]:
         """Settings that were dropped or sent another way, each said once."""
         return tuple(self._adaptations)
-
-    # -- the way of one request ------------------------------------------------------------
-
-    async def _ask(
-        self, request: ModelRequest, waiting: Waiting, identity: bytes | None
-    ) -> ModelAnswer:
-        if request.continuation is not None and not getattr(self.engine, "scores_texts", False):
-            raise unscoring(request.model, "there is no such call for models of this kind")
-        if identity is None:
-            identity = self.identity(request)
-        request = self._of_round(request)
-        answer = await waiting.found(self._store, identity)
-        if answer is not None:
-            self._meter.hit()
-        elif self.tape is not None and (fault := self.tape.fault(identity)) is not None:
-            raise fault
-        else:
-            answer = await self._had(identity, request, waiting)
-        if self.tape is not None:
-            self.tape.heard(identity)
-        if answer.adaptations:
-            self._adaptations.update(dict.fromkeys(answer.adaptations))
-        return answer
-
-    async def _had(self, identity: bytes, request: ModelRequest, waiting: Waiting) -> ModelAnswer:
-        """Have an answer that is not on record, and note it where none can be had."""
-        try:
-            if self._sender is not None:
-                return await self._sender.answer(identity, request, waiting)
-            assert self._pure is not None
-            return await self._work_out(self._pure, identity, request, waiting)
-        except (ModelError, BudgetSpent) as fault:
-            self._refused = self._refused or isinstance(fault, BudgetSpent)
-            if self.tape is not None:
-                self.tape.failed(identity, fault, model=request.model, endpoint=self.endpoint)
-            raise
-
-    async def _work_out(
-        self, engine: PureEngine, identity: bytes, request: ModelRequest, waiting: Waiting
-    ) -> ModelAnswer:
-        """Compute an answer and put it on record in one step, since nothing can be lost."""
-        STOPPING.check()
-        answer = engine.answer(request)
-        tokens, usd = self._sums.cost(request, answer)
-        number = self._store.model(request.model, engine.endpoint)
-        write = Record(
-            claim=self._accounts.claim(identity, tokens=tokens, usd=usd),
-            model=number,
-            answer=answer,
-        )
-        kept: ModelAnswer = await waiting.perform(self._store, write)
-        if kept.from_ledger:
-            self._meter.hit()
-        else:
-            self._meter.sent(again=False)
-            self._meter.answered(request.n_characters, kept, usd=usd)
-        return kept

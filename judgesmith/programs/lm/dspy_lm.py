@@ -14,7 +14,7 @@ from dspy._vendor.lm15.serde import request_from_dict, response_from_dict
 from dspy.utils.exceptions import ContextWindowExceededError, LMError
 
 from judgesmith.errors import InputError
-from judgesmith.programs.lm.client import Stack
+from judgesmith.programs.lm.client import LMClient
 from judgesmith.programs.lm.errors import (
     BudgetSpent,
     ContextWindowExceeded,
@@ -154,16 +154,18 @@ def hearing() -> Iterator[_Heard]:
         _heard.reset(token)
 
 
-class StackLM(dspy.LM):
-    """A model whose calls go through a stack."""
+class ClientLM(dspy.LM):
+    """A model whose calls go through a client."""
 
     @classmethod
-    def over(cls, stack: Stack, name: str, *, recipe: Mapping[str, Any], **settings: Any) -> Self:
-        """Return a model called ``name`` over ``stack``, which ``recipe`` can make again."""
+    def over(
+        cls, client: LMClient, name: str, *, recipe: Mapping[str, Any], **settings: Any
+    ) -> Self:
+        """Return a model called ``name`` over ``client``, which ``recipe`` can make again."""
         shared = {"cache": False, "num_retries": 0, **settings}
         engines = {
-            "engine": StackEngine(stack, recipe),
-            "async_engine": AsyncStackEngine(stack, recipe),
+            "engine": ClientEngine(client, recipe),
+            "async_engine": AsyncClientEngine(client, recipe),
         }
         try:
             return cls(name, **engines, **shared)
@@ -198,8 +200,8 @@ class StackLM(dspy.LM):
 class _Face:
     """What both engines of a model share."""
 
-    def __init__(self, stack: Stack, recipe: Mapping[str, Any]) -> None:
-        self.stack = stack
+    def __init__(self, client: LMClient, recipe: Mapping[str, Any]) -> None:
+        self.client = client
         self.recipe = dict(recipe)
 
     def dump_state(self) -> dict[str, Any]:
@@ -208,13 +210,13 @@ class _Face:
 
     @classmethod
     def load_state(cls, state: Mapping[str, Any]) -> Self:
-        """Return a face of the stack that ``state`` describes, with no budget."""
-        return cls(_stack_like(state), state)
+        """Return a face of the client that ``state`` describes, with no budget."""
+        return cls(_client_like(state), state)
 
     def _handed_on(self, asked: ModelRequest, answer: ModelAnswer, model: str) -> lm15.Response:
         answers = _heard.get()
         if answers is not None:
-            answers.append((self.stack.identity(asked).hex(), answer))
+            answers.append((self.client.identity(asked).hex(), answer))
         return answer_to_dspy(answer, model)
 
     def __deepcopy__(self, memo: object) -> Self:
@@ -224,27 +226,27 @@ class _Face:
         return type(self).load_state, (self.dump_state(),)
 
 
-class StackEngine(_Face):
+class ClientEngine(_Face):
     """The synchronous engine of a model."""
 
     def complete(self, request: lm15.Request) -> lm15.Response:
         """Answer one request of DSPy's."""
         asked = request_from_dspy(request, sample=_sample())
         try:
-            answer = self.stack.complete_sync(asked)
+            answer = self.client.complete_sync(asked)
         except (ModelError, BudgetSpent, LedgerError, Stopped, InputError) as fault:
             raise seen_by_dspy(fault) from None
         return self._handed_on(asked, answer, request.model)
 
 
-class AsyncStackEngine(_Face):
+class AsyncClientEngine(_Face):
     """The asynchronous engine of a model."""
 
     async def complete(self, request: lm15.Request) -> lm15.Response:
         """Answer one request of DSPy's."""
         asked = request_from_dspy(request, sample=_sample())
         try:
-            answer = await self.stack.complete(asked)
+            answer = await self.client.complete(asked)
         except (ModelError, BudgetSpent, LedgerError, Stopped, InputError) as fault:
             raise seen_by_dspy(fault) from None
         return self._handed_on(asked, answer, request.model)
@@ -255,20 +257,20 @@ def _sample() -> int:
     return sample_number.get() if numbers is None else next(numbers)
 
 
-_made_again: "weakref.WeakValueDictionary[str, Stack]" = weakref.WeakValueDictionary()
+_made_again: "weakref.WeakValueDictionary[str, LMClient]" = weakref.WeakValueDictionary()
 
 
-def _stack_like(recipe: Mapping[str, Any]) -> Stack:
-    """Return the stack for ``recipe``; the two engines of a loaded model find the same one."""
-    from judgesmith.programs.lm.factory import stack_model
+def _client_like(recipe: Mapping[str, Any]) -> LMClient:
+    """Return the client for ``recipe``; the two engines of a loaded model find the same one."""
+    from judgesmith.programs.lm.factory import client_model
 
     key = json.dumps(recipe, sort_keys=True)
-    stack = _made_again.get(key)
-    if stack is None:
+    client = _made_again.get(key)
+    if client is None:
         price = recipe.get("price")
-        stack = stack_model(**{**recipe, "price": tuple(price) if price else None}).stack
-        _made_again[key] = stack
-    return stack
+        client = client_model(**{**recipe, "price": tuple(price) if price else None}).client
+        _made_again[key] = client
+    return client
 
 
 # -- errors --------------------------------------------------------------------------------

@@ -358,13 +358,15 @@ class NativeEngine:
             # It would take them for a part of the host or of the path.
             raise InputError(
                 "this address comes with a user, a password or a query, which the client cannot "
-                f"send; leave them out, and set {self._key_variable} in the environment."
+                "send.",
+                hint=f"leave them out, and set {self._key_variable} in the environment.",
             )
         key = os.environ.get(self._key_variable)
         if key and not (key.isascii() and key.isprintable()):
             raise InputError(
                 f"the key in {self._key_variable} holds characters that no key has, such as line "
-                "ends; set it again."
+                "ends.",
+                hint="set it again.",
             )
         providers: tuple[Any, ...] = ()
         api_keys = {self._provider: key} if key else None

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from typing import ClassVar, TypeGuard
 from urllib.parse import quote, urlsplit, urlunsplit
 
 from judgesmith.errors import JudgesmithError
+from judgesmith.signatures.judgement import Reason
 
 # Servers like to quote the key they refuse, whole or with stars in the middle, and proxies
 # the headers and the address of the request.
@@ -76,8 +78,10 @@ class ModelError(JudgesmithError):
         HTTP status of the reply, where there was one.
     """
 
-    def __init__(self, message: str, *, status: int | None = None) -> None:
-        super().__init__(message)
+    reason: ClassVar[Reason] = Reason.REFUSED
+
+    def __init__(self, message: str, *, status: int | None = None, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
         self.status = status
 
 
@@ -89,6 +93,8 @@ class TransientModelError(ModelError):
     retry_after : float or None
         Seconds that the server asked to wait.
     """
+
+    reason = Reason.UNREACHABLE
 
     def __init__(
         self, message: str, *, status: int | None = None, retry_after: float | None = None
@@ -115,7 +121,7 @@ class TransientModelError(ModelError):
 _SET_UP = (401, 402, 403, 404, 405, 407)  # any other 4xx speaks of one request alone
 
 
-def speaks_of_one_item(fault: BaseException) -> bool:
+def speaks_of_one_item(fault: BaseException) -> TypeGuard[ModelError]:
     """Say whether a fault leaves other requests their chance, rather than end the run."""
     if isinstance(fault, TransientModelError):
         return True
@@ -125,6 +131,8 @@ def speaks_of_one_item(fault: BaseException) -> bool:
 
 class ContextWindowExceeded(ModelError):  # noqa: N818 - the name says what happened, like BudgetSpent
     """The request is longer than the model can read; the item stays unscored for that reason."""
+
+    reason = Reason.TOO_LONG
 
 
 def unscoring(model: str, why: str) -> ModelError:
@@ -156,6 +164,8 @@ class BudgetSpent(JudgesmithError):  # noqa: N818 - an expected end of a run, no
     minutes : float
         How long the run has been at work.
     """
+
+    reason: ClassVar[Reason] = Reason.OVER_BUDGET
 
     def __init__(
         self, message: str, *, ceiling: str, calls: int, tokens: int, usd: float, minutes: float

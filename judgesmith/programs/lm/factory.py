@@ -16,11 +16,17 @@ from judgesmith.errors import InputError
 from judgesmith.front_door import at
 from judgesmith.programs.lm.budget import Budget, Price, price_of
 from judgesmith.programs.lm.cache.cassettes import Tape
-from judgesmith.programs.lm.cache.store import Ledger
-from judgesmith.programs.lm.client import Stack
+from judgesmith.programs.lm.cache.store import ResponseCache
+from judgesmith.programs.lm.client import LMClient
 from judgesmith.programs.lm.errors import BudgetSpent, redacted
 from judgesmith.programs.lm.limits import Limits, Retry
-from judgesmith.programs.lm.records import Engine, ModelAnswer, ModelRequest, PureEngine, Settings
+from judgesmith.programs.lm.records import (
+    Engine,
+    ModelAnswer,
+    ModelRequest,
+    PureEngine,
+    SamplingSettings,
+)
 from judgesmith.programs.lm.waiting import Waiting
 
 if TYPE_CHECKING:
@@ -35,14 +41,14 @@ _LEAST_CEILING = 16000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class StackModel:
-    """A model called by a name, over a stack. ``dspy_lm`` makes a ``dspy.LM`` of it.
+class ClientModel:
+    """A model called by a name, over a client. ``dspy_lm`` makes a ``dspy.LM`` of it.
 
     Attributes
     ----------
     model : str
         ``provider/model``, or ``offline``.
-    stack : Stack
+    client : Stack
         What every call goes through.
     temperature : float or None
         None leaves it to the server.
@@ -53,15 +59,15 @@ class StackModel:
 
     Examples
     --------
-    >>> from judgesmith.programs.lm import stack_model
-    >>> stack_model("openai/gpt-4o", ledger=None).kwargs
+    >>> from judgesmith.programs.lm import client_model
+    >>> client_model("openai/gpt-4o", ledger=None).kwargs
     {'temperature': 0.0, 'max_tokens': None}
-    >>> stack_model("openai/gpt-5", ledger=None).kwargs
+    >>> client_model("openai/gpt-5", ledger=None).kwargs
     {'temperature': 0.0, 'max_completion_tokens': None}
     """
 
     model: str
-    stack: Stack
+    client: LMClient
     temperature: float | None
     max_tokens: int | None
     recipe: Mapping[str, Any]
@@ -85,8 +91,8 @@ class StackModel:
         **options
             Passed to ``dspy.LM``: further sampling settings, ``callbacks``.
         """
-        return at("judgesmith.programs.lm.dspy_lm:StackLM").over(
-            self.stack,
+        return at("judgesmith.programs.lm.dspy_lm:ClientLM").over(
+            self.client,
             self.model,
             recipe=self.recipe,
             temperature=self.temperature,
@@ -95,8 +101,8 @@ class StackModel:
         )
 
 
-AnyModel: TypeAlias = "dspy.LM | StackModel"
-"""What judges are asked of: with a stack of ours under it, or any ``dspy.LM``."""
+AnyModel: TypeAlias = "dspy.LM | ClientModel"
+"""What judges are asked of: with a client of ours under it, or any ``dspy.LM``."""
 
 
 OFFLINE = "offline"
@@ -115,8 +121,8 @@ def check_name(name: str) -> str:
     if is_address or not name.isprintable():
         what = "no address" if is_address else "printable characters only"
         raise InputError(
-            f"the name of a model contains {what}; got {redacted(name)[:_SHOWN]!r}. Give "
-            "provider/model, and the address with --api-base (api_base=)."
+            f"the name of a model contains {what}; got {redacted(name)[:_SHOWN]!r}.",
+            hint="give provider/model, and the address with --api-base (api_base=).",
         )
     return name
 
@@ -134,11 +140,9 @@ def unnamed(names: Iterable[str], named: Collection[str]) -> list[str]:
 def refusal(endpoints: Mapping[str, str], remedy: str) -> UnnamedModelError:
     """Return the error for models that the user did not name."""
     listed = ", ".join(f"{name[:_SHOWN]} at {place}" for name, place in endpoints.items())
-    return UnnamedModelError(
-        f"the saved judge asks a model that you did not name: {listed}. {remedy}"
-        if len(endpoints) == 1
-        else f"the saved judge asks models that you did not name: {listed}. {remedy}"
-    )
+    models = "a model" if len(endpoints) == 1 else "models"
+    said = f"the saved judge asks {models} that you did not name: {listed}."
+    return UnnamedModelError(said, hint=remedy)
 
 
 class UnnamedEngine:
@@ -158,16 +162,16 @@ class UnnamedEngine:
         """Raise the error that lists the model with its address."""
         raise refusal(
             {self.name: self.endpoint},
-            f"Name it with allow_models=[{self.name[:_SHOWN]!r}] (--allow-model), or give another "
+            f"name it with allow_models=[{self.name[:_SHOWN]!r}] (--allow-model), or give another "
             "model with lm= (--model).",
         )
 
 
 def refuse_unnamed(lms: Iterable[object]) -> None:
     """Refuse models that the user did not name, before anything is asked of them."""
-    for stack in map(stack_of, lms):
-        if stack is not None and isinstance(stack.engine, UnnamedEngine):
-            stack.engine.refuse()
+    for client in map(lm_client_of, lms):
+        if client is not None and isinstance(client.engine, UnnamedEngine):
+            client.engine.refuse()
 
 
 def host_of(endpoint: str) -> str:
@@ -196,7 +200,8 @@ def check_provider(model: str) -> None:
         return
     if f'"{head}"' not in listing.read_text(encoding="utf-8"):
         raise InputError(
-            f"no provider is called {head}; name one that LiteLLM knows, or openai and an address."
+            f"no provider is called {head}.",
+            hint="name one that LiteLLM knows, or openai and an address.",
         )
 
 
@@ -215,8 +220,8 @@ def check_address(address: str | None, model: str) -> None:
         raise InputError(f"an address is a URL such as http://localhost:8000/v1; got {got!r}.")
     if model == "offline":
         raise InputError(
-            "the offline model answers without any server; drop the address, or name the model "
-            "that is served there (--model openai/NAME)."
+            "the offline model answers without any server.",
+            hint="drop the address, or name the model that is served there (--model openai/NAME).",
         )
 
 
@@ -231,14 +236,15 @@ def check_host(model: str, address: str | None, hosts: Collection[str]) -> None:
     if not native_route(model):
         raise InputError(
             f"{model} is asked through LiteLLM, which looks up hosts of its own, and only {listed} "
-            "may be asked; choose a model of a provider with a client of its own, such as "
-            "openai/NAME with an address, or leave --only-host out."
+            "may be asked.",
+            hint="choose a model of a provider with a client of its own, such as "
+            "openai/NAME with an address, or leave --only-host out.",
         )
     host = host_of(engine_for(model, api_base=address).endpoint)
     if host.rstrip(".").casefold() not in allowed:
         raise InputError(
-            f"{model} is at {host or 'no known host'}, and only {listed} may be asked; name that "
-            "host with --only-host, too, or give another model or address."
+            f"{model} is at {host or 'no known host'}, and only {listed} may be asked.",
+            hint="name that host with --only-host, too, or give another model or address.",
         )
 
 
@@ -251,7 +257,7 @@ DEFAULT_LEDGER = ".judgesmith/ledger.sqlite"
 def model(
     name: str = "offline",
     *,
-    ledger: str | os.PathLike[str] | Ledger | None = DEFAULT_LEDGER,
+    ledger: str | os.PathLike[str] | ResponseCache | None = DEFAULT_LEDGER,
     api_base: str | None = None,
     max_calls: int | None = None,
     max_tokens: int | None = None,
@@ -307,7 +313,7 @@ def model(
     Returns
     -------
     dspy.LM
-        Without DSPy's own cache and retries. ``stack_of`` gives the stack under it.
+        Without DSPy's own cache and retries. ``lm_client_of`` gives the client under it.
 
     Raises
     ------
@@ -319,7 +325,7 @@ def model(
     >>> model("ollama/llama3", ledger=None).model
     'ollama/llama3'
     """
-    return stack_model(
+    return client_model(
         name,
         ledger=ledger,
         api_base=api_base,
@@ -340,10 +346,10 @@ def model(
     ).dspy_lm(**options)
 
 
-def stack_model(
+def client_model(
     name: str = "offline",
     *,
-    ledger: str | os.PathLike[str] | Ledger | None = DEFAULT_LEDGER,
+    ledger: str | os.PathLike[str] | ResponseCache | None = DEFAULT_LEDGER,
     api_base: str | None = None,
     max_calls: int | None = None,
     max_tokens: int | None = None,
@@ -360,7 +366,7 @@ def stack_model(
     temperature: float | None = 0.0,
     max_output_tokens: int | None = None,
     named: bool = True,
-) -> StackModel:
+) -> ClientModel:
     """Return a model without DSPy, for judges that are asked through their templates.
 
     Parameters
@@ -375,8 +381,8 @@ def stack_model(
 
     Returns
     -------
-    StackModel
-        With the same name, stack and settings as the ``dspy.LM`` that ``model`` returns.
+    ClientModel
+        With the same name, client and settings as the ``dspy.LM`` that ``model`` returns.
 
     Raises
     ------
@@ -385,7 +391,7 @@ def stack_model(
 
     Examples
     --------
-    >>> stack_model("ollama/llama3", ledger=None).model
+    >>> client_model("ollama/llama3", ledger=None).model
     'ollama/llama3'
     """
     engine: Engine | PureEngine
@@ -401,9 +407,9 @@ def stack_model(
         price = Price.parse(price)
     elif isinstance(price, tuple):
         price = Price(*price)
-    if not (ledger is None or isinstance(ledger, Ledger)):
-        ledger = Ledger(ledger)
-    stack = Stack(
+    if not (ledger is None or isinstance(ledger, ResponseCache)):
+        ledger = ResponseCache(ledger)
+    client = LMClient(
         engine,
         ledger=ledger,
         budget=Budget(
@@ -425,9 +431,9 @@ def stack_model(
         "timeout": timeout,
         **({} if named else {"named": False}),
     }
-    return StackModel(
+    return ClientModel(
         model=name,
-        stack=stack,
+        client=client,
         temperature=temperature,
         max_tokens=max_output_tokens,
         recipe=recipe,
@@ -477,27 +483,27 @@ def engine_for(
     return engine
 
 
-def stack_of(lm: object) -> Stack | None:
-    """Return the stack under a model made by ``model`` or ``stack_model``, None for any other.
+def lm_client_of(lm: object) -> LMClient | None:
+    """Return the client under a model made by ``model`` or ``client_model``, None for any other.
 
     Examples
     --------
-    >>> stack_of(model("ollama/llama3", ledger=None)).engine.route
+    >>> lm_client_of(model("ollama/llama3", ledger=None)).engine.route
     'native client, http://localhost:11434/v1'
-    >>> stack_of(object()) is None
+    >>> lm_client_of(object()) is None
     True
     """
-    holder = lm if isinstance(lm, StackModel) else getattr(lm, "_engine_spec", None)
-    stack = getattr(holder, "stack", None)
-    return stack if isinstance(stack, Stack) else None
+    holder = lm if isinstance(lm, ClientModel) else getattr(lm, "_engine_spec", None)
+    client = getattr(holder, "client", None)
+    return client if isinstance(client, LMClient) else None
 
 
-def request_settings(lm: dspy.LM | StackModel, **config: Any) -> Settings:
+def request_settings(lm: dspy.LM | ClientModel, **config: Any) -> SamplingSettings:
     """Return the settings with which DSPy would call ``lm``, for requests made without it.
 
     Parameters
     ----------
-    lm : dspy.LM or StackModel
+    lm : dspy.LM or ClientModel
         Its own settings are the defaults.
     **config
         Settings of the call, as in ``dspy.Predict(…, config=…)``; None leaves the default.
@@ -521,17 +527,18 @@ def _listed_price(name: str, endpoint: str) -> Price | None:
     return price
 
 
-class LookingStack(Stack):
-    """A stack that answers from its ledger, and for everything else says that it was not asked."""
+class _NothingSent:
+    """Stands where a sender does for requests that are only looked up."""
 
-    async def _had(self, identity: bytes, request: ModelRequest, waiting: Waiting) -> ModelAnswer:
+    async def answer(self, identity: bytes, request: ModelRequest, waiting: Waiting) -> ModelAnswer:
         """Refuse: there is no answer on record."""
         raise BudgetSpent(
             "it is not on record.", ceiling="max_calls", calls=0, tokens=0, usd=0.0, minutes=0.0
         )
 
 
-def looking_model(lm: StackModel) -> StackModel:
+def looking_model(lm: ClientModel) -> ClientModel:
     """Return a model that is looked up where another would be asked, without budget or limits."""
-    own = lm.stack
-    return replace(lm, stack=LookingStack(own.engine, ledger=own.ledger, price=own.price))
+    own = lm.client
+    client = LMClient(own.engine, ledger=own.ledger, price=own.price, sender=_NothingSent())
+    return replace(lm, client=client)

@@ -78,7 +78,7 @@ class Limits:
 
     Requests leave at even distances, so any 60 seconds hold at most the allowed number and one
     more; a burst after a quiet time is not given, because servers count it against the minute.
-    Where there is a ledger, a stack takes its turns there, with other processes of its run.
+    Where there is a ledger, a client takes its turns there, with other processes of its run.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ from typing import Any
 from prometheus_client.core import CounterMetricFamily
 from prometheus_client.registry import Collector
 
-from judgesmith.programs.lm import AnyModel, Usage, stack_of
+from judgesmith.programs.lm import AnyModel, Usage, lm_client_of
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -22,12 +22,12 @@ class ModelMeasures(Collector):
     def __init__(
         self, lms: Sequence[AnyModel], elsewhere: Callable[[], Usage | None] = lambda: None
     ) -> None:
-        self._lms = tuple({id(stack_of(lm) or lm): lm for lm in lms}.values())
+        self._lms = tuple({id(lm_client_of(lm) or lm): lm for lm in lms}.values())
         self._elsewhere = elsewhere
 
     def collect(self) -> Iterator[Any]:
         """Yield every family of numbers."""
-        uses = [(str(lm.model), stack.usage) for lm in self._lms if (stack := stack_of(lm))]
+        uses = [(str(lm.model), client.usage) for lm in self._lms if (client := lm_client_of(lm))]
         if (use := self._elsewhere()) is not None:
             uses = [(", ".join(dict.fromkeys(name for name, _ in uses)), use)]
         told: Iterable[tuple[str, str, Callable[[Any], float | None]]] = (

@@ -108,7 +108,7 @@ def framed(role: str, text: str) -> bytes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class SamplingSettings:
     """How an answer is to be sampled; part of a request's identity.
 
     Attributes
@@ -165,7 +165,7 @@ class ModelRequest:
     model: str
     prefix: Prefix
     user: str
-    settings: Settings = Settings()
+    settings: SamplingSettings = SamplingSettings()
     sample: int = 0
     attempt: int = 0
     original: Any = None
@@ -311,7 +311,7 @@ def request_identity(request: ModelRequest, endpoint: str) -> bytes:
 
 
 @lru_cache(maxsize=1024)
-def _circumstances(model: str, endpoint: str, settings: Settings) -> bytes:
+def _circumstances(model: str, endpoint: str, settings: SamplingSettings) -> bytes:
     named = {field.name: getattr(settings, field.name) for field in fields(settings)}
     # 0 and 0.0 are equal, and so share a place in this cache: they must be written alike.
     for name in ("temperature", "top_p"):
@@ -321,7 +321,7 @@ def _circumstances(model: str, endpoint: str, settings: Settings) -> bytes:
 
 
 class Engine(Protocol):
-    """Sends one request to a model; the stack around it remembers, counts, waits and retries.
+    """Sends one request to a model; the client around it remembers, counts, waits and retries.
 
     Attributes
     ----------

@@ -15,7 +15,7 @@ from judgesmith.programs.lm.cache.records import Claim, Find, Granted, Watch, Wi
 from judgesmith.programs.lm.cache.store import Flight
 from judgesmith.programs.lm.errors import LedgerError, TransientModelError
 from judgesmith.programs.lm.limits import STOPPING
-from judgesmith.programs.lm.records import Engine, ModelAnswer, ModelRequest
+from judgesmith.programs.lm.records import ModelAnswer
 
 _T = TypeVar("_T")
 
@@ -67,10 +67,6 @@ class Waiting(Protocol):
         """Look whether another living process is asking."""
         ...
 
-    async def send(self, engine: Engine, request: ModelRequest) -> ModelAnswer:
-        """Send a request and return the answer."""
-        ...
-
     async def join(self, flight: Flight) -> ModelAnswer:
         """Return the answer that someone else is waiting for."""
         ...
@@ -108,10 +104,6 @@ class Blocking:
     async def held(self, store: Store, identity: bytes) -> bool:
         """Look whether another living process is asking."""
         return store.held_elsewhere(identity)
-
-    async def send(self, engine: Engine, request: ModelRequest) -> ModelAnswer:
-        """Send through the engine's synchronous door."""
-        return engine.complete_sync(request)
 
     async def join(self, flight: Flight) -> ModelAnswer:
         """Block until whoever asked has the answer."""
@@ -163,10 +155,6 @@ class Suspending:
             return store.held_elsewhere(identity)
         held: bool = await store.perform_soon(Watch(identity))
         return held
-
-    async def send(self, engine: Engine, request: ModelRequest) -> ModelAnswer:
-        """Send through the engine's asynchronous door."""
-        return await engine.complete(request)
 
     async def join(self, flight: Flight) -> ModelAnswer:
         """Suspend until whoever asked has the answer."""

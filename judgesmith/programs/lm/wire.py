@@ -24,7 +24,13 @@ from judgesmith.programs.lm.errors import (
     TransientModelError,
     redacted,
 )
-from judgesmith.programs.lm.records import ModelAnswer, ModelRequest, Prefix, Settings, TokenLogprob
+from judgesmith.programs.lm.records import (
+    ModelAnswer,
+    ModelRequest,
+    Prefix,
+    SamplingSettings,
+    TokenLogprob,
+)
 
 _NAMED = ("temperature", "max_tokens", "top_p", "seed", "logprobs")
 # What reading a reply may raise that is JSON and otherwise not as the protocol says.
@@ -100,24 +106,24 @@ def sendable(text: str) -> str:
     return text
 
 
-def settings_from_config(config: Any) -> Settings:
+def settings_from_config(config: Any) -> SamplingSettings:
     """Return the settings record for the client's configuration, or that of DSPy's copy."""
     given = as_dict(config)
     named = {name: given.pop(name, None) for name in _NAMED}
     stop = tuple(given.pop("stop", ()))
     extra = tuple((name, json.dumps(given[name], sort_keys=True)) for name in sorted(given))
-    return Settings(**named, stop=stop, extra=extra)
+    return SamplingSettings(**named, stop=stop, extra=extra)
 
 
 @lru_cache(maxsize=256)
-def _config(settings: Settings) -> lm15.Config:
+def _config(settings: SamplingSettings) -> lm15.Config:
     given: dict[str, Any] = {name: json.loads(value) for name, value in settings.extra}
     given.update({name: getattr(settings, name) for name in _NAMED})
     given["stop"] = list(settings.stop)
     return config_from_dict(given)
 
 
-def settings_from_openai(model: str, options: dict[str, Any]) -> Settings:
+def settings_from_openai(model: str, options: dict[str, Any]) -> SamplingSettings:
     """Return the settings that DSPy makes of keyword arguments such as ``lm.kwargs``."""
     body = {"model": model, "messages": [{"role": "user", "content": "?"}], **options}
     return settings_from_config(lm15.request_from_openai_chat(body).config)
@@ -201,8 +207,9 @@ def error_from_lm15(fault: Exception, model: str, endpoint: str) -> ModelError:
     if "NotConfiguredError" in kinds:
         names = " or ".join(getattr(fault, "env_keys", ())) or "the provider's key"
         return ModelError(
-            f"{model} at {endpoint} needs a key: set {names} in the environment; give --api-base "
-            "(api_base=) if the model is served elsewhere, for a judge does not keep an address."
+            f"{model} at {endpoint} needs a key: set {names} in the environment.",
+            hint="give --api-base "
+            "(api_base=) if the model is served elsewhere, for a judge does not keep an address.",
         )
     # A reply that claims success and is not one comes from a proxy having a bad moment.
     garbled = "ProviderError" in kinds and status is not None and status < 400
@@ -210,7 +217,7 @@ def error_from_lm15(fault: Exception, model: str, endpoint: str) -> ModelError:
         wait = getattr(fault, "retry_after", None)
         return TransientModelError(shown, status=status, retry_after=wait)
     if "AuthError" in kinds:
-        return ModelError(f"{shown}. Check the key in the environment.", status=status)
+        return ModelError(f"{shown}.", status=status, hint="check the key in the environment.")
     return ModelError(shown, status=status)
 
 
@@ -328,7 +335,7 @@ class Wire:
         self._still = _Still()
         self._client = client_over(self._still)
         self._to_client = to_client
-        self._layouts: WeakKeyDictionary[Prefix, dict[Settings, Layout | None]] = (
+        self._layouts: WeakKeyDictionary[Prefix, dict[SamplingSettings, Layout | None]] = (
             WeakKeyDictionary()
         )
 

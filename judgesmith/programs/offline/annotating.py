@@ -12,12 +12,11 @@ from statistics import NormalDist
 
 import numpy as np
 
-from judgesmith.programs.families.forms import ANNOTATORS, ModelForm, known_forms
+from judgesmith.programs.families.forms import ANNOTATORS, PromptFormat, known_prompt_formats
 from judgesmith.programs.features import FeatureVector
 from judgesmith.programs.features.qualities import Facet
-from judgesmith.programs.features.texts import unsupported
+from judgesmith.programs.features.texts import Text, unsupported
 from judgesmith.programs.features.vector import broken_pairs
-from judgesmith.programs.features.words import Text
 from judgesmith.programs.judging.prompts import parts
 from judgesmith.programs.lm.records import ModelRequest, Prefix
 from judgesmith.programs.offline.judging import CriterionPoints, criterion_points, telling_facts
@@ -329,11 +328,11 @@ _AGREEING = {"rules": "Errors and score agree."}
 _NEAR = 10.0  # points that two texts must differ by before one is likely the better one
 
 
-def in_a_form(request: ModelRequest) -> tuple[ModelForm, Fields] | None:
+def in_a_form(request: ModelRequest) -> tuple[PromptFormat, Fields] | None:
     """Return the form that a request is laid out in, with its fields; None in any other layout."""
     if [one.role for one in request.prefix.messages] != ["system"]:
         return None
-    for form in known_forms():
+    for form in known_prompt_formats():
         if request.user.startswith(parts(form.layout)[0]):
             try:
                 return form, fields_in(form, request.user)
@@ -342,7 +341,7 @@ def in_a_form(request: ModelRequest) -> tuple[ModelForm, Fields] | None:
     return None
 
 
-def fields_in(form: ModelForm, text: str) -> Fields:
+def fields_in(form: PromptFormat, text: str) -> Fields:
     """Return the fields of a user message in a form; None where one was not given."""
     layout = parts(form.layout)
     fields: dict[str, str | None] = {}
@@ -369,7 +368,7 @@ def fields_in(form: ModelForm, text: str) -> Fields:
     return fields
 
 
-def answered_in(form: ModelForm, fields: Fields) -> list[Piece]:
+def answered_in(form: PromptFormat, fields: Fields) -> list[Piece]:
     """Return the pieces of an answer in a form."""
     given: Mapping[str, Sequence[Piece]]
     if {"response", "criterion"} <= set(fields) and set(form.outputs) <= {"explanation", "score"}:

@@ -13,8 +13,8 @@ from judgesmith.programs.offline.judging import read_criteria
 from judgesmith.programs.offline.requests import Fields, Piece, Question, answers_signature
 
 if TYPE_CHECKING:
-    from judgesmith.programs.perturbing.injection.checks import ReportedError
-    from judgesmith.programs.perturbing.injection.room import Job
+    from judgesmith.programs.perturbing.injection.injecting import ReportedError
+    from judgesmith.programs.perturbing.injection.kinds import Job
     from judgesmith.signatures.perturbation import Target
 
 
@@ -31,8 +31,7 @@ _TRIES = 10
 )
 def _inject(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, Sequence[Piece]]:
     """Answer ``InjectErrors``: the first draw of rules whose report holds, or the text as it is."""
-    from judgesmith.programs.perturbing.injection.checks import verified_errors
-    from judgesmith.programs.perturbing.injection.injecting import inject_each
+    from judgesmith.programs.perturbing.injection.injecting import inject_each, verified_errors
     from judgesmith.signatures.perturbation import Target
 
     job = _job(fields)
@@ -55,7 +54,7 @@ def _inject(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, 
 
 def _job(fields: Fields) -> Job | None:
     """Return what a request asks for; None where there is nothing to change or to be told."""
-    from judgesmith.programs.perturbing.injection.room import Job
+    from judgesmith.programs.perturbing.injection.kinds import Job
     from judgesmith.signatures.perturbation import SubAspect
 
     ((criterion, definition), *_) = read_criteria(fields.get("criterion") or "quality")
@@ -97,20 +96,18 @@ def _with_earlier(text: str, earlier: str) -> Target:
 
 def _reports(made: Target, job: Job) -> list[ReportedError]:
     """Return what is said of each new error: the words around all its places, then and now."""
-    from judgesmith.programs.perturbing.injection.checks import ReportedError
+    from judgesmith.programs.perturbing.injection.injecting import ReportedError
     from judgesmith.programs.perturbing.passage import Passage
 
-    words = Passage(made.text).words
+    passage = Passage(made.text)
     found = []
     for number, one in enumerate(made.errors[job.target.n_errors :], start=1):
-        start, end = one.spans[0][0], one.spans[-1][1]
-        first = max((word[0] for word in words if word[1] <= start), default=0)
-        last = min((word[1] for word in words if word[0] >= end), default=len(made.text))
+        span = one.spans[0][0], one.spans[-1][1]
         found.append(
             ReportedError(
                 number=number,
                 was=one.removed[0] if len(one.removed) == 1 else "",
-                now=made.text[first:last],
+                now=passage.shown(passage.with_neighbours(span)),
                 explanation=one.explanation,
             )
         )
@@ -125,9 +122,6 @@ def _as_json(reported: Sequence[ReportedError]) -> str:
         ],
         ensure_ascii=False,
     )
-
-
-# The rules are imported by whoever asks for them: no judge does, and they take a while.
 
 
 @answers_signature(inputs="change", outputs="steps")

@@ -74,7 +74,8 @@ def read_prefix(prefix: Prefix) -> Question:
     if not messages or messages[0].role != "system":
         raise UnreadableRequest(
             "the offline model reads requests in DSPy's chat layout, which begin with a system "
-            "message; use judgesmith's FencedAdapter."
+            "message.",
+            hint="use judgesmith's FencedAdapter.",
         )
     system = messages[0].text
     inputs, outputs = _field_names(system)

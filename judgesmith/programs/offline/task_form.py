@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judgesmith.programs.features import lexical_features
-from judgesmith.programs.features.words import CASELESS_NOTE, CHARACTER_NOTE, Text
+from judgesmith.programs.features.texts import CASELESS_NOTE, CHARACTER_NOTE, Text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from random import Random
 from types import MappingProxyType
 from typing import Final
 
-from judgesmith.programs.features.words import Text
+from judgesmith.programs.features.texts import CHARACTER_NOTE, Text
 from judgesmith.programs.perturbing.catalogue import (
     NOT_ENGLISH,
     Case,
@@ -352,7 +352,7 @@ def joined_by(case: Case) -> str:
     for one, other in pairwise(sentences):
         if "\n" not in text[one[1] : other[0]]:
             return text[one[1] : other[0]]
-    return "" if Text(text).script.startswith("written without") else " "
+    return "" if Text(text).script == CHARACTER_NOTE else " "
 
 
 def truncation(case: Case) -> Found:

@@ -1,27 +1,535 @@
-"""What a language model is told to do to a text, and the steps it is told in."""
+"""What a language model is told to do to a text, and whether what it made is that."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from itertools import pairwise
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from judgesmith.errors import InputError
-from judgesmith.programs.judging.program import AnySteps, Ask, Calls, asked
-from judgesmith.programs.perturbing.catalogue import Amount, Every, fewer_than
+from judgesmith.programs.features.texts import Text
+from judgesmith.programs.judging.program import AnySteps, Calls, PromptRequest, asked
+from judgesmith.programs.perturbing.catalogue import Amount, Every, fewer_than, wanted
 from judgesmith.programs.perturbing.differences import (
+    Difference,
+    Incomparable,
     Token,
     capitals_tell,
+    differences,
+    is_capital,
     is_number,
     mentions,
+    names_number,
+    negations_in,
+    numbers_in,
+    plain,
+    spoken_around,
     tokens_of,
+    unwrapped,
 )
-from judgesmith.programs.perturbing.passage import Passage
-from judgesmith.programs.perturbing.verifying import verified
+from judgesmith.programs.perturbing.grammar import WRONG_FORMS
+from judgesmith.programs.perturbing.passage import FUNCTION_WORDS, Passage, is_foreign, language_of
 from judgesmith.signatures.items import RatedItem
-from judgesmith.signatures.perturbation import Perturbation, Perturbed, Skipped
+from judgesmith.signatures.judgement import Cause, Reason
+from judgesmith.signatures.perturbation import Edit, Perturbation, Perturbed, Skipped, edited
+
+# Words inside names, such as Bank of Rome.
+_INSIDE = frozenset(["of", "the", "de", "del", "di", "du", "la", "le", "van", "von", "-", "&"])
+_NAME_MARKS = frozenset("-'.,&:/")
+_MOST_LEFT = 1 / 3  # of the names and numbers, where all are to be replaced
+_SHORT = 4  # letters of a word that carries little meaning, in languages that are not known
+_ALIKE = 0.5
+_MOST_WORDS = 3  # exchanged in one place by an error of grammar
+_MOST_PUT_IN = 2  # where nothing was taken away
+_MOST_CHANGED = 0.4  # of all words, by errors of grammar
+
+
+def entity_fault(
+    tokens: Sequence[Token],
+    other: Sequence[Token],
+    found: Sequence[Difference],
+    original: str,
+    amount: Amount,
+) -> str:
+    """Return what is wrong with names and numbers that were replaced by invented ones."""
+    told = capitals_tell(tokens)
+    named = {one for one in mentions(tokens) if told or is_number(tokens[one])}
+    known = {token.key for token in tokens}
+    replaced: list[set[str]] = []
+    most = 0
+    for one in found:
+        removed = [tokens[place] for place in one.removed]
+        added = [other[place] for place in one.added]
+        if [plain(token) for token in removed + added] in (["a", "an"], ["an", "a"]):
+            continue  # as the invented name begins with another sound
+        is_named = [place in named or names_number(tokens[place]) for place in one.removed]
+        if not any(is_named) or not all(map(_may_go, removed, is_named)):
+            return "words changed that are no names or numbers"
+        new = [token for token in added if is_capital(token) or names_number(token) or not told]
+        if not new or not all(token in new or _joins(token) for token in added):
+            return "a name or number that was not replaced by one"
+        if all(token.key in known for token in new):
+            return "a name or number that stands in the text already"
+        gone = [token for token, is_one in zip(removed, is_named, strict=True) if is_one]
+        replaced.append({plain(token) for token in gone})
+        # "Article 9", "Monday, 5 May 1990": numbers may belong to a name or stand for themselves.
+        most += len(gone)
+    n = _n_apart(replaced) - _n_joined(tokens, found)
+    if isinstance(amount, int):
+        return _number_fault(n, most, amount)
+    touched = {place for one in found for place in one.removed}
+    sure = mentions(tokens, sure=True) & named
+    left = len(sure - touched)
+    few = most < amount.at_least or left > _MOST_LEFT * len(sure)
+    return "fewer changes than asked for" if few else ""
+
+
+def _number_fault(fewest: int, most: int, amount: int) -> str:
+    """Return what is wrong with a number of changes that can be counted in several ways."""
+    if fewest > amount:
+        return "more changes than asked for"
+    return "fewer changes than asked for" if most < amount else ""
+
+
+def _may_go(token: Token, is_named: bool) -> bool:
+    return is_named or _joins(token)
+
+
+def _joins(token: Token) -> bool:
+    """Say whether a word or mark may stand inside a name, such as 'of' or a hyphen."""
+    return plain(token) in _INSIDE or token.key in _NAME_MARKS or plain(token) in ("a", "an")
+
+
+def _n_apart(several: Sequence[set[str]]) -> int:
+    """Return how many groups there are of sets that share a word with another of the group."""
+    groups: list[set[str]] = []
+    for one in several:
+        joined = [group for group in groups if group & one]
+        groups = [group for group in groups if not group & one]
+        groups.append(one.union(*joined))
+    return len(groups)
+
+
+def _n_joined(tokens: Sequence[Token], found: Sequence[Difference]) -> int:
+    """Return how often two exchanges are apart by small words of one name, as in Bank of Rome."""
+    return sum(
+        all(plain(token) in _INSIDE for token in tokens[one.removed.stop : other.removed.start])
+        for one, other in pairwise(found)
+        if one.removed and other.removed
+    )
+
+
+def grammar_fault(
+    tokens: Sequence[Token],
+    other: Sequence[Token],
+    found: Sequence[Difference],
+    original: str,
+    amount: Amount,
+) -> str:
+    """Return what is wrong with a text that was to get errors of grammar; see ``entity_fault``."""
+    if fault := kept_fault(tokens, other):
+        return fault
+    known = {plain(token) for token in tokens}
+    parts = [_Exchange.of(one, tokens, other) for one in found]
+    is_formal = _Formal(tokens)
+    put_in = {word for one in parts for word in one.new}
+    left_out = {word for one in parts for word in one.old}
+    for one in parts:
+        if len(one.old) > _MOST_WORDS or len(one.new) > (_MOST_WORDS if one.old else _MOST_PUT_IN):
+            return "too many words changed in one place"
+        if not one.of_words:
+            return "marks changed"
+        # A word that has moved was taken away in one place and stands in another.
+        gone = all(word in put_in or is_formal(word, one.new) for word in one.old)
+        come = all(word in known or is_formal(word, one.old) for word in one.new)
+        if one.old == one.new or not (gone and come):
+            return "words changed that carry the meaning"
+    sentences = Passage(original).sentences
+    n = wanted(amount, len(sentences))
+    all_of_them = not isinstance(amount, int)
+    most = sum(max(len(one.old), len(one.new)) for one in parts)
+    if most < n or (all_of_them and _untouched(original, tokens, found)):
+        return "fewer changes than asked for"
+    fewest = len(parts) - len(put_in & left_out)
+    n_changed = sum(len(one.old) + len(one.new) for one in parts) / 2
+    n_words = sum(token.is_word for token in tokens)
+    many = fewest > (2 * n if all_of_them else n) or n_changed > _MOST_CHANGED * n_words + 1
+    return "more changes than asked for" if many else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Exchange:
+    """What was said in one place and what is said now, without capitals."""
+
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+    of_words: bool
+
+    @classmethod
+    def of(cls, one: Difference, tokens: Sequence[Token], other: Sequence[Token]) -> _Exchange:
+        """Return it for one difference."""
+        removed, added = tokens[_slice(one.removed)], other[_slice(one.added)]
+        old, new = (tuple(map(plain, part)) for part in (removed, added))
+        return cls(old, new, all(token.is_word for token in (*removed, *added)))
+
+
+def _slice(places: range) -> slice:
+    return slice(places.start, places.stop)
+
+
+def kept_fault(tokens: Sequence[Token], other: Sequence[Token]) -> str:
+    """Return whether a name, a number or a negation of a text was lost, or one has come in."""
+    if numbers_in(tokens) != numbers_in(other):
+        return "a number lost or added"
+    if negations_in(tokens) != negations_in(other):
+        return "a negation lost or added"
+    if capitals_tell(tokens):
+        names = {plain(tokens[place]) for place in mentions(tokens, sure=True)}
+        said = {plain(token) for token in other}
+        if any(name not in said for name in names if not name[0].isdigit()):
+            return "a name lost"
+        known = {plain(token) for token in tokens}
+        new = {plain(other[place]) for place in mentions(other, sure=True)} - known
+        if any(not name[0].isdigit() for name in new):
+            return "a name added"
+    return ""
+
+
+class _Formal:
+    """Tells words that carry little meaning, and forms of one word, in the language of a text."""
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        language = language_of(plain(token) for token in tokens if token.is_word)
+        self._small = FUNCTION_WORDS[language] if language else None
+
+    def __call__(self, word: str, others: Sequence[str]) -> bool:
+        """Say whether a word carries little meaning, or one of others may be a form of it."""
+        small = len(word) <= _SHORT if self._small is None else word in self._small
+        return small or any(_is_form(word, one) for one in others)
+
+
+def _is_form(word: str, other: str) -> bool:
+    """Say whether two words may be forms of one: nearly all that are begin with one letter."""
+    if WRONG_FORMS.get(word) == other:
+        return True
+    alike = SequenceMatcher(None, word, other, autojunk=False).ratio() >= _ALIKE
+    return alike and word[:1] == other[:1]
+
+
+def _untouched(original: str, tokens: Sequence[Token], found: Sequence[Difference]) -> bool:
+    """Say whether a sentence of some words was left as it is."""
+    passage = Passage(original)
+    starts = [start for start, _ in passage.sentences[1:]]
+    touched = set()
+    for one in found:
+        # What was put in may belong to the words on either side.
+        places = one.removed or range(one.removed.start - 1, one.removed.start + 1)
+        touched |= {
+            bisect_right(starts, tokens[place].start)
+            for place in places
+            if 0 <= place < len(tokens)
+        }
+    return any(
+        place not in touched and len(passage.words_of(sentence)) >= _MOST_WORDS
+        for place, sentence in enumerate(passage.sentences)
+    )
+
+
+_LEAST_SHARED = 0.2  # of the content words of a sentence that is said again
+_LEAST_KEPT = 0.15  # of the content words of a text in other words
+_LEAST_OTHER = 0.1  # of the words of a text in other words
+_LEAST_NEW = 2  # words of a sentence said again that it does not share in this order
+_LENGTHS = (0.35, 2.5)  # of a sentence said again, in lengths of the sentence
+_MOST_EMPTY_WORDS = 30
+_MOST_SENTENCES = 2  # that one sentence is said again in
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Insertion:
+    """What was put in after a sentence."""
+
+    after: int
+    text: str
+    edit: Edit
+
+
+def insertions(
+    original: str, tokens: Sequence[Token], text: str, other: Sequence[Token]
+) -> list[Insertion] | str:
+    """Return what a text has between and after the sentences of an original that all stayed."""
+    ends = [end for _, end in Passage(original).sentences]
+    if not ends:
+        return "no sentence in the text"
+    keys = [token.key for token in other]
+    found: list[Insertion] = []
+    at, first = 0, 0
+    for number, end in enumerate(ends):
+        last = first
+        while last < len(tokens) and (tokens[last].start < end or number == len(ends) - 1):
+            last += 1
+        sentence = [token.key for token in tokens[first:last]]
+        place = _place_of(sentence, keys, at)
+        if place is None:
+            return "a sentence of the text changed or lost"
+        if place > at:
+            if number == 0:
+                return "something put before the text"
+            found.append(_insertion(number - 1, tokens[first - 1].end, text, other, at, place))
+        at, first = place + len(sentence), last
+    if at < len(other):
+        found.append(_insertion(len(ends) - 1, tokens[-1].end, text, other, at, len(other)))
+    return found
+
+
+def _place_of(sentence: Sequence[str], keys: Sequence[str], at: int) -> int | None:
+    """Return where a sentence stands next, from a place on."""
+    n = len(sentence)
+    for place in range(at, len(keys) - n + 1):
+        if keys[place] == sentence[0] and keys[place : place + n] == sentence:
+            return place
+    return None
+
+
+def _insertion(
+    after: int, place: int, text: str, other: Sequence[Token], first: int, stop: int
+) -> Insertion:
+    said = text[other[first].start : other[stop - 1].end]
+    gap = text[other[first - 1].end : other[first].start]
+    return Insertion(after=after, text=said, edit=Edit(start=place, end=place, text=gap + said))
+
+
+def restating_fault(original: str, found: Sequence[Insertion], amount: Amount) -> str:
+    """Return what is wrong with sentences that are to say those before them again."""
+    passage = Passage(original)
+    known = {plain(token) for token in tokens_of(original)}
+    for one in found:
+        sentence = passage.shown(passage.sentences[one.after])
+        if fault := _restated_fault(one.text, sentence, known):
+            return fault
+    return _sentence_number_fault(len(found), amount, len(passage.sentences))
+
+
+def _restated_fault(said: str, sentence: str, known: set[str]) -> str:
+    old, new = tokens_of(sentence), tokens_of(said)
+    least, most = _LENGTHS
+    n_sentences = len(Passage(said).sentences)
+    if not least * len(sentence) - 20 <= len(said) <= most * len(sentence) + 20:
+        return "a new sentence much longer or shorter than the one it repeats"
+    if not 1 <= n_sentences <= _MOST_SENTENCES:
+        return "more than a sentence put in"
+    if not numbers_in(new).keys() <= numbers_in(old).keys():
+        return "a number lost or added"
+    if negations_in(new) != negations_in(old):
+        return "a negation lost or added"
+    names = {plain(new[place]) for place in mentions(new, sure=True) if not is_number(new[place])}
+    if capitals_tell(new) and names - known:
+        return "a name added"
+    was, now = ([plain(token) for token in part if token.is_word] for part in (old, new))
+    matcher = SequenceMatcher(None, was, now, autojunk=False)
+    n_shared = sum(block.size for block in matcher.get_matching_blocks())
+    if max(len(was), len(now)) - n_shared < _LEAST_NEW:
+        return "a sentence repeated word for word"
+    return (
+        ""
+        if _shares(said, sentence, _LEAST_SHARED)
+        else "a sentence put in that says something else"
+    )
+
+
+def _shares(said: str, original: str, least: float) -> bool:
+    """Say whether a text has enough of the content words of another, or that has none."""
+    stems, others = Text(original).stem_counts, Text(said).stem_counts
+    n = len(stems)
+    return n == 0 or sum(stem in others for stem in stems) >= least * n
+
+
+def emptiness_fault(original: str, found: Sequence[Insertion], amount: Amount) -> str:
+    """Return what is wrong with sentences that are to say nothing."""
+    passage = Passage(original)
+    known = {plain(token) for token in tokens_of(original)}
+    for one in found:
+        said = tokens_of(one.text)
+        if sum(token.is_word for token in said) > _MOST_EMPTY_WORDS:
+            return "a new sentence too long to say nothing"
+        if numbers_in(said) or negations_in(said):
+            return "a number or a negation put in"
+        if any(plain(said[place]) not in known for place in mentions(said, sure=True)):
+            return "a name added"
+        if one.text.casefold() in original.casefold():
+            return "a sentence repeated word for word"
+    return _sentence_number_fault(len(found), amount, len(passage.sentences))
+
+
+def _sentence_number_fault(n: int, amount: Amount, n_sentences: int) -> str:
+    n_wanted = wanted(amount, n_sentences)
+    if isinstance(amount, int):
+        return (
+            "" if n == n_wanted else f"{'fewer' if n < n_wanted else 'more'} changes than asked for"
+        )
+    # A model may begin to count at the second sentence.
+    least = max(min(n_wanted, n_sentences // amount.step), amount.at_least)
+    return "fewer changes than asked for" if n < least else ""
+
+
+def paraphrase_fault(
+    tokens: Sequence[Token],
+    other: Sequence[Token],
+    found: Sequence[Difference],
+    original: str,
+    amount: Amount,
+) -> str:
+    """Return what is wrong with a text that is to say the same in other words."""
+    if fault := kept_fault(tokens, other):
+        return fault
+    said = " ".join(token.text for token in other)
+    if not _shares(said, original, _LEAST_KEPT):
+        return "a text that says something else"
+    was, now = (
+        Counter(plain(token) for token in part if token.is_word) for part in (tokens, other)
+    )
+    if sum(n for word, n in now.items() if word not in was) < _LEAST_OTHER * now.total():
+        return "hardly any other words"
+    if tokens and not tokens[-1].is_word and other[-1].is_word:
+        return "a text that breaks off"
+    return ""
+
+
+NOT_ANOTHER = "unchanged"
+"""The fault of an answer that gives the text back."""
+
+
+_SLACK = 20  # characters that short texts may differ by
+_MOST_EVER, _LONG = 4, 1000  # lengths and characters of an answer with all that is around it
+
+
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """How long an answer may be, in lengths of the original, and characters beyond that."""
+
+    least: float
+    most: float
+    beyond: int = _SLACK
+
+
+_ANY_LENGTHS: Final[Mapping[str, _Bounds]] = MappingProxyType(
+    {
+        "fictional_entities": _Bounds(0.5, 2.0),
+        "grammatical_errors": _Bounds(0.7, 1.3),
+        "rewriting": _Bounds(1.0, 3.0, 60),
+        "empty_sentences": _Bounds(1.0, 2.0, 200),
+        "paraphrase": _Bounds(0.5, 2.0),
+    }
+)
+
+
+def read_text(answer: str, original: str) -> tuple[str, list[Token], list[Token]] | str:
+    """Return the text in an answer and the words of both texts, or why it is no other text."""
+    text = unwrapped(answer, original)
+    if not text:
+        return "empty"
+    if fault := spoken_around(text, original):
+        return fault
+    tokens, other = tokens_of(original), tokens_of(text)
+    if [token.key for token in tokens] == [token.key for token in other]:
+        return NOT_ANOTHER
+    return text, tokens, other
+
+
+def verified(
+    answer: str, original: str, perturbation: Perturbation, amount: Amount
+) -> Perturbed | str:
+    """Return a changed text with its edits, or what is wrong with it."""
+    if len(answer) > _MOST_EVER * len(original) + _LONG:
+        return "too long"  # before anything is looked for in it
+    read = read_text(answer, original)
+    if isinstance(read, str):
+        return read
+    text, tokens, other = read
+    if fault := _length_fault(text, original, perturbation.kind):
+        return fault
+    try:
+        if perturbation.kind in _INSERTING:
+            return _with_insertions(text, original, tokens, other, perturbation.kind, amount)
+        found = differences(tokens, other, text)
+    except Incomparable as fault_:
+        return str(fault_)
+    edits = [one.edit for one in found]
+    if fault := added_fault(edits, text, original):
+        return fault
+    fault = _REPLACING[perturbation.kind](tokens, other, found, original, amount)
+    return fault or remade(original, edits, other)
+
+
+def _with_insertions(
+    text: str,
+    original: str,
+    tokens: Sequence[Token],
+    other: Sequence[Token],
+    kind: str,
+    amount: Amount,
+) -> Perturbed | str:
+    found = insertions(original, tokens, text, other)
+    if isinstance(found, str):
+        return found
+    edits = [one.edit for one in found]
+    fault = added_fault(edits, text, original) or _INSERTING[kind](original, found, amount)
+    return fault or remade(original, edits, other)
+
+
+def remade(original: str, edits: Sequence[Edit], other: Sequence[Token]) -> Perturbed | str:
+    """Return what edits make of a text, or why it is not the other one, word by word."""
+    passage = Passage(original)
+    if not all(passage.is_between(one.start) and passage.is_between(one.end) for one in edits):
+        return "a character cut apart"
+    changed = edited(original, edits)
+    if [token.key for token in tokens_of(changed)] != [token.key for token in other]:
+        return "words run together"
+    return Perturbed(text=changed, edits=tuple(edits))
+
+
+def _length_fault(text: str, original: str, kind: str) -> str:
+    bounds, n = _ANY_LENGTHS[kind], len(original.strip())
+    if len(text) > bounds.most * n + bounds.beyond:
+        return "too long"
+    return "too short" if len(text) < bounds.least * n - _SLACK else ""
+
+
+def added_fault(edits: Sequence[Edit], text: str, original: str) -> str:
+    """Return what is wrong with what was added, whatever was asked for."""
+    added = " ".join(one.text for one in edits)
+    if is_foreign(added, original):
+        return "another script"
+    was, said = (language_of(_words(one)) for one in (original, text))
+    if was and said and was != said:
+        return "another language"
+    put_in = language_of(_words(added))
+    return "another language" if was and put_in and was != put_in else ""
+
+
+def _words(text: str) -> list[str]:
+    return [token.key.casefold() for token in tokens_of(text) if token.is_word]
+
+
+_Replacing = Callable[[Sequence[Token], Sequence[Token], Sequence[Difference], str, Amount], str]
+_Inserting = Callable[[str, Sequence[Insertion], Amount], str]
+
+_REPLACING: Final[Mapping[str, _Replacing]] = MappingProxyType(
+    {
+        "fictional_entities": entity_fault,
+        "grammatical_errors": grammar_fault,
+        "paraphrase": paraphrase_fault,
+    }
+)
+_INSERTING: Final[Mapping[str, _Inserting]] = MappingProxyType(
+    {"rewriting": restating_fault, "empty_sentences": emptiness_fault}
+)
+
 
 LONGEST = 20_000
 """Characters of the longest text that a language model is asked to write anew."""
@@ -87,7 +595,8 @@ def order_of(perturbation: Perturbation, amount: Amount) -> str:
     if not can_be_ordered(perturbation):
         raise InputError(
             f"no language model is told to do {perturbation}; kinds with an order are "
-            f"{', '.join(_ORDERS)}. Ask for it by rule."
+            f"{', '.join(_ORDERS)}.",
+            hint="ask for it by rule.",
         )
     what, some, every = _ORDERS[perturbation.kind]
     how = some if isinstance(amount, int) else every
@@ -147,10 +656,86 @@ ATTEMPTS = 3
 WARM = 0.7
 """Temperature of further attempts: at 0 a model would write the same text again."""
 
-UNREADABLE = "no usable answer: none could be read"
-"""The reason where all answers lacked the layout that was asked for."""
+UNREADABLE = Skipped(reason="no usable answer: none could be read", code=Reason.UNREADABLE)
+"""What comes of a text where all answers lacked the layout that was asked for."""
 
-_TOO_LONG = "longer than the model reads"
+TOO_LONG = Skipped(reason="longer than the model reads", code=Reason.TOO_LONG)
+"""What comes of a text that the model's window does not hold."""
+
+_UNREAD = "the answer could not be read"
+
+Made = TypeVar("Made")
+
+
+@dataclass(slots=True)
+class Counts:
+    """How often what happened while texts were written anew."""
+
+    wanted: int = 0
+    made: int = 0
+    asked: int = 0
+    retried: int = 0
+    faults: Counter[str] = field(default_factory=Counter)
+    dropped: Counter[str] = field(default_factory=Counter)
+    codes: Counter[Reason] = field(default_factory=Counter)
+    rebound: int = 0
+    short: int = 0
+    lost: int = 0
+
+    def fault(self, reason: str) -> None:
+        """Count an answer that could not be used."""
+        self.faults[reason] += 1
+
+    def question(self, attempt: int) -> None:
+        """Count a question, the first about something or a later one."""
+        self.asked += 1
+        self.retried += attempt > 0
+
+    def outcome(self, found: object) -> None:
+        """Count a text that was made, or why it was not."""
+        self.wanted += 1
+        if isinstance(found, Skipped):
+            self.dropped[found.reason] += 1
+            self.codes[found.code] += 1
+        else:
+            self.made += 1
+
+    def sequence(self, n_targets: int, n_wanted: int) -> None:
+        """Count a sequence by how many targets it has, the reference among them."""
+        self.short += n_targets < n_wanted
+        self.lost += n_targets < 2
+
+
+def rewriting_steps(
+    predictor: str,
+    told: Mapping[str, str | None],
+    read: Callable[[Mapping[str, Any]], Made | str],
+    counts: Counts,
+    *,
+    sample: int = 0,
+) -> AnySteps[Made | Skipped]:
+    """Ask for a text, and again with what is wrong where ``read`` says that of the answer."""
+    refused: str | None = None
+    for attempt in range(ATTEMPTS):
+        counts.question(attempt)
+        number = sample * ATTEMPTS + attempt
+        reply = yield PromptRequest(
+            predictor=predictor,
+            inputs={**told, "refused": refused},
+            sample=number,
+            temperature=WARM if number else None,
+        )
+        if reply.fields is None:
+            counts.fault(TOO_LONG.reason if reply.final else _UNREAD)
+            if reply.final:
+                return TOO_LONG
+            continue
+        found = read(reply.fields)
+        if not isinstance(found, str):
+            return found
+        counts.fault(found)
+        refused = found
+    return UNREADABLE if refused is None else Skipped(reason=f"no usable answer: {refused}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,11 +757,11 @@ class Wanted:
         return no_use(self.item.response, self.perturbation, self.amount)
 
 
-def planning_steps(order: str) -> AnySteps[tuple[str, ...] | str]:
+def planning_steps(order: str) -> AnySteps[tuple[str, ...] | Cause]:
     """Ask how to go about a change, once for all texts."""
     from judgesmith.programs.judging.ask_once import STEPS
 
-    ask = Ask(predictor="plan", inputs={"change": order})
+    ask = PromptRequest(predictor="plan", inputs={"change": order})
     found = yield from asked(
         ask, lambda fields: STEPS.read(str(fields["steps"] or "")), again=1, calls=Calls()
     )
@@ -184,7 +769,7 @@ def planning_steps(order: str) -> AnySteps[tuple[str, ...] | str]:
 
 
 def change_steps(
-    wanted: Wanted, steps: tuple[str, ...] = GENERAL_STEPS
+    wanted: Wanted, steps: tuple[str, ...], counts: Counts
 ) -> AnySteps[Perturbed | Skipped]:
     """Ask for a changed text, and again where the answer is not what was asked for."""
     if reason := wanted.no_use:
@@ -195,22 +780,11 @@ def change_steps(
         "steps": "\n".join(f"{place}. {step}" for place, step in enumerate(steps, start=1)),
         "text": text,
     }
-    refused: str | None = None
-    for sample in range(ATTEMPTS):
-        reply = yield Ask(
-            predictor="change",
-            inputs={**told, "refused": refused},
-            sample=sample,
-            temperature=WARM if sample else None,
-        )
-        if reply.fields is None:
-            if reply.final:
-                return Skipped(reason=_TOO_LONG)
-            continue
-        found = verified(
-            str(reply.fields["changed"] or ""), text, wanted.perturbation, wanted.amount
-        )
-        if isinstance(found, Perturbed):
-            return found
-        refused = found
-    return Skipped(reason=UNREADABLE if refused is None else f"no usable answer: {refused}")
+
+    def read(fields: Mapping[str, Any]) -> Perturbed | str:
+        answer = str(fields["changed"] or "")
+        return verified(answer, text, wanted.perturbation, wanted.amount)
+
+    found = yield from rewriting_steps("change", told, read, counts)
+    counts.outcome(found)
+    return found

@@ -237,6 +237,13 @@ class Passage:
         """Return what stands at a span, in lower case and with straight apostrophes."""
         return self.shown(span).lower().replace("\u2019", "'")
 
+    def with_neighbours(self, span: Span) -> Span:
+        """Return a span with the word on either side, or up to the end of the text."""
+        start, end = span
+        before = max((word[0] for word in self.words if word[1] <= start), default=0)
+        after = min((word[1] for word in self.words if word[0] >= end), default=len(self.text))
+        return before, after
+
     def words_of(self, sentence: Span) -> list[Span]:
         """Return the words of one sentence."""
         start, end = sentence

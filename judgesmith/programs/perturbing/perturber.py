@@ -8,28 +8,25 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 import dspy
-from dspy.utils.exceptions import AdapterParseError, ContextWindowExceededError
 
 from judgesmith.errors import InputError
-from judgesmith.programs.judging.adapter import FencedAdapter, template_of
-from judgesmith.programs.judging.executors import Asker, call_config, current_lm
-from judgesmith.programs.judging.program import AnySteps, Ask, Reply, Steps
-from judgesmith.programs.judging.prompts import Template
-from judgesmith.programs.judging.replies import answered, readable, too_long, unreadable
+from judgesmith.programs.judging.dspy_executor import AskingModule
+from judgesmith.programs.judging.executors import Executor
+from judgesmith.programs.judging.program import AnySteps
+from judgesmith.programs.judging.replies import HAPPENED
 from judgesmith.programs.judging.runner import (
     CONCURRENCY,
     ENOUGH_UNREAD,
-    NOT_ASKED,
     Work,
     beginning,
     work_each,
 )
-from judgesmith.programs.lm import ModelError, sampling, stack_of
+from judgesmith.programs.lm import ModelError, lm_client_of
 from judgesmith.programs.perturbing.catalogue import Amount, Donors, amount_of
 from judgesmith.programs.perturbing.orders import (
     ATTEMPTS,
     GENERAL_STEPS,
-    UNREADABLE,
+    Counts,
     Wanted,
     can_be_ordered,
     change_steps,
@@ -39,32 +36,22 @@ from judgesmith.programs.perturbing.orders import (
 from judgesmith.programs.perturbing.rules import perturb
 from judgesmith.signatures.config import ActiveCriticConfig
 from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.judgement import Cause, Reason
 from judgesmith.signatures.perturbation import Method, Perturbation, Perturbed, Skipped
-from judgesmith.signatures.questions.perturbing import ChangeText, WriteChangeSteps
+from judgesmith.signatures.questions.texts import ChangeText, WriteChangeSteps
 
 Found = TypeVar("Found")
+Unit = TypeVar("Unit")
+Result = TypeVar("Result")
 
 
-class Perturber(dspy.Module):
+class Perturber(AskingModule):
     """Changes texts in ways that take a language model."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(ActiveCriticConfig())
         self.plan = dspy.Predict(WriteChangeSteps)
         self.change = dspy.Predict(ChangeText)
-
-    @property
-    def protocol(self) -> ActiveCriticConfig:
-        """What the calls are sampled with."""
-        return ActiveCriticConfig()
-
-    def templates(self) -> Mapping[str, Template]:
-        """Return both questions, rendered up to what is told each time."""
-        return {name: template_of(name, one, {}) for name, one in self.named_predictors()}
-
-    def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
-        """Refuse: what changes texts judges none."""
-        raise TypeError("a perturber changes texts and judges none; use perturb_all.")
 
     def forward(
         self, *, text: str, perturbation: Perturbation, amount: Amount | None = None
@@ -77,29 +64,12 @@ class Perturber(dspy.Module):
             return dspy.Prediction(changed=None, edits=(), problem=found.reason)
         return dspy.Prediction(changed=found.text, edits=found.edits, problem=None)
 
-    def taken(self, steps: AnySteps[Found]) -> Found:
-        """Return what steps come to whose questions are asked here, one after the other."""
-        with dspy.context(adapter=FencedAdapter(), lm=current_lm()):
-            return answered(steps, self._asked)
-
     def _both(self, wanted: Wanted) -> AnySteps[Perturbed | Skipped]:
         if reason := wanted.no_use:
             return Skipped(reason=reason)
         plan = yield from planning_steps(wanted.order)
-        return (yield from change_steps(wanted, GENERAL_STEPS if isinstance(plan, str) else plan))
-
-    def _asked(self, ask: Ask) -> Reply:
-        predictor = getattr(self, ask.predictor)
-        lm = predictor.lm or dspy.settings.lm
-        config = call_config(self.protocol, lm, temperature=ask.temperature)
-        try:
-            with sampling(sample=ask.sample):
-                answer = predictor(**ask.inputs, config=config)
-        except ContextWindowExceededError as fault:
-            return too_long(fault)
-        except AdapterParseError as fault:
-            return unreadable(str(fault).split("\n")[0])
-        return readable(dict(answer.items()))
+        steps = GENERAL_STEPS if isinstance(plan, Cause) else plan
+        return (yield from change_steps(wanted, steps, Counts()))
 
 
 Outcome = Perturbed | Skipped
@@ -109,111 +79,116 @@ Plans = Mapping[str, tuple[str, ...]]
 """The steps of each change, by order."""
 
 
-class ModelPerturber:
-    """Lets a language model change texts, many at a time, each answer verified."""
-
-    def __init__(
-        self,
-        lm: dspy.LM | None = None,
-        *,
-        concurrency: int = CONCURRENCY,
-        told: Callable[[str], None] | None = None,
-    ) -> None:
-        self._lm = lm or current_lm()
-        self._asker = Asker.of(Perturber(), self._lm)
-        self._concurrency = concurrency
-        self._told = told or (lambda sentence: None)
-
-    def plans(self, orders: Iterable[str]) -> Plans:
-        """Return the steps of each order, as the model writes them once for all texts."""
-        work = _Planning(self._asker)
-        several = list(dict.fromkeys(orders))
-        found: dict[str, tuple[str, ...]] = {}
-        written = work_each(
-            work,
-            several,
-            concurrency=self._concurrency,
-            may_begin=beginning(1, self._lm),
-        )
-        for order, steps in written:
-            if isinstance(steps, str):
-                name = order.partition(":")[0]
-                self._told(f"{name} is carried out by general steps: {steps.rstrip('.')}.")
-            found[order] = GENERAL_STEPS if isinstance(steps, str) else steps
-        return found
-
-    def each(
-        self, wanted: Iterable[Wanted], *, orders: Iterable[str]
-    ) -> Iterator[tuple[Wanted, Outcome]]:
-        """Yield versions that were asked for with what became of them, in order."""
-        work = _Changing(self._asker, self.plans(orders))
-        yield from work_each(
-            work,
-            wanted,
-            concurrency=self._concurrency,
-            may_begin=beginning(1, self._lm),
-        )
-        for n, problem in work.faults.values():
-            self._told(fault_in_words(n, problem))
-
-
-def fault_in_words(n: int, problem: str, what: str = "version") -> str:
+def fault_in_words(n: int, first: Cause, what: str) -> str:
     """Return what is told of versions, or what else, that the model could not be asked for."""
     were = f"{n} {what}{'s were' if n > 1 else ' was'}"
-    happened, _, why = problem.rstrip(".").partition(": ")
-    if problem.startswith(NOT_ASKED):
+    why = first.detail.rstrip(".")
+    if first.reason is Reason.OVER_BUDGET:
         return f"{were} not asked for: {why}. The same again with more goes on there."
-    return f"{were} skipped: {happened}, for example: {why}."
+    return f"{were} skipped: {HAPPENED[first.reason]}, for example: {why}."
 
 
-class _Planning(Work[str, "tuple[str, ...] | str"]):
-    """Orders, for each of which steps are written."""
+class Rewriting(Work[Unit, Result]):
+    """Texts that a model writes anew: what came of them is counted, and none in vain for long."""
 
-    async def done(self, unit: str) -> tuple[str, ...] | str:
-        """Return the steps, or why there are none."""
-        return await self.asker.taken(planning_steps(unit))
+    def __init__(self, executor: Executor, counts: Counts) -> None:
+        super().__init__(executor)
+        self.counts = counts
+        self.faults: dict[Reason, tuple[int, Cause]] = {}
+        self._before = counts.wanted, counts.codes[Reason.UNREADABLE]
+        self._n_missed = 0
 
-    def undone(self, unit: str, problem: str) -> tuple[str, ...] | str:
-        """Return why the model could not be asked."""
-        return problem
+    async def asked(self, steps: AnySteps[Found]) -> Found:
+        """Return what steps come to, unless nothing that the model says can ever be read."""
+        found = await self.executor.taken(steps)
+        wanted, unread = self._before
+        n_unread = self.counts.codes[Reason.UNREADABLE] - unread
+        n_answered = self.counts.wanted - wanted - self._n_missed
+        if ENOUGH_UNREAD <= n_unread == n_answered:
+            raise ModelError(
+                f"{n_unread} texts in a row were not changed, because nothing that the model "
+                "answered could be read.",
+                hint="check that the address and the model are those of a chat model that keeps "
+                "to a layout.",
+            )
+        return found
+
+    def missed(self, cause: Cause) -> Skipped:
+        """Remember why the model could not be asked, without what is particular to a request."""
+        n, first = self.faults.get(cause.reason, (0, cause))
+        self.faults[cause.reason] = n + 1, first
+        skipped = Skipped(reason=HAPPENED[cause.reason], code=cause.reason)
+        self.counts.outcome(skipped)
+        self._n_missed += 1
+        return skipped
 
 
-class _Changing(Work[Wanted, Outcome]):
+def rewritten_each(
+    work: Rewriting[Unit, Result],
+    units: Iterable[Unit],
+    lm: dspy.LM,
+    *,
+    what: str,
+    concurrency: int,
+    told: Callable[[str], None] | None,
+) -> Iterator[tuple[Unit, Result]]:
+    """Yield units with what became of them, in order, and tell of those that were not asked for."""
+    yield from work_each(work, units, concurrency=concurrency, may_begin=beginning(1, lm))
+    for n, first in work.faults.values():
+        if told is not None:
+            told(fault_in_words(n, first, what))
+
+
+class _Changing(Rewriting[Wanted, Outcome]):
     """Versions of texts, each asked for by itself."""
 
-    def __init__(self, asker: Asker, plans: Plans) -> None:
-        super().__init__(asker)
+    def __init__(self, executor: Executor, plans: Plans) -> None:
+        super().__init__(executor, Counts())
         self._plans = plans
-        self.faults: dict[str, tuple[int, str]] = {}
-        self._n_unread = 0
-        self._any_read = False
 
     async def done(self, unit: Wanted) -> Outcome:
         """Return one changed text, or why there is none."""
-        if reason := unit.no_use:
-            return Skipped(reason=reason)
-        found = await self.asker.taken(change_steps(unit, self._plans[unit.order]))
-        self._count(found)
-        return found
+        return await self.asked(change_steps(unit, self._plans[unit.order], self.counts))
 
-    def undone(self, unit: Wanted, problem: str) -> Outcome:
-        """Return the reason, without what is particular to one request."""
-        reason = problem.partition(":")[0]
-        n, first = self.faults.get(reason, (0, problem))
-        self.faults[reason] = n + 1, first
-        return Skipped(reason=reason)
+    def undone(self, unit: Wanted, cause: Cause) -> Outcome:
+        """Return why the model could not be asked."""
+        return self.missed(cause)
 
-    def _count(self, found: Outcome) -> None:
-        if isinstance(found, Perturbed) or found.reason != UNREADABLE:
-            self._any_read = True
-        elif not self._any_read:
-            self._n_unread += 1
-            if self._n_unread >= ENOUGH_UNREAD:
-                raise ModelError(
-                    f"{self._n_unread} texts in a row were not changed, because nothing that the "
-                    "model answered could be read. Check that the address and the model are those "
-                    "of a chat model that keeps to a layout."
-                )
+
+def plans_of(
+    orders: Iterable[str],
+    executor: Executor,
+    lm: dspy.LM,
+    *,
+    concurrency: int,
+    told: Callable[[str], None],
+) -> Plans:
+    """Return the steps of each order, as the model writes them once for all texts."""
+    found: dict[str, tuple[str, ...]] = {}
+    written = work_each(
+        _Planning(executor),
+        list(dict.fromkeys(orders)),
+        concurrency=concurrency,
+        may_begin=beginning(1, lm),
+    )
+    for order, steps in written:
+        if isinstance(steps, Cause):
+            name = order.partition(":")[0]
+            told(f"{name} is carried out by general steps: {steps.text.rstrip('.')}.")
+        found[order] = GENERAL_STEPS if isinstance(steps, Cause) else steps
+    return found
+
+
+class _Planning(Work[str, "tuple[str, ...] | Cause"]):
+    """Orders, for each of which steps are written."""
+
+    async def done(self, unit: str) -> tuple[str, ...] | Cause:
+        """Return the steps, or why there are none."""
+        return await self.executor.taken(planning_steps(unit))
+
+    def undone(self, unit: str, cause: Cause) -> tuple[str, ...] | Cause:
+        """Return why the model could not be asked."""
+        return cause
 
 
 RULES_STAND_IN = (
@@ -224,8 +199,8 @@ RULES_STAND_IN = (
 
 def changes_by_rule(lm: dspy.LM | None) -> bool:
     """Say whether the changes of a language model are made by rule: without one, or offline."""
-    stack = None if lm is None else stack_of(lm)
-    return lm is None or (stack is not None and stack.engine.endpoint == "offline")
+    client = None if lm is None else lm_client_of(lm)
+    return lm is None or (client is not None and client.engine.endpoint == "offline")
 
 
 def method_of(perturbation: Perturbation, lm: dspy.LM | None) -> Method:
@@ -265,10 +240,12 @@ def perturb_all(
                 yield Wanted(item=item, perturbation=one, amount=much[one.name])
 
     made: Iterator[tuple[Wanted, Outcome]] = iter(())
-    if by_model:
+    if by_model and lm is not None:
         orders = [order_of(one, much[one.name]) for one in by_model]
-        perturber = ModelPerturber(lm, concurrency=concurrency, told=say)
-        made = perturber.each(wanted(), orders=orders)
+        executor = Executor.of(Perturber(), lm)
+        plans = plans_of(orders, executor, lm, concurrency=concurrency, told=say)
+        work = _Changing(executor, plans)
+        made = rewritten_each(work, wanted(), lm, what="version", concurrency=concurrency, told=say)
 
     def version(item: RatedItem, one: Perturbation, of_model: Mapping[str, Outcome]) -> Outcome:
         if one.name in of_model:

@@ -102,7 +102,8 @@ def perturb(
     rule = RULES.get(perturbation.kind)
     if rule is None:
         raise InputError(
-            f"no rule changes a text by {perturbation.kind!r}; give one of {', '.join(RULES)}."
+            f"no rule changes a text by {perturbation.kind!r}.",
+            hint=f"give one of {', '.join(RULES)}.",
         )
     wanted = amount_of(perturbation) if amount is None else amount
     if not isinstance(wanted, Every) and wanted < 1:

@@ -1,8 +1,7 @@
 """Judges over HTTP: one application for any ASGI server, and a runner that stops well."""
 
-from judgesmith.programs.serving.application import app
-from judgesmith.programs.serving.refusals import ServingLimits
-from judgesmith.programs.serving.runner import address_of, bound_socket, run
+from judgesmith.programs.serving.application import address_of, app, bound_socket, run
+from judgesmith.programs.serving.requests import ServingLimits
 from judgesmith.programs.serving.served import ServedJudge
 
 __all__ = ["ServedJudge", "ServingLimits", "address_of", "app", "bound_socket", "run"]

@@ -1,14 +1,18 @@
-"""The addresses of a server, what each answers, and what stands before them."""
+"""The addresses of a server, who is let in, and what each answers."""
 
 from __future__ import annotations
 
 import asyncio
+import hmac
+import ipaddress
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -16,29 +20,104 @@ from pydantic.json_schema import models_json_schema
 
 from judgesmith.programs.judging.rows import json_line
 from judgesmith.programs.lm.measures import CONTENT_TYPE
-from judgesmith.programs.serving.door import Door
-from judgesmith.programs.serving.items import (
+from judgesmith.programs.serving.requests import (
     JSON,
     LINES,
     Batch,
-    Item,
-    check_type,
-    item_of,
-    items_of,
-    whole_body,
-)
-from judgesmith.programs.serving.refusals import (
     ClientGone,
+    Item,
     Refusal,
     ServingLimits,
+    check_type,
     is_stopping,
+    item_of,
+    items_of,
     set_up,
     was_cut,
+    whole_body,
 )
 from judgesmith.programs.serving.service import RowStream, Service, client_of
 from judgesmith.signatures.judgement import CriterionScore, ErrorSpan
 from judgesmith.signatures.rubric import Criterion
 from judgesmith.signatures.scale import Scale
+
+_OPEN = ("/", "/healthz")  # to everybody, as the files under /page/ are: nothing in them is secret
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Door:
+    """What a request must bring."""
+
+    token: str = ""
+    hosts: tuple[str, ...] = ()
+
+    def check(self, path: str, headers: Mapping[str, str]) -> None:
+        """Refuse who may not come in."""
+        if self.token:
+            if not (path in _OPEN or path.startswith("/page/")):
+                self._check_token(headers.get("authorization", ""))
+        elif path != "/healthz":
+            self._check_host(headers.get("host", ""))
+            self._check_origin(headers.get("origin"), headers.get("host", ""))
+
+    def _check_token(self, authorization: str) -> None:
+        scheme, _, given = authorization.partition(" ")
+        same = hmac.compare_digest(given.strip().encode(), self.token.encode())
+        if not (same and scheme.lower() == "bearer"):
+            raise Refusal(
+                401,
+                "token",
+                "expected the token of this server; got another one, or none.",
+                where="Authorization",
+                hint="send the header 'Authorization: Bearer TOKEN'.",
+                headers={"WWW-Authenticate": "Bearer"},
+            )
+
+    def _check_host(self, host: str) -> None:
+        name = host_name(host)
+        if not (name in self.hosts or _is_plain(name)):
+            raise Refusal(
+                403,
+                "host",
+                f"the server is not called {name[:80]!r}.",
+                where="Host",
+                hint="whoever runs it can allow the name: --allow-host NAME.",
+            )
+
+    def _check_origin(self, origin: str | None, host: str) -> None:
+        if origin is None:
+            return
+        try:
+            netloc = urlsplit(origin).netloc.lower()
+        except ValueError:
+            netloc = ""
+        name = host_name(netloc)
+        # Another port of this machine is another server: only names may differ, behind a proxy.
+        behind_proxy = name in self.hosts and not _is_plain(name)
+        if not netloc or not (netloc == host.lower() or behind_proxy):
+            raise Refusal(
+                403,
+                "origin",
+                "the request comes from a page of another server.",
+                where="Origin",
+                hint="send it from a program, or from the page that this server has at /.",
+            )
+
+
+def host_name(host: str) -> str:
+    """Return a host without its port, in lower case."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0].lower()
+    return host.partition(":")[0].lower()
+
+
+def _is_plain(name: str) -> bool:
+    """Say whether a host is an address or ``localhost``, which nobody else can let mean it."""
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return name == "localhost"
+    return True
 
 
 class Row(BaseModel):
@@ -229,7 +308,7 @@ def page_file(name: str = "index.html") -> Response:
     >>> page_file("../served.py")
     Traceback (most recent call last):
     ...
-    judgesmith.programs.serving.refusals.Refusal: there is no such file.
+    judgesmith.programs.serving.requests.Refusal: there is no such file.
     """
     place = PAGE / name
     kind = _KINDS.get(place.suffix)

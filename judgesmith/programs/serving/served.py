@@ -7,15 +7,21 @@ import math
 import re
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.errors import InputError
+from judgesmith.programs.artifacts.agreement import SavedAgreement
 from judgesmith.programs.artifacts.record import SavedRecord
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, saved_leaves
-from judgesmith.programs.judging.executors import Asker, Bindable, calls_per_item, with_own_models
+from judgesmith.programs.judging.executors import (
+    Bindable,
+    Executor,
+    calls_per_item,
+    with_own_models,
+)
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.judging.rows import score_row
 from judgesmith.programs.judging.runner import (
@@ -23,14 +29,13 @@ from judgesmith.programs.judging.runner import (
     Readable,
     Sources,
     Work,
-    attempted,
     beginning,
     judges_sources,
     sources_of,
 )
-from judgesmith.programs.lm import AnyModel, LedgerError
+from judgesmith.programs.lm import AnyModel, BudgetSpent, LedgerError, ModelError
 from judgesmith.programs.lm.factory import refuse_unnamed
-from judgesmith.programs.serving.refusals import Refusal, ServingLimits, queue_full
+from judgesmith.programs.serving.requests import Refusal, ServingLimits, queue_full
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement
@@ -99,7 +104,7 @@ class Desk:
         seconds = max(over, 1) * self._seconds / self.limits.concurrency
         return min(max(math.ceil(seconds), 1), _LONGEST_WAIT)
 
-    def close(self, askers: Sequence[Asker] = ()) -> None:
+    def close(self, executors: Sequence[Executor] = ()) -> None:
         """Abandon what is under way, let go of connections, and end the thread."""
         with self._lock:
             loop, thread = self._loop, self._thread
@@ -109,7 +114,7 @@ class Desk:
             future.cancel()
         if loop is None or thread is None:
             return
-        asyncio.run_coroutine_threadsafe(self._emptied(askers), loop).result()
+        asyncio.run_coroutine_threadsafe(self._emptied(executors), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
@@ -171,7 +176,10 @@ class Desk:
     async def _work_on(self, future: Future[Any], job: Job) -> None:
         began = time.perf_counter()
         try:
-            found, _ = await attempted(job.work, job.unit)
+            try:
+                found = await job.work.done(job.unit)
+            except (BudgetSpent, ModelError) as fault:
+                found = job.work.failed(job.unit, fault)
         except asyncio.CancelledError:
             outcome: tuple[Any, BaseException | None] = None, CancelledError()
         except Exception as fault:
@@ -189,13 +197,13 @@ class Desk:
             future.set_exception(fault_)
         self._begin()
 
-    async def _emptied(self, askers: Sequence[Asker]) -> None:
+    async def _emptied(self, executors: Sequence[Executor]) -> None:
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        for asker in askers:
-            await asker.aclose()
+        for executor in executors:
+            await executor.aclose()
         await asyncio.sleep(0)
 
 
@@ -226,7 +234,7 @@ class ServedJudge:
         What clients call it: letters, digits, ``_``, ``.`` and ``-``, 64 at most.
     judge : saved judge or judge
         Of any kind.
-    lms : dspy.LM or StackModel
+    lms : dspy.LM or ClientModel
         The model, and all others that the judge holds; without any it asks DSPy's current one, or
         the offline model.
 
@@ -247,7 +255,8 @@ class ServedJudge:
         if not _NAME.fullmatch(name):
             raise InputError(
                 "a judge is served under a name of letters, digits, _, . and -, at most 64; got "
-                f"{name[:80]!r}. Give it one: NAME=FOLDER."
+                f"{name[:80]!r}.",
+                hint="give it one: NAME=FOLDER.",
             )
         judge, lm = with_own_models(judge, lms[0] if lms else None)
         self.lms = lms or (lm,)
@@ -255,13 +264,13 @@ class ServedJudge:
         self.name = name
         self.judge = judge
         self.lm = lm
-        self.asker = Asker.of(judge, lm)
+        self.executor = Executor.of(judge, lm)
         self.compares = judges_sources(judge)
         self._nature = _Nature.of(judge)
         self.fingerprint = self._nature.fingerprint
         self.target = str(getattr(judge, "target", "")) or None
         self._marks = {"judge": self.fingerprint, "target": self.target}
-        self._work = OneByOne(self.asker, _AnyAnswer())
+        self._work = OneByOne(self.executor, _AnyAnswer())
         self._may_begin = beginning(0 if self.compares else calls_per_item(judge), lm)
 
     def jobs(self, items: Sequence[RatedItem]) -> list[Job]:
@@ -272,7 +281,7 @@ class ServedJudge:
         groups = sources_of(items)
         protocol = self.judge.protocol
         n_calls = family_of(protocol.judge).most_calls_of(protocol, max(map(len, groups)))
-        work = Sources(self.judge, self.asker, items)
+        work = Sources(self.judge, self.executor, items)
         work.readable = _AnyAnswer()
         may_begin = beginning(n_calls, self.lm)
         return [
@@ -373,11 +382,10 @@ class _Nature:
         )
 
 
-def _headline(agreement: Mapping[str, Any]) -> dict[str, Any] | None:
+def _headline(agreement: SavedAgreement) -> dict[str, Any] | None:
     """Return one estimate of agreement with people on held-out rows, None where there is none."""
-    heldout = agreement.get("heldout") or {}
     for level in ("dataset", "sample", "system"):
-        for statistic, estimate in (heldout.get(level) or {}).items():
+        for statistic, estimate in ((agreement.heldout or {}).get(level) or {}).items():
             if estimate is not None:
-                return {"level": level, "statistic": statistic, **estimate}
+                return {"level": level, "statistic": statistic, **estimate.plain}
     return None

@@ -18,18 +18,23 @@ from prometheus_client import Counter as PrometheusCounter
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from judgesmith.programs.judging.rows import json_line, reason_class
-from judgesmith.programs.lm import AnyModel, stack_of
+from judgesmith.programs.judging.rows import json_line
+from judgesmith.programs.lm import AnyModel, lm_client_of
 from judgesmith.programs.lm.measures import SECONDS, ModelMeasures
-from judgesmith.programs.serving.items import Inflow, Line, Lines, Receive, item_of, too_large
-from judgesmith.programs.serving.refusals import (
+from judgesmith.programs.serving.requests import (
     ClientGone,
+    Inflow,
+    Line,
+    Lines,
+    Receive,
     Refusal,
     ServingLimits,
     is_stopping,
+    item_of,
     queue_full,
     set_up,
     share_full,
+    too_large,
     unknown_judge,
 )
 from judgesmith.programs.serving.served import Desk, ServedJudge
@@ -76,7 +81,7 @@ class Measures:
         """Count an item."""
         self._items.labels(judge).inc()
         if judgement.score is None:
-            self._unscored.labels(judge, reason_class(judgement)).inc()
+            self._unscored.labels(judge, str(judgement.reason)).inc()
 
     def text(self) -> bytes:
         """Return all of it as Prometheus reads it."""
@@ -252,12 +257,12 @@ class Service:
     def close(self) -> None:
         """Abandon what is under way, and close connections and ledgers."""
         self._reader.shutdown(wait=False, cancel_futures=True)
-        self.desk.close([one.asker for one in self.judges.values()])
+        self.desk.close([one.executor for one in self.judges.values()])
         for served in self.judges.values():
-            for stack in filter(None, map(stack_of, served.lms)):
-                stack.close()
-                if stack.ledger is not None:
-                    stack.ledger.close()
+            for client in filter(None, map(lm_client_of, served.lms)):
+                client.close()
+                if client.ledger is not None:
+                    client.ledger.close()
 
 
 def client_of(scope: Mapping[str, Any]) -> str:

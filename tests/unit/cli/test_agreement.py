@@ -15,8 +15,11 @@ from judgesmith.cli.agreement import (
 from judgesmith.experiments.agreeing import agreement_report, unscored
 from judgesmith.experiments.by_criterion import CriterionReports
 from judgesmith.metrics import Estimate
-from judgesmith.optimizers import JudgedTable
+from judgesmith.optimizers import PredictionTable
 from judgesmith.programs.artifacts.card import agreement_text
+from judgesmith.signatures.judgement import Cause, Reason
+
+CUT_OFF = Cause(Reason.CUT_OFF, "cut off")
 
 
 def estimate(value, low, high, n_groups=5):
@@ -53,7 +56,7 @@ def test_an_end_beside_zero_shows_on_which_side_it_is(low, high, said):
 
 def report_with_gaps():
     """A report on three sources, of which the judge ties one, people rated one text of another."""
-    table = JudgedTable(
+    table = PredictionTable(
         predicted=np.array([1.0, 2, 3, 2, 2, 2, 5]),
         human=np.array([1.0, 2, 3, 1, 2, 3, 4]),
         sources=np.array([0, 0, 0, 1, 1, 1, 2]),
@@ -80,7 +83,7 @@ def test_what_leaves_out_others_is_named():
 
 def test_levels_without_any_number_are_left_out():
     numbers = np.arange(6.0)
-    table = JudgedTable(
+    table = PredictionTable(
         predicted=numbers, human=numbers, sources=numbers.astype(int), systems=np.array(["a"] * 6)
     )
     rows = agreement_rows([agreement_report(table, rng=np.random.default_rng(0))])
@@ -89,12 +92,12 @@ def test_levels_without_any_number_are_left_out():
 
 def report_on(predicted):
     n = len(predicted)
-    table = JudgedTable(
+    table = PredictionTable(
         predicted=np.asarray(predicted, dtype=float),
         human=np.arange(float(n)),
         sources=np.arange(n),
         systems=np.array(["a"] * n),
-        problems=tuple("cut off" if value != value else None for value in predicted),
+        problems=tuple(CUT_OFF if value != value else None for value in predicted),
     )
     return agreement_report(table, rng=np.random.default_rng(0)), unscored(table)
 
@@ -116,7 +119,7 @@ def test_where_all_scores_are_equal_that_is_told(capsys):
 
 
 def test_criteria_have_a_row_each_and_their_names_cannot_break_the_table(capsys):
-    table = JudgedTable(
+    table = PredictionTable(
         predicted=np.arange(8.0),
         human=np.arange(8.0),
         sources=np.arange(8),

@@ -10,9 +10,9 @@ import loopback_batches
 import pytest
 
 from judgesmith.cli import main
-from judgesmith.programs.lm import Ledger
-from judgesmith.programs.lm.batches import BatchDesk, service
-from judgesmith.programs.lm.batches import service as engine_module
+from judgesmith.programs.lm import ResponseCache
+from judgesmith.programs.lm.batches import BatchDesk, client
+from judgesmith.programs.lm.batches import client as engine_module
 from judgesmith.programs.lm.batches.state import BatchState
 
 N_ROWS, N_CALLS = 8, 2
@@ -207,7 +207,7 @@ def killed(k, after, arguments):
 
     for owner, names in (
         (BatchState, ("new_part", "move", "drop", "granted", "remove", "finished")),
-        (Ledger, ("perform",)),
+        (ResponseCache, ("perform",)),
         (engine_module.BatchEngine, ("send", "fetch")),
     ):
         for name in names:
@@ -281,7 +281,7 @@ def test_ceilings_on_tokens_and_dollars_hold(in_batches, folder, server):
         ("dollars", ["--max-usd", 0.009, "--price", "1,1"], 9000),
     ):
         done = in_batches(name, *options)
-        spent = Ledger(folder / f"{name}.sqlite").query("SELECT tokens, usd FROM runs")
+        spent = ResponseCache(folder / f"{name}.sqlite").query("SELECT tokens, usd FROM runs")
         assert 0 < spent[0][0] <= most
         assert 0 < done.json["unscored"] <= N_ROWS
         assert "not asked: the budget of " in str(problems(folder / f"{name}.jsonl"))
@@ -353,7 +353,7 @@ def test_a_line_that_never_ends_is_refused(score, folder, server, monkeypatch):
     place = folder / "batches"
     place.mkdir()
     (name,) = score("filed", "--batch-files", place).json["waiting"]
-    monkeypatch.setattr(service, "LONGEST", 2**20)
+    monkeypatch.setattr(client, "LONGEST", 2**20)
     (place / "answers.jsonl").write_text("{}\n" + " " * 2**20 + "{}\n")
     done = score("filed", "--batch-files", place)
     assert done.status == 2
@@ -379,7 +379,7 @@ def test_what_ordinary_scoring_paid_after_a_batch_was_given_up_stays_paid(
         patch.setattr(BatchDesk, "send", stopped)
         assert in_batches("both").status == 130
     assert score("both").json["unscored"] == 0
-    ledger = Ledger(folder / "both.sqlite")
+    ledger = ResponseCache(folder / "both.sqlite")
     ((run,),) = ledger.query("SELECT name FROM runs")
     before = ledger.spent(run)
     assert before.calls == N_ROWS * N_CALLS

@@ -83,6 +83,30 @@ def test_the_same_command_again_asks_nothing_and_gives_the_same_bytes(run, bench
     assert contents(folder / "bench") == before
 
 
+def test_answers_that_are_asked_anew_are_no_further_questions(
+    run, articles, server, folder, monkeypatch
+):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    text = "The bridge was opened again, and nobody in the town knew what it was for."
+    server.script(
+        {"contains": "bridge in Rome", "answer": "[[ ## words ## ]]\nI would rather not."},
+        {"answer": f"[[ ## reference ## ]]\n{text}\n\n[[ ## completed ## ]]"},
+    )
+    command = [
+        *("benchmark", articles, "-o", "bench", *LOCAL, "--sources", "3", "--candidates", "2"),
+        *("--role", "writer=openai/m", "--api-base", server.url),
+    ]
+    assert run(*command).status == 0
+    before, n_asked = contents(folder / "bench"), server.counts()["requests"]
+    again = run(*command)
+    assert again.status == 0, again.err
+    n_anew = server.counts()["requests"] - n_asked
+    assert n_anew == 2 * 2  # two texts, each asked for once more where it cannot be read
+    assert contents(folder / "bench") == before
+    written = json.loads(before["report.json"])["questions"][1]
+    assert (written["step"], written["questions"]) == ("references written", n_asked)
+
+
 def test_another_run_is_not_replaced_unless_forced(run, bench, articles, folder):
     before = contents(folder / "bench")
     done = run("benchmark", articles, "-o", "bench", *LOCAL, "--seed", "1", "--json")
@@ -169,7 +193,7 @@ def test_columns_that_could_hold_ratings_are_named_where_nothing_is_rated(run, f
     done = run("benchmark", "own.csv", "-o", "bench", *LOCAL, "--json")
     error = json.loads(done.err.splitlines()[-1])
     assert error["error"].endswith("; not read as ratings: 'fluency'.")
-    assert error["hint"].startswith("Say which columns hold ratings")
+    assert error["hint"].startswith("say which columns hold ratings")
 
 
 def fill(folder, name, answer):

@@ -66,7 +66,11 @@ def test_scores_on_file_are_seen_from_both_sides(run, data, sample_rows, folder)
         for name in ("fluency", "overall")
     ]
     (folder / "j.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    wide = run("evaluate", "j.jsonl", data, "--perspective", "global", "--json").json
+    glob = ["evaluate", "j.jsonl", data, "--perspective", "global", "--json"]
+    refused = run(*glob)
+    assert refused.status == 2
+    assert "Say what its answers are points of with --answers" in str(refused.fault)
+    wide = run(*glob, "--answers", "1..5").json
     assert list(wide["criteria"]) == ["overall", "fluency"]
     assert wide["mean"]["value"] == pytest.approx(1)
     one = run("evaluate", "j.jsonl:j", data, "--perspective", "local", "--target", "fluency")

@@ -17,8 +17,8 @@ from sessions import ROOT, blocks
 
 from judgesmith.programs import DirectJudge
 from judgesmith.programs.artifacts.saved import SavedJudge
-from judgesmith.programs.lm import stack_of
-from judgesmith.programs.lm.cache.store import Ledger
+from judgesmith.programs.lm import lm_client_of
+from judgesmith.programs.lm.cache.store import ResponseCache
 from judgesmith.signatures import Scale
 
 LINES = "application/x-ndjson"
@@ -98,7 +98,7 @@ def test_a_crowd_is_told_what_score_says_and_an_end_finishes_what_was_accepted(
     assert (process.returncode, out) == (0, "")
     assert "finished first, for at most 30 seconds" in err
     assert "Traceback" not in err
-    ledger = Ledger(folder / ".judgesmith" / "ledger.sqlite")
+    ledger = ResponseCache(folder / ".judgesmith" / "ledger.sqlite")
     assert ledger.query("SELECT count(*) FROM flights") == [(0,)]
     ledger.close()
 
@@ -238,5 +238,5 @@ def test_the_budget_of_a_server_is_that_of_the_one_before_it(run, judge, runs):
     for _ in range(2):
         run("serve", judge, "--port", "0", "--max-calls", "7")
         served = runs.service.judges["judge"]
-        spent.append(stack_of(served.lm).run_id)
+        spent.append(lm_client_of(served.lm).run_id)
     assert spent[0] == spent[1]

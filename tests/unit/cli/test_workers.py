@@ -11,7 +11,7 @@ import databases
 import pytest
 from working import wait_for
 
-from judgesmith.programs.lm import Ledger
+from judgesmith.programs.lm import ResponseCache
 
 pytestmark = pytest.mark.no_cover
 
@@ -68,7 +68,7 @@ def kill(process):
 def asked_late(folder, database=None):
     """Return how many requests were for what was on record already."""
     if database is not None:
-        return Ledger(database).query(crashing.LATE)[0][0]
+        return ResponseCache(database).query(crashing.LATE)[0][0]
     ledger = sqlite3.connect(folder / ".judgesmith" / "ledger.sqlite")
     n = ledger.execute(crashing.LATE).fetchone()[0]
     ledger.close()
@@ -231,4 +231,4 @@ class TestTwoMachines:
         for worker in [machines(name, "--max-calls", "70") for name in ("first", "second")]:
             ends(worker)
         assert server.counts()["requests"] == 70
-        assert Ledger(database).query("SELECT sum(calls) FROM runs")[0][0] == 70
+        assert ResponseCache(database).query("SELECT sum(calls) FROM runs")[0][0] == 70

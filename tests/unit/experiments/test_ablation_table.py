@@ -13,7 +13,7 @@ from judgesmith.experiments.ablation_rows import ROWS, impossible_rows, planned_
 from judgesmith.experiments.ablation_table import ablation
 from judgesmith.experiments.ablation_text import HEADER, TITLES, sentences
 from judgesmith.experiments.compile_notes import NothingScoredError
-from judgesmith.metrics import paired_interval
+from judgesmith.metrics import agreement_difference
 from judgesmith.programs import SavedJudge, judge_items
 from judgesmith.programs.lm import model
 from judgesmith.signatures import ActiveCriticConfig, RatedItem, Rubric
@@ -133,7 +133,7 @@ def test_the_numbers_are_those_of_the_compiled_judge(table, data):
         assert estimate.to_dict() == found.heldout["dataset"][name].to_dict()
     assert row.chosen_by.to_dict() == found.selection["dataset"]["q"].to_dict()
     assert row.optimism == pytest.approx(
-        found.saved.agreement["optimism"]["dataset"]["q"], abs=1e-12
+        found.saved.agreement.plain["optimism"]["dataset"]["q"], abs=1e-12
     )
 
 
@@ -142,10 +142,10 @@ def test_differences_are_paired_with_fine_of_the_same_block(table):
         rows = by_name(table, block)
         assert rows["fine"].difference is None
         full, other = rows["fine"].heldout, rows["vanilla"].heldout
-        expected = paired_interval(
+        expected = agreement_difference(
+            full.human,
             other.predicted,
             full.predicted,
-            full.human,
             sources=full.sources,
             systems=full.systems,
             statistic="q",

@@ -16,9 +16,12 @@ from judgesmith.experiments.agreeing import (
     unscored_text,
 )
 from judgesmith.experiments.targets import Targets
-from judgesmith.metrics import agreement, agreement_interval, paired_interval
-from judgesmith.optimizers import JudgedTable
+from judgesmith.metrics import agreement, agreement_difference, agreement_interval
+from judgesmith.optimizers import PredictionTable
 from judgesmith.signatures import Scale
+from judgesmith.signatures.judgement import Cause, Reason
+
+CUT_OFF = Cause(Reason.CUT_OFF, "cut off")
 
 NAN = float("nan")
 
@@ -26,12 +29,12 @@ NAN = float("nan")
 def table(predicted, *, seed=0):
     n = len(predicted)
     human = np.random.default_rng(seed).integers(1, 6, n).astype(float)
-    return JudgedTable(
+    return PredictionTable(
         predicted=np.asarray(predicted, dtype=float),
         human=human,
         sources=np.arange(n) // 3,
         systems=np.asarray([f"s{i % 3}" for i in range(n)]),
-        problems=tuple("cut off" if np.isnan(p) else None for p in predicted),
+        problems=tuple(CUT_OFF if np.isnan(p) else None for p in predicted),
     )
 
 
@@ -46,19 +49,19 @@ def test_the_report_holds_what_the_metrics_say():
     for level in LEVELS:
         for statistic in STATISTICS:
             names = {"statistic": statistic, "level": level}
-            direct = agreement_interval(judged.predicted, judged.human, **groups, **names, rng=rng)
+            direct = agreement_interval(judged.human, judged.predicted, **groups, **names, rng=rng)
             assert plain(report)[level][statistic] == direct.to_dict()
-            value = agreement(judged.predicted, judged.human, **groups, **names).value
+            value = agreement(judged.human, judged.predicted, **groups, **names).value
             assert report[level][statistic].value == pytest.approx(value, nan_ok=True)
 
 
 def test_the_gain_is_the_paired_difference():
     first, second = table(PREDICTED), table(PREDICTED[::-1])
     gain = gain_report(first, second, rng=np.random.default_rng(1))
-    direct = paired_interval(
+    direct = agreement_difference(
+        first.human,
         first.predicted,
         second.predicted,
-        first.human,
         sources=first.sources,
         systems=first.systems,
         statistic=STATISTICS[0],
@@ -81,10 +84,13 @@ def test_nothing_to_report_stays_nothing():
     assert plain(None) is None
 
 
-@given(st.lists(st.sampled_from([None, "cut off", "no answer"]), min_size=1, max_size=20))
+CAUSES = st.sampled_from([None, CUT_OFF, Cause(Reason.OTHER, "no answer")])
+
+
+@given(st.lists(CAUSES, min_size=1, max_size=20))
 def test_every_row_without_a_score_is_counted_under_its_reason(problems):
     predicted = [1.0 if problem is None else NAN for problem in problems]
-    judged = JudgedTable(
+    judged = PredictionTable(
         predicted=np.asarray(predicted),
         human=np.ones(len(problems)),
         sources=np.arange(len(problems)),
@@ -99,13 +105,17 @@ def test_every_row_without_a_score_is_counted_under_its_reason(problems):
 
 
 def test_a_reason_that_is_a_sentence_ends_none():
-    found = Unscored(n=3, n_rows=3, reasons={"not asked: it is spent.": 2, "cut off …": 1})
-    assert unscored_text(found).endswith("2 × not asked: it is spent; 1 × cut off …")
+    found = Unscored(
+        n=3,
+        n_rows=3,
+        causes={Cause(Reason.OVER_BUDGET, "not asked: it is spent."): 2, CUT_OFF: 1},
+    )
+    assert unscored_text(found).endswith("2 × not asked: it is spent; 1 × cut off")
 
 
 @pytest.mark.parametrize(("n", "end"), [(3, "1 × c"), (4, "1 × c; and 1 others"), (9, "6 others")])
 def test_rows_with_rarer_reasons_are_counted_too(n, end):
-    found = Unscored(n=n, n_rows=n, reasons=dict.fromkeys("abcdefghi"[:n], 1))
+    found = Unscored(n=n, n_rows=n, causes={Cause(Reason.OTHER, one): 1 for one in "abcdefghi"[:n]})
     assert unscored_text(found).endswith(end)
 
 
@@ -141,6 +151,6 @@ def test_reasons_that_differ_by_a_value_are_counted_together_and_statuses_are_no
         "m: overloaded (HTTP 503)": 4,
         "m: overloaded (HTTP 429)": 1,
     }
-    many = {f"the answer {n} is outside 1..5": 1 for n in range(30)}
-    said = unscored_text(Unscored(n=30, n_rows=40, reasons=many))
+    many = {Cause(Reason.UNREADABLE, f"the answer {n} is outside 1..5"): 1 for n in range(30)}
+    said = unscored_text(Unscored(n=30, n_rows=40, causes=many))
     assert said == "30 of 40 have no score: 30 × the answer 0 is outside 1..5 (or alike)"

@@ -13,10 +13,12 @@ from judgesmith.experiments.anchor_comparisons import (
 )
 from judgesmith.experiments.anchor_rating import rating_of
 from judgesmith.experiments.neighbour_probabilities import comparator_accuracy
-from judgesmith.programs.benchmarking.comparator import Compared
+from judgesmith.programs.benchmarking import Compared
 from judgesmith.signatures import RatedItem
+from judgesmith.signatures.judgement import Cause, Reason
 
 NAN = float("nan")
+UNREAD = Cause(Reason.UNREADABLE, "the answer could not be read")
 
 
 class Scripted:
@@ -31,7 +33,7 @@ class Scripted:
         for pair in pairs:
             self.pairs.append(pair)
             if pair.first.response in self.silent:
-                yield pair, Compared(given="first", problem="the answer could not be read")
+                yield pair, Compared(given="first", cause=UNREAD)
                 continue
             one, two = int(pair.first.response), int(pair.second.response)
             said = "first" if one > two else "second" if one < two else "similar"

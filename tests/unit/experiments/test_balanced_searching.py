@@ -4,7 +4,7 @@ import pytest
 
 from judgesmith.experiments import CompileSettings, compile_judge, read_items
 from judgesmith.experiments.estimating import estimate_run
-from judgesmith.programs.lm import model, stack_of
+from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures.config import DirectConfig
 
 
@@ -41,7 +41,7 @@ def test_it_tells_what_was_tried(found):
 
 def test_it_makes_no_more_calls_than_estimated(found, settings, lm):
     bound = estimate_run(read_items("sample"), settings, lm)
-    assert 0.3 * bound.calls < stack_of(lm).usage.calls <= bound.calls
+    assert 0.3 * bound.calls < lm_client_of(lm).usage.calls <= bound.calls
 
 
 def test_a_judge_with_many_answers_is_refused():

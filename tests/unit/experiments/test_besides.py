@@ -8,7 +8,10 @@ from judgesmith.experiments.score_files import Scores
 from judgesmith.metrics import tie_aware_accuracy, weighted_kappa
 from judgesmith.programs import ActiveCritic
 from judgesmith.signatures import RatedItem, Scale
+from judgesmith.signatures.judgement import Cause, Reason
 from judgesmith.signatures.scale import PERCENT
+
+CUT_OFF = Cause(Reason.CUT_OFF, "cut off")
 
 NAN = float("nan")
 HUMAN = [(1, 5), (2, 3), (4, 4), (5, 1), (3, 2), (2, 4)]
@@ -38,7 +41,7 @@ def found(values, data=None, aggregate="mean", answers=LIKERT, **more):
     data = data or dataset()
     scores = Scores(
         values=np.asarray(values, float),
-        problems=tuple("cut off" if np.isnan(value) else None for value in values),
+        problems=tuple(CUT_OFF if np.isnan(value) else None for value in values),
         label="x",
         criterion=None,
         n_unused=0,
@@ -56,14 +59,14 @@ PEOPLE = [value for pair in HUMAN for value in pair]
 
 def test_pairs_and_ties_count_as_the_metric_says():
     one = found(JUDGE)
-    assert one.pairs["dataset"].value == pytest.approx(tie_aware_accuracy(JUDGE, PEOPLE))
+    assert one.pairs["dataset"].value == pytest.approx(tie_aware_accuracy(PEOPLE, JUDGE))
     assert one.pairs["sample"].n_groups == 6
 
 
 @pytest.mark.parametrize("weights", ["linear", "quadratic"])
 def test_scores_on_peoples_scale_have_a_kappa(weights):
     one = found(JUDGE)
-    direct = weighted_kappa(JUDGE, PEOPLE, levels=range(1, 6), weights=weights)
+    direct = weighted_kappa(PEOPLE, JUDGE, levels=range(1, 6), weights=weights)
     assert one.kappa[weights].value == pytest.approx(direct)
     assert (one.levels, one.no_kappa, str(one.judge_scale)) == ((1, 2, 3, 4, 5), None, "1..5")
     assert one.confusion.n == 12

@@ -3,7 +3,7 @@
 import pytest
 
 from judgesmith.experiments.blind_kinds import seen_kinds
-from judgesmith.metrics import share_interval
+from judgesmith.metrics.resampling import share_interval
 
 NAN = float("nan")
 
@@ -18,7 +18,7 @@ def kinds(**signs):
 
 def test_shares_are_of_the_pairs_of_a_kind_with_an_interval_over_sources():
     found = kinds(typos=[1, 1, 1, 0], names=[0, -1, 1, NAN])
-    assert found["typos"].seen.to_dict() == share_interval([1, 1, 1, 0], items=range(4)).to_dict()
+    assert found["typos"].seen.to_dict() == share_interval([1, 1, 1, 0], sources=range(4)).to_dict()
     assert (found["names"].seen.value, found["names"].fooled) == pytest.approx((1 / 3, 1 / 3))
     assert (found["names"].n_unanswered, found["typos"].n_unanswered) == (1, 0)
 

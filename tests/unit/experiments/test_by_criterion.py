@@ -4,7 +4,7 @@ import pytest
 from judgesmith.experiments import DataSet
 from judgesmith.experiments.by_criterion import criterion_reports, judged_criteria
 from judgesmith.metrics import agreement
-from judgesmith.optimizers.table import on_criterion
+from judgesmith.optimizers.predictions import on_criterion
 from judgesmith.signatures import Judgement, RatedItem, Scale
 
 LIKERT = Scale(low=1, high=5)
@@ -57,8 +57,8 @@ def test_each_criterion_agrees_as_the_metrics_say():
         ("kind", [(noisy(i + 2) + noisy(i + 1)) / 2 for i in range(N)]),
     ):
         direct = agreement(
-            [one.criteria[name].score for one in judgements],
             human,
+            [one.criteria[name].score for one in judgements],
             sources=[i // 2 for i in range(N)],
             statistic="kendall",
             level="dataset",

@@ -39,7 +39,7 @@ def test_rows_of_sources_that_the_judge_was_made_from_are_not_learned_from(data)
 def test_its_promises_are_held_against_rows_that_are_in_neither(data):
     learned, held = data.subset(range(100)), data
     found = calibrate_judge(saved(data, 0), learned, check=held, confidence=0.8)
-    report = found.saved.agreement["calibration"]
+    report = found.saved.agreement.plain["calibration"]
     assert report["n"] == 60
     assert 0.5 < report["covered"] <= 1
     assert report["kept"] == 1

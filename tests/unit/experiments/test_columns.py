@@ -120,7 +120,7 @@ def test_a_name_that_was_taken_apart_is_reported_once():
         ),
         (
             "response=a+b",
-            "response is read from one column; got ['a', 'b']. Give a column with + in its name in "
+            "response is read from one column; got ['a', 'b']; give a column with + in its name in "
             'double quotes, as in response="a+b".',
         ),
         (

@@ -6,11 +6,12 @@ import pytest
 from judgesmith.experiments import CompileSettings, DataSet, compile_judge, read_items, targets_of
 from judgesmith.experiments.comparing import compare_judges, shared_target
 from judgesmith.experiments.score_files import Scores
-from judgesmith.metrics import paired_interval
+from judgesmith.metrics import agreement_difference
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.families.pairwise import PairwiseJudge
 from judgesmith.programs.lm import model
 from judgesmith.signatures import ActiveCriticConfig
+from judgesmith.signatures.judgement import Cause, Reason
 
 pytestmark = pytest.mark.no_cover
 
@@ -32,7 +33,9 @@ def rng():
 
 
 def scores(values, **more):
-    problems = tuple("cut off" if np.isnan(value) else None for value in values)
+    problems = tuple(
+        Cause(Reason.CUT_OFF, "cut off") if np.isnan(value) else None for value in values
+    )
     more = {"label": "x", "criterion": None, "n_unused": 0} | more
     return Scores(values=np.asarray(values, float), problems=problems, **more)
 
@@ -51,10 +54,10 @@ def test_the_gain_is_the_paired_difference_of_the_metrics(data):
     first, second = noisy(data, 0.5, 1), noisy(data, 2.0, 2)
     found = compared(data, first, second, objective="pearson@sample", confidence=0.8)
     seed = int(rng().integers(2**63))
-    direct = paired_interval(
+    direct = agreement_difference(
+        targets_of(data, "overall").values,
         first,
         second,
-        targets_of(data, "overall").values,
         sources=data.groups,
         systems=[item.system_id for item in data],
         statistic="pearson",

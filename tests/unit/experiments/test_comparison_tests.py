@@ -5,8 +5,9 @@ import pytest
 
 from judgesmith.experiments.agreeing import LEVELS, STATISTICS, gain_report
 from judgesmith.experiments.comparison_tests import comparison_tests
-from judgesmith.metrics import holm, permutation_test, tie_aware_accuracy, williams_test
-from judgesmith.optimizers.table import JudgedTable
+from judgesmith.metrics import holm, permutation_test, tie_aware_accuracy
+from judgesmith.metrics.comparing import williams_test
+from judgesmith.optimizers.predictions import PredictionTable
 
 pytestmark = pytest.mark.no_cover
 
@@ -25,7 +26,7 @@ def tables(systems=SYSTEMS, missing=()):
         predicted = human + noise.normal(scale=spread, size=60)
         predicted[list(missing)] = np.nan
         found.append(
-            JudgedTable(predicted=predicted, human=human, sources=SOURCES, systems=systems)
+            PredictionTable(predicted=predicted, human=human, sources=SOURCES, systems=systems)
         )
     return found
 
@@ -49,7 +50,7 @@ def test_pairs_are_compared_within_sources_and_over_all():
     _, found = all_tests(first, second)
     kept = slice(7, None)
     human = first.human[kept]
-    values = [tie_aware_accuracy(one.predicted[kept], human) for one in (first, second)]
+    values = [tie_aware_accuracy(human, one.predicted[kept]) for one in (first, second)]
     assert found.pairs["dataset"].value == pytest.approx(values[0] - values[1])
     assert list(found.pairs) == ["dataset", "sample"]
     assert "pairs" not in found.holm["system"]
@@ -60,9 +61,9 @@ def test_systems_and_sources_change_hands_where_systems_are_named():
     _, found = all_tests(first, second)
     assert found.swap == "both"
     direct = permutation_test(
+        first.human,
         first.predicted,
         second.predicted,
-        first.human,
         sources=SOURCES,
         systems=SYSTEMS,
         statistic="kendall",
@@ -85,12 +86,12 @@ def test_williams_takes_rows_and_the_means_of_systems():
     first, second = tables(missing=range(7))
     _, found = all_tests(first, second)
     kept = slice(7, None)
-    by_rows = williams_test(first.predicted[kept], second.predicted[kept], first.human[kept])
+    by_rows = williams_test(first.human[kept], first.predicted[kept], second.predicted[kept])
     assert found.williams["dataset"] == by_rows
     assert (found.williams["dataset"].n, found.williams["system"].n) == (53, 5)
     means = [
         [np.mean(values[kept][SYSTEMS[kept] == system]) for system in "abcde"]
-        for values in (first.predicted, second.predicted, first.human)
+        for values in (first.human, first.predicted, second.predicted)
     ]
     assert found.williams["system"].statistic == pytest.approx(williams_test(*means).statistic)
 

@@ -14,10 +14,10 @@ from judgesmith.experiments import (
 from judgesmith.experiments.compiled_discernment import unnoticed_note
 from judgesmith.experiments.estimating import estimate_run
 from judgesmith.experiments.unlabelled import settings_without_labels
-from judgesmith.optimizers.grammar import parse_objectives
+from judgesmith.optimizers.objectives.grammar import parse_objectives
 from judgesmith.programs import SavedJudge
 from judgesmith.programs.artifacts.card import judge_card
-from judgesmith.programs.lm import model, stack_of
+from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures import ActiveCriticConfig, Criterion, Rubric
 
 QUICK = CompileSettings(
@@ -65,11 +65,11 @@ class TestWithoutAnyRating:
 
     def test_the_start_is_never_beaten_by_less_on_the_rows_chosen_by(self, compiled):
         trials = [one for one in compiled.saved.history if one["stage"] == "protocol"]
-        taken = compiled.saved.agreement["confirmation"]["taken"]
+        taken = compiled.saved.agreement.plain["confirmation"]["taken"]
         assert trials[taken]["value"] >= trials[0]["value"]
 
     def test_kinds_it_never_saw_are_told_apart(self, compiled):
-        found = compiled.saved.agreement["discernment"]
+        found = compiled.saved.agreement.plain["discernment"]
         assert [one["name"] for one in found["unseen_kinds"]] == ["truncation"]
         assert list(found["unseen"]["heldout"]["kinds"]) == ["truncation"]
         assert "truncation" not in found["seen"]["heldout"]["kinds"]
@@ -108,7 +108,7 @@ class TestWithoutAnyRating:
         folder = compiled.saved.save(tmp_path / "judge")
         again = SavedJudge.load(folder)
         assert again == compiled.saved
-        assert json.dumps(again.agreement, allow_nan=False)
+        assert json.dumps(again.agreement.plain, allow_nan=False)
         card = judge_card(again)
         assert "Made from texts that nobody rated" in card
         assert "Kept for the report: truncation." in card
@@ -121,7 +121,7 @@ class TestWithoutAnyRating:
 
     def test_no_more_is_asked_than_was_announced(self, unrated, lm, compiled):
         estimate = estimate_run(unrated, QUICK, lm)
-        assert stack_of(lm).usage.calls <= estimate.calls
+        assert lm_client_of(lm).usage.calls <= estimate.calls
 
     @pytest.mark.no_cover
     def test_twice_gives_the_same_bytes(self, compiled, unrated, tmp_path):

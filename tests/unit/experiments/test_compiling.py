@@ -8,7 +8,7 @@ from judgesmith.experiments import CompileSettings, compile_judge, evaluate_judg
 from judgesmith.experiments.agreeing import agreement_report, plain
 from judgesmith.experiments.compile_notes import NothingScoredError
 from judgesmith.programs import SavedJudge, judge_items
-from judgesmith.programs.lm import ModelError, model, stack_of
+from judgesmith.programs.lm import ModelError, lm_client_of, model
 from judgesmith.signatures import Rubric
 
 QUICK = CompileSettings(n_rounds=3)
@@ -120,7 +120,7 @@ def test_progress_adds_up_to_what_was_announced(data):
 def test_a_budget_is_never_passed_and_its_end_is_told(data, budget, tmp_path):
     lm = model(ledger=tmp_path / "ledger.sqlite", max_calls=budget)
     found = compile_judge(data, GIVEN, lm=lm, concurrency=1)
-    assert stack_of(lm).usage.calls <= budget
+    assert lm_client_of(lm).usage.calls <= budget
     assert found.complete == found.saved.settings["complete"] == (budget == 10_000)
     assert any("budget" in note for note in found.notes) != found.complete
     assert (found.saved.rows["unscored"] > 0) != found.complete
@@ -168,7 +168,7 @@ def test_answers_that_nobody_can_read_end_it_early(scripted):
     lm = scripted(lambda _: "fine, thanks")
     with pytest.raises(ModelError, match="nothing that the model answered could be read"):
         compile_judge(read_items("sample"), GIVEN, lm=lm, concurrency=4)
-    assert stack_of(lm).usage.calls <= 2 * (20 + 4)
+    assert lm_client_of(lm).usage.calls <= 2 * (20 + 4)
 
 
 @pytest.mark.parametrize("with_ledger", [True, False])
@@ -308,12 +308,12 @@ def test_rows_that_cannot_be_judged_are_counted_and_left_out(data, scripted):
 
 
 def test_uncompiled_agreement_is_that_of_the_judge_it_started_from(data, compiled):
-    from judgesmith.optimizers.table import judged_table
+    from judgesmith.optimizers.predictions import prediction_table
     from judgesmith.programs import ActiveCritic
 
     held = [i for i, item in enumerate(data) if item.key not in compiled.saved.seen_keys]
     items = [data[i] for i in held]
-    table = judged_table(
+    table = prediction_table(
         judge_items(ActiveCritic(), items, lm=model(ledger=None)),
         np.asarray([np.mean(item.human["overall"]) for item in items]),
         sources=data.groups[held],
@@ -374,4 +374,4 @@ class TestObjectivesThatAreFunctions:
         wrong = CompileSettings(objective=lambda table: "good", criteria="given")
         with pytest.raises(InputError, match="must return a finite number"):
             compile_judge(data, wrong, lm=lm)
-        assert stack_of(lm).usage.calls == 0
+        assert lm_client_of(lm).usage.calls == 0

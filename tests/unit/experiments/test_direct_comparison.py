@@ -14,9 +14,12 @@ from judgesmith.experiments.error_differences import (
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.families.pairwise import PairwiseJudge
 from judgesmith.programs.families.samples_apart import preferred_samples
-from judgesmith.programs.families.steps.preference import ResponsePair, prefer_each
-from judgesmith.programs.lm import stack_of
+from judgesmith.programs.families.steps.pairwise import ResponsePair, prefer_each
+from judgesmith.programs.lm import lm_client_of
 from judgesmith.signatures import RatedItem
+from judgesmith.signatures.judgement import Cause, Reason
+
+CUT_OFF = Cause(Reason.CUT_OFF, "cut off")
 
 NONE = np.nan
 JUDGE = PairwiseJudge(weighting="none", temperature=1.0)
@@ -86,12 +89,16 @@ def test_pairs_without_an_answer_are_counted_and_none_is_right():
     pairs = error_pairs(errors, np.zeros(3, int))
     votes = np.full((3, 2, 2), NONE)
     votes[0] = 1
-    found = direct_comparison(votes, pairs, errors, criterion="wit", reasons={"cut off": 2})
+    found = direct_comparison(votes, pairs, errors, criterion="wit", causes={CUT_OFF: 2})
     assert (found.unscored.n, found.unscored.n_rows, found.by_errors.n_unscored) == (2, 3, 2)
     assert found.apart.keys() == {1}
     with pytest.raises(ValueError, match="none of 3 comparisons has an answer: cut off"):
         direct_comparison(
-            np.full((3, 2, 2), NONE), pairs, errors, criterion="wit", reasons={"cut off": 3}
+            np.full((3, 2, 2), NONE),
+            pairs,
+            errors,
+            criterion="wit",
+            causes={CUT_OFF: 3},
         )
 
 
@@ -99,7 +106,7 @@ def test_a_judge_compares_all_pairs_that_differ_by_so_many_errors(built):
     lm = judgesmith.model("offline", ledger=None)
     found = compare_directly(JUDGE, built, "wit", samples=3, differences=(1, 2), lm=lm)
     assert {k: one.n for k, one in found.apart.items()} == {1: 6, 2: 4}
-    assert stack_of(lm).spent.calls == 10 * 2 * 3
+    assert lm_client_of(lm).spent.calls == 10 * 2 * 3
     assert found.apart[2].value >= found.apart[1].value
     again = compare_directly(JUDGE, built, "wit", samples=3, differences=(1, 2), concurrency=1)
     assert json.dumps(found.to_dict()) == json.dumps(again.to_dict())
@@ -117,11 +124,11 @@ def test_samples_of_a_comparison_are_those_that_the_judge_itself_would_take(tmp_
     lm = judgesmith.model("offline", ledger=tmp_path / "ledger.sqlite")
     pair = ResponsePair(source="It rained all day.", first="It rained.", second="All day.")
     several = preferred_samples(JUDGE, [pair], 4, lm=lm)[0]
-    asked = stack_of(lm).spent.calls
+    asked = lm_client_of(lm).spent.calls
 
     judge = PairwiseJudge(weighting="none", temperature=1.0, samples=4)
     ((_, together),) = prefer_each(judge, [pair], lm=lm)
-    assert stack_of(lm).spent.calls == asked == 8
+    assert lm_client_of(lm).spent.calls == asked == 8
     given = np.mean([one.given.stated for one in several])
     assert together.given.probability == pytest.approx(given)
     with pytest.raises(ValueError, match="compares nothing"):

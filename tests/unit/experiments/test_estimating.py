@@ -3,7 +3,7 @@ import pytest
 from judgesmith.experiments import CompileSettings, compile_judge, read_items
 from judgesmith.experiments.estimating import estimate_run
 from judgesmith.programs.judging.registry import family_of
-from judgesmith.programs.lm import model, stack_of
+from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures import ActiveCriticConfig
 
 
@@ -29,7 +29,7 @@ def test_no_run_makes_more_calls_than_estimated(data, settings, tmp_path):
     settings = CompileSettings(**settings)
     bound = estimate_run(data, settings, lm)
     compile_judge(data, settings, lm=lm)
-    made = stack_of(lm).usage
+    made = lm_client_of(lm).usage
     assert made.calls <= bound.calls <= bound.max_calls
     assert made.calls >= 0.5 * bound.calls
     assert 0.4 < made.input_tokens / bound.input_tokens < 1.6
@@ -43,7 +43,7 @@ def test_what_is_written_once_per_criterion_is_counted(data, family, criteria, t
     settings = CompileSettings(optimizer="none", criteria=criteria, protocol=own)
     bound = estimate_run(data, settings, lm)
     compile_judge(data, settings, lm=lm)
-    assert stack_of(lm).usage.calls <= bound.calls
+    assert lm_client_of(lm).usage.calls <= bound.calls
     if family == "g-eval":
         general = settings.model_copy(
             update={"protocol": own.model_copy(update={"plan": "general"})}
@@ -60,7 +60,7 @@ def test_a_search_counts_it_too(data, family, tmp_path):
     settings = CompileSettings(optimizer="protocol", criteria="given", protocol=own, n_trials=2)
     bound = estimate_run(data, settings, lm)
     compile_judge(data, settings, lm=lm)
-    assert stack_of(lm).usage.calls <= bound.calls
+    assert lm_client_of(lm).usage.calls <= bound.calls
 
 
 def test_what_cannot_be_compiled_cannot_be_estimated(data):
@@ -84,7 +84,7 @@ def test_judges_that_show_several_texts_are_told_as_they_are(data, family, objec
     )
     told = estimate_run(data, settings, lm)
     compile_judge(data, settings, lm=lm)
-    made = stack_of(lm).usage
+    made = lm_client_of(lm).usage
     assert made.calls <= told.expected_calls * 1.2 <= told.calls * 1.2
     assert told.expected_calls < told.calls <= told.max_calls
     assert made.input_tokens <= told.input_tokens
@@ -119,4 +119,4 @@ def test_a_search_of_judges_that_rank_is_bounded_by_the_pairs_there_are(data, tm
     )
     told = estimate_run(data, settings, lm)
     compile_judge(data, settings, lm=lm)
-    assert stack_of(lm).usage.calls <= told.calls <= told.max_calls
+    assert lm_client_of(lm).usage.calls <= told.calls <= told.max_calls

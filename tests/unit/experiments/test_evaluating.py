@@ -16,6 +16,7 @@ from judgesmith.programs import ActiveCritic, judge_items
 from judgesmith.programs.families.pairwise import PairwiseJudge
 from judgesmith.programs.lm import model
 from judgesmith.signatures import RatedItem, Scale
+from judgesmith.signatures.judgement import Cause, Reason
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +34,9 @@ def rng():
 
 
 def scores(values, **more):
-    problems = tuple("cut off" if np.isnan(value) else None for value in values)
+    problems = tuple(
+        Cause(Reason.CUT_OFF, "cut off") if np.isnan(value) else None for value in values
+    )
     return Scores(
         values=np.asarray(values), problems=problems, label="x", criterion=None, n_unused=0, **more
     )
@@ -63,8 +66,8 @@ def test_scores_agree_as_the_metrics_say(data):
     targets = targets_of(data, "overall")
     found = evaluate_scores(scores(values), data, targets, rng=rng())
     direct = agreement(
-        values,
         targets.values,
+        values,
         sources=data.groups,
         systems=[item.system_id for item in data],
         statistic="spearman",
@@ -148,8 +151,8 @@ def test_a_target_called_like_a_criterion_is_held_against_the_score_on_it(data, 
     assert found.scored_by == found.to_dict()["scored_by"] == "criterion"
     judgements = judge_items(saved, data.items)
     direct = agreement(
-        [one.criteria["fluency"].score for one in judgements],
         targets_of(data, "fluency").values,
+        [one.criteria["fluency"].score for one in judgements],
         sources=data.groups,
         statistic="kendall",
         level="dataset",

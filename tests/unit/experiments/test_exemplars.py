@@ -10,11 +10,11 @@ from judgesmith.experiments.exemplars import (
     exemplar_report,
     write_exemplars,
 )
-from judgesmith.metrics import share_interval
+from judgesmith.metrics.resampling import share_interval
 from judgesmith.programs import DirectJudge, SavedJudge, judge_items
 from judgesmith.programs.families.exemplar import ExemplarJudge
 from judgesmith.programs.families.steps.exemplar import Ladder, LadderJudgement, Rung
-from judgesmith.programs.lm import model, stack_of
+from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures import RatedItem, Rubric
 
 TWO = Rubric(task="Judge a notice.", criteria={"brevity": "Is it short?", "truth": "Is it true?"})
@@ -61,8 +61,8 @@ def test_what_is_in_order_is_counted_by_hand():
         ]
     )
     assert (found.n_sources, found.n_ladders, found.n_exemplars, found.n_flagged) == (4, 4, 12, 4)
-    assert found.in_order == share_interval([1, 1, 0, 1, 0, 1, 1], items=[0, 0, 0, 0, 1, 1, 2])
-    assert found.monotone == share_interval([1, 0, 0], items=[0, 0, 1])
+    assert found.in_order == share_interval([1, 1, 0, 1, 0, 1, 1], sources=[0, 0, 0, 0, 1, 1, 2])
+    assert found.monotone == share_interval([1, 0, 0], sources=[0, 0, 1])
     assert found.problems == {"no verdict": 1, "cut off": 1}
 
 
@@ -86,10 +86,10 @@ def test_every_source_is_written_once_for_every_criterion():
 def test_judging_and_taking_out_share_the_exemplars(tmp_path):
     lm = model("offline", ledger=tmp_path / "ledger.sqlite")
     judge_items(ExemplarJudge(), ITEMS, lm=lm)
-    before = stack_of(lm).usage.calls
+    before = lm_client_of(lm).usage.calls
     assert before == 3 * 5 + 6 * 5
     list(exemplar_ladders(ExemplarJudge(), ITEMS, lm=lm))
-    assert stack_of(lm).usage.calls == before + 3 * 4
+    assert lm_client_of(lm).usage.calls == before + 3 * 4
 
 
 def test_the_file_is_the_same_whenever_it_is_written(tmp_path):

@@ -7,7 +7,8 @@ import pytest
 from judgesmith.experiments.explanation_form import COLUMNS, QUESTIONS, RowId, blank_cells
 from judgesmith.experiments.explanation_ratings import read_sheets
 from judgesmith.experiments.problems import DataError
-from judgesmith.metrics import krippendorff_alpha, share_interval
+from judgesmith.metrics import krippendorff_alpha
+from judgesmith.metrics.resampling import share_interval
 
 PARTS = ("fluency", "coverage", "overall")
 N_ITEMS = 8
@@ -95,7 +96,7 @@ def test_shares_are_told_for_each_part_and_intervals_count_texts(save):
     assert list(clear.parts) == list(PARTS)
     assert [one.value for one in clear.parts.values()] == [1, 7 / 8, 1]
     items = np.repeat(np.arange(1, 9), 2)
-    assert clear.parts["coverage"] == share_interval(items != 1, items=items)
+    assert clear.parts["coverage"] == share_interval(items != 1, sources=items)
     assert (clear.value.n, clear.value.n_groups) == (48, 8)
     assert found.questions["usefulness"].parts == {}
 
@@ -104,7 +105,7 @@ def test_where_all_answers_are_the_same_alpha_is_undefined_and_pairs_agree(save)
     found = read_sheets([save("ana", rows_of(kind)), save("ben", rows_of(kind))])
     one = found.questions["factual"]
     assert (one.value.value, one.agreement) == (1, 1)
-    assert one.value.low == share_interval(np.ones(8), items=range(8)).low
+    assert one.value.low == share_interval(np.ones(8), sources=range(8)).low
     assert 0.5 < one.value.low < 0.6
     assert np.isnan(one.alpha.value)
     useful = found.questions["usefulness"].value

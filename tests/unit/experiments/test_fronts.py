@@ -12,9 +12,9 @@ from judgesmith.experiments.fronts import (
     front_notes,
     importance_entries,
 )
-from judgesmith.optimizers.front_search import FrontTrial
-from judgesmith.optimizers.grammar import parse_objectives
-from judgesmith.optimizers.studies import ENOUGH_TRIALS, study_of
+from judgesmith.optimizers.objectives.grammar import parse_objectives
+from judgesmith.optimizers.storage import ENOUGH_TRIALS, study_of
+from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.programs.lm import model
 
 QUICK = {"optimizer": "protocol", "n_trials": 6, "criteria": "given", "holdout": 0.3}
@@ -36,20 +36,20 @@ def test_every_judge_of_the_front_is_ready_to_be_taken(found):
     for one in found.saved.front:
         assert one.model == "offline"
         assert one.questions
-        assert one.agreement["selection"]["dataset"]["q"]["n"] > 0
+        assert one.agreement.plain["selection"]["dataset"]["q"]["n"] > 0
     (knee,) = (one for one in found.saved.front if one.knee)
     assert knee.protocol == found.saved.protocol
-    assert knee.agreement["selection"] == found.saved.agreement["selection"]
+    assert knee.agreement.plain["selection"] == found.saved.agreement.plain["selection"]
 
 
 def test_every_objective_is_reported_and_the_first_that_looks_at_scores_decides(found):
     assert [one.name for one in found.objectives] == ["q", "-calls"]
     assert found.objective is found.objectives[0]
-    told = found.saved.agreement["objectives"]
+    told = found.saved.agreement.plain["objectives"]
     assert [one["name"] for one in told] == ["q", "-calls"]
     assert told[1]["heldout"]["value"] <= -1
     for part in ("uncompiled", "selection", "heldout", "gain"):
-        assert told[0][part] == found.saved.agreement[part]["dataset"]["q"]
+        assert told[0][part] == found.saved.agreement.plain[part]["dataset"]["q"]
 
 
 def test_a_note_says_what_is_on_the_front(found):
@@ -62,7 +62,7 @@ def test_values_are_those_of_the_trials(found):
     trials = {x["number"]: x for x in found.saved.history if x["stage"] == "protocol"}
     for one in found.saved.front:
         for name, value in one.values.items():
-            assert trials[one.number]["values"][name] == pytest.approx(value["value"])
+            assert trials[one.number]["values"][name] == pytest.approx(value.value)
 
 
 @pytest.mark.no_cover
@@ -108,9 +108,10 @@ def test_importances_are_told_by_objective():
         picked = study.ask().suggest_categorical("variant", ["fine", "coarse"])
         study.tell(k, [float(picked == "fine"), -1.0])
     search = SimpleNamespace(objective=parse_objectives("q, -calls"), study_=study)
+    few = SimpleNamespace(objective=parse_objectives("q"), study_=study_of(None, "few"))
     only = {"stage": "importances", "objective": "q", "shares": {"variant": 1.0}}
     assert importance_entries(search) == [only]  # calls are the same for all
-    assert importance_entries(SimpleNamespace(objective="q", study_=study_of(None, "few"))) == []
+    assert importance_entries(few) == []
 
 
 def test_an_empty_front_says_nothing():
@@ -119,7 +120,7 @@ def test_an_empty_front_says_nothing():
 
 
 def trial(number, share, value, n_rows=10):
-    return FrontTrial(
+    return TrialRecord(
         number=number,
         picked={},
         value=value,

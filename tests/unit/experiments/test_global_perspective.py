@@ -106,7 +106,7 @@ def test_what_has_no_rating_is_counted_with_its_reason_and_not_as_zero():
 
 
 def test_scores_that_are_on_no_known_scale_are_no_ratings():
-    with pytest.raises(ValueError, match=UNKNOWN_SCALE):
+    with pytest.raises(ValueError, match=UNKNOWN_SCALE.text):
         of([1, 2], [-8.0, 3.0], judged_on=None)
 
 
@@ -127,6 +127,6 @@ def test_kappa_as_a_function_of_drawn_sources_is_that_of_their_rows(rows):
     draws = np.zeros((1, len(labels)))
     draws[0, 0] = 2
     kept = [place for place, one in enumerate(sources) if labels[one] == 0] * 2
-    expected = weighted_kappa(np.array(judged)[kept], np.array(right)[kept], levels=[1, 2, 3])
+    expected = weighted_kappa(np.array(right)[kept], np.array(judged)[kept], levels=[1, 2, 3])
     np.testing.assert_allclose(found.counted.of_counts(draws)[0], expected)
     np.testing.assert_allclose(found.counted.value, found.kappa.value)

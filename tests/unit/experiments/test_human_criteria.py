@@ -118,8 +118,8 @@ def test_names_that_a_rubric_cannot_hold_are_refused_and_the_way_out_is_named(na
     with pytest.raises(ValueError) as caught:
         human_rubric(dataset("fluency", name))
     assert str(caught.value).endswith(
-        f"cannot stand in a rubric: {said} Give its column another name (--map NAME=COLUMN), or "
-        "rename it under 'human'."
+        f"cannot stand in a rubric: {said[:-1]}; give its column another name "
+        "(--map NAME=COLUMN), or rename it under 'human'."
     )
     assert human_rubric(dataset("fluency", name), names=["fluency"]).rubric.names == ("fluency",)
 

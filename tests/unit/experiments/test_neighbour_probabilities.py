@@ -10,7 +10,7 @@ from judgesmith.experiments.neighbour_probabilities import (
     comparator_accuracy,
     neighbour_probabilities,
 )
-from judgesmith.metrics import share_interval
+from judgesmith.metrics.resampling import share_interval
 
 NAN = float("nan")
 
@@ -59,7 +59,7 @@ def test_comparisons_without_an_answer_are_left_out_and_counted():
 
 def test_intervals_are_over_sources():
     found = probabilities(RELATIONS, [2, 1, 3], sources=["s", "t", "s"])
-    expected = share_interval([1, 1, 1, 0], items=["s"] * 4)
+    expected = share_interval([1, 1, 1, 0], sources=["s"] * 4)
     assert found.beats_below.n_groups == expected.n_groups == 1
     assert found.beats_own.n_groups == 2
     assert found.beats_own.low < found.beats_own.value < found.beats_own.high
@@ -98,7 +98,7 @@ class TestComparatorAccuracy:
 
     def test_has_an_interval_also_where_everything_is_right(self):
         found = self.accuracy([-1] * 5)
-        assert found.low == pytest.approx(share_interval([1] * 4, items=range(4)).low)
+        assert found.low == pytest.approx(share_interval([1] * 4, sources=range(4)).low)
         assert (found.value, found.high, found.n) == (1, 1, 5)
 
     def test_is_undefined_without_pairs(self):

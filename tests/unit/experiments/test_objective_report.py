@@ -4,20 +4,20 @@ import numpy as np
 import pytest
 
 from judgesmith.experiments.objective_report import objective_report
-from judgesmith.optimizers import JudgedTable, parse_objective
-from judgesmith.optimizers.objectives import Agreement
+from judgesmith.optimizers import PredictionTable, parse_objective
+from judgesmith.optimizers.objectives.agreement import Agreement
 
 
 def table(seed, noise):
     rng = np.random.default_rng(seed)
     human = rng.normal(size=40)
-    one = JudgedTable(
+    one = PredictionTable(
         predicted=human + noise * rng.normal(size=40),
         human=human,
         sources=np.arange(40) // 2,
         systems=np.array(["a", "b"] * 20),
     )
-    return JudgedTable.of_parts({"score": one, "wit": one.predicting(one.predicted[::-1])})
+    return PredictionTable.of_parts({"score": one, "wit": one.predicting(one.predicted[::-1])})
 
 
 def report(heldout):

@@ -12,7 +12,7 @@ from judgesmith.experiments.panel_rows import PanelSettings, panel_parts, panel_
 from judgesmith.experiments.panelling import learn_panel
 from judgesmith.programs import ActiveCritic, DirectJudge, SavedJudge, SavedPanel, judge_items
 from judgesmith.programs.families.ensemble.members import PanelJudgement
-from judgesmith.programs.lm import model, stack_of
+from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures import Scale
 from judgesmith.signatures.aggregation import PanelWeights
 
@@ -148,7 +148,7 @@ def test_effort_is_refused_before_anything_is_asked(data, members):
     lm = model(ledger=None)
     with pytest.raises(ValueError, match="leave calls out of the objective"):
         learn_panel(members, data, PanelSettings(objective="q - .1*calls"), lm=lm)
-    assert stack_of(lm).usage.calls == 0
+    assert lm_client_of(lm).usage.calls == 0
 
 
 @pytest.mark.no_cover
@@ -182,7 +182,7 @@ def test_subsets_are_told_without_a_single_further_question(data, members):
         lm = model("offline", ledger=None)
         own = PanelSettings(holdout=0, score="mean", **settings)
         found = learn_panel(members, data.subset(range(40, 80)), own, lm=lm)
-        return stack_of(lm).spent.calls, found
+        return lm_client_of(lm).spent.calls, found
 
     plain, without = calls()
     told, found = calls(subsets=True)

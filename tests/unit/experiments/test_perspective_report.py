@@ -4,8 +4,8 @@ import pytest
 from judgesmith.experiments import DataSet, perspective_of_scores
 from judgesmith.experiments.perspective_report import mean_estimate
 from judgesmith.experiments.score_files import Scores
-from judgesmith.metrics import kappa_interval
-from judgesmith.optimizers.source_counts import Counted, ratio_of_sums
+from judgesmith.metrics import weighted_kappa_interval
+from judgesmith.metrics.resampling.draws import Counted, ratio_of_sums
 from judgesmith.signatures import RatedItem, Scale
 
 RNG = np.random.default_rng
@@ -42,9 +42,11 @@ def test_the_interval_of_a_mean_of_one_is_near_that_of_the_one():
         n_unused=0,
         samples=tuple((float(one),) for one in judged),
     )
-    found = perspective_of_scores({"": scores}, data, perspective="global", rng=RNG(0))
-    alone = kappa_interval(
-        judged, right, sources=data.groups.tolist(), levels=range(1, 6), rng=RNG(5)
+    found = perspective_of_scores(
+        {"": scores}, data, perspective="global", answers=Scale(low=1, high=5), rng=RNG(0)
+    )
+    alone = weighted_kappa_interval(
+        right, judged, sources=data.groups.tolist(), levels=range(1, 6), rng=RNG(5)
     )
     assert found.mean.value == pytest.approx(alone.value)
     assert (found.mean.low, found.mean.high) == pytest.approx((alone.low, alone.high), abs=0.02)

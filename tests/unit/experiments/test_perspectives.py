@@ -11,10 +11,10 @@ from judgesmith.experiments.perspective_ratings import right_levels
 from judgesmith.experiments.perspectives import (
     perspective_of_judge,
 )
-from judgesmith.optimizers.grammar import parse_objective
-from judgesmith.optimizers.table import judged_table, on_criterion
+from judgesmith.optimizers.objectives.grammar import parse_objective
+from judgesmith.optimizers.predictions import on_criterion, prediction_table
 from judgesmith.programs import judge_items
-from judgesmith.programs.lm import stack_of
+from judgesmith.programs.lm import lm_client_of
 from judgesmith.signatures import RatedItem, Scale
 from judgesmith.signatures.scale import PERCENT
 
@@ -67,7 +67,7 @@ def test_a_judge_is_asked_about_texts_with_an_undisputed_rating_alone(saved):
     report = found.reports["fluency"]
     undisputed = sum(len(set(one.human["fluency"])) == 1 for one in data)
     assert report.kappa.n == undisputed < 40
-    assert stack_of(lm).spent.calls == undisputed * len(saved.questions)
+    assert lm_client_of(lm).spent.calls == undisputed * len(saved.questions)
     assert found.mean.value == report.kappa.value
 
 
@@ -197,7 +197,7 @@ def test_objectives_see_a_built_set_as_the_perspectives_do(saved, built):
     right = right_levels(built, "faithfulness")
     judgements = judge_items(saved, built.items)
     table = replace(
-        judged_table(
+        prediction_table(
             on_criterion(judgements, "faithfulness"),
             right.values,
             sources=built.groups,

@@ -6,8 +6,12 @@ import pytest
 from judgesmith.experiments import DataSet, targets_of
 from judgesmith.experiments.preferring import evaluate_preferences
 from judgesmith.experiments.recorded_pairs import PairedAnswers
-from judgesmith.metrics import order_consistency, preference_agreement
+from judgesmith.metrics import preference_agreement
+from judgesmith.metrics.pairs import order_consistency
 from judgesmith.signatures import RatedItem, Scale
+from judgesmith.signatures.judgement import Cause, Reason
+
+CUT_OFF = Cause(Reason.CUT_OFF, "cut off")
 
 NAN = float("nan")
 # Pairs of one source each: people prefer the first, the second, neither; the last is half rated.
@@ -37,7 +41,7 @@ def answers(given, swapped=None):
         second=np.arange(1, 2 * n, 2),
         given=np.asarray(given, float),
         swapped=np.full(n, NAN) if swapped is None else np.asarray(swapped, float),
-        problems=tuple("cut off" if np.isnan(one) else None for one in given),
+        problems=tuple(CUT_OFF if np.isnan(one) else None for one in given),
         label="m",
         file="m.jsonl",
         example="'a|b'",
@@ -53,7 +57,7 @@ def found(said, data=None):
 
 def test_people_prefer_the_text_they_rated_better():
     one = found(answers([1, 1, 0.5, 0]))
-    assert one.given == preference_agreement([1, 1, 0.5], [1, 0, 0.5], sources=[0, 1, 2])
+    assert one.given == preference_agreement([1, 0, 0.5], [1, 1, 0.5], sources=[0, 1, 2])
     assert (one.unscored.n_rows, one.n_tied, one.n_unrated) == (3, 1, 1)
     assert (one.swapped, one.combined, one.order) == (None, None, None)
 
@@ -68,7 +72,7 @@ def test_both_orders_are_reported_alone_and_together():
     assert one.order == order_consistency([1, 1, 0.5], [1, 0, 1], sources=[0, 1, 2])
     assert one.swapped.accuracy.value == pytest.approx(2 / 3)
     # A win twice is a win, two winners are none, and a win and a tie are a win.
-    together = preference_agreement([1, 0.5, 1], [1, 0, 0.5], sources=[0, 1, 2])
+    together = preference_agreement([1, 0, 0.5], [1, 0.5, 1], sources=[0, 1, 2])
     assert one.combined == together
 
 

@@ -5,8 +5,9 @@ import pytest
 
 from judgesmith.experiments import DataError, DataSet, perspective_of_scores, read_items
 from judgesmith.experiments.perspective_scores import SampledScores
-from judgesmith.experiments.recorded_samples import recorded_by_criterion, scale_of_answers
+from judgesmith.experiments.recorded_samples import recorded_by_criterion
 from judgesmith.signatures import RatedItem, Scale
+from judgesmith.signatures.scale import PERCENT
 
 RNG = np.random.default_rng
 
@@ -42,12 +43,13 @@ def three():
     return DataSet(name="three", items=tuple(items))
 
 
-def test_samples_on_file_are_reported_by_their_criterion_on_the_scale_they_look_to_be_on(
+def test_samples_on_file_are_reported_by_their_criterion_on_the_scale_that_is_named(
     recorded, three
 ):
     scores = recorded_by_criterion(recorded, three)
     assert sorted(scores) == ["charm", "wit"]
-    found = perspective_of_scores(scores, three, perspective="global", rng=RNG(0))
+    asked = {"wit": Scale(low=1, high=5), "charm": PERCENT}
+    found = perspective_of_scores(scores, three, perspective="global", answers=asked, rng=RNG(0))
     assert {k: str(one.basis.answers) for k, one in found.reports.items()} == {
         "wit": "1..5",
         "charm": "0..100",
@@ -74,13 +76,25 @@ def test_recorded_criteria_that_nobody_rated_are_refused_with_what_to_say(record
         recorded_by_criterion(recorded, three, criterion="tone")
 
 
-def test_the_scale_of_answers_is_people_s_if_nearly_all_lie_there():
+def test_without_a_scale_samples_on_file_are_no_ratings_and_all_of_them_order(recorded, three):
+    scores = recorded_by_criterion(recorded, three)
+    unknown = "nobody says what its scores are points of. Say what .* with --answers"
+    with pytest.raises(ValueError, match=unknown):
+        perspective_of_scores(scores, three, perspective="global", rng=RNG(0))
+    one = {"charm": PERCENT}
+    found = perspective_of_scores(scores, three, perspective="global", answers=one, rng=RNG(0))
+    assert list(found.reports) == ["charm"]
+    assert "--answers" in found.left_out["wit"]
+    near = perspective_of_scores(scores, three, perspective="local", rng=RNG(0))
+    assert near.reports["wit"].basis.n_outside == 0
+
+
+def test_answers_outside_of_the_scale_are_left_out():
     likert = Scale(low=1, high=5)
-    assert scale_of_answers([[1] * 9 + [8]], likert) == likert
-    assert str(scale_of_answers([[1] * 8 + [8, 8]], likert)) == "0..100"
-    assert scale_of_answers([[-50.0, 2.0]], likert) is None
     found = SampledScores.of([[1, 8], [], [9]], [None, "cut off", None], likert)
-    assert found.problems == (None, "cut off", "no answer lies on the scale")
+    first, cut_off, outside = found.problems
+    assert (first, cut_off) == (None, "cut off")
+    assert outside.text == "no answer lies on the scale"
     assert found.n_outside == 2
 
 
@@ -89,8 +103,9 @@ def test_recorded_judges_are_seen_from_both_sides(data_folder):
     data = read_items(data_folder / "summeval.jsonl.gz")
     path = data_folder / "recorded" / "summeval_likert_llms.jsonl.gz"
     scores = recorded_by_criterion(path, data, judge="gpt-4-0314 rts", criterion="relevance")
-    wide = perspective_of_scores(scores, data, perspective="global", rng=RNG(0))
-    near = perspective_of_scores(scores, data, perspective="local", rng=RNG(0))
+    asked = {"answers": Scale(low=1, high=5), "rng": RNG(0)}
+    wide = perspective_of_scores(scores, data, perspective="global", **asked)
+    near = perspective_of_scores(scores, data, perspective="local", **asked)
     assert (wide.reports["relevance"].kappa.n, wide.reports["relevance"].basis.unscored.n) == (
         179,
         19,

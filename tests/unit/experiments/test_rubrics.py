@@ -5,8 +5,8 @@ from judgesmith.experiments.ablating import without
 from judgesmith.experiments.chosen_targets import chosen_targets
 from judgesmith.experiments.inferring import InferenceRun, infer_rubric
 from judgesmith.experiments.rubrics import rubric_for
-from judgesmith.programs.families.steps.inference_record import InferenceSettings
-from judgesmith.programs.lm import model, stack_of
+from judgesmith.programs.families.steps.task_inference import InferenceSettings
+from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures import ActiveCriticConfig, Rubric
 from judgesmith.signatures.rubric import DEFAULT_RUBRIC
 
@@ -40,7 +40,7 @@ def test_compiling_infers_what_the_command_infers_and_pays_once(data, tmp_path):
     again = found(data, CompileSettings(seed=4), lm).rubric
     assert (again.task, again.criteria) == (alone.task, alone.criteria)
     assert again.provenance["batches"] == alone.provenance["batches"]
-    assert stack_of(lm).usage.calls == 0
+    assert lm_client_of(lm).usage.calls == 0
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_compiling_infers_what_the_command_infers_and_pays_once(data, tmp_path):
 def test_a_judge_that_has_its_rubric_asks_nothing(data, settings):
     lm = model(ledger=None)
     assert found(data, settings, lm).rubric == settings.protocol.rubric
-    assert stack_of(lm).usage.calls == 0
+    assert lm_client_of(lm).usage.calls == 0
 
 
 def test_human_criteria_have_an_inferred_task_and_definitions_of_the_rubric(data):
@@ -70,7 +70,7 @@ def test_human_criteria_have_an_inferred_task_and_definitions_of_the_rubric(data
     assert chosen.rubric.task == "Judge a note."
     assert chosen.rubric.criteria[1].definition == "Ours?"
     assert any("wit" in note for note in chosen.notes)
-    assert stack_of(lm).usage.calls == 0
+    assert lm_client_of(lm).usage.calls == 0
 
 
 def test_several_targets_are_the_criteria(data):

@@ -8,6 +8,7 @@ import pytest
 from judgesmith.experiments import DataError, DataSet, read_scores
 from judgesmith.experiments.score_files import NO_ROW
 from judgesmith.signatures import RatedItem
+from judgesmith.signatures.judgement import Cause, Reason
 
 
 @pytest.fixture
@@ -47,16 +48,25 @@ def test_items_that_share_their_ids_are_told_apart_by_order(data, write):
 
 
 def test_why_there_is_no_score_is_kept(data, write):
-    path = write(row("a", "x", score=None, problem="cut off"), row("a", "y", score=None))
+    path = write(
+        row("a", "x", score=None, problem="no end", reason="cut_off"), row("a", "y", score=None)
+    )
     found = read_scores(path, data)
-    assert found.problems[:2] == ("cut off", "unscored, without a reason")
+    unknown = Cause(Reason.OTHER, "unscored, without a reason")
+    assert found.problems[:2] == (Cause(Reason.CUT_OFF, "no end"), unknown)
+
+
+@pytest.mark.parametrize("code", [None, "", "it broke off", 3, ["cut_off"]])
+def test_what_is_no_code_is_another_reason(data, write, code):
+    path = write(row("a", "x", score=None, problem="cut off", reason=code))
+    assert read_scores(path, data).problems[0] == Cause(Reason.OTHER, "cut off")
 
 
 def test_recorded_answers_are_averaged_over_those_that_could_be_read(data, write):
     path = write(row("a", "x", scores=[1, None, 2]), row("a", "y", scores=[None]))
     found = read_scores(path, data)
     np.testing.assert_equal(found.values[:2], [1.5, np.nan])
-    assert found.problems[1] == "the recorded judge gave no readable score"
+    assert found.problems[1].text == "the recorded judge gave no readable score"
 
 
 def test_tables_hold_scores_too(data, tmp_path):

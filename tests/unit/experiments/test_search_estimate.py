@@ -3,7 +3,7 @@ import pytest
 from judgesmith.experiments import CompileSettings, compile_judge, read_items
 from judgesmith.experiments.estimating import estimate_run
 from judgesmith.experiments.search_estimate import search_calls
-from judgesmith.programs.lm import model, stack_of
+from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures import ActiveCriticConfig
 
 
@@ -42,7 +42,7 @@ def test_no_run_makes_more_calls_than_estimated(data, settings, tmp_path):
     settings = CompileSettings(**{"optimizer": "protocol", "n_trials": 6, **settings})
     bound = estimate_run(data, settings, lm)
     compile_judge(data, settings, lm=lm)
-    made = stack_of(lm).usage.calls
+    made = lm_client_of(lm).usage.calls
     assert made <= bound.calls
     assert 0.3 < made / bound.expected_calls < 3
 

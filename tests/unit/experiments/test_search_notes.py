@@ -5,19 +5,19 @@ import pytest
 from judgesmith.experiments import CompileSettings, compile_judge, read_items
 from judgesmith.experiments.searching import confirmation_of, search_notes
 from judgesmith.optimizers import ProtocolSearch, parse_objective
-from judgesmith.optimizers.family_test import Confirmation
-from judgesmith.optimizers.racing_search import RacedTrial
+from judgesmith.optimizers.search.confirmation import ConfirmationResult
+from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.programs.lm import model
 
 
 def trial(number, value, *, n_rows=100):
     picked = {"answers": "1-5"} if number else {}
-    return RacedTrial(number=number, picked=picked, value=value, n_rows=n_rows, share_scored=1.0)
+    return TrialRecord(number=number, picked=picked, value=value, n_rows=n_rows, share_scored=1.0)
 
 
 def confirmation(number, *, passed, **given):
     values = {"chosen": 1.4, "chosen_before": 1.0, "p_value": 0.012, "standard_error": 0.05}
-    return Confirmation(
+    return ConfirmationResult(
         number=number, n_rows=100, n_compared=5, passed=passed, **{**values, **given}
     )
 
@@ -96,7 +96,7 @@ class TestTheArtifact:
         data = read_items("sample").subset(range(60))
         settings = CompileSettings(optimizer=optimizer, n_trials=4, n_rounds=4, criteria="given")
         found = compile_judge(data, settings, lm=model(ledger=None))
-        said = json.loads(json.dumps(found.saved.agreement["confirmation"]))
+        said = json.loads(json.dumps(found.saved.agreement.plain["confirmation"]))
         assert said["better"] == (said["taken"] != 0)
         stage = "demonstrations" if optimizer == "random" else "protocol"
         values = [one["value"] for one in found.saved.history if one["stage"] == stage]

@@ -3,12 +3,12 @@ import math
 from judgesmith.experiments import CompileSettings
 from judgesmith.experiments.search_progress import SearchProgress
 from judgesmith.experiments.tuning import Tuning
-from judgesmith.optimizers.racing_search import RacedTrial
+from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.programs.lm import model
 
 
 def trial(number, value, n_rows=88):
-    return RacedTrial(number=number, picked={}, value=value, n_rows=n_rows, share_scored=1.0)
+    return TrialRecord(number=number, picked={}, value=value, n_rows=n_rows, share_scored=1.0)
 
 
 def said_of(*trials, **budget):
@@ -49,8 +49,8 @@ def test_a_compilation_tells_whoever_wants_words():
     told, lm = Told(), model("offline", ledger=None)
     settings = CompileSettings(optimizer="protocol", n_trials=3)
     work = Tuning(settings=settings, targets=("score",), lm=lm, concurrency=1, progress=told)
-    work._noted()(trial(0, 0.25))
+    work._on_trial()(trial(0, 0.25))
     assert told.words == [("protocol", "0 of 3 tried, q 0.250 as it was, 0 calls")]
     work.progress = lambda stage, n, total: None
-    work._noted()(trial(0, 0.25))
+    work._on_trial()(trial(0, 0.25))
     assert len(told.words) == 1

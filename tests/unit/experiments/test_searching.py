@@ -6,8 +6,8 @@ import pytest
 from judgesmith.experiments import CompileSettings, compile_judge, read_items
 from judgesmith.experiments.search_log import SearchLog, log_lines
 from judgesmith.experiments.searching import SearchFiles
-from judgesmith.optimizers.racing_search import RacedTrial
-from judgesmith.programs.lm import model, stack_of
+from judgesmith.optimizers.trials import TrialRecord
+from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures import ActiveCriticConfig
 
 pytestmark = pytest.mark.no_cover
@@ -58,7 +58,7 @@ def test_a_note_says_how_many_rows_were_judged_and_what_was_taken(usual):
     said = " ".join(usual.notes)
     assert "6 of " in said
     assert "where all of them on all rows would have been" in said
-    taken = usual.saved.agreement["confirmation"]["taken"]
+    taken = usual.saved.agreement.plain["confirmation"]["taken"]
     assert ("the search keeps the judge as it was" in said) == (taken == 0)
     assert not taken or f"taken was number {taken}, " in said
 
@@ -110,7 +110,7 @@ def test_a_budget_that_ends_leaves_a_judge_and_says_so(data, max_calls, tmp_path
     lm = model(ledger=tmp_path / "ledger.sqlite", max_calls=max_calls)
     found = compiled(data, lm=lm, criteria="given")
     assert not found.complete
-    assert stack_of(lm).usage.calls <= max_calls
+    assert lm_client_of(lm).usage.calls <= max_calls
     said = " ".join(found.notes)
     assert "the budget ended the search" in said or len(tried(found)) == 7
 
@@ -161,7 +161,7 @@ class TestFiles:
         path = tmp_path / "one.jsonl"
         logs = [SearchLog(path=path, lm=model("offline", ledger=None)) for _ in range(2)]
         for number in range(3):
-            trial = RacedTrial(number=number, picked={}, value=1.0, n_rows=9, share_scored=1.0)
+            trial = TrialRecord(number=number, picked={}, value=1.0, n_rows=9, share_scored=1.0)
             for log in logs:
                 log(trial)
         assert [line["number"] for line in log_lines(path)] == [0, 1, 2]
@@ -186,5 +186,5 @@ class TestFiles:
         assert whole.saved.history == usual.saved.history
         undisturbed = model(ledger=tmp_path / "other.sqlite")
         compiled(data, lm=undisturbed)
-        n_made = stack_of(first).usage.calls + stack_of(second).usage.calls
-        assert n_made == stack_of(undisturbed).usage.calls
+        n_made = lm_client_of(first).usage.calls + lm_client_of(second).usage.calls
+        assert n_made == lm_client_of(undisturbed).usage.calls

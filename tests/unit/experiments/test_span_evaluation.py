@@ -179,7 +179,7 @@ def test_texts_without_known_errors_are_refused(gold):
 
 def test_versions_without_their_originals_are_refused_for_that_reason(data):
     alone = DataSet(name="alone", items=tuple(one for one in data if one.extra.get("edits")))
-    with pytest.raises(ValueError, match=r"original is not in the data\. Give originals"):
+    with pytest.raises(ValueError, match=r"original is not in the data; give originals"):
         evaluated(alone, lambda item: ())
 
 

@@ -111,8 +111,8 @@ def test_a_set_without_ratings_says_how_to_map_them():
     with pytest.raises(ValueError) as caught:
         targets_of(dataset({}, {}))
     assert str(caught.value) == (
-        "toy has no ratings to agree with; its 2 items are unrated (say --map score=COLUMN if a "
-        "column holds ratings)."
+        "toy has no ratings to agree with; its 2 items are unrated; say --map score=COLUMN if a "
+        "column holds ratings."
     )
 
 
@@ -121,7 +121,7 @@ def test_constant_ratings_are_refused():
         targets_of(dataset({"overall": (4,)}, {"overall": (4, 4)}, {}))
     assert str(caught.value) == (
         "all 2 rated items have the same value on overall, 4: a judge cannot agree or disagree "
-        "with that. Choose another target."
+        "with that; choose another target."
     )
 
 

@@ -7,8 +7,8 @@ from judgesmith.experiments import CompileSettings, compile_judge, read_items
 from judgesmith.experiments.estimating import estimate_run
 from judgesmith.experiments.search_log import log_lines
 from judgesmith.experiments.searching import SearchFiles
-from judgesmith.programs.lm import Budget, Ledger, ModelAnswer, Stack, model, stack_of
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, ResponseCache, lm_client_of, model
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.programs.offline import OfflineEngine
 from judgesmith.signatures import ActiveCriticConfig
 
@@ -40,8 +40,8 @@ def data():
 
 
 def writing(ledger=None, **budget):
-    stack = Stack(Writing(), ledger=ledger, budget=Budget(**budget))
-    return StackLM.over(stack, "scripted", recipe={})
+    stack = LMClient(Writing(), ledger=ledger, budget=Budget(**budget))
+    return ClientLM.over(stack, "scripted", recipe={})
 
 
 def compiled(data, optimizer, *, lm=None, files=None, **settings):
@@ -108,7 +108,7 @@ def test_optimizers_of_dspy_are_run_and_told_of(data, optimizer, tmp_path):
 
 @pytest.mark.parametrize("optimizer", ["reflective", "miprov2", "simba"])
 def test_a_spent_budget_is_told_and_the_best_so_far_is_kept(data, optimizer, tmp_path):
-    lm = writing(ledger=Ledger(tmp_path / "ledger.sqlite"), max_calls=150)
+    lm = writing(ledger=ResponseCache(tmp_path / "ledger.sqlite"), max_calls=150)
     found = compiled(data, optimizer, lm=lm)
     assert not found.complete
     assert "the budget ended" in " ".join(found.notes)
@@ -116,7 +116,7 @@ def test_a_spent_budget_is_told_and_the_best_so_far_is_kept(data, optimizer, tmp
 
 @pytest.mark.parametrize("optimizer", ["reflective", "miprov2"])
 def test_no_run_makes_more_calls_than_estimated(data, optimizer, tmp_path):
-    lm = StackLM.over(Stack(Writing(), ledger=None), "scripted", recipe={})
+    lm = ClientLM.over(LMClient(Writing(), ledger=None), "scripted", recipe={})
     if optimizer == "miprov2":
         lm = model(ledger=tmp_path / "ledger.sqlite")
     settings = CompileSettings(
@@ -124,5 +124,5 @@ def test_no_run_makes_more_calls_than_estimated(data, optimizer, tmp_path):
     )
     bound = estimate_run(data, settings, lm)
     compile_judge(data, settings, lm=lm)
-    assert 0.1 * bound.calls < stack_of(lm).usage.calls <= bound.calls
+    assert 0.1 * bound.calls < lm_client_of(lm).usage.calls <= bound.calls
     assert bound.expected_calls is None

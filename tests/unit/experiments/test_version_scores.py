@@ -13,13 +13,14 @@ from judgesmith.experiments.version_scores import (
     recorded_versions,
 )
 from judgesmith.programs import ActiveCritic
-from judgesmith.programs.judging.executors import Asker
+from judgesmith.programs.judging.executors import Executor
 from judgesmith.programs.judging.registry import family_of
-from judgesmith.programs.lm import model, stack_of
+from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures import CriterionScore, Judgement, RatedItem
+from judgesmith.signatures.judgement import Cause, Reason
 
 
-class Spy(Asker):
+class Spy(Executor):
     """Remembers what it was shown and scores by length."""
 
     def __init__(self):
@@ -82,13 +83,13 @@ def test_a_run_that_was_interrupted_pays_for_the_rest_alone(tmp_path):
     first = model("offline", ledger=path, max_calls=20)
     cut = judged_versions(judge, given, lm=first)
     assert any("not asked" in problem for problem in cut.problems)
-    paid = stack_of(first).usage.calls
+    paid = lm_client_of(first).usage.calls
     second = model("offline", ledger=path)
     whole = judged_versions(judge, given, lm=second)
     fresh = model("offline", ledger=None)
     again = judged_versions(judge, given, lm=fresh)
     assert not whole.problems
-    assert stack_of(second).usage.calls + paid == stack_of(fresh).usage.calls
+    assert lm_client_of(second).usage.calls + paid == lm_client_of(fresh).usage.calls
     np.testing.assert_array_equal(whole.versions, again.versions)
 
 
@@ -118,7 +119,7 @@ def test_recorded_scores_go_to_their_texts():
     items = [*given.originals, *(one for one in given.versions[0] if one is not None)]
     scores = Scores(
         values=np.array([5, 4, np.nan, 3, 2]),
-        problems=(None, None, "lost", None, None),
+        problems=(None, None, Cause(Reason.OTHER, "lost"), None, None),
         label="m",
         criterion="consistency",
         n_unused=0,

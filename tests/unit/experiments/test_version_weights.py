@@ -7,7 +7,7 @@ from judgesmith.experiments.version_weights import (
     read_weights,
     weights_of_task,
 )
-from judgesmith.metrics import EXPERT_WEIGHTS
+from judgesmith.metrics.perturbations import EXPERT_WEIGHTS
 
 SUMMARY = ("coherence", "consistency", "fluency", "relevance")
 KINDS = (TYPOS, ORDER)

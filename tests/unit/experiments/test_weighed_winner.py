@@ -4,7 +4,7 @@ from optimizing import LIKERT, examples, lm_of
 from judgesmith.experiments import CompileSettings, compile_judge, read_items, tuning
 from judgesmith.experiments.weighed_winner import Weighed, weighed
 from judgesmith.optimizers import FitAggregation
-from judgesmith.optimizers.rated_examples import rows_of
+from judgesmith.optimizers.rows import rows_of
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.lm import model
 
@@ -91,7 +91,7 @@ def test_a_compilation_keeps_the_start_where_weights_make_it_better(monkeypatch,
     assert any("judge as it was is the better one" in one for one in compiled.notes) == (
         kept == "start"
     )
-    assert compiled.saved.agreement["confirmation"]["weighed"] == {
+    assert compiled.saved.agreement.plain["confirmation"]["weighed"] == {
         "value": value,
         "before": 0.5,
         "n_rows": 30,

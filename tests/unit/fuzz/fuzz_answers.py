@@ -6,11 +6,11 @@ from draws import TEXTS, Draws, mutated
 
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.families.steps.active_critic import critic_steps
-from judgesmith.programs.judging.json_answers import read_json
-from judgesmith.programs.judging.parsing import read_answer, read_field
-from judgesmith.programs.judging.program import Ask, Reply
+from judgesmith.programs.judging.answers import read_answer, read_field, read_json
+from judgesmith.programs.judging.program import ModelReply, PromptRequest
 from judgesmith.programs.judging.replies import answered
 from judgesmith.signatures import Rubric
+from judgesmith.signatures.judgement import Cause, Reason
 from judgesmith.signatures.scale import read_points, whole
 
 PIECES = (
@@ -64,11 +64,11 @@ def fuzz_one(data: bytes) -> None:
     protocol, questions = _judge(draws.below(len(CHOICES)))
     steps = critic_steps(protocol, source="Ann left Rome.", response="Ann left.")
 
-    def reply(ask: Ask) -> Reply:
+    def reply(ask: PromptRequest) -> ModelReply:
         try:
-            return Reply(fields=questions[ask.predictor].read(_answer(draws)), call="00")
+            return ModelReply(fields=questions[ask.predictor].read(_answer(draws)), call="00")
         except ValueError as fault:
-            return Reply(problem=str(fault), call="00")
+            return ModelReply(cause=Cause(Reason.UNREADABLE, str(fault)), call="00")
 
     judgement = answered(steps, reply)
     assert (judgement.score is None) != (judgement.problem is None)

@@ -7,14 +7,14 @@ import json
 from draws import Draws, mutated
 from places import scratch
 
-from judgesmith.programs.lm import Budget, Ledger, LedgerError, ModelAnswer
+from judgesmith.programs.lm import Budget, LedgerError, ModelAnswer, ResponseCache
 from judgesmith.programs.lm.cache.admin import export, ledger_stats
 from judgesmith.programs.lm.cache.records import Claim, Settle
 
 N = 30
 
 
-def keep(ledger: Ledger, identity: bytes, text: str) -> None:
+def keep(ledger: ResponseCache, identity: bytes, text: str) -> None:
     claim = Claim(
         identity=identity, run=ledger.run("run"), budget=Budget(), tokens=9, usd=0.0, seconds=0.0
     )
@@ -39,7 +39,7 @@ def _files() -> tuple[tuple[bytes, bytes], ...]:
     """Return file and write-ahead log of a ledger: at its end, and in the middle of its life."""
     path = scratch() / "whole.sqlite"
     log = path.with_name("whole.sqlite-wal")
-    ledger = Ledger(path)
+    ledger = ResponseCache(path)
     found = []
     for n, (identity, text) in enumerate(_answers().items(), start=1):
         keep(ledger, identity, text)
@@ -72,14 +72,14 @@ def fuzz_one(data: bytes) -> None:
     path.write_bytes(whole)
     path.with_name("damaged.sqlite-wal").write_bytes(log)
     path.with_name("damaged.sqlite-shm").unlink(missing_ok=True)
-    ledger = Ledger(path)
+    ledger = ResponseCache(path)
     try:
         _read(ledger)
     finally:
         ledger.close()
 
 
-def _read(ledger: Ledger) -> None:
+def _read(ledger: ResponseCache) -> None:
     answers = _answers()
     for identity, text in answers.items():
         try:

@@ -6,8 +6,14 @@ import json
 from draws import TEXTS, Draws, mutated
 
 from judgesmith.programs.judging.rows import json_line
-from judgesmith.programs.serving.items import Inflow, Lines, item_of, items_of
-from judgesmith.programs.serving.refusals import Refusal, ServingLimits
+from judgesmith.programs.serving.requests import (
+    Inflow,
+    Lines,
+    Refusal,
+    ServingLimits,
+    item_of,
+    items_of,
+)
 
 WHOLE = (
     b'{"source_id": "s", "system_id": 3, "source": "a", "context": null, "response": "b"}\n',

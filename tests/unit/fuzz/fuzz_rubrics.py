@@ -5,7 +5,7 @@ import math
 from draws import TEXTS, Draws, mutated
 
 from judgesmith.signatures import Rubric
-from judgesmith.signatures.plain_yaml import read_yaml, write_yaml
+from judgesmith.signatures.plain_data import read_yaml, write_yaml
 
 WHOLE = (
     b"task: Judge a summary.\ncriteria:\n  brevity: Is it short?\n  truth:\n"

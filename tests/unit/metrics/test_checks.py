@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgesmith.metrics.checks import (
+from judgesmith.metrics.arrays import (
     fraction,
+    generator,
     group_codes,
     paired_scores,
     rating_table,
@@ -14,30 +15,30 @@ from judgesmith.metrics.checks import (
 
 
 def test_none_and_nan_are_unscored_where_that_is_allowed():
-    predicted, _ = paired_scores([1, None, np.nan], [1, 2, 3], allow_unscored=True)
+    _, predicted = paired_scores([1, 2, 3], [1, None, np.nan], allow_unscored=True)
     assert np.isnan(predicted).tolist() == [False, True, True]
 
 
 @pytest.mark.parametrize(
     ("predicted", "human", "message"),
     [
-        ([1, 2], [1, 2, 3], "got 2 predicted and 3 human"),
-        ([[1, 2]], [[1, 2]], r"predicted must be a vector.*\(1, 2\)"),
-        (["a", "b"], [1, 2], "predicted must be a vector of numbers"),
-        ([1, np.nan], [1, 2], "predicted has no finite score for 1 of 2 items.*index 1"),
+        ([1, 2], [1, 2, 3], "got 2 scores of judge and 3 human"),
+        ([[1, 2]], [[1, 2]], r"judge must be a vector.*\(1, 2\)"),
+        (["a", "b"], [1, 2], "judge must be a vector of numbers"),
+        ([1, np.nan], [1, 2], "judge has no finite score for 1 of 2 items.*index 1"),
         ([1, 2], [np.inf, 2], "human has no finite score for 1 of 2 items.*index 0"),
     ],
 )
 def test_scores_that_do_not_pair_up_are_refused_with_what_came(predicted, human, message):
     with pytest.raises(ValueError, match=message):
-        paired_scores(predicted, human)
+        paired_scores(human, predicted)
 
 
 def test_a_human_score_may_never_be_missing_and_no_score_infinite():
     with pytest.raises(ValueError, match="human has no finite score"):
-        paired_scores([1.0, 2.0], [1.0, np.nan], allow_unscored=True)
-    with pytest.raises(ValueError, match="predicted has no finite score"):
-        paired_scores([np.inf, 2.0], [1.0, 2.0], allow_unscored=True)
+        paired_scores([1.0, np.nan], [1.0, 2.0], allow_unscored=True)
+    with pytest.raises(ValueError, match="judge has no finite score"):
+        paired_scores([1.0, 2.0], [np.inf, 2.0], allow_unscored=True)
 
 
 @pytest.mark.parametrize("labels", [["b", "a", "b"], np.array(["b", "a", "b"]), (7, "7", 7)])
@@ -62,7 +63,7 @@ def test_whole_numbers_are_numbered_by_first_appearance_however_they_come(labels
     assert n_groups == 3
 
 
-@pytest.mark.parametrize("labels", [None, 3, [[1], [2], [3]], np.zeros((3, 2))])
+@pytest.mark.parametrize("labels", [3, [[1], [2], [3]], np.zeros((3, 2))])
 def test_what_is_no_list_of_labels_is_refused(labels):
     with pytest.raises(TypeError, match=r"sources must (be a sequence of labels|hold one label)"):
         group_codes(labels, name="sources", n_items=3)
@@ -86,7 +87,7 @@ def test_labels_may_come_from_pandas_and_its_missing_value_is_one():
     ],
 )
 def test_scores_may_come_in_any_container_and_what_it_marks_as_missing_is(scores):
-    predicted, _ = paired_scores(scores, [1, 2, 3], allow_unscored=True)
+    _, predicted = paired_scores([1, 2, 3], scores, allow_unscored=True)
     np.testing.assert_array_equal(predicted, [1.0, np.nan, 3.0])
 
 
@@ -106,8 +107,8 @@ def test_scores_may_come_in_any_container_and_what_it_marks_as_missing_is(scores
     ],
 )
 def test_what_numpy_would_turn_into_numbers_although_it_is_none_is_refused(scores):
-    with pytest.raises(ValueError, match="predicted must be a vector"):
-        paired_scores(scores, [1, 2])
+    with pytest.raises(ValueError, match="judge must be a vector"):
+        paired_scores([1, 2], scores)
 
 
 def test_too_few_labels_are_refused():
@@ -172,8 +173,24 @@ def test_columns_with_different_indexes_are_refused_and_those_with_equal_ones_ta
 
     human = pd.Series([1.0, 2.0, 3.0], index=["a", "b", "c"])
     with pytest.raises(ValueError, match="different indexes, and scores are taken by their pos"):
-        paired_scores(human.iloc[::-1], human)
-    p, h = paired_scores(human * 2, human)
+        paired_scores(human, human.iloc[::-1])
+    h, p = paired_scores(human, human * 2)
     assert p.tolist() == [2.0, 4.0, 6.0]
     assert h.tolist() == [1.0, 2.0, 3.0]
-    assert paired_scores(human.to_numpy()[::-1], human)[0].tolist() == [3.0, 2.0, 1.0]
+    assert paired_scores(human, human.to_numpy()[::-1])[1].tolist() == [3.0, 2.0, 1.0]
+
+
+def test_a_generator_is_taken_and_a_whole_number_seeds_one():
+    given = np.random.default_rng(3)
+    assert generator(given) is given
+    assert generator(np.int64(3)).random() == np.random.default_rng(3).random()
+    for wrong in (None, "0", True, 0.5):
+        with pytest.raises(TypeError, match="rng must be a whole number or a numpy"):
+            generator(wrong)
+    with pytest.raises(ValueError, match="rng must be 0 or more"):
+        generator(-1)
+
+
+def test_without_labels_each_item_is_a_group():
+    codes, n_groups = group_codes(None, name="sources", n_items=3)
+    assert (codes.tolist(), n_groups) == ([0, 1, 2], 3)

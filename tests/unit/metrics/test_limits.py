@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from judgesmith.metrics.limits import squarable, whole_number
+from judgesmith.metrics.records import squarable, whole_number
 
 
 def test_scores_that_overflow_when_squared_are_refused():

@@ -9,37 +9,37 @@ from judgesmith import metrics
 pytestmark = pytest.mark.no_cover
 
 PLAIN = {
-    name: getattr(metrics, name) for name in ("pearson", "spearman", "kendall", "concordance", "q")
+    name: getattr(metrics, name) for name in ("pearson", "spearman", "kendall", "lins_ccc", "q")
 }
 
 
-def labelled(name, *, judges=1, draws=None, **more):
+def labelled(name, *, where=metrics, judges=1, draws=None, **more):
     """Return a function of two lists in which people also are the second judge, if there is one."""
 
-    def call(predicted, human):
+    def call(human, judge):
         n = len(human) if np.ndim(human) else 0
         given = {"sources": [i // 3 for i in range(n)], "systems": [i % 3 for i in range(n)]}
         if draws is not None:
             given |= {"rng": np.random.default_rng(0), draws: 20}
-        scores = [predicted, human, human] if judges == 2 else [predicted, human]
-        return getattr(metrics, name)(*scores, **given, statistic="pearson", **more)
+        scores = [human, judge, human] if judges == 2 else [human, judge]
+        return getattr(where, name)(*scores, **given, statistic="pearson", **more)
 
     return call
 
 
 RECORDED = {
-    f"{name}@{level}": labelled(name, judges=judges, draws=draws, level=level)
-    for name, judges, draws in (
-        ("agreement", 1, None),
-        ("contributions", 1, None),
-        ("agreement_interval", 1, "n_resamples"),
-        ("paired_interval", 2, "n_resamples"),
-        ("permutation_test", 2, "n_permutations"),
+    f"{name}@{level}": labelled(name, where=where, judges=judges, draws=draws, level=level)
+    for name, judges, draws, where in (
+        ("agreement", 1, None, metrics),
+        ("contributions", 1, None, metrics.correlation),
+        ("agreement_interval", 1, "n_resamples", metrics),
+        ("agreement_difference", 2, "n_resamples", metrics),
+        ("permutation_test", 2, "n_permutations", metrics),
     )
     for level in ("system", "sample", "dataset")
 } | {
-    "worst_pairs": metrics.worst_pairs,
-    "williams_test": lambda predicted, human: metrics.williams_test(predicted, human, human),
+    "worst_pairs": metrics.correlation.worst_pairs,
+    "williams_test": lambda human, judge: metrics.comparing.williams_test(human, judge, human),
 }
 EVERY = PLAIN | RECORDED
 HUMAN = [1, 2, 3, 4, 5, 3]
@@ -75,23 +75,23 @@ ANSWERED = {
 @pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("kind", REFUSED)
 def test_what_is_no_list_of_scores_is_refused_with_its_name(name, kind):
-    with pytest.raises(ValueError, match=r"predicted|human|first"):
-        EVERY[name](*REFUSED[kind])
+    with pytest.raises(ValueError, match=r"judge|human|other"):
+        EVERY[name](*REFUSED[kind][::-1])
 
 
 @pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("kind", ANSWERED)
 def test_odd_lists_of_scores_have_an_answer(name, kind):
-    EVERY[name](*ANSWERED[kind])
+    EVERY[name](*ANSWERED[kind][::-1])
 
 
 @pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("gap", [None, np.nan])
 def test_gaps_are_left_out_by_records_and_refused_by_plain_functions(name, gap):
     if name in PLAIN:
-        with pytest.raises(ValueError, match="predicted has no finite score for 1 of 6"):
-            EVERY[name]([gap, 1, 3, 5, 4, 3], HUMAN)
+        with pytest.raises(ValueError, match="judge has no finite score for 1 of 6"):
+            EVERY[name](HUMAN, [gap, 1, 3, 5, 4, 3])
         return
-    found = EVERY[name]([gap, 1, 3, 5, 4, 3], HUMAN)
+    found = EVERY[name](HUMAN, [gap, 1, 3, 5, 4, 3])
     if hasattr(found, "n"):
         assert found.n == 5

@@ -4,17 +4,19 @@ import numpy as np
 import pytest
 
 from judgesmith.metrics import (
-    adjacent_accuracy,
-    average_discernment,
     bradley_terry,
     discernment,
     human_ceiling,
+    tie_aware_accuracy,
+    tie_aware_accuracy_difference,
+)
+from judgesmith.metrics.pairs import adjacent_accuracy
+from judgesmith.metrics.perturbations import average_discernment
+from judgesmith.metrics.ratings import (
     modes,
     rater_vs_rest,
     raters_needed,
     spearman_brown,
-    tie_accuracy_difference,
-    tie_aware_accuracy,
     unanimous_ratings,
 )
 
@@ -46,7 +48,7 @@ def test_a_number_that_is_none_is_refused_by_its_name(name, given):
 @pytest.mark.parametrize("tolerances", [0.5, (1, 2, 3), None, (1,)])
 def test_two_judges_have_two_tolerances(tolerances):
     with pytest.raises(ValueError, match="tolerances must be two, one for each judge"):
-        tie_accuracy_difference(
+        tie_aware_accuracy_difference(
             SCORES, SCORES, SCORES, sources=SOURCES, level="sample", tolerances=tolerances
         )
 
@@ -67,7 +69,7 @@ def test_labels_that_can_be_read_once_are_read_once():
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"rng": 3}, "rng must be"), ({"n_splits": 1.5}, "n_splits must be a whole number")],
+    [({"rng": "3"}, "rng must be"), ({"n_splits": 1.5}, "n_splits must be a whole number")],
 )
 def test_a_ceiling_needs_a_generator_and_whole_splits(options, message):
     with pytest.raises(TypeError, match=message):

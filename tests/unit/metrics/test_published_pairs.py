@@ -8,9 +8,13 @@ import pytest
 from sklearn.metrics import confusion_matrix
 
 from judgesmith.metrics import kendall
-from judgesmith.metrics.pairs.bradley_terry import bradley_terry
-from judgesmith.metrics.pairs.pair_votes import majority_preference, preferences_from_scores
-from judgesmith.metrics.pairs.preferences import order_consistency, preference_agreement
+from judgesmith.metrics.pairs.preferences import (
+    majority_preference,
+    order_consistency,
+    preference_agreement,
+    preferences_from_scores,
+)
+from judgesmith.metrics.pairs.strengths import bradley_terry
 
 pytestmark = pytest.mark.data
 
@@ -87,10 +91,10 @@ def test_agreement_on_pandalms_test_set_is_the_one_in_its_repository(
     given = verdicts(judge)
     people = majority_preference([raters[pair] for pair in given])
     answers = np.array(list(given.values()))
-    found = preference_agreement(answers, people)
+    found = preference_agreement(people, answers)
     assert found.n_unscored == np.count_nonzero(np.isnan(answers))
     filled = np.where(np.isnan(answers), 0.5, answers)
-    counted = preference_agreement(filled, people)
+    counted = preference_agreement(people, filled)
     table = np.array(counted.confusion)
     precision = np.diag(table) / table.sum(axis=0)
     recall = np.diag(table) / table.sum(axis=1)
@@ -117,8 +121,8 @@ def test_the_page_tells_what_both_orders_say(
     orders = order_consistency(*answers.T, sources=sources)
     assert orders.consistent.value == pytest.approx(consistent, abs=5e-4)
     assert orders.first_place.value == pytest.approx(first_place, abs=5e-4)
-    one = preference_agreement(answers[:, 0], preferred, sources=sources)
-    two = preference_agreement(majority_preference(answers), preferred, sources=sources)
+    one = preference_agreement(preferred, answers[:, 0], sources=sources)
+    two = preference_agreement(preferred, majority_preference(answers), sources=sources)
     assert one.accuracy_decided.value == pytest.approx(given, abs=5e-4)
     assert two.accuracy_decided.value == pytest.approx(both, abs=5e-4)
 
@@ -134,4 +138,4 @@ def test_strengths_by_the_judge_rank_systems_like_strengths_by_people(
         for preferred in (majority_preference(answers), preferences_from_scores(*people.T))
     )
     assert judge.systems == humans.systems
-    assert kendall(judge.strengths, humans.strengths) == pytest.approx(expected, abs=5e-4)
+    assert kendall(humans.strengths, judge.strengths) == pytest.approx(expected, abs=5e-4)

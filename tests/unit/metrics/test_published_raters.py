@@ -8,11 +8,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from judgesmith.metrics.ratings.intraclass import intraclass_correlation
-from judgesmith.metrics.ratings.kappa import weighted_kappa
-from judgesmith.metrics.ratings.kappa_resampling import pairwise_kappa
-from judgesmith.metrics.ratings.one_level import modes
-from judgesmith.metrics.ratings.rater_agreement import pairwise_rater_agreement
+from judgesmith.metrics.ratings.agreement import modes
+from judgesmith.metrics.ratings.intraclass import icc
+from judgesmith.metrics.ratings.kappa import pairwise_kappa, weighted_kappa
+from judgesmith.metrics.ratings.raters import pairwise_rater_agreement
 from judgesmith.metrics.ratings.unanimity import unanimous_counts
 
 pytestmark = pytest.mark.data
@@ -68,7 +67,7 @@ def verdicts(rows):
 def test_kappas_of_pandalms_annotators(published, verdicts):
     check = published["checks"]["pandalm/cohen_kappa"]
     kappas = [
-        weighted_kappa(one, other, levels=[0, 0.5, 1], weights="nominal")
+        weighted_kappa(other, one, levels=[0, 0.5, 1], weights="nominal")
         for one, other in combinations(verdicts.T, 2)
     ]
     np.testing.assert_allclose(kappas, check["published"], atol=check["tolerance"])
@@ -118,7 +117,7 @@ def test_reliability_of_raters_as_it_stands_beside_the_data(data_folder, rows):
         for criterion, single, mean in RELIABILITY.findall(line):
             rated = [row for row in rows(name) if row.get("human_detail") != "mean"]
             assert not n_items or len(rated) == int(n_items)
-            found = intraclass_correlation(table_of(rated, criterion))
+            found = icc(table_of(rated, criterion))
             assert (found.single, found.mean) == pytest.approx(
                 (float(single), float(mean)), abs=5.1e-4
             )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import judgesmith.metrics as metrics
-from judgesmith.metrics.record import Record, plain
+from judgesmith.metrics.records import Record, plain
 
 
 def rng():
@@ -18,29 +18,33 @@ LABELS = np.array([0, 0, 1, 1, 2, 2, 3, 3])
 SPANS, GOLD = [[(0, 4)], None, [(1, 2)]], [[(0, 3)], [], [(4, 5)]]
 
 RESULTS = {
-    "spans": lambda: metrics.span_character_agreement(SPANS, GOLD, rng=rng()),
-    "risk and coverage": lambda: metrics.risk_coverage(HUMAN, certainty=JUDGE, sources=LABELS),
-    "calibration": lambda: metrics.calibration_error(JUDGE, HUMAN, n_bins=2),
-    "a bin": lambda: metrics.reliability_table(JUDGE, HUMAN, n_bins=2)[0],
-    "probabilities": lambda: metrics.probability_errors([[0.5, 0.5]], [1], levels=[1, 2]),
-    "a margin": lambda: metrics.conformal_margin(JUDGE, HUMAN, confidence=0.5),
-    "no margin": lambda: metrics.conformal_margin(JUDGE, HUMAN, confidence=0.99),
-    "no threshold": lambda: metrics.certified_threshold(
-        [1, 0], certainty=[1, 2], wished=0.1, rng=rng()
+    "spans": lambda: metrics.span_character_agreement(GOLD, SPANS, rng=rng()),
+    "risk and coverage": lambda: metrics.calibration.risk_coverage(
+        HUMAN, certainty=JUDGE, sources=LABELS
     ),
-    "a mean": lambda: metrics.prediction_powered_mean(JUDGE, HUMAN, [1, 2, 3]),
-    "a system": lambda: metrics.system_means(JUDGE, HUMAN, systems=LABELS)[0],
-    "two systems": lambda: metrics.system_difference(
-        JUDGE, HUMAN, systems=LABELS, first=0, second=3
+    "calibration": lambda: metrics.calibration_error(HUMAN, JUDGE, n_bins=2),
+    "a bin": lambda: metrics.calibration.reliability_table(HUMAN, JUDGE, n_bins=2)[0],
+    "probabilities": lambda: metrics.calibration.probability_errors(
+        [[0.5, 0.5]], [1], levels=[1, 2]
     ),
-    "groups": lambda: metrics.group_gaps(JUDGE, HUMAN, LABELS > 1, rng=rng()),
-    "length": lambda: metrics.length_bias(JUDGE, HUMAN, range(1, 9), rng=rng()),
-    "first place": lambda: metrics.position_bias([1, 0, 1], [0, 0, None], rng=rng()),
-    "places": lambda: metrics.place_effects(JUDGE, LABELS, rng=rng()),
-    "scale": lambda: metrics.scale_use(JUDGE),
-    "own family": lambda: metrics.self_preference(JUDGE, HUMAN, own=LABELS > 1, rng=rng()),
+    "a margin": lambda: metrics.calibration.conformal_margin(HUMAN, JUDGE, confidence=0.5),
+    "no margin": lambda: metrics.calibration.conformal_margin(HUMAN, JUDGE, confidence=0.99),
+    "no threshold": lambda: metrics.calibration.certified_threshold(
+        [1, 0], certainty=[1, 2], max_risk=0.1, rng=rng()
+    ),
+    "a mean": lambda: metrics.systems.prediction_powered_mean(HUMAN, JUDGE, [1, 2, 3]),
+    "a system": lambda: metrics.system_means(HUMAN, JUDGE, systems=LABELS)[0],
+    "two systems": lambda: metrics.systems.system_difference(
+        HUMAN, JUDGE, systems=LABELS, first=0, second=3
+    ),
+    "groups": lambda: metrics.audits.group_gaps(HUMAN, JUDGE, LABELS > 1, rng=rng()),
+    "length": lambda: metrics.length_bias(HUMAN, JUDGE, range(1, 9), rng=rng()),
+    "first place": lambda: metrics.audits.position_bias([1, 0, 1], [0, 0, None], rng=rng()),
+    "places": lambda: metrics.audits.place_effects(JUDGE, LABELS, rng=rng()),
+    "scale": lambda: metrics.audits.scale_use(JUDGE),
+    "own family": lambda: metrics.audits.self_preference(HUMAN, JUDGE, own=LABELS > 1, rng=rng()),
     "level": lambda: metrics.agreement(
-        [1, 2, 3], [1, 3, 2], sources=[0, 0, 0], systems=[0, 1, 2], level="sample", statistic="q"
+        [1, 3, 2], [1, 2, 3], sources=[0, 0, 0], systems=[0, 1, 2], level="sample", statistic="q"
     ),
 }
 
@@ -66,11 +70,11 @@ def test_every_record_of_results_can_be_kept():
 
 
 def test_what_is_infinite_is_none_with_a_word_why():
-    margin = metrics.conformal_margin([1, 2], [1, 3])
+    margin = metrics.calibration.conformal_margin([1, 3], [1, 2])
     kept = margin.to_dict()
     assert kept["margin"] is None
     assert kept["margin_is"] == "infinite: too few sources for the confidence"
-    assert metrics.ConformalMargin.from_dict(json.loads(json.dumps(kept))) == margin
+    assert metrics.calibration.ConformalMargin.from_dict(json.loads(json.dumps(kept))) == margin
 
 
 @pytest.mark.parametrize(
@@ -81,26 +85,26 @@ def test_what_is_infinite_is_none_with_a_word_why():
     ],
 )
 def test_a_threshold_without_bound_says_what_it_accepts(losses, wished, infinite, said):
-    found = metrics.certified_threshold(
-        losses, certainty=np.arange(50), wished=wished, n_candidates=2, rng=rng()
+    found = metrics.calibration.certified_threshold(
+        losses, certainty=np.arange(50), max_risk=wished, n_candidates=2, rng=rng()
     )
     assert found.threshold == infinite
     kept = found.to_dict()
     assert (kept["threshold"], kept["threshold_is"]) == (None, said)
-    back = metrics.CertifiedThreshold.from_dict(json.loads(json.dumps(kept)))
+    back = metrics.calibration.CertifiedThreshold.from_dict(json.loads(json.dumps(kept)))
     assert back.threshold == infinite
     assert back.to_dict() == kept
 
 
 def test_finite_thresholds_and_margins_come_back_as_they_were():
     losses = np.repeat([0, 1], 60)
-    threshold = metrics.certified_threshold(
-        losses, certainty=-np.arange(120), wished=0.3, rng=rng()
+    threshold = metrics.calibration.certified_threshold(
+        losses, certainty=-np.arange(120), max_risk=0.3, rng=rng()
     )
     assert np.isfinite(threshold.threshold)
-    assert metrics.CertifiedThreshold.from_dict(threshold.to_dict()) == threshold
-    margin = metrics.conformal_margin(JUDGE, HUMAN, confidence=0.5)
-    assert metrics.ConformalMargin.from_dict(margin.to_dict()) == margin
+    assert metrics.calibration.CertifiedThreshold.from_dict(threshold.to_dict()) == threshold
+    margin = metrics.calibration.conformal_margin(HUMAN, JUDGE, confidence=0.5)
+    assert metrics.calibration.ConformalMargin.from_dict(margin.to_dict()) == margin
 
 
 def test_an_infinite_number_without_a_reason_is_named():

@@ -3,15 +3,15 @@ import numpy as np
 import pytest
 
 from judgesmith.optimizers import FitAggregation
-from judgesmith.optimizers.aggregation import (
+from judgesmith.optimizers.fitting.aggregation import (
     FEWEST_ROWS,
-    AggregationTrial,
+    combiners_of,
     simplest_within_an_error,
 )
-from judgesmith.optimizers.crossing import Halves
-from judgesmith.optimizers.objectives import Agreement
-from judgesmith.optimizers.rated_examples import rows_of
-from judgesmith.optimizers.ways import ways_of
+from judgesmith.optimizers.fitting.cross_validation import SourceFolds
+from judgesmith.optimizers.objectives.agreement import Agreement
+from judgesmith.optimizers.rows import rows_of
+from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.judging.scoring import aggregate
 from judgesmith.signatures import (
@@ -125,9 +125,7 @@ def test_lexical_features_are_reported_and_not_taken_unless_allowed():
 
 
 def trial(name, value, behind, error, *, allowed=True):
-    return AggregationTrial(
-        name=name, value=value, behind=behind, standard_error=error, allowed=allowed
-    )
+    return TrialRecord(name=name, value=value, behind=behind, standard_error=error, allowed=allowed)
 
 
 def test_the_simplest_way_within_a_standard_error_of_the_best_is_taken():
@@ -159,7 +157,7 @@ def test_a_way_that_is_not_allowed_is_passed_over():
 
 def test_halves_share_no_source_and_predict_every_row():
     rows, judgements = rows_and_judgements(60, law=overall_knows, sources=20)
-    halves = Halves.of(
+    halves = SourceFolds.of(
         rows.judged(judgements, judge_scale=PERCENT),
         n_folds=2,
         n_repeats=3,
@@ -180,14 +178,14 @@ def test_halves_share_no_source_and_predict_every_row():
 
 def test_ways_come_simplest_first_and_a_judge_without_criteria_has_fewer():
     rows, judgements = rows_and_judgements(5, law=overall_knows)
-    assert [way.name for way in ways_of(rows, judgements)] == [
+    assert [way.name for way in combiners_of(rows, judgements)] == [
         "overall",
         "mean",
         "criteria",
         "lexical",
     ]
     bare = [Judgement(score=one.raw, raw=one.raw) for one in judgements]
-    assert [way.name for way in ways_of(rows, bare)] == ["overall", "lexical"]
+    assert [way.name for way in combiners_of(rows, bare)] == ["overall", "lexical"]
 
 
 def rated(n):

@@ -5,14 +5,13 @@ from math import log
 import dspy
 import pytest
 
-from judgesmith.optimizers import BalancedInstructions
-from judgesmith.optimizers.answer_balance import imbalance
+from judgesmith.optimizers import FairPromptSearch
+from judgesmith.optimizers.fair import Overheard, imbalance
 from judgesmith.programs import DirectJudge
 from judgesmith.programs.families.gptscore import GPTScoreJudge
-from judgesmith.programs.judging.overhearing import Overheard
 from judgesmith.programs.judging.runner import judge_items
-from judgesmith.programs.lm import Budget, ModelAnswer, Stack, TokenLogprob, model
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, TokenLogprob, model
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures import RatedItem, Rubric
 
 TEXTS = [
@@ -56,11 +55,11 @@ class Worded:
 
 
 def lm_of(engine, **budget):
-    return StackLM.over(Stack(engine, budget=Budget(**budget)), "worded/m", recipe={})
+    return ClientLM.over(LMClient(engine, budget=Budget(**budget)), "worded/m", recipe={})
 
 
 def compiled(engine, judge=None, *, budget=None, **settings):
-    search = BalancedInstructions(lm=lm_of(engine, **(budget or {})), n_paraphrases=3, **settings)
+    search = FairPromptSearch(lm=lm_of(engine, **(budget or {})), n_paraphrases=3, **settings)
     return search.compile(judge or DirectJudge(answers="1..5"), trainset=TEXTS), search
 
 
@@ -83,7 +82,7 @@ def test_ratings_are_not_read():
     unrated = [
         dspy.Example(source=one.source, context=None, response=one.response) for one in TEXTS
     ]
-    search = BalancedInstructions(lm=lm_of(Worded()), n_paraphrases=3)
+    search = FairPromptSearch(lm=lm_of(Worded()), n_paraphrases=3)
     judge = search.compile(DirectJudge(answers="1..5"), trainset=unrated)
     assert judge.protocol == compiled(Worded())[0].protocol
 
@@ -133,7 +132,7 @@ def test_a_budget_that_ends_leaves_the_best_so_far(max_calls):
 
 
 def test_the_offline_models_wordings_are_made_by_rule_and_change_nothing():
-    search = BalancedInstructions(lm=model("offline", ledger=None), n_rows=4)
+    search = FairPromptSearch(lm=model("offline", ledger=None), n_rows=4)
     judge = search.compile(DirectJudge(answers="1..5"), trainset=TEXTS)
     assert search.writes_by_rule_
     assert judge.protocol.instructions == {}
@@ -153,7 +152,7 @@ def test_judges_without_few_answers_are_refused(judge, said):
 
 
 def test_what_it_has_no_use_for_is_refused():
-    search = BalancedInstructions(lm=lm_of(Worded()))
+    search = FairPromptSearch(lm=lm_of(Worded()))
     with pytest.raises(ValueError, match="drop teacher= and valset="):
         search.compile(DirectJudge(answers="1..5"), trainset=TEXTS, valset=TEXTS)
     with pytest.raises(ValueError, match="no rated items"):
@@ -161,6 +160,6 @@ def test_what_it_has_no_use_for_is_refused():
     with pytest.raises(TypeError, match="expected a judge"):
         search.compile(dspy.Predict("source -> score"), trainset=TEXTS)
     with pytest.raises(ValueError, match=r"made by judgesmith\.model"):
-        BalancedInstructions(lm=dspy.utils.DummyLM([{"score": "4"}])).compile(
+        FairPromptSearch(lm=dspy.utils.DummyLM([{"score": "4"}])).compile(
             DirectJudge(answers="1..5"), trainset=TEXTS
         )

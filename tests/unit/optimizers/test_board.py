@@ -8,21 +8,21 @@ import time
 import pytest
 from working import at_the_same_time
 
-from judgesmith.optimizers.board import Board
-from judgesmith.optimizers.studies import kept_in
+from judgesmith.optimizers.search.work_queue import WorkQueue
+from judgesmith.optimizers.storage import open_storage
 
 CLAIMING = """
 import sys, time
 from pathlib import Path
-from judgesmith.optimizers.board import Board
-from judgesmith.optimizers.studies import kept_in
+from judgesmith.optimizers.search.work_queue import WorkQueue
+from judgesmith.optimizers.storage import open_storage
 
 def work(items):
     print("claimed", flush=True)
     time.sleep(300)
 
 path = Path(sys.argv[1])
-Board(kept_in(path), "items", beside=path).results([["a", "b"]], work, most=2)
+WorkQueue(open_storage(path), "items", beside=path).results([["a", "b"]], work, most=2)
 """
 
 
@@ -33,7 +33,7 @@ def journal(tmp_path):
 
 def board(path, **settings):
     given = {"beside": path, "poll": 0.005, **settings}
-    return Board(kept_in(path), "items", **given)
+    return WorkQueue(open_storage(path), "items", **given)
 
 
 def test_every_item_is_done_by_one_worker_and_read_by_all(journal):

@@ -3,8 +3,8 @@ import pytest
 from optimizing import examples
 
 from judgesmith.optimizers import parse_objective
-from judgesmith.optimizers.bridged_rows import BridgedMetric, BridgedRows
-from judgesmith.optimizers.rated_examples import rows_of
+from judgesmith.optimizers.dspy_optimizers import ObjectiveMetric, ObjectiveRows
+from judgesmith.optimizers.rows import rows_of
 from judgesmith.programs import ActiveCritic
 from judgesmith.signatures import Judgement
 from judgesmith.signatures.scale import PERCENT
@@ -19,7 +19,7 @@ def bridged(objective="q", *, unscored=(), n=20):
         Judgement.unscored("cut off") if row in unscored else Judgement(score=float(points))
         for row, points in enumerate(rng.integers(0, 101, len(rows)))
     ]
-    return BridgedRows(
+    return ObjectiveRows(
         name="select",
         rows=rows,
         objective=parse_objective(objective),
@@ -78,7 +78,7 @@ def test_examples_hold_what_a_single_question_repeats():
 def test_the_metric_says_yes_or_no_while_demonstrations_are_gathered():
     rows = bridged()
     heard = []
-    metric = BridgedMetric(sets={"select": rows}, heard=lambda *given: heard.append(given))
+    metric = ObjectiveMetric(sets={"select": rows}, heard=lambda *given: heard.append(given))
     example = rows.examples(ActiveCritic(variant="vanilla"))[0]
     answer = ActiveCritic(variant="vanilla")(**example.inputs())
     assert metric(example, answer, trace=[]) in (0.0, 1.0)

@@ -5,13 +5,11 @@ import dspy
 import pytest
 from optimizing import LIKERT, OptimizerContract, examples, lm_of, number
 
-from judgesmith.optimizers.bridged_candidates import problem_of
-from judgesmith.optimizers.bridged_search import BridgedSearch
-from judgesmith.optimizers.dspy_runs import DEMONSTRATIONS
-from judgesmith.optimizers.judge_search import pool_and_selection_rows
+from judgesmith.optimizers.base import pool_and_selection_rows
+from judgesmith.optimizers.dspy_optimizers import DEMONSTRATIONS, DSPyOptimizer, problem_of
 from judgesmith.programs import ActiveCritic
-from judgesmith.programs.lm import Budget, Ledger, ModelAnswer, Stack, model, stack_of
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, ResponseCache, lm_client_of, model
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures.questions.active_critic import GradeResponse
 
 SECRET = "count the bridges"
@@ -72,10 +70,10 @@ def planted(sources=range(30)):
 
 def search_of(name, sentence=f"Grade, and {SECRET}.", *, ledger=None, budget=None, **given):
     engine = Writing(sentence)
-    lm = StackLM.over(
-        Stack(engine, ledger=ledger, budget=Budget(**(budget or {}))), "scripted", recipe={}
+    lm = ClientLM.over(
+        LMClient(engine, ledger=ledger, budget=Budget(**(budget or {}))), "scripted", recipe={}
     )
-    return BridgedSearch(name, lm=lm, **{"settings": QUICK[name], **given}), engine
+    return DSPyOptimizer(name, lm=lm, **{"settings": QUICK[name], **given}), engine
 
 
 @pytest.mark.no_cover
@@ -99,7 +97,7 @@ class TestBridgedSearch(OptimizerContract):
     def optimizer(self):
         lm = model("offline", ledger=None)
         settings = QUICK["bootstrap"]
-        return lambda **given: BridgedSearch(
+        return lambda **given: DSPyOptimizer(
             "bootstrap", **{"lm": lm, "settings": settings, **given}
         )
 
@@ -131,7 +129,7 @@ def test_the_same_run_gives_the_same_judge_and_trials(name):
 @pytest.mark.parametrize("name", ["miprov2", "simba"])
 def test_with_the_offline_model_demonstrations_alone_are_searched(name):
     lm = model("offline", ledger=None)
-    search = BridgedSearch(name, lm=lm, settings=QUICK[name])
+    search = DSPyOptimizer(name, lm=lm, settings=QUICK[name])
     judge = search.compile(STUDENT, trainset=examples(range(30)))
     assert judge.protocol.instructions == {}
     assert max(one.n_demonstrations for one in search.trials_) > 0
@@ -140,7 +138,7 @@ def test_with_the_offline_model_demonstrations_alone_are_searched(name):
 @pytest.mark.parametrize("name", ["miprov2", "simba", "bootstrap"])
 def test_where_nobody_writes_and_nothing_may_be_shown_the_start_comes_back(name):
     settings = dict.fromkeys(DEMONSTRATIONS[name], 0)
-    search = BridgedSearch(name, lm=model("offline", ledger=None), settings=settings)
+    search = DSPyOptimizer(name, lm=model("offline", ledger=None), settings=settings)
     judge = search.compile(STUDENT, trainset=examples(range(30)))
     assert judge.protocol == STUDENT.protocol
     assert len(search.trials_) == 1
@@ -148,7 +146,7 @@ def test_where_nobody_writes_and_nothing_may_be_shown_the_start_comes_back(name)
 
 def test_a_search_that_has_judged_all_it_could_propose_ends(capfd):
     settings = {"auto": None, "num_candidates": 1, "num_trials": 12, "max_labeled_demos": 0}
-    search = BridgedSearch("miprov2", lm=model("offline", ledger=None), settings=settings)
+    search = DSPyOptimizer("miprov2", lm=model("offline", ledger=None), settings=settings)
     search.compile(STUDENT, trainset=examples(range(80)))
     assert search.complete_
     assert capfd.readouterr() == ("", "")
@@ -167,7 +165,7 @@ def test_an_instruction_that_imitates_the_layout_is_refused_and_counted():
 def test_a_spent_budget_ends_the_search_with_the_best_so_far(name, most):
     search, _ = search_of(name, budget={"max_calls": most})
     judge = search.compile(STUDENT, trainset=planted())
-    usage = stack_of(search.lm).usage
+    usage = lm_client_of(search.lm).usage
     assert usage.calls <= most
     assert search.complete_ == (usage.calls < most)
     compared = [one for one in search.trials_ if one.n_rows]
@@ -178,10 +176,10 @@ def test_a_spent_budget_ends_the_search_with_the_best_so_far(name, most):
 
 @pytest.mark.no_cover
 def test_what_was_judged_within_dspy_is_not_asked_again(tmp_path):
-    search, engine = search_of("bootstrap", ledger=Ledger(tmp_path / "ledger.sqlite"))
+    search, engine = search_of("bootstrap", ledger=ResponseCache(tmp_path / "ledger.sqlite"))
     search.compile(STUDENT, trainset=planted())
-    assert engine.n_judged == stack_of(search.lm).usage.calls
-    again, second = search_of("bootstrap", ledger=Ledger(tmp_path / "ledger.sqlite"))
+    assert engine.n_judged == lm_client_of(search.lm).usage.calls
+    again, second = search_of("bootstrap", ledger=ResponseCache(tmp_path / "ledger.sqlite"))
     again.compile(STUDENT, trainset=planted())
     assert second.n_judged == 0
 
@@ -198,7 +196,7 @@ def test_a_judge_with_other_fields_is_refused():
 
 def test_an_answer_that_cannot_be_read_is_no_zero():
     lm = lm_of(lambda user, shown, system: "none" if "bridge number 3" in user else number(user))
-    search = BridgedSearch("bootstrap", lm=lm, settings=QUICK["bootstrap"])
+    search = DSPyOptimizer("bootstrap", lm=lm, settings=QUICK["bootstrap"])
     search.compile(STUDENT, trainset=examples(range(30)))
     assert all(one.share_scored < 1 for one in search.trials_)
 
@@ -214,4 +212,4 @@ def test_impossible_settings_are_refused(given, why):
     name, *rest = given
     settings = rest[1] if len(rest) > 1 else None
     with pytest.raises(ValueError, match=why):
-        BridgedSearch(name, settings=settings)
+        DSPyOptimizer(name, settings=settings)

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from optimizing import examples
 
-from judgesmith.optimizers.calibrating import Calibrator
-from judgesmith.optimizers.rated_examples import rows_of
+from judgesmith.optimizers.fitting.calibrating import Calibrator
+from judgesmith.optimizers.rows import rows_of
 from judgesmith.programs import ActiveCritic, judge_items
 from judgesmith.programs.families.ensemble.judges import Calibrated, Panel
 from judgesmith.programs.families.ensemble.members import PanelJudgement, calibrated

@@ -1,15 +1,16 @@
 import pytest
 from optimizing import examples, lm_of, number
 
-from judgesmith.optimizers import KeepAll, ProtocolSearch
-from judgesmith.optimizers.competing_models import check_models, with_models, without_dollars
-from judgesmith.optimizers.grammar import parse_objective, parse_objectives
+from judgesmith.optimizers import NoElimination, ProtocolSearch
+from judgesmith.optimizers.objectives.grammar import parse_objective, parse_objectives
+from judgesmith.optimizers.space.choices import check_models, with_models
 from judgesmith.programs import ActiveCritic
-from judgesmith.programs.lm import Budget, ModelError, Price, Stack
-from judgesmith.programs.lm.cache.store import Ledger
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.lm import Budget, LMClient, ModelError, Price
+from judgesmith.programs.lm.cache.store import ResponseCache
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures.space import Choice, Option, Space
 
+Q = parse_objective("q")
 HUMAN = {one["response"]: one["score"] for one in examples(range(60))}
 
 
@@ -24,16 +25,18 @@ def knows(noise):
 
 
 def named(name, rule, *, ledger, run="run", price=(1, 1), **budget):
-    engine = lm_of(rule)._engine_spec.stack.engine
+    engine = lm_of(rule)._engine_spec.client.engine
     engine.endpoint = name
-    stack = Stack(engine, ledger=ledger, price=Price(*price), run_id=run, budget=Budget(**budget))
-    return StackLM.over(stack, name, recipe={})
+    stack = LMClient(
+        engine, ledger=ledger, price=Price(*price), run_id=run, budget=Budget(**budget)
+    )
+    return ClientLM.over(stack, name, recipe={})
 
 
 @pytest.fixture
 def models(tmp_path):
     def made(**budget):
-        ledger = Ledger(tmp_path / "ledger.sqlite")
+        ledger = ResponseCache(tmp_path / "ledger.sqlite")
         rules = {"own/cheap": (0.9, 1), "other/good": (0.0, 100), "other/bad": (1.0, 100)}
         return {
             name: named(name, knows(noise), ledger=ledger, price=(usd, usd), **budget)
@@ -82,8 +85,8 @@ def test_where_dollars_count_the_front_holds_both_and_not_the_bad_one(models):
 @pytest.mark.no_cover
 def test_a_model_that_nobody_can_read_loses_and_the_search_goes_on(models):
     made = models()
-    made["other/bad"]._engine_spec.stack.engine.rule = lambda *question: "as you like"
-    optimizer = search(made, elimination=KeepAll())
+    made["other/bad"]._engine_spec.client.engine.rule = lambda *question: "as you like"
+    optimizer = search(made, elimination=NoElimination())
     compiled(optimizer)
     assert str(optimizer.lm_.model) == "other/good"
     (bad,) = [one for one in optimizer.trials_ if one.picked.get("model") == "other/bad"]
@@ -98,7 +101,7 @@ def test_all_models_share_one_budget(models, max_calls):
     made = models(max_calls=max_calls)
     optimizer = search(made)
     compiled(optimizer)
-    stacks = [one._engine_spec.stack for one in made.values()]
+    stacks = [one._engine_spec.client for one in made.values()]
     assert sum(one.usage.calls for one in stacks) <= max_calls
     assert {one.spent.calls for one in stacks} == {max_calls}
     assert not optimizer.complete_
@@ -109,7 +112,7 @@ def test_every_model_has_answers_of_its_own_and_a_second_search_asks_none(models
     compiled(search(models()))
     again = models()
     compiled(search(again))
-    assert sum(one._engine_spec.stack.engine.asked for one in again.values()) == 0
+    assert sum(one._engine_spec.client.engine.asked for one in again.values()) == 0
 
 
 def test_the_model_is_the_first_choice_and_the_own_one_its_default():
@@ -130,7 +133,7 @@ def test_models_that_cannot_compete_are_refused(models, tmp_path):
 
 
 def test_dollars_are_left_out_where_they_tell_nobody_apart():
-    assert str(without_dollars(parse_objective("-usd"))) == "q"
-    assert str(without_dollars(parse_objective("pearson - usd"))) == "pearson"
-    assert str(without_dollars(parse_objective("q; usd <= 1"))) == "q"
-    assert str(without_dollars(parse_objective("q; usd <= 1; scored >= .9"))) == "q; scored >= 0.9"
+    assert str(parse_objective("-usd").without("usd", Q)) == "q"
+    assert str(parse_objective("pearson - usd").without("usd", Q)) == "pearson"
+    assert str(parse_objective("q; usd <= 1").without("usd", Q)) == "q"
+    assert str(parse_objective("q; usd <= 1; scored >= .9").without("usd", Q)) == "q; scored >= 0.9"

@@ -4,18 +4,18 @@ import numpy as np
 import pytest
 from tables import Told
 
-from judgesmith.optimizers import Agreement, KeepAll, Race
-from judgesmith.optimizers.confirmed_search import ConfirmedSearch
-from judgesmith.optimizers.family_test import Confirm
-from judgesmith.optimizers.proposing import Proposer, tpe
-from judgesmith.optimizers.racing_search import stratified_order
-from judgesmith.optimizers.studies import study_of
+from judgesmith.optimizers import Agreement, NoElimination, RacingRule
+from judgesmith.optimizers.search.confirmation import HoldoutConfirmation
+from judgesmith.optimizers.search.racing import stratified_order
+from judgesmith.optimizers.search.screening import ConfirmedSearch
+from judgesmith.optimizers.space.proposing import Proposer, tpe
+from judgesmith.optimizers.storage import study_of
 from judgesmith.signatures.space import Choice, Option, Space
 
 N = 150
 HUMAN = np.random.default_rng(0).normal(size=N)
 NOISE = (3.0, 2.5, 2.0, 1.5, 1.0, 0.5)
-RULE = Confirm()
+RULE = HoldoutConfirmation()
 
 
 class Simulated(Told):
@@ -53,7 +53,7 @@ class Searching:
             order=order,
             rule=rule,
             **{
-                "elimination": KeepAll(),
+                "elimination": NoElimination(),
                 "n_trials": len(noises),
                 "batch": 2,
                 "seed": 0,
@@ -74,14 +74,14 @@ def test_the_best_is_taken_and_nothing_is_asked_for_that():
 
 
 def test_who_is_not_confirmed_does_not_replace_the_start():
-    one = Searching([4.0] * 6, rule=Confirm(level=0.001))
+    one = Searching([4.0] * 6, rule=HoldoutConfirmation(level=0.001))
     assert not one.search.confirmation.passed
     assert one.found is one.start
     assert one.search.taken == 0
 
 
 def test_who_fell_behind_is_held_against_the_start_on_as_many_rows():
-    one = Searching([4.0, 0.5, *[5.0] * 10], elimination=Race(), batch=4)
+    one = Searching([4.0, 0.5, *[5.0] * 10], elimination=RacingRule(), batch=4)
     rows = {trial.n_rows for trial in one.search.trials.values()}
     assert min(rows) < N
     assert one.search.taken == 2
@@ -106,7 +106,10 @@ def test_the_best_in_the_race_is_taken_without_a_rule():
 
 @pytest.mark.no_cover
 def test_what_is_confirmed_does_not_change_the_race():
-    assert Searching(rule=Confirm(level=1e-9)).search.trials == Searching(rule=None).search.trials
+    assert (
+        Searching(rule=HoldoutConfirmation(level=1e-9)).search.trials
+        == Searching(rule=None).search.trials
+    )
 
 
 @pytest.mark.no_cover

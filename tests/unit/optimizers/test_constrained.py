@@ -5,10 +5,9 @@ import pytest
 from tables import LIKERT, judged, random_table
 
 from judgesmith.optimizers import Agreement, parse_objective
-from judgesmith.optimizers.combined import WeightedSum
-from judgesmith.optimizers.constrained import Constrained, Constraint
-from judgesmith.optimizers.eliminating import Look, Race
-from judgesmith.optimizers.ordinal_objectives import AbsoluteError, Kappa
+from judgesmith.optimizers.objectives.combining import Constrained, Constraint, WeightedSum
+from judgesmith.optimizers.objectives.ordinal import AbsoluteError, Kappa
+from judgesmith.optimizers.search.racing import RaceStage, RacingRule
 
 PEOPLE = [1, 2, 3, 4, 5, 1, 2, 3, 4, 5]
 GOOD = judged([0, 20, 50, 80, 100, 10, 25, 50, 70, 90], PEOPLE, scale=LIKERT)
@@ -87,14 +86,14 @@ def test_a_race_leaves_out_who_misses_a_condition_whatever_the_aim():
     first = random_table(2, n=200, unscored=0)
     better = first.predicting(90 + first.human, judge_scale=first.judge_scale)
     assert objective.aim.value(better) > objective.aim.value(first)
-    look = Look(
+    look = RaceStage(
         tables=[better, first],
         objective=objective,
         number=1,
         n_looks=4,
         rng=np.random.default_rng(0),
     )
-    assert Race()(look) == [1]
+    assert RacingRule()(look) == [1]
 
 
 def test_a_condition_says_whether_it_is_met_and_what_it_bounds():

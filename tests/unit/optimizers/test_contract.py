@@ -3,9 +3,14 @@
 import pytest
 from optimizing import OptimizerContract
 
-from judgesmith.optimizers import FitAggregation, ProtocolSearch, RandomDemonstrationSearch, Screen
-from judgesmith.optimizers.judge_search import pool_and_selection_rows
-from judgesmith.optimizers.rated_examples import rows_of
+from judgesmith.optimizers import (
+    FitAggregation,
+    ProtocolSearch,
+    RandomDemonstrationSearch,
+    ScreeningStage,
+)
+from judgesmith.optimizers.base import pool_and_selection_rows
+from judgesmith.optimizers.rows import rows_of
 from judgesmith.programs.lm import model
 
 pytestmark = pytest.mark.no_cover
@@ -28,7 +33,7 @@ class TestRandomDemonstrationSearch(OptimizerContract):
     @pytest.fixture
     def optimizer(self):
         lm = model("offline", ledger=None)
-        return lambda **given: RandomDemonstrationSearch(**{"n_rounds": 4, "lm": lm, **given})
+        return lambda **given: RandomDemonstrationSearch(**{"n_candidates": 4, "lm": lm, **given})
 
 
 class TestFitAggregation(OptimizerContract):
@@ -57,5 +62,5 @@ class TestScreenedProtocolSearch(OptimizerContract):
     @pytest.fixture
     def optimizer(self):
         lm = model("offline", ledger=None)
-        given = {"n_trials": 8, "batch": 4, "screen": Screen(n_again=4), "lm": lm}
+        given = {"n_trials": 8, "batch": 4, "screen": ScreeningStage(n_again=4), "lm": lm}
         return lambda **settings: ProtocolSearch(**{**given, **settings})

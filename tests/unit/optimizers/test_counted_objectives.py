@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from tables import judged, random_table, resampled
 
-from judgesmith.optimizers import JudgedTable, parse_objective
-from judgesmith.optimizers.combined import WeightedSum
+from judgesmith.optimizers import PredictionTable, parse_objective
+from judgesmith.optimizers.objectives.combining import WeightedSum
 
 NAMES = (
     *("q", "pearson", "spearman@sample", "kendall", "q@sample", "pearson@system"),
@@ -46,7 +46,7 @@ class TestEveryObjective:
 
     def test_of_several_targets_it_is_the_mean(self, name):
         first, second = random_table(5), random_table(6)
-        several = JudgedTable.of_parts({"score": first, "wit": second})
+        several = PredictionTable.of_parts({"score": first, "wit": second})
         objective = parse_objective(name)
         mean = (objective.value(first) + objective.value(second)) / 2
         assert objective.value(several) == pytest.approx(mean)

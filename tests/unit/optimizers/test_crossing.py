@@ -2,9 +2,13 @@ import numpy as np
 import pytest
 
 from judgesmith.metrics import pearson
-from judgesmith.optimizers.crossing import MOST_BLOCKS, CrossedAgreement, Halves
-from judgesmith.optimizers.objectives import Agreement
-from judgesmith.optimizers.table import JudgedTable
+from judgesmith.optimizers.fitting.cross_validation import (
+    MOST_BLOCKS,
+    CrossValidatedAgreement,
+    SourceFolds,
+)
+from judgesmith.optimizers.objectives.agreement import Agreement
+from judgesmith.optimizers.predictions import PredictionTable
 
 PEARSON = Agreement("pearson")
 
@@ -12,14 +16,14 @@ PEARSON = Agreement("pearson")
 def table(n, n_sources, seed=0, human=None):
     rng = np.random.default_rng(seed)
     human = rng.normal(size=n) if human is None else np.asarray(human, dtype=float)
-    return JudgedTable(
+    return PredictionTable(
         predicted=human, human=human, sources=np.arange(n) % n_sources, systems=np.zeros(n)
     )
 
 
 def halves(rows, n_folds=2, n_repeats=5, seed=0):
     rng = np.random.default_rng(seed)
-    return Halves.of(rows, n_folds=n_folds, n_repeats=n_repeats, rng=rng)
+    return SourceFolds.of(rows, n_folds=n_folds, n_repeats=n_repeats, rng=rng)
 
 
 def noisy(rows, size, seed=1):
@@ -35,7 +39,7 @@ def test_the_value_is_the_mean_of_the_agreements_within_each_predicted_part():
     for parts in crossed.parts:
         for part in range(3):
             outside = np.flatnonzero(parts == part)
-            values.append(pearson(fitted(None, outside), rows.human[outside]))
+            values.append(pearson(rows.human[outside], fitted(None, outside)))
     assert crossed.agreement(fitted, PEARSON).value == pytest.approx(np.mean(values))
 
 
@@ -68,7 +72,7 @@ def test_the_error_is_the_jackknife_over_blocks_of_sources():
                 for part in range(2):
                     rest = np.flatnonzero((parts == part) & (crossed.blocks != block))
                     if len(rest) >= 3:
-                        parts_values.append(pearson(fitted(None, rest), rows.human[rest]))
+                        parts_values.append(pearson(rows.human[rest], fitted(None, rest)))
             values.append(np.mean(parts_values))
         moved.append(values[0] - values[1])
     behind, error = found[1].behind(found[0])
@@ -105,7 +109,7 @@ def test_halves_in_which_people_do_not_differ_say_nothing():
     rows = table(8, 2, human=[1, 1, 2, 1, 3, 1, 4, 1])
     crossed = halves(rows, n_repeats=3)
     found = crossed.agreement(lambda inside, outside: outside.astype(float), PEARSON)
-    assert found.value == pytest.approx(pearson([0, 2, 4, 6], [1, 2, 3, 4]))
+    assert found.value == pytest.approx(pearson([1, 2, 3, 4], [0, 2, 4, 6]))
 
 
 def test_a_way_that_is_constant_in_a_half_is_undefined_and_infinitely_far_behind():
@@ -124,5 +128,5 @@ def test_where_nothing_can_be_compared_the_value_is_undefined():
 
 
 def test_a_way_is_not_behind_itself():
-    one = CrossedAgreement(value=0.5, without=np.array([0.4, 0.6]))
+    one = CrossValidatedAgreement(value=0.5, without=np.array([0.4, 0.6]))
     assert one.behind(one) == (0.0, 0.0)

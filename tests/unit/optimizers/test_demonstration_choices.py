@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from optimizing import examples
 
-from judgesmith.optimizers.demonstration_choices import (
+from judgesmith.optimizers.rows import rows_of
+from judgesmith.optimizers.space.demonstrations import (
     CHOSEN,
     DRAW,
     NEAREST,
@@ -10,10 +11,9 @@ from judgesmith.optimizers.demonstration_choices import (
     RUNS,
     Drawer,
     N,
+    Pool,
     demonstration_choices,
 )
-from judgesmith.optimizers.drawing import Pool
-from judgesmith.optimizers.rated_examples import rows_of
 from judgesmith.signatures import ActiveCriticConfig, Judgement
 from judgesmith.signatures.space import Space
 
@@ -34,8 +34,8 @@ def grades(shown, question="grade"):
 
 
 def test_without_rows_to_show_there_is_nothing_to_choose():
-    assert demonstration_choices(0, most=5, n_draws=3) == ()
-    assert demonstration_choices(20, most=0, n_draws=3) == ()
+    assert demonstration_choices(0, most=5, n_demo_sets=3) == ()
+    assert demonstration_choices(20, most=0, n_demo_sets=3) == ()
 
 
 @pytest.mark.parametrize(
@@ -43,25 +43,25 @@ def test_without_rows_to_show_there_is_nothing_to_choose():
     [(3, "3 0 1 2"), (4, "3 0 1 2 4"), (8, "3 0 1 2 5 8"), (2, "0 1 2"), (12, "3 0 1 2 5 8 12")],
 )
 def test_the_most_that_may_be_shown_competes(most, numbers):
-    assert demonstration_choices(40, most=most, n_draws=1)[0].ids == tuple(numbers.split())
+    assert demonstration_choices(40, most=most, n_demo_sets=1)[0].ids == tuple(numbers.split())
 
 
 def test_no_more_are_shown_than_there_are_rows():
-    assert demonstration_choices(2, most=8, n_draws=1)[0].ids == ("0", "1", "2")
+    assert demonstration_choices(2, most=8, n_demo_sets=1)[0].ids == ("0", "1", "2")
 
 
 def test_order_arises_from_two_on():
-    found = demonstration_choices(40, most=3, n_draws=1)[-1].only_if
+    found = demonstration_choices(40, most=3, n_demo_sets=1)[-1].only_if
     assert found == {N: ("3", "2"), CHOSEN: ("stratified", "random", "diverse")}
-    assert ORDER not in [one.name for one in demonstration_choices(40, most=1, n_draws=1)]
+    assert ORDER not in [one.name for one in demonstration_choices(40, most=1, n_demo_sets=1)]
 
 
 def test_runs_arise_only_where_a_judge_has_some():
     if_fine = {"variant": ("fine",)}
-    found = demonstration_choices(40, most=1, n_draws=1, with_runs_if=if_fine)
+    found = demonstration_choices(40, most=1, n_demo_sets=1, with_runs_if=if_fine)
     drawn = {CHOSEN: ("stratified", "random", "diverse")}
     assert found[-1].only_if == {"variant": ("fine",), N: ("1",), **drawn}
-    found = demonstration_choices(40, most=1, n_draws=1, with_runs_if=None)
+    found = demonstration_choices(40, most=1, n_demo_sets=1, with_runs_if=None)
     assert RUNS not in [one.name for one in found]
 
 
@@ -111,13 +111,13 @@ def test_runs_are_shown_as_the_configuration_says():
 
 class TestNearest:
     def test_there_is_nothing_more_to_decide_about_them(self):
-        space = Space(choices=demonstration_choices(40, most=3, n_draws=2))
+        space = Space(choices=demonstration_choices(40, most=3, n_demo_sets=2))
         whole = space.complete({CHOSEN: NEAREST, DRAW: "1", ORDER: "rising", RUNS: "all"})
         assert whole == {N: "3", CHOSEN: NEAREST}
 
     def test_they_compete_only_where_there_are_more_rows_than_are_shown(self):
         for n_rows, competes in ((3, False), (4, True)):
-            chosen = demonstration_choices(n_rows, most=3, n_draws=1)[1]
+            chosen = demonstration_choices(n_rows, most=3, n_demo_sets=1)[1]
             assert (chosen.name, NEAREST in chosen.ids) == (CHOSEN, competes)
 
     def test_all_rows_are_looked_among_up_to_a_bound(self):

@@ -6,8 +6,8 @@ import pytest
 from tables import judged, random_table, resampled
 
 from judgesmith.metrics import discernment
-from judgesmith.optimizers import JudgedTable, parse_objective, parse_objectives
-from judgesmith.optimizers.discernment_objectives import discernment_by_kind
+from judgesmith.optimizers import PredictionTable, parse_objective, parse_objectives
+from judgesmith.optimizers.objectives.discernment import discernment_by_kind
 from judgesmith.signatures.perturbation import Perturbation
 
 TYPOS = Perturbation(kind="typos", level="character", degree="minor")
@@ -68,10 +68,10 @@ class TestByHand:
     def test_that_holds_for_one_target_of_several_unless_it_has_no_versions(self):
         one, other = of_gaps([1, 2, 3, 4, 5]), of_gaps([np.nan] * 5)
         assert math.isnan(
-            parse_objective("d_min").value(JudgedTable.of_parts({"score": one, "wit": other}))
+            parse_objective("d_min").value(PredictionTable.of_parts({"score": one, "wit": other}))
         )
         other.versioned[:] = True
-        both = JudgedTable.of_parts({"score": one, "wit": other})
+        both = PredictionTable.of_parts({"score": one, "wit": other})
         assert parse_objective("d_min").value(both) == 0
 
     def test_who_scores_no_version_of_a_kind_never_gains_on_one_that_does(self):
@@ -98,7 +98,7 @@ class TestByHand:
 
     def test_p_values_of_targets_are_combined(self):
         one, other = of_gaps([1, 2, 3, 4, 5]), of_gaps([0, 0, 0, 0, 0])
-        both = JudgedTable.of_parts({"score": one, "wit": other})
+        both = PredictionTable.of_parts({"score": one, "wit": other})
         p = 1 / ((32 + 1) / 2)
         assert parse_objective("d_min").value(both) == pytest.approx(math.log(p) / math.log(0.05))
 

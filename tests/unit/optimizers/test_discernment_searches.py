@@ -10,15 +10,15 @@ from working import at_the_same_time, once_all_have_begun
 
 from judgesmith.optimizers import (
     FitAggregation,
-    KeepAll,
+    NoElimination,
     ProtocolSearch,
     RandomDemonstrationSearch,
     ReflectiveSearch,
 )
-from judgesmith.optimizers.rated_examples import rows_of
+from judgesmith.optimizers.rows import rows_of
 from judgesmith.programs import ActiveCritic, judge_items
-from judgesmith.programs.lm import Budget, Stack, stack_of
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.lm import Budget, LMClient, lm_client_of
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures import RatedItem, Scale
 from judgesmith.signatures.perturbation import Perturbation
 from judgesmith.signatures.scale import PERCENT
@@ -126,17 +126,17 @@ class TestWithRatings:
 
     def test_demonstrations_are_searched_by_it(self, student):
         rows = versioned(examples(range(30)))
-        optimizer = RandomDemonstrationSearch("d_avg", lm=lm_of(notices), n_rounds=4)
+        optimizer = RandomDemonstrationSearch("d_avg", lm=lm_of(notices), n_candidates=4)
         optimizer.compile(student, trainset=rows)
         assert all(one.value >= 0 for one in optimizer.trials_)
 
     def test_every_row_is_asked_about_once_and_its_version_once(self, student):
         lm = lm_of(notices)
-        optimizer = search(lm, n_trials=1, batch=1, elimination=KeepAll(), confirm=None)
+        optimizer = search(lm, n_trials=1, batch=1, elimination=NoElimination(), confirm=None)
         rows = versioned(examples(range(30)))
         optimizer.compile(student, trainset=rows)
         engine_asked = 2 * 2 * len(rows)  # two judges
-        assert stack_of(lm).usage.calls == engine_asked
+        assert lm_client_of(lm).usage.calls == engine_asked
 
     def test_objectives_without_it_ask_nothing_more(self, student):
         plain, changed = lm_of(notices), lm_of(notices)
@@ -148,7 +148,7 @@ class TestWithRatings:
         ]
         assert judges[0].protocol == judges[1].protocol
         assert str(first.trials_) == str(second.trials_)
-        assert stack_of(plain).usage.calls == stack_of(changed).usage.calls
+        assert lm_client_of(plain).usage.calls == lm_client_of(changed).usage.calls
 
     def test_rows_without_versions_are_refused(self, student):
         with pytest.raises(ValueError, match="give examples with versions"):
@@ -188,8 +188,8 @@ class Worker:
 
     def __init__(self, journal, rule=notices):
         self.engine = Engine(rule)
-        stack = Stack(self.engine, ledger=None, budget=Budget(max_calls=10**6))
-        lm = StackLM.over(stack, "scripted", recipe={})
+        stack = LMClient(self.engine, ledger=None, budget=Budget(max_calls=10**6))
+        lm = ClientLM.over(stack, "scripted", recipe={})
         self.search = search(lm, storage=journal, concurrency=4)
 
     def __call__(self):

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from tables import judged
 
-from judgesmith.optimizers import Halve, KeepAll, Race
-from judgesmith.optimizers.dominating import FrontLook, StayUnlessDominated, front_elimination
-from judgesmith.optimizers.grammar import parse_objectives
+from judgesmith.optimizers import NoElimination, RacingRule, SuccessiveHalving
+from judgesmith.optimizers.objectives.grammar import parse_objectives
+from judgesmith.optimizers.search.front import DominanceRule, FrontStage, front_elimination
 
 N = 60
 HUMAN = np.random.default_rng(0).integers(1, 6, N).astype(float)
@@ -17,7 +17,7 @@ def table(noise, n_calls, seed=1, n_rows=N):
 
 
 def staying(members, contenders, text="q, -calls", *, meets=None, n_looks=4, risk=0.2):
-    look = FrontLook(
+    look = FrontStage(
         members=members,
         meets=meets or [True] * len(members),
         contenders=contenders,
@@ -25,7 +25,7 @@ def staying(members, contenders, text="q, -calls", *, meets=None, n_looks=4, ris
         n_looks=n_looks,
         rng=np.random.default_rng(0),
     )
-    return list(StayUnlessDominated(risk)(look))
+    return list(DominanceRule(risk)(look))
 
 
 def test_who_is_plainly_worse_at_no_fewer_calls_goes():
@@ -82,8 +82,8 @@ def test_who_is_as_good_as_a_member_goes_by_mistake_as_rarely_as_is_said():
 
 
 def test_ways_to_eliminate_by_one_objective_become_those_by_several():
-    assert front_elimination(Race(0.3)) == StayUnlessDominated(0.3)
-    look = FrontLook(
+    assert front_elimination(RacingRule(0.3)) == DominanceRule(0.3)
+    look = FrontStage(
         members=[table(0.2, 2)],
         meets=[True],
         contenders=[table(3.0, 3)],
@@ -91,6 +91,8 @@ def test_ways_to_eliminate_by_one_objective_become_those_by_several():
         n_looks=4,
         rng=np.random.default_rng(0),
     )
-    assert list(front_elimination(KeepAll())(look)) == [0]
-    with pytest.raises(ValueError, match="raced by Race or KeepAll, for they give no ranking"):
-        front_elimination(Halve())
+    assert list(front_elimination(NoElimination())(look)) == [0]
+    with pytest.raises(
+        ValueError, match="raced by RacingRule or NoElimination, for they give no ranking"
+    ):
+        front_elimination(SuccessiveHalving())

@@ -2,11 +2,16 @@ import dspy
 import numpy as np
 import pytest
 
-from judgesmith.optimizers.drawing import FEWEST_KEPT, Pool, demonstration_plan, kept_runs
-from judgesmith.optimizers.rated_examples import rows_of
+from judgesmith.optimizers.rows import rows_of
+from judgesmith.optimizers.space.demonstrations import (
+    FEWEST_KEPT,
+    Pool,
+    demonstration_plan,
+    kept_runs,
+)
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.judging.adapter import PARTIAL
-from judgesmith.programs.judging.prompts import LEFT_OUT
+from judgesmith.programs.judging.answers import LEFT_OUT
 from judgesmith.signatures import ActiveCriticConfig, CriterionScore, Judgement, Scale
 
 FINE = ActiveCriticConfig()

@@ -3,13 +3,13 @@ import itertools
 import numpy as np
 import pytest
 
-from judgesmith.optimizers.effects import Evidence, coded, likeness
+from judgesmith.optimizers.search.screening import Surrogate, coded, likeness
 
 CODES = np.asarray(list(itertools.product((1, 2, 3), repeat=3)))
 
 
 def evidence(values, shares=1.0):
-    return Evidence(codes=CODES, values=values, shares=np.full(len(CODES), shares))
+    return Surrogate(codes=CODES, values=values, shares=np.full(len(CODES), shares))
 
 
 def test_likeness_goes_from_nothing_to_everything_in_common():
@@ -31,7 +31,7 @@ def test_effects_add_up_for_configurations_that_were_not_seen():
     truth = sum(adds[choice, CODES[:, choice] - 1] for choice in range(3))
     rng = np.random.default_rng(0)
     known = rng.permutation(len(CODES))[:18]
-    seen = Evidence(codes=CODES[known], values=truth[known], shares=np.ones(18))
+    seen = Surrogate(codes=CODES[known], values=truth[known], shares=np.ones(18))
     found = seen.outlook(CODES)
     unknown = np.setdiff1d(np.arange(len(CODES)), known)
     assert np.corrcoef(found.means[unknown], truth[unknown])[0, 1] > 0.9
@@ -45,7 +45,7 @@ def test_what_is_seen_on_few_rows_moves_less_than_what_is_seen_on_all():
     few = shares.copy()
     few[0] = 0.05
     found = [
-        Evidence(codes=CODES, values=values, shares=one).outlook(CODES).means[0]
+        Surrogate(codes=CODES, values=values, shares=one).outlook(CODES).means[0]
         for one in (shares, few)
     ]
     assert found[1] < found[0]
@@ -54,8 +54,8 @@ def test_what_is_seen_on_few_rows_moves_less_than_what_is_seen_on_all():
 def test_a_lucky_part_of_the_rows_moves_nobody_past_those_judged_on_all():
     values = np.random.default_rng(2).normal(size=len(CODES))
     shares = np.where(np.arange(len(CODES)) % 2, 1.0, 0.1)
-    seen = Evidence(codes=CODES, values=values, shares=shares)
-    lucky = Evidence(codes=CODES, values=values + 3 * (shares < 1), shares=shares)
+    seen = Surrogate(codes=CODES, values=values, shares=shares)
+    lucky = Surrogate(codes=CODES, values=values + 3 * (shares < 1), shares=shares)
     apart = [
         of.means[shares < 1].mean() - of.means[shares == 1].mean()
         for of in (seen.outlook(CODES), lucky.outlook(CODES))
@@ -81,7 +81,7 @@ def test_the_undefined_counts_as_the_worst():
 
 @pytest.mark.parametrize("values", [[], [1.0], [np.nan, np.nan], [1.0, 1.0], [0.0, 1.0]])
 def test_little_is_enough_to_answer(values):
-    seen = Evidence(
+    seen = Surrogate(
         codes=np.asarray([[1], [2]])[: len(values)],
         values=np.asarray(values),
         shares=np.asarray([1.0, 0.1])[: len(values)],

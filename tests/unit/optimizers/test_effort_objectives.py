@@ -3,8 +3,8 @@ import pytest
 from tables import judged
 
 from judgesmith.optimizers import parse_objective
-from judgesmith.optimizers.effort_objectives import CallsPerItem, ShareScored
-from judgesmith.optimizers.table import judged_table
+from judgesmith.optimizers.objectives.effort import CallsPerItem, ShareScored
+from judgesmith.optimizers.predictions import prediction_table
 from judgesmith.signatures import Judgement
 
 
@@ -14,7 +14,7 @@ def test_calls_are_counted_on_all_rows_and_carried_from_the_judgements():
         Judgement.unscored("cut off", calls=("c",)),
         Judgement(score=4, calls=("d",)),
     ]
-    table = judged_table(
+    table = prediction_table(
         judgements, np.array([1.0, 2.0, np.nan]), sources=np.arange(3), systems=np.array(["a"] * 3)
     )
     assert table.n_calls == (2, 1)

@@ -1,8 +1,14 @@
 import numpy as np
 import pytest
 
-from judgesmith.optimizers import Agreement, Halve, JudgedTable, KeepAll, Race
-from judgesmith.optimizers.eliminating import Look
+from judgesmith.optimizers import (
+    Agreement,
+    NoElimination,
+    PredictionTable,
+    RacingRule,
+    SuccessiveHalving,
+)
+from judgesmith.optimizers.search.racing import RaceStage
 
 N = 60
 HUMAN = np.random.default_rng(0).normal(size=N)
@@ -12,7 +18,7 @@ def table(noise, *, seed=1, unscored=0.0):
     rng = np.random.default_rng(seed)
     predicted = HUMAN + noise * rng.normal(size=N)
     predicted[rng.random(N) < unscored] = np.nan
-    return JudgedTable(
+    return PredictionTable(
         predicted=predicted, human=HUMAN, sources=np.arange(N), systems=np.array(["a"] * N)
     )
 
@@ -22,7 +28,7 @@ def constant():
 
 
 def look(*tables, number=1, n_looks=4):
-    return Look(
+    return RaceStage(
         tables=tables,
         objective=Agreement("q"),
         number=number,
@@ -42,40 +48,40 @@ def test_of_equals_the_first_leads():
 
 
 def test_keeping_all_keeps_all():
-    assert list(KeepAll()(look(table(0.1), constant()))) == [0, 1]
+    assert list(NoElimination()(look(table(0.1), constant()))) == [0, 1]
 
 
 @pytest.mark.parametrize(("n", "left"), [(1, 1), (2, 1), (5, 3), (8, 4)])
 def test_halving_keeps_the_better_half(n, left):
     tables = [table(0.1 + 0.4 * place) for place in range(n)]
-    assert Halve()(look(*tables)) == list(range(left))
+    assert SuccessiveHalving()(look(*tables)) == list(range(left))
 
 
 def test_a_race_drops_who_is_plainly_worse_and_keeps_who_is_near():
     tables = (table(0.3), table(3.0, seed=2), table(0.32, seed=3))
-    assert Race()(look(*tables)) == [0, 2]
+    assert RacingRule()(look(*tables)) == [0, 2]
 
 
 def test_a_race_drops_who_says_the_same_of_all_rows():
-    assert Race()(look(table(2.0), constant())) == [0]
+    assert RacingRule()(look(table(2.0), constant())) == [0]
 
 
 def test_a_race_drops_who_leaves_most_rows_without_a_score():
-    assert Race()(look(table(2.0), table(0.0, unscored=0.8))) == [0]
+    assert RacingRule()(look(table(2.0), table(0.0, unscored=0.8))) == [0]
 
 
 def test_a_race_without_a_sound_leader_drops_nobody():
-    assert Race()(look(constant(), constant())) == [0, 1]
+    assert RacingRule()(look(constant(), constant())) == [0, 1]
 
 
 def test_a_race_without_risk_drops_nobody_for_being_worse():
-    assert Race(risk=0)(look(table(0.3), table(0.8, seed=2))) == [0, 1]
+    assert RacingRule(risk=0)(look(table(0.3), table(0.8, seed=2))) == [0, 1]
 
 
 @pytest.mark.parametrize("risk", [-0.1, 1.0])
 def test_a_risk_is_a_probability(risk):
     with pytest.raises(ValueError, match="risk must be"):
-        Race(risk=risk)
+        RacingRule(risk=risk)
 
 
 @pytest.mark.no_cover
@@ -84,6 +90,6 @@ def test_who_is_as_good_as_the_leader_seldom_goes():
     gone = 0
     for seed in range(60):
         one, other = table(1.0, seed=2 * seed), table(1.0, seed=2 * seed + 1)
-        gone += len(Race(risk=0.2)(look(one, other))) == 1
+        gone += len(RacingRule(risk=0.2)(look(one, other))) == 1
     # The leader is the better of the two, so that either may be the one who goes.
     assert gone / 60 <= 2 * (2 * 0.2 / 3) * 1.3

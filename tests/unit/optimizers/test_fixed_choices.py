@@ -2,8 +2,8 @@ import pytest
 from optimizing import examples, lm_of
 
 from judgesmith.optimizers import ProtocolSearch
-from judgesmith.optimizers.demonstration_choices import CHOSEN, NAMES, ORDER, RUNS, N
-from judgesmith.optimizers.fixed_choices import check_fixed
+from judgesmith.optimizers.space.choices import check_fixed
+from judgesmith.optimizers.space.demonstrations import CHOSEN, NAMES, ORDER, RUNS, N
 from judgesmith.programs import ActiveCritic
 from judgesmith.signatures import ActiveCriticConfig
 from judgesmith.signatures.config import DirectConfig

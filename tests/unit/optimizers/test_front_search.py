@@ -3,13 +3,12 @@ import math
 import numpy as np
 import pytest
 
-from judgesmith.optimizers import JudgedTable, KeepAll, Race
-from judgesmith.optimizers.dominating import front_elimination
-from judgesmith.optimizers.front_search import FrontSearch
-from judgesmith.optimizers.grammar import parse_objectives
-from judgesmith.optimizers.proposing import Proposer, tpe
-from judgesmith.optimizers.racing_search import OutOfBudget, stratified_order
-from judgesmith.optimizers.studies import study_of
+from judgesmith.optimizers import NoElimination, PredictionTable, RacingRule
+from judgesmith.optimizers.objectives.grammar import parse_objectives
+from judgesmith.optimizers.search.front import FrontSearch, front_elimination
+from judgesmith.optimizers.search.racing import OutOfBudget, stratified_order
+from judgesmith.optimizers.space.proposing import Proposer, tpe
+from judgesmith.optimizers.storage import study_of
 from judgesmith.signatures.space import Choice, Option, Space
 
 N = 100
@@ -36,7 +35,7 @@ class Simulated:
             if self.rows_left[0] < 0:
                 raise OutOfBudget
         self.asked |= new
-        return JudgedTable(
+        return PredictionTable(
             predicted=self.said[rows],
             human=HUMAN[rows],
             sources=np.asarray(rows),
@@ -47,7 +46,7 @@ class Simulated:
 
 def search(text="q, -calls", *, rows_left=None, planted=None, storage=None, **settings):
     objectives = parse_objectives(text)
-    given = {"n_trials": 6, "batch": 2, "seed": 0, "elimination": Race(), **settings}
+    given = {"n_trials": 6, "batch": 2, "seed": 0, "elimination": RacingRule(), **settings}
     elimination = given.pop("elimination")
     study = study_of(storage, "simulated", n_objectives=len(objectives.aims))
     return FrontSearch(
@@ -66,7 +65,7 @@ def ways(racing):
     return {one.picked.get("way", "start") for one in racing.members}
 
 
-@pytest.mark.parametrize("elimination", [Race(), KeepAll()], ids=["race", "keep-all"])
+@pytest.mark.parametrize("elimination", [RacingRule(), NoElimination()], ids=["race", "keep-all"])
 def test_the_front_and_its_knee_are_found(elimination):
     racing = search(elimination=elimination)
     best = racing.run(Simulated({}))
@@ -116,7 +115,7 @@ def test_where_nobody_meets_the_conditions_the_smallest_violation_is_the_front()
 
 
 def test_every_trial_has_all_values_and_the_study_is_told_them():
-    racing = search(elimination=KeepAll())
+    racing = search(elimination=NoElimination())
     racing.run(Simulated({}))
     kept = [one for one in racing.proposer.study.get_trials() if "k" in one.user_attrs]
     told = {one.user_attrs["k"] + 1: one.values for one in kept}
@@ -176,7 +175,7 @@ def test_where_the_start_has_no_value_others_may_make_the_front():
             self.said = np.ones(N)
             return super().table(rows)
 
-    racing = search(elimination=Race())
+    racing = search(elimination=RacingRule())
     racing.run(Constant({}))
     assert math.isnan(racing.trials[0].value)
     assert ways(racing) == {"a", "b", "c"}

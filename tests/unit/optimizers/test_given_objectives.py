@@ -11,19 +11,18 @@ from tables import judged
 from judgesmith import InputError
 from judgesmith.optimizers import (
     Agreement,
-    BridgedSearch,
+    DSPyOptimizer,
     FitAggregation,
-    JudgedTable,
     PanelSelection,
+    PredictionTable,
     ProtocolSearch,
     RandomDemonstrationSearch,
     parse_objective,
 )
-from judgesmith.optimizers.objectives import as_objective
-from judgesmith.optimizers.rated_examples import rows_of
-from judgesmith.optimizers.row_parts import row_parts
+from judgesmith.optimizers.objectives.grammar import as_objective
+from judgesmith.optimizers.rows import rows_of
 from judgesmith.programs import ActiveCritic, Panel
-from judgesmith.programs.lm import stack_of
+from judgesmith.programs.lm import lm_client_of
 from judgesmith.signatures import Judgement, Scale
 
 ROWS = examples(range(40))
@@ -41,7 +40,7 @@ class TestScales:
     @pytest.mark.parametrize(
         "search",
         [
-            lambda objective, **more: RandomDemonstrationSearch(objective, n_rounds=2, **more),
+            lambda objective, **more: RandomDemonstrationSearch(objective, n_candidates=2, **more),
             lambda objective, **more: ProtocolSearch(objective, n_trials=2, confirm=None, **more),
         ],
         ids=["random", "protocol"],
@@ -93,9 +92,9 @@ def strict(example, prediction, trace):
 
 
 SEARCHES = {
-    "random": lambda **more: RandomDemonstrationSearch(n_rounds=3, **more),
+    "random": lambda **more: RandomDemonstrationSearch(n_candidates=3, **more),
     "protocol": lambda **more: ProtocolSearch(n_trials=3, **more),
-    "bootstrap": lambda **more: BridgedSearch(
+    "bootstrap": lambda **more: DSPyOptimizer(
         "bootstrap", settings={"num_candidate_programs": 2}, **more
     ),
     "weights": lambda **more: FitAggregation(n_repeats=2, **more),
@@ -128,7 +127,7 @@ class TestFunctions:
         assert all(np.isnan(one) or 0 <= one <= 1 for one in values)
 
     def test_a_metric_is_the_mean_over_the_scored_rows(self):
-        search = RandomDemonstrationSearch(metric=near, n_rounds=1, lm=lm_of(shifted))
+        search = RandomDemonstrationSearch(metric=near, n_candidates=1, lm=lm_of(shifted))
         search.compile(STUDENT, trainset=ROWS[:40], valset=ROWS[40:])
         rows = ROWS[40:]
         expected = [1 - min(10, 25 * (row.score - 1)) / 100 for row in rows]
@@ -147,7 +146,7 @@ class TestFunctions:
         assert (same.value, same.low, same.high) == pytest.approx(
             (found.value, found.low, found.high)
         )
-        parts = row_parts(as_objective(near), table)
+        parts = as_objective(near).row_parts(table)
         assert parts == pytest.approx(np.asarray(by_row) / len(rows))
         assert as_objective(near).gain(table, table, rng=np.random.default_rng(0)).value == 0
 
@@ -161,7 +160,7 @@ class TestFunctions:
         assert as_objective(agreeing).value(table) == pytest.approx(
             parse_objective("pearson").value(table)
         )
-        both = JudgedTable.of_parts({"score": table, "wit": table.take(np.arange(30))})
+        both = PredictionTable.of_parts({"score": table, "wit": table.take(np.arange(30))})
         assert as_objective(agreeing).value(both) == pytest.approx(
             parse_objective("pearson").value(both)
         )
@@ -219,7 +218,7 @@ def test_what_is_no_objective_is_refused_before_the_first_call(search, objective
     fine = [row.copy(score=n, scale=percent) for n, row in enumerate(ROWS)]
     with pytest.raises(InputError, match=message):
         search(objective=objective, lm=lm).compile(STUDENT, trainset=fine)
-    assert stack_of(lm).engine.asked == 0
+    assert lm_client_of(lm).engine.asked == 0
 
 
 def test_a_metric_stands_in_for_an_objective():
@@ -239,7 +238,7 @@ def test_metrics_of_one_name_share_no_study(tmp_path):
         lm = lm_of(shifted)
         search = ProtocolSearch(metric=metric, n_trials=2, lm=lm, storage=tmp_path / "a.journal")
         search.compile(STUDENT, trainset=ROWS)
-        return search.study_.study_name, stack_of(lm).engine.asked
+        return search.study_.study_name, lm_client_of(lm).engine.asked
 
     first, asked = searched(named(1.0))
     assert asked > 0

@@ -6,13 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgesmith.optimizers import Agreement, parse_objective
-from judgesmith.optimizers.combined import WeightedSum
-from judgesmith.optimizers.constrained import Constrained, Constraint
-from judgesmith.optimizers.effort_objectives import CallsPerItem, ShareScored
-from judgesmith.optimizers.grammar import NAMES, parse_objectives
-from judgesmith.optimizers.ordinal_objectives import AbsoluteError, Kappa
-from judgesmith.optimizers.pair_objectives import NeighbourAccuracy, TieAccuracy
-from judgesmith.optimizers.several_objectives import SeveralObjectives
+from judgesmith.optimizers.objectives.combining import Constrained, Constraint, WeightedSum
+from judgesmith.optimizers.objectives.effort import CallsPerItem, ShareScored
+from judgesmith.optimizers.objectives.grammar import NAMES, parse_objectives
+from judgesmith.optimizers.objectives.ordinal import AbsoluteError, Kappa
+from judgesmith.optimizers.objectives.pairs import NeighbourAccuracy, TieAccuracy
+from judgesmith.optimizers.objectives.pareto import SeveralObjectives
 
 correlations = st.builds(
     Agreement,

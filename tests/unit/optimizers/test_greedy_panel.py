@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from judgesmith.metrics import pearson
-from judgesmith.optimizers.greedy_panel import Members, greedy_weights, weighted_mean
+from judgesmith.optimizers.fitting.panels import Members, greedy_weights, weighted_mean
 from judgesmith.signatures import Scale
 
 LIKERT = Scale(low=1, high=5)
@@ -20,7 +20,7 @@ def made(n=200, noise=(1.0, 1.0, 1.0), seed=0):
 
 
 def value_of(scores, human):
-    return lambda fit: pearson(fit.predict(scores), human)
+    return lambda fit: pearson(human, fit.predict(scores))
 
 
 def test_judges_with_noise_of_their_own_are_better_together():
@@ -28,8 +28,8 @@ def test_judges_with_noise_of_their_own_are_better_together():
     members = Members.learned(scores, human, LIKERT)
     weights = greedy_weights(members, value_of(scores, human), n_rounds=20, allowed=range(3))
     assert (weights > 0.2).all()
-    alone = [pearson(scores[:, k], human) for k in range(3)]
-    assert pearson(members.fitted(weights).predict(scores), human) > max(alone) + 0.05
+    alone = [pearson(human, scores[:, k]) for k in range(3)]
+    assert pearson(human, members.fitted(weights).predict(scores)) > max(alone) + 0.05
 
 
 def test_a_judge_that_knows_nothing_gets_no_weight():

@@ -2,18 +2,17 @@ import threading
 
 import optuna
 
-from judgesmith.optimizers.journals import JournalLock, journal_storage
-from judgesmith.optimizers.studies import kept_in
+from judgesmith.optimizers.storage import JournalLock, journal_storage, open_storage
 
 
 def test_half_a_line_that_a_kill_left_is_cut_off(tmp_path):
     path = tmp_path / "folder" / "a.journal"
-    kept_in(path).study("one").add_trial(optuna.trial.create_trial(value=1.0))
+    open_storage(path).study("one").add_trial(optuna.trial.create_trial(value=1.0))
     whole = path.read_bytes()
     path.write_bytes(whole + b'{"op_code": 4, "study' + b"y" * 200_000)
-    study = kept_in(path).study("one")
+    study = open_storage(path).study("one")
     study.add_trial(optuna.trial.create_trial(value=2.0))
-    assert [one.value for one in kept_in(path).study("one").trials] == [1.0, 2.0]
+    assert [one.value for one in open_storage(path).study("one").trials] == [1.0, 2.0]
     assert path.read_bytes().startswith(whole)
 
 
@@ -44,5 +43,7 @@ def test_a_lock_is_waited_for(tmp_path):
 
 
 def test_nothing_is_left_beside_a_journal(tmp_path):
-    kept_in(tmp_path / "a.journal").study("one").add_trial(optuna.trial.create_trial(value=1.0))
+    open_storage(tmp_path / "a.journal").study("one").add_trial(
+        optuna.trial.create_trial(value=1.0)
+    )
     assert [one.name for one in tmp_path.iterdir()] == ["a.journal"]

@@ -7,10 +7,10 @@ import pytest
 from optimizing import LIKERT
 
 from judgesmith.optimizers import ProtocolSearch
-from judgesmith.optimizers.demonstration_choices import CHOSEN, NEAREST, N
+from judgesmith.optimizers.space.demonstrations import CHOSEN, NEAREST, N
 from judgesmith.programs import ActiveCritic, judge_items
-from judgesmith.programs.lm import ModelAnswer, Stack
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.lm import LMClient, ModelAnswer
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures import RatedItem
 
 TOPICS = ("ferry", "bridge", "council", "harvest", "violin", "glacier", "market", "library")
@@ -56,11 +56,11 @@ def found():
     search = ProtocolSearch(
         n_trials=2,
         n_demonstrations=1,
-        n_draws=1,
+        n_demo_sets=1,
         confirm=None,
         fixed=("variant", "answers", "samples", "weighting", "reduction"),
         first=({N: "1"}, {N: "1", CHOSEN: NEAREST}),
-        lm=StackLM.over(Stack(ByExample()), "scripted/m", recipe={}),
+        lm=ClientLM.over(LMClient(ByExample()), "scripted/m", recipe={}),
     )
     student = ActiveCritic(variant="vanilla")
     return search, search.compile(student, trainset=rows(range(3)), valset=rows(range(3, 6)))

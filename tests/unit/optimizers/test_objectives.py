@@ -6,14 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgesmith.metrics import kendall, pearson, spearman
-from judgesmith.optimizers import Agreement, JudgedTable, parse_objective
-from judgesmith.optimizers.objectives import as_objective, parse_agreement
-from judgesmith.optimizers.ordinal_objectives import AbsoluteError
+from judgesmith.optimizers import Agreement, PredictionTable, parse_objective
+from judgesmith.optimizers.objectives.agreement import parse_agreement
+from judgesmith.optimizers.objectives.grammar import as_objective
+from judgesmith.optimizers.objectives.ordinal import AbsoluteError
 
 
 def table(predicted, human, sources=None):
     n = len(human)
-    return JudgedTable(
+    return PredictionTable(
         predicted=np.asarray(predicted, dtype=float),
         human=np.asarray(human, dtype=float),
         sources=np.arange(n) if sources is None else np.asarray(sources),
@@ -96,23 +97,23 @@ class TestSeveralTargets:
 
     @pytest.mark.parametrize("name", ["q", "pearson", "kendall"])
     def test_the_objective_is_the_mean_over_them(self, name):
-        several = JudgedTable.of_parts({"score": self.whole, "wit": self.wit})
+        several = PredictionTable.of_parts({"score": self.whole, "wit": self.wit})
         one_by_one = [Agreement(name).value(part) for part in (self.whole, self.wit)]
         assert Agreement(name).value(several) == pytest.approx(np.mean(one_by_one))
 
     def test_scales_of_the_targets_do_not_mix(self):
         stretched = table(self.wit.predicted, 1000 * self.wit.human)
-        several = JudgedTable.of_parts({"score": self.whole, "wit": self.wit})
-        again = JudgedTable.of_parts({"score": self.whole, "wit": stretched})
+        several = PredictionTable.of_parts({"score": self.whole, "wit": self.wit})
+        again = PredictionTable.of_parts({"score": self.whole, "wit": stretched})
         assert Agreement("q").value(again) == pytest.approx(Agreement("q").value(several))
 
     def test_one_that_is_undefined_makes_the_whole_undefined(self):
         for lost in (table([5, 5, 5], [1, 2, 3]), table([np.nan] * 3, [1, 2, 3])):
-            several = JudgedTable.of_parts({"score": self.whole, "wit": lost})
+            several = PredictionTable.of_parts({"score": self.whole, "wit": lost})
             assert math.isnan(Agreement("q").value(several))
 
     def test_they_have_one_interval_together_and_one_gain(self):
-        several = JudgedTable.of_parts({"score": self.whole, "wit": self.wit})
+        several = PredictionTable.of_parts({"score": self.whole, "wit": self.wit})
         objective = Agreement("pearson")
         found = objective.estimate(several, rng=np.random.default_rng(0))
         assert found.value == pytest.approx(objective.value(several))

@@ -2,17 +2,18 @@ import numpy as np
 import pytest
 from tables import LIKERT, judged, random_table
 
-from judgesmith.metrics import kappa_interval, nearest_levels
-from judgesmith.optimizers.ordinal_objectives import AbsoluteError, Kappa
+from judgesmith.metrics import weighted_kappa_interval
+from judgesmith.metrics.ratings import nearest_levels
+from judgesmith.optimizers.objectives.ordinal import AbsoluteError, Kappa
 
 
 @pytest.mark.parametrize("weights", ["quadratic", "linear"])
 def test_kappa_is_that_of_the_metric_on_the_nearest_levels(weights):
     table = random_table(0, n=300, n_sources=50)
     judge = nearest_levels(table.predicted, levels=range(1, 6), scale=(0, 100))
-    theirs = kappa_interval(
-        judge,
+    theirs = weighted_kappa_interval(
         table.human,
+        judge,
         sources=table.sources.tolist(),
         levels=range(1, 6),
         weights=weights,

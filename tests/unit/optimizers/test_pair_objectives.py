@@ -4,16 +4,17 @@ import numpy as np
 import pytest
 from tables import judged, random_table
 
-from judgesmith.metrics import adjacent_accuracy, tie_accuracy_interval
-from judgesmith.optimizers.pair_objectives import NeighbourAccuracy, TieAccuracy
-from judgesmith.optimizers.source_counts import numbered_sources
+from judgesmith.metrics import tie_aware_accuracy_interval
+from judgesmith.metrics.pairs import adjacent_accuracy
+from judgesmith.optimizers.objectives.base import numbered_sources
+from judgesmith.optimizers.objectives.pairs import NeighbourAccuracy, TieAccuracy
 
 
 @pytest.mark.parametrize("level", ["dataset", "sample"])
 def test_pairs_are_counted_as_the_metric_counts_them(level):
     table = random_table(0)
-    found = tie_accuracy_interval(
-        table.predicted, table.human, sources=table.sources.tolist(), level=level
+    found = tie_aware_accuracy_interval(
+        table.human, table.predicted, sources=table.sources.tolist(), level=level
     )
     assert TieAccuracy(level).value(table) == found.value
 
@@ -36,15 +37,15 @@ def test_in_a_resample_a_row_is_no_pair_with_its_own_copy():
 def test_the_interval_is_about_that_of_the_jackknife():
     table = random_table(2, n=400, n_sources=60)
     ours = TieAccuracy().estimate(table, rng=np.random.default_rng(0))
-    other = tie_accuracy_interval(
-        table.predicted, table.human, sources=table.sources.tolist(), level="dataset"
+    other = tie_aware_accuracy_interval(
+        table.human, table.predicted, sources=table.sources.tolist(), level="dataset"
     )
     assert (ours.low, ours.high) == pytest.approx((other.low, other.high), abs=0.01)
 
 
 def test_neighbours_are_those_of_the_metric():
     table = random_table(3)
-    found = adjacent_accuracy(table.predicted, table.human, sources=table.sources.tolist())
+    found = adjacent_accuracy(table.human, table.predicted, sources=table.sources.tolist())
     assert NeighbourAccuracy().value(table) == found.value
     estimate = NeighbourAccuracy().estimate(table, rng=np.random.default_rng(0))
     assert estimate.n_undefined == found.n_undefined

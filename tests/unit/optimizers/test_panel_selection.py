@@ -6,9 +6,8 @@ import pytest
 from optimizing import examples, lm_of, number
 
 from judgesmith.metrics import q
-from judgesmith.optimizers.panel_selection import PanelSelection
-from judgesmith.optimizers.panel_ways import unpredicted
-from judgesmith.optimizers.rated_examples import rated_example, rows_of
+from judgesmith.optimizers.fitting.panels import PanelSelection, unpredicted
+from judgesmith.optimizers.rows import rated_example, rows_of
 from judgesmith.programs import ActiveCritic, judge_items
 from judgesmith.programs.families.ensemble.judges import Panel
 from judgesmith.signatures import Demonstration, RatedItem, Scale
@@ -55,7 +54,7 @@ def test_judges_with_noise_of_their_own_become_a_panel_that_beats_each_on_other_
     assert selection.chosen_ in ("greedy", "equal")
     others, told = recorded(seed=1)
     found = [weights.apply({name: told[name][k] for name in told}) for k in range(len(others))]
-    assert q(found, others.human) > max(q(one, others.human) for one in told.values())
+    assert q(others.human, found) > max(q(others.human, one) for one in told.values())
 
 
 @pytest.mark.no_cover

@@ -7,11 +7,11 @@ import pytest
 from optimizing import number
 from panelling import FIVE
 
-from judgesmith.optimizers.panel_selection import PanelSelection
+from judgesmith.optimizers.fitting.panels import PanelSelection
 from judgesmith.programs import PanelJudge, Supervisor, judge_items
 from judgesmith.programs.families.annotator import AnnotatorJudge
-from judgesmith.programs.lm import Budget, ModelAnswer, Stack
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.lm import Budget, LMClient, ModelAnswer
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures.items import RatedItem
 
 LEVELS = ("Unacceptable", "Poor", "Fair", "Good", "Excellent")
@@ -79,8 +79,8 @@ def panel(n_careful, supervisor):
     members = {}
     for name, say in says.items():
         members[name] = AnnotatorJudge(rubric=RUBRIC)
-        stack = Stack(Scripted(say), budget=Budget())
-        members[name].set_lm(StackLM.over(stack, "scripted", recipe={}))
+        stack = LMClient(Scripted(say), budget=Budget())
+        members[name].set_lm(ClientLM.over(stack, "scripted", recipe={}))
     return PanelJudge(members, supervisor=supervisor)
 
 

@@ -4,9 +4,9 @@ import optuna
 import pytest
 from working import at_the_same_time
 
-from judgesmith.optimizers.board import Board
-from judgesmith.optimizers.proposing import Proposer, configuration_id, tpe
-from judgesmith.optimizers.studies import kept_in, quiet, study_of
+from judgesmith.optimizers.search.work_queue import WorkQueue
+from judgesmith.optimizers.space.proposing import Proposer, configuration_id, tpe
+from judgesmith.optimizers.storage import open_storage, quiet, study_of
 from judgesmith.signatures.space import Space
 
 SPACE = Space(
@@ -86,8 +86,8 @@ def test_a_trial_that_was_never_a_proposal_is_closed():
 
 def test_workers_that_propose_one_after_the_other_make_the_same_proposals(tmp_path):
     def work():
-        kept, one = kept_in(tmp_path / "a.journal"), proposer(tmp_path / "a.journal")
-        board, tried = Board(kept, "turns", poll=0.005), {}
+        kept, one = open_storage(tmp_path / "a.journal"), proposer(tmp_path / "a.journal")
+        board, tried = WorkQueue(kept, "turns", poll=0.005), {}
         for k in range(8):
             with board.alone(f"proposal {k}"):
                 number, picked = one.propose(k, tried)

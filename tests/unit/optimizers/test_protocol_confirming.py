@@ -4,10 +4,10 @@ import re
 import pytest
 from optimizing import examples, levels, lm_of, number
 
-from judgesmith.optimizers import Confirm, KeepAll, ProtocolSearch
+from judgesmith.optimizers import HoldoutConfirmation, NoElimination, ProtocolSearch
 from judgesmith.programs import ActiveCritic
-from judgesmith.programs.lm import stack_of
-from judgesmith.programs.lm.cache.store import Ledger
+from judgesmith.programs.lm import lm_client_of
+from judgesmith.programs.lm.cache.store import ResponseCache
 from judgesmith.signatures.space import Space
 
 pytestmark = pytest.mark.no_cover
@@ -53,10 +53,10 @@ def knows_on(scale):
 
 def test_what_is_confirmed_asks_nothing(student):
     counted = []
-    for confirm in (Confirm(), None):
+    for confirm in (HoldoutConfirmation(), None):
         lm = lm_of(by_chance)
-        search(lm, elimination=KeepAll(), confirm=confirm).compile(student, trainset=ROWS)
-        counted.append(stack_of(lm).usage.calls)
+        search(lm, elimination=NoElimination(), confirm=confirm).compile(student, trainset=ROWS)
+        counted.append(lm_client_of(lm).usage.calls)
     assert counted[0] == counted[1] == 96 * (1 + 9)
 
 
@@ -93,7 +93,7 @@ def test_a_budget_that_ends_leaves_one_that_has_passed_or_the_student(student, m
     lm = lm_of(knows_on((1, 10)), max_calls=max_calls)
     optimizer = search(lm)
     judge = optimizer.compile(student, trainset=ROWS)
-    assert stack_of(lm).usage.calls <= max_calls
+    assert lm_client_of(lm).usage.calls <= max_calls
     if optimizer.taken_:
         assert optimizer.confirmation_.passed
         assert judge.protocol.answers.high == 10
@@ -107,7 +107,7 @@ def test_cut_short_it_goes_on_to_the_same_choice(student, tmp_path):
     found = []
     for max_calls in (230, None):
         budget = {} if max_calls is None else {"max_calls": max_calls}
-        lm = lm_of(knows_on((1, 10)), ledger=Ledger(tmp_path / "ledger.sqlite"), **budget)
+        lm = lm_of(knows_on((1, 10)), ledger=ResponseCache(tmp_path / "ledger.sqlite"), **budget)
         again = search(lm, storage=tmp_path / "study.journal")
         found.append(again.compile(student, trainset=ROWS))
     assert found[1].protocol == judge.protocol

@@ -4,14 +4,14 @@ import pytest
 from optimizing import LIKERT, examples, levels, lm_of, number
 from working import at_the_same_time
 
-from judgesmith.optimizers import Halve, KeepAll, ProtocolSearch, Screen
-from judgesmith.optimizers.family_test import Confirm
+from judgesmith.optimizers import NoElimination, ProtocolSearch, ScreeningStage, SuccessiveHalving
+from judgesmith.optimizers.search.confirmation import HoldoutConfirmation
 from judgesmith.programs import ActiveCritic
-from judgesmith.programs.lm import stack_of
-from judgesmith.programs.lm.cache.store import Ledger
+from judgesmith.programs.lm import lm_client_of
+from judgesmith.programs.lm.cache.store import ResponseCache
 from judgesmith.signatures.space import Space
 
-SCREEN = Screen(n_again=4, n_finalists=1)
+SCREEN = ScreeningStage(n_again=4, n_finalists=1)
 
 pytestmark = pytest.mark.no_cover
 
@@ -61,17 +61,17 @@ def test_a_scale_and_demonstrations_that_were_planted_are_found(student):
 def test_an_ended_search_goes_on_and_asks_nothing_twice(student, tmp_path):
     ledgers = tmp_path / "whole", tmp_path / "cut"
     given = {"trainset": examples(range(30))}
-    whole = search(lm_of(by_chance, ledger=Ledger(ledgers[0])))
+    whole = search(lm_of(by_chance, ledger=ResponseCache(ledgers[0])))
     judge = whole.compile(student, **given)
-    n_calls = stack_of(whole.lm).usage.calls
+    n_calls = lm_client_of(whole.lm).usage.calls
     storage = tmp_path / "a.journal"
-    cut = search(lm_of(by_chance, ledger=Ledger(ledgers[1]), max_calls=150), storage=storage)
+    cut = search(lm_of(by_chance, ledger=ResponseCache(ledgers[1]), max_calls=150), storage=storage)
     cut.compile(student, **given)
     assert not cut.complete_
-    again = search(lm_of(by_chance, ledger=Ledger(ledgers[1])), storage=storage)
+    again = search(lm_of(by_chance, ledger=ResponseCache(ledgers[1])), storage=storage)
     assert again.compile(student, **given).protocol == judge.protocol
     assert str(again.trials_) == str(whole.trials_)
-    assert stack_of(cut.lm).usage.calls + stack_of(again.lm).usage.calls == n_calls
+    assert lm_client_of(cut.lm).usage.calls + lm_client_of(again.lm).usage.calls == n_calls
 
 
 def test_workers_find_the_judge_of_one_and_ask_as_much_between_them(student, tmp_path):
@@ -86,15 +86,15 @@ def test_workers_find_the_judge_of_one_and_ask_as_much_between_them(student, tmp
     assert found == [judge] * 2
     # Undefined values are not equal to themselves.
     assert {str(each.trials_) for each in workers} == {str(one.trials_)}
-    asked = [stack_of(each.lm).usage.calls for each in workers]
-    assert sum(asked) == stack_of(one.lm).usage.calls
-    assert max(asked) < stack_of(one.lm).usage.calls
+    asked = [lm_client_of(each.lm).usage.calls for each in workers]
+    assert sum(asked) == lm_client_of(one.lm).usage.calls
+    assert max(asked) < lm_client_of(one.lm).usage.calls
 
 
 def test_searches_that_screen_otherwise_are_kept_apart(student, tmp_path):
     storage = tmp_path / "a.journal"
     names = set()
-    for screen in (None, SCREEN, Screen()):
+    for screen in (None, SCREEN, ScreeningStage()):
         optimizer = search(lm_of(by_chance), screen=screen, n_trials=2, storage=storage)
         optimizer.compile(student, trainset=examples(range(30)))
         names.add(optimizer.study_.study_name)
@@ -106,7 +106,7 @@ def test_the_winner_is_taken_as_it_is_without_a_rule(student):
     optimizer.compile(student, trainset=examples(range(30)))
     whole = [one for one in optimizer.trials_ if one.n_rows == optimizer.trials_[0].n_rows]
     assert optimizer.taken_ == max(whole, key=lambda one: one.rank).number
-    ruled = search(lm_of(by_chance), confirm=Confirm(level=1e-9))
+    ruled = search(lm_of(by_chance), confirm=HoldoutConfirmation(level=1e-9))
     ruled.compile(student, trainset=examples(range(30)))
     assert ruled.taken_ == 0
 
@@ -114,8 +114,8 @@ def test_the_winner_is_taken_as_it_is_without_a_rule(student):
 @pytest.mark.parametrize(
     "settings",
     [
-        {"elimination": KeepAll()},
-        {"elimination": Halve(), "looks": (0.1, 1)},
+        {"elimination": NoElimination()},
+        {"elimination": SuccessiveHalving(), "looks": (0.1, 1)},
         {"looks": (0.5, 1)},
         {"sampler": lambda seed: None},
         {"objective": "q, -calls"},
@@ -123,4 +123,4 @@ def test_the_winner_is_taken_as_it_is_without_a_rule(student):
 )
 def test_what_a_screen_stands_in_for_is_not_taken_beside_it(settings):
     with pytest.raises(ValueError, match="screen stands in for"):
-        ProtocolSearch(screen=Screen(), **settings)
+        ProtocolSearch(screen=ScreeningStage(), **settings)

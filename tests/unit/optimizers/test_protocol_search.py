@@ -7,12 +7,12 @@ import optuna
 import pytest
 from optimizing import LIKERT, examples, levels, lm_of, number
 
-from judgesmith.optimizers import KeepAll, ProtocolSearch
-from judgesmith.optimizers.family_test import Confirm
-from judgesmith.optimizers.judge_search import pool_and_selection_rows
+from judgesmith.optimizers import NoElimination, ProtocolSearch
+from judgesmith.optimizers.base import pool_and_selection_rows
+from judgesmith.optimizers.search.confirmation import HoldoutConfirmation
 from judgesmith.programs import ActiveCritic
-from judgesmith.programs.lm import stack_of
-from judgesmith.programs.lm.cache.store import Ledger
+from judgesmith.programs.lm import lm_client_of
+from judgesmith.programs.lm.cache.store import ResponseCache
 from judgesmith.signatures import ActiveCriticConfig, Demonstration, Rubric
 from judgesmith.signatures.space import Choice, Option, Space
 
@@ -256,7 +256,7 @@ class TestABudgetThatEnds:
         lm = lm_of(by_chance, max_calls=max_calls)
         optimizer = search(lm)
         judge = optimizer.compile(student, trainset=examples(range(30)))
-        assert stack_of(lm).usage.calls <= max_calls
+        assert lm_client_of(lm).usage.calls <= max_calls
         if not optimizer.trials_:
             assert judge.protocol == student.protocol
             return
@@ -297,14 +297,14 @@ def on_a_journal(folder, *, lm, **settings):
 
 
 def asked_of(lm):
-    return stack_of(lm).engine.asked
+    return lm_client_of(lm).engine.asked
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """The folder of a run that nothing disturbed, and what came of it."""
     folder = tmp_path_factory.mktemp("whole")
-    lm = lm_of(by_chance, ledger=Ledger(folder / "whole.sqlite"))
+    lm = lm_of(by_chance, ledger=ResponseCache(folder / "whole.sqlite"))
     judge, optimizer = on_a_journal(folder, lm=lm)
     found = judge.protocol, trials_of(optimizer.study_), optimizer.trials_, asked_of(lm)
     return folder, found
@@ -332,11 +332,11 @@ class TestAJournal:
                 raise Killed
 
         seen, n_asked = [], 0
-        lm = lm_of(by_chance, ledger=Ledger(folder / "ledger.sqlite"))
+        lm = lm_of(by_chance, ledger=ResponseCache(folder / "ledger.sqlite"))
         with pytest.raises(Killed):
-            on_a_journal(folder, lm=lm, noted=kill)
+            on_a_journal(folder, lm=lm, on_trial=kill)
         n_asked += asked_of(lm)
-        lm = lm_of(by_chance, ledger=Ledger(folder / "ledger.sqlite"))
+        lm = lm_of(by_chance, ledger=ResponseCache(folder / "ledger.sqlite"))
         judge, optimizer = on_a_journal(folder, lm=lm)
         n_asked += asked_of(lm)
         found = judge.protocol, trials_of(optimizer.study_), optimizer.trials_, n_asked
@@ -359,11 +359,11 @@ class TestAJournal:
             marked(trial, name, value)
 
         monkeypatch.setattr(optuna.Trial, "set_user_attr", kill)
-        lm = lm_of(by_chance, ledger=Ledger(folder / "ledger.sqlite"))
+        lm = lm_of(by_chance, ledger=ResponseCache(folder / "ledger.sqlite"))
         with pytest.raises(Killed):
             on_a_journal(folder, lm=lm)
         monkeypatch.undo()
-        lm = lm_of(by_chance, ledger=Ledger(folder / "ledger.sqlite"))
+        lm = lm_of(by_chance, ledger=ResponseCache(folder / "ledger.sqlite"))
         judge, optimizer = on_a_journal(folder, lm=lm)
         found = judge.protocol, trials_of(optimizer.study_), optimizer.trials_
         assert found == undisturbed[:3]
@@ -383,19 +383,19 @@ class TestAJournal:
         def rule(user, shown, system):
             return knows(user, system, noise=0.1 if levels(system) == (1, 5) else 0.8)
 
-        whole = lm_of(rule, ledger=Ledger(tmp_path / "whole.sqlite"))
+        whole = lm_of(rule, ledger=ResponseCache(tmp_path / "whole.sqlite"))
         undisturbed, optimizer = run(tmp_path / "whole", whole)
         assert optimizer.confirmation_
 
         def kill(*args, **kwargs):
             raise Killed
 
-        monkeypatch.setattr(Confirm, "best", kill)
-        first = lm_of(rule, ledger=Ledger(tmp_path / "ledger.sqlite"))
+        monkeypatch.setattr(HoldoutConfirmation, "best", kill)
+        first = lm_of(rule, ledger=ResponseCache(tmp_path / "ledger.sqlite"))
         with pytest.raises(Killed):
             run(tmp_path / "again", first)
         monkeypatch.undo()
-        second = lm_of(rule, ledger=Ledger(tmp_path / "ledger.sqlite"))
+        second = lm_of(rule, ledger=ResponseCache(tmp_path / "ledger.sqlite"))
         judge, again = run(tmp_path / "again", second)
         assert judge == undisturbed
         assert again.confirmation_ == optimizer.confirmation_
@@ -424,7 +424,7 @@ def test_a_race_asks_less_than_judging_everybody_on_all_rows(student):
         return knows(user, system, noise=0.1 if not shown else 1.0)
 
     asked = []
-    for settings in ({}, {"elimination": KeepAll()}):
+    for settings in ({}, {"elimination": NoElimination()}):
         optimizer = search(lm_of(rule), n_trials=20, **settings)
         optimizer.compile(student, trainset=examples(range(60)))
         asked.append(optimizer.n_judged_)
@@ -436,13 +436,13 @@ def test_rows_that_were_judged_are_counted(student):
     lm = lm_of(by_chance)
     optimizer = search(lm)
     optimizer.compile(student, trainset=examples(range(30)))
-    assert optimizer.n_judged_ == stack_of(lm).engine.asked
+    assert optimizer.n_judged_ == lm_client_of(lm).engine.asked
 
 
 @pytest.mark.no_cover
 def test_every_trial_is_told_of_once_and_says_whom_it_raced(student):
     told = []
-    optimizer = search(lm_of(by_chance), noted=told.append)
+    optimizer = search(lm_of(by_chance), on_trial=told.append)
     optimizer.compile(student, trainset=examples(range(30)))
     assert sorted(told, key=lambda one: one.number) == list(optimizer.trials_)
     best = np.argmax([one.value for one in told])

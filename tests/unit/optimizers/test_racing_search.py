@@ -3,16 +3,16 @@ import math
 import numpy as np
 import pytest
 
-from judgesmith.optimizers import Agreement, JudgedTable, KeepAll, Race
-from judgesmith.optimizers.proposing import Proposer, tpe
-from judgesmith.optimizers.racing_search import (
+from judgesmith.optimizers import Agreement, NoElimination, PredictionTable, RacingRule
+from judgesmith.optimizers.search.racing import (
     FEWEST_ROWS,
     OutOfBudget,
-    RacedTrial,
     RacingSearch,
     stratified_order,
 )
-from judgesmith.optimizers.studies import study_of
+from judgesmith.optimizers.space.proposing import Proposer, tpe
+from judgesmith.optimizers.storage import study_of
+from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.signatures.space import Choice, Option, Space
 
 pytestmark = pytest.mark.no_cover
@@ -43,7 +43,7 @@ class Simulated:
             if self.rows_left[0] < 0:
                 raise OutOfBudget
         self.asked |= new
-        return JudgedTable(
+        return PredictionTable(
             predicted=self.said[rows],
             human=HUMAN[rows],
             sources=np.asarray(rows),
@@ -52,7 +52,7 @@ class Simulated:
 
 
 def search(*, rows_left=None, **settings):
-    given = {"elimination": Race(), "n_trials": 20, "batch": 5, "seed": 0, **settings}
+    given = {"elimination": RacingRule(), "n_trials": 20, "batch": 5, "seed": 0, **settings}
     study = study_of(None, "simulated")
     return RacingSearch(
         proposer=Proposer(study=study, space=SPACE, sampler=tpe, seed=0),
@@ -72,7 +72,7 @@ def test_the_best_is_found_with_two_thirds_of_the_rows():
 
 
 def test_without_elimination_everybody_is_judged_on_all_rows():
-    racing = search(elimination=KeepAll())
+    racing = search(elimination=NoElimination())
     racing.run(Simulated({}))
     assert racing.n_judged == 21 * N
     assert {one.n_rows for one in racing.trials.values()} == {N}
@@ -129,7 +129,7 @@ def test_what_the_start_is_is_not_proposed():
 
 def test_rank_puts_scored_share_before_value_and_undefined_last():
     def rank(value, share=1.0):
-        return RacedTrial(number=1, picked={}, value=value, n_rows=9, share_scored=share).rank
+        return TrialRecord(number=1, picked={}, value=value, n_rows=9, share_scored=share).rank
 
     assert rank(0.1) > rank(-3.0) > rank(math.nan) > rank(2.0, share=0.9)
 

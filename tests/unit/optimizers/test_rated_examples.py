@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from optimizing import LIKERT, example, examples_with_criteria
 
-from judgesmith.optimizers.rated_examples import rated_example, rows_of
+from judgesmith.optimizers.rows import rated_example, rows_of
 from judgesmith.signatures import RatedItem, Scale
 
 

@@ -5,8 +5,8 @@ import pytest
 from optimizing import LIKERT
 
 from judgesmith.optimizers import rated_example
-from judgesmith.optimizers.rated_examples import rows_of
-from judgesmith.optimizers.reflection_feedback import LONGEST_SHOWN, Feedback
+from judgesmith.optimizers.gepa import LONGEST_SHOWN, Feedback
+from judgesmith.optimizers.rows import rows_of
 from judgesmith.signatures import Judgement, RatedItem
 
 

@@ -6,11 +6,11 @@ import pytest
 from optimizing import LIKERT, OptimizerContract, examples, number
 
 from judgesmith.optimizers import ReflectiveSearch
-from judgesmith.optimizers.judge_search import pool_and_selection_rows
-from judgesmith.optimizers.judge_texts import judge_texts
+from judgesmith.optimizers.base import pool_and_selection_rows
+from judgesmith.optimizers.texts import judge_texts
 from judgesmith.programs import ActiveCritic
-from judgesmith.programs.lm import Budget, Ledger, ModelAnswer, Stack, model, stack_of
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, ResponseCache, lm_client_of, model
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.programs.offline import OfflineEngine
 
 SECRET = "count the bridges"
@@ -71,8 +71,8 @@ def planted(sources=range(40)):
 
 def search_of(rewrites, *, ledger=None, rule=None, budget=None, **given):
     engine = Reflecting(rewrites, rule)
-    stack = Stack(engine, ledger=ledger, budget=Budget(**(budget or {})))
-    lm = StackLM.over(stack, "scripted", recipe={})
+    stack = LMClient(engine, ledger=ledger, budget=Budget(**(budget or {})))
+    lm = ClientLM.over(stack, "scripted", recipe={})
     return ReflectiveSearch(lm=lm, **{"n_trials": 4, **given}), engine
 
 
@@ -94,7 +94,7 @@ class TestReflectiveSearch(OptimizerContract):
 
     @pytest.fixture
     def optimizer(self):
-        writer = StackLM.over(Stack(Reflecting(lambda n: f"Text {n}.")), "scripted", recipe={})
+        writer = ClientLM.over(LMClient(Reflecting(lambda n: f"Text {n}.")), "scripted", recipe={})
         lm = model("offline", ledger=None)
         return lambda **given: ReflectiveSearch(
             **{"n_trials": 3, "lm": lm, "reflection_lm": writer, **given}
@@ -205,10 +205,10 @@ def test_killed_after_any_trial_it_goes_on_with_the_answers_on_record(tmp_path, 
     whole, engine = search_of(rewrites)
     expected = whole.compile(STUDENT, trainset=planted())
     ledger = tmp_path / "ledger.sqlite"
-    killed, first = search_of(rewrites, ledger=Ledger(ledger), noted=kill)
+    killed, first = search_of(rewrites, ledger=ResponseCache(ledger), on_trial=kill)
     with pytest.raises(Killed):
         killed.compile(STUDENT, trainset=planted())
-    again, second = search_of(rewrites, ledger=Ledger(ledger))
+    again, second = search_of(rewrites, ledger=ResponseCache(ledger))
     judge = again.compile(STUDENT, trainset=planted())
     assert judge.protocol == expected.protocol
     assert repr(again.trials_) == repr(whole.trials_)  # nan is not equal to itself
@@ -223,7 +223,7 @@ def test_a_spent_budget_ends_the_search_with_the_best_so_far(most):
     search, _ = search_of(texts.__getitem__, budget={"max_calls": most})
     judge = search.compile(STUDENT, trainset=planted())
     assert not search.complete_
-    assert stack_of(search.lm).usage.calls <= most
+    assert lm_client_of(search.lm).usage.calls <= most
     found = [one for one in search.trials_ if one.n_rows]
     best = max(found, key=lambda one: one.rank, default=None)
     assert judge.protocol.instructions == ({"grade": best.text} if best and best.number else {})
@@ -234,7 +234,7 @@ def test_the_offline_model_is_said_to_be_unable_to_rewrite_and_asked_nothing():
         def answer(self, request):
             raise AssertionError("asked")
 
-    lm = StackLM.over(Stack(Refusing()), "offline", recipe={})
+    lm = ClientLM.over(LMClient(Refusing()), "offline", recipe={})
     search = ReflectiveSearch(lm=lm)
     judge = search.compile(STUDENT, trainset=planted())
     assert judge.protocol == STUDENT.protocol
@@ -260,7 +260,7 @@ class Fine(Reflecting):
 
 def test_every_text_of_a_fine_judge_takes_its_turn():
     engine = Fine(lambda n: f"Text {n}.")
-    lm = StackLM.over(Stack(engine), "scripted", recipe={})
+    lm = ClientLM.over(LMClient(engine), "scripted", recipe={})
     student = ActiveCritic(rubric={"task": "Judge.", "criteria": {"wit": "Is it funny?"}})
     texts = list(judge_texts(student))
     assert len(texts) == 4
@@ -272,7 +272,7 @@ def test_every_text_of_a_fine_judge_takes_its_turn():
 
 def test_trials_are_told_as_soon_as_they_are_known():
     told = []
-    search, _ = search_of(["", "Judge.", SECRET].__getitem__, n_trials=3, noted=told.append)
+    search, _ = search_of(["", "Judge.", SECRET].__getitem__, n_trials=3, on_trial=told.append)
     search.compile(STUDENT, trainset=planted())
     assert [one.number for one in told] == [0, 1, 2, 3]
     assert repr(told) == repr(list(search.trials_))

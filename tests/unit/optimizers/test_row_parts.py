@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from judgesmith.metrics import contributions
-from judgesmith.optimizers import JudgedTable, parse_objective
-from judgesmith.optimizers.row_parts import row_parts
+from judgesmith.metrics.correlation import contributions
+from judgesmith.optimizers import PredictionTable, parse_objective
 from judgesmith.signatures import Scale
 
 OBJECTIVES = [
@@ -23,7 +22,7 @@ def table(n=24, *, unscored=(), targets=()):
     rng = np.random.default_rng(1)
     predicted = rng.integers(0, 101, n).astype(float)
     predicted[list(unscored)] = np.nan
-    return JudgedTable(
+    return PredictionTable(
         predicted=predicted,
         human=rng.integers(1, 6, n).astype(float),
         sources=np.repeat(np.arange(n // 4), 4),
@@ -40,7 +39,7 @@ def table(n=24, *, unscored=(), targets=()):
 def test_the_parts_add_up_to_the_objective(text, unscored):
     objective = parse_objective(text)
     rows = table(unscored=unscored)
-    parts = row_parts(objective, rows)
+    parts = objective.row_parts(rows)
     aim = getattr(objective, "aim", objective)
     assert np.nansum(parts) == pytest.approx(aim.value(rows))
     assert np.isnan(parts[list(unscored)]).all()
@@ -49,25 +48,25 @@ def test_the_parts_add_up_to_the_objective(text, unscored):
 def test_the_parts_of_several_targets_add_up_to_their_mean():
     rows = table(targets=("score",) * 12 + ("wit",) * 12)
     objective = parse_objective("q")
-    assert row_parts(objective, rows).sum() == pytest.approx(objective.value(rows))
+    assert objective.row_parts(rows).sum() == pytest.approx(objective.value(rows))
 
 
 def test_the_parts_of_a_correlation_are_its_contributions():
     rows = table()
     expected = contributions(
-        rows.predicted,
         rows.human,
+        rows.predicted,
         sources=rows.sources,
         systems=rows.systems,
         statistic="q",
         level="dataset",
     )
-    assert row_parts(parse_objective("q"), rows) == pytest.approx(expected)
+    assert parse_objective("q").row_parts(rows) == pytest.approx(expected)
 
 
 def test_the_part_of_an_error_grows_with_how_far_a_row_is_off():
     rows = table()
-    parts = row_parts(parse_objective("-mae"), rows)
+    parts = parse_objective("-mae").row_parts(rows)
     off = np.abs(1 + rows.predicted / 25 - rows.human)
     assert np.corrcoef(parts, -off)[0, 1] == pytest.approx(1.0)
 
@@ -75,4 +74,4 @@ def test_the_part_of_an_error_grows_with_how_far_a_row_is_off():
 @pytest.mark.parametrize("text", ["q", "kappa", "q - .5*mae"])
 def test_without_an_objective_there_are_no_parts(text):
     rows = table(unscored=range(24))
-    assert np.isnan(row_parts(parse_objective(text), rows)).all()
+    assert np.isnan(parse_objective(text).row_parts(rows)).all()

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from optimizing import example, examples_with_criteria
 
-from judgesmith.optimizers.rated_examples import rows_of
+from judgesmith.optimizers.rows import rows_of
 from judgesmith.signatures import Judgement, Scale
 from judgesmith.signatures.scale import PERCENT
 

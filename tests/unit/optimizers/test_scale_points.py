@@ -5,9 +5,14 @@ import pytest
 from tables import LIKERT, judged
 
 from judgesmith import InputError
-from judgesmith.optimizers import JudgedTable, parse_objective
-from judgesmith.optimizers.ordinal_objectives import AbsoluteError, Kappa
-from judgesmith.optimizers.scale_points import in_people_points, levels_of, on_levels
+from judgesmith.optimizers import PredictionTable, parse_objective
+from judgesmith.optimizers.objectives.ordinal import (
+    AbsoluteError,
+    Kappa,
+    in_people_points,
+    levels_of,
+    on_levels,
+)
 from judgesmith.signatures import Scale
 from judgesmith.signatures.scale import PERCENT
 
@@ -21,7 +26,7 @@ def test_without_a_scale_the_levels_are_the_values_that_occur():
 
 def test_too_many_levels_are_refused_with_a_way_out():
     table = judged(np.arange(12), np.arange(12))
-    with pytest.raises(ValueError, match=r"12 different values, and no scale is named\. Take q"):
+    with pytest.raises(ValueError, match=r"12 different values, and no scale is named; take q"):
         Kappa().value(table)
 
 
@@ -49,10 +54,10 @@ def test_without_a_scale_points_are_not_compared(objective, missing):
 def test_each_target_is_compared_on_its_own_scales():
     likert = judged([1, 3, 5], [1, 3, 5], scale=LIKERT, judge_scale=LIKERT)
     percent = judged([0, 50, 100], [0, 50, 100], scale=PERCENT, judge_scale=PERCENT)
-    both = JudgedTable.of_parts({"score": likert, "wit": percent})
+    both = PredictionTable.of_parts({"score": likert, "wit": percent})
     assert Kappa().value(both) == 1.0
     off = replace(percent, predicted=np.array([1.0, 3.0, 5.0]))
-    assert AbsoluteError().value(JudgedTable.of_parts({"score": likert, "wit": off})) == (
+    assert AbsoluteError().value(PredictionTable.of_parts({"score": likert, "wit": off})) == (
         pytest.approx((0 + (1 + 47 + 95) / 3) / 2)
     )
 

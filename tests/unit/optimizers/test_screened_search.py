@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from tables import Told
 
-from judgesmith.optimizers import Agreement, Race, Screen
-from judgesmith.optimizers.family_test import Confirm
-from judgesmith.optimizers.proposing import Proposer, configuration_id, tpe
-from judgesmith.optimizers.racing_search import stratified_order
-from judgesmith.optimizers.screened_search import ScreenedSearch
-from judgesmith.optimizers.studies import study_of
+from judgesmith.optimizers import Agreement, RacingRule, ScreeningStage
+from judgesmith.optimizers.search.confirmation import HoldoutConfirmation
+from judgesmith.optimizers.search.racing import stratified_order
+from judgesmith.optimizers.search.screening import ScreenedSearch
+from judgesmith.optimizers.space.proposing import Proposer, configuration_id, tpe
+from judgesmith.optimizers.storage import study_of
 from judgesmith.signatures.space import Choice, Option, Space
 
 N = 300
@@ -55,7 +55,7 @@ class Searching:
             objective=Agreement("q"),
             order=stratified_order(HUMAN[:n], np.arange(n), np.random.default_rng(0)),
             rule=rule,
-            **{"screen": Screen(), "n_trials": 60, "batch": 6, "seed": 0, **settings},
+            **{"screen": ScreeningStage(), "n_trials": 60, "batch": 6, "seed": 0, **settings},
         )
         self.start = Simulated({}, self.rows_left) if start is None else start
         known = [configuration_id(SPACE.complete({}))] if start is None else []
@@ -163,7 +163,7 @@ def test_a_start_that_is_not_in_the_space_or_says_always_the_same_is_no_trouble(
 
 
 def test_a_winner_is_confirmed_among_all_that_were_screened():
-    one = Searching(rule=Confirm())
+    one = Searching(rule=HoldoutConfirmation())
     assert one.search.confirmation.passed
     assert one.search.confirmation.number == one.search.taken
     assert one.search.confirmation.n_compared == 60
@@ -195,7 +195,7 @@ def test_batches_larger_than_all_trials_are_drawn_by_chance():
 def test_another_elimination_than_its_own_is_not_asked():
     calls = itertools.count()
 
-    class Never(Race):
+    class Never(RacingRule):
         def __call__(self, look):
             next(calls)
             return super().__call__(look)

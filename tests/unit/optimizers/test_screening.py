@@ -1,9 +1,14 @@
 import numpy as np
 import pytest
 
-from judgesmith.optimizers import Screen
-from judgesmith.optimizers.proposing import configuration_id
-from judgesmith.optimizers.screening import MOST_CANDIDATES, Screened, outlook, promising
+from judgesmith.optimizers import ScreeningStage
+from judgesmith.optimizers.search.screening import (
+    MOST_CANDIDATES,
+    ScreenedValue,
+    predicted_values,
+    promising,
+)
+from judgesmith.optimizers.space.proposing import configuration_id
 from judgesmith.signatures.space import Choice, Option, Space
 
 
@@ -17,7 +22,7 @@ def seen_of(of, n, *, wanted="2"):
     rng = np.random.default_rng(0)
     found = [of.proposed(lambda choice: str(rng.choice(choice.ids))) for _ in range(n)]
     return [
-        Screened(
+        ScreenedValue(
             picked=one, value=sum(k == wanted for k in one.values()) + rng.normal(), share=0.05
         )
         for one in found
@@ -53,7 +58,7 @@ def test_of_a_few_values_nothing_is_promised():
     of = space(3)
     assert promising(of, seen_of(of, 5), set(), 6, rng=np.random.default_rng(0)) == []
     undefined = [
-        Screened(picked=one.picked, value=float("nan"), share=0.05) for one in seen_of(of, 9)
+        ScreenedValue(picked=one.picked, value=float("nan"), share=0.05) for one in seen_of(of, 9)
     ]
     assert len(promising(of, undefined, set(), 6, rng=np.random.default_rng(0))) == 6
 
@@ -67,12 +72,12 @@ def test_the_same_generator_gives_the_same_proposals():
 
 def test_a_choice_without_alternatives_is_no_trouble():
     of = space(1, n_options=1)
-    seen = [Screened(picked={"c0": "0"}, value=float(k), share=1.0) for k in range(7)]
-    assert np.isfinite(outlook(of, seen, [{"c0": "0"}]).means).all()
+    seen = [ScreenedValue(picked={"c0": "0"}, value=float(k), share=1.0) for k in range(7)]
+    assert np.isfinite(predicted_values(of, seen, [{"c0": "0"}]).means).all()
 
 
 def test_fewer_rows_have_fewer_looks():
-    screen = Screen()
+    screen = ScreeningStage()
     assert screen.stops(200) == [10, 40, 200]
     assert screen.stops(50) == [10, 50]
     assert screen.stops(10) == [10]
@@ -91,4 +96,4 @@ def test_fewer_rows_have_fewer_looks():
 )
 def test_settings_that_make_no_sense_are_refused(settings, problem):
     with pytest.raises(ValueError, match=problem):
-        Screen(**settings)
+        ScreeningStage(**settings)

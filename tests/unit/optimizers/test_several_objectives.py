@@ -3,8 +3,8 @@ import math
 import pytest
 from tables import judged
 
-from judgesmith.optimizers.grammar import parse_objective, parse_objectives
-from judgesmith.optimizers.several_objectives import SeveralObjectives, is_exact
+from judgesmith.optimizers.objectives.grammar import parse_objective, parse_objectives
+from judgesmith.optimizers.objectives.pareto import SeveralObjectives
 
 TABLE = judged([10, 50, 90], [1, 3, 5], n_calls=(1, 2, 3))
 
@@ -40,7 +40,7 @@ def test_scores_are_aggregated_by_the_first_objective_that_looks_at_them():
     ],
 )
 def test_what_is_counted_is_exact(text, exact):
-    assert is_exact(parse_objective(text)) == exact
+    assert parse_objective(text).is_effort == exact
 
 
 def test_one_objective_is_not_several():

@@ -6,8 +6,8 @@ from working import at_the_same_time, once_all_have_begun
 
 from judgesmith.optimizers import ProtocolSearch
 from judgesmith.programs import ActiveCritic
-from judgesmith.programs.lm import Budget, Stack, TransientModelError, stack_of
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.lm import Budget, LMClient, TransientModelError, lm_client_of
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures.space import Space
 
 pytestmark = pytest.mark.no_cover
@@ -20,10 +20,10 @@ class Worker:
 
     def __init__(self, journal, rule, *, max_calls=N_CALLS):
         self.engine = Engine(rule)
-        stack = Stack(self.engine, ledger=None, budget=Budget(max_calls=max_calls))
+        stack = LMClient(self.engine, ledger=None, budget=Budget(max_calls=max_calls))
         answers = next(one for one in ActiveCritic().space().choices if one.name == "answers")
         self.search = ProtocolSearch(
-            lm=StackLM.over(stack, "scripted", recipe={}),
+            lm=ClientLM.over(stack, "scripted", recipe={}),
             space=Space(choices=(answers,)),
             n_trials=8,
             batch=4,
@@ -79,7 +79,7 @@ def test_a_worker_without_budget_ends_and_the_other_does_its_part(journal, alone
     found = at_the_same_time(poor, rich)
     assert found[1] == alone[0]
     assert rich.search.complete_
-    n_calls = stack_of(poor.search.lm).usage.calls
+    n_calls = lm_client_of(poor.search.lm).usage.calls
     assert n_calls <= 50
     assert not poor.search.complete_ or n_calls < 50
 

@@ -29,7 +29,7 @@ def test_simulated_judges_agree_with_people_as_well_as_is_said_of_them(simulatio
     picked = simulation.protocol_space().complete({"scale": "scale_10", "aid": "autocot"})
     worlds = [simulation.World.draw(rated, n_rows=10**6, seed=seed) for seed in range(60)]
     apart = [
-        q(world.judge(picked).said, rated.human[world.rows]) - world.agreement(picked)
+        q(rated.human[world.rows], world.judge(picked).said) - world.agreement(picked)
         for world in worlds
     ]
     assert abs(np.mean(apart)) < 4 * np.std(apart) / np.sqrt(len(apart))

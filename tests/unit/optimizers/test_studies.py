@@ -3,7 +3,7 @@ import itertools
 import optuna
 import pytest
 
-from judgesmith.optimizers.studies import (
+from judgesmith.optimizers.storage import (
     ENOUGH_TRIALS,
     check_storage,
     importances,

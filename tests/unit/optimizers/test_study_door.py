@@ -8,7 +8,7 @@ import pytest
 from optimizing import examples, levels, lm_of, number
 
 from judgesmith.optimizers import ProtocolSearch
-from judgesmith.optimizers.studies import ENOUGH_TRIALS, importances
+from judgesmith.optimizers.storage import ENOUGH_TRIALS, importances
 from judgesmith.programs import ActiveCritic
 from judgesmith.signatures.space import Space
 

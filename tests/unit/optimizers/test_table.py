@@ -4,29 +4,32 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from judgesmith.optimizers import JudgedTable
-from judgesmith.optimizers.table import judged_table
+from judgesmith.optimizers import PredictionTable
+from judgesmith.optimizers.predictions import prediction_table
 from judgesmith.signatures import Judgement, Scale
+from judgesmith.signatures.judgement import Cause, Reason
+
+LOST = Cause(Reason.OTHER, "lost")
 
 
 def table(predicted):
     n = len(predicted)
-    return JudgedTable(
+    return PredictionTable(
         predicted=np.asarray(predicted, dtype=float),
         human=np.arange(n, dtype=float),
         sources=np.arange(n),
         systems=np.asarray(["a"] * n),
-        problems=tuple("lost" if np.isnan(one) else None for one in predicted),
+        problems=tuple(LOST if np.isnan(one) else None for one in predicted),
     )
 
 
 def test_a_judgement_without_a_score_is_counted_and_keeps_its_reason():
     judgements = [Judgement(score=3.0), Judgement.unscored("cut off")]
-    found = judged_table(
+    found = prediction_table(
         judgements, np.array([1.0, 2.0]), sources=np.arange(2), systems=np.array(["a", "a"])
     )
     assert np.isnan(found.predicted[1])
-    assert found.problems == (None, "cut off")
+    assert found.problems == (None, Cause(Reason.OTHER, "cut off"))
     assert (found.n, found.n_unscored, found.share_scored) == (2, 1, 0.5)
 
 
@@ -35,7 +38,7 @@ def test_a_table_without_rows_lacks_no_score():
 
 
 def test_of_several_targets_the_one_with_fewest_scores_is_what_counts():
-    both = JudgedTable.of_parts({"a": table([1.0, 2.0]), "b": table([1.0, np.nan])})
+    both = PredictionTable.of_parts({"a": table([1.0, 2.0]), "b": table([1.0, np.nan])})
     assert (both.share_scored, both.least_scored) == (0.75, 0.5)
     assert table([1.0, np.nan]).least_scored == 0.5
 
@@ -44,12 +47,12 @@ def test_taken_rows_keep_all_their_columns_together():
     found = table([5.0, np.nan, 7.0]).take(np.array([2, 1]))
     assert found.human.tolist() == [2.0, 1.0]
     assert found.predicted[0] == 7.0
-    assert found.problems == (None, "lost")
+    assert found.problems == (None, LOST)
 
 
 def test_columns_of_different_lengths_are_refused():
     with pytest.raises(ValueError, match=r"columns must be of one length; got \[1, 2\]"):
-        JudgedTable(
+        PredictionTable(
             predicted=np.zeros(2), human=np.zeros(2), sources=np.zeros(1), systems=np.zeros(2)
         )
 
@@ -63,13 +66,15 @@ def test_labels_of_rows_are_one_per_row_or_none(name):
 class TestSeveralTargets:
     @pytest.fixture
     def whole(self):
-        return JudgedTable.of_parts({"score": table([1.0, 2.0]), "wit": table([5.0, np.nan, 7.0])})
+        return PredictionTable.of_parts(
+            {"score": table([1.0, 2.0]), "wit": table([5.0, np.nan, 7.0])}
+        )
 
     def test_parts_come_back_as_they_went_in(self, whole):
         first, second = whole.parts
         assert first.predicted.tolist() == [1.0, 2.0]
         assert second.predicted.tolist() == pytest.approx([5.0, np.nan, 7.0], nan_ok=True)
-        assert second.problems == (None, "lost", None)
+        assert second.problems == (None, LOST, None)
         assert first.targets == second.targets == ()
         assert second.parts == [second]
 
@@ -95,7 +100,7 @@ class TestTheScoreOnACriterion:
             for one in criteria
         ]
         labels = np.array(["a"] * len(human))
-        return judged_table(
+        return prediction_table(
             judgements, np.array(human), sources=labels, systems=labels, target=target
         )
 
@@ -106,13 +111,15 @@ class TestTheScoreOnACriterion:
     def test_a_gap_keeps_its_reason(self):
         gap = {"fact check": {"score": None, "explanation": "no score: lost"}}
         found = self.judged(gap, {"fact check": {"score": 4}})
-        assert found.problems == ("lost", None)
+        assert found.problems == (Cause(Reason.UNREADABLE, "lost"), None)
         assert found.n_unscored == 1
 
     def test_a_judge_that_does_not_score_it_says_so(self):
         found = self.judged({}, {"joy": {"score": 4}})
-        assert set(found.problems) == {"the judge gave no score on Fact_Check"}
-        assert self.judged({}, {}, problem="cut off").problems == ("cut off", "cut off")
+        assert {one.text for one in found.problems} == {"the judge gave no score on Fact_Check"}
+        assert (
+            self.judged({}, {}, problem="cut off").problems == (Cause(Reason.OTHER, "cut off"),) * 2
+        )
 
     def test_a_criterion_counts_even_where_the_whole_has_no_score(self):
         found = self.judged(*[{"fact check": {"score": 4}}] * 2, problem="cut off")
@@ -138,9 +145,9 @@ def test_targets_on_different_scales_keep_their_own():
     one, other = (
         replace(table([1.0, 2.0]), n_calls=(1, 1), scale=Scale(low=1, high=high)) for high in (5, 7)
     )
-    alike = JudgedTable.of_parts({"score": one, "wit": one})
+    alike = PredictionTable.of_parts({"score": one, "wit": one})
     assert (alike.scale, alike.n_calls) == (one.scale, (1, 1, 1, 1))
-    mixed = JudgedTable.of_parts({"score": one, "wit": replace(other, n_calls=())})
+    mixed = PredictionTable.of_parts({"score": one, "wit": replace(other, n_calls=())})
     assert mixed.n_calls == ()
     assert mixed.scale == {"score": one.scale, "wit": other.scale}
     assert [part.scale for part in mixed.parts] == [one.scale, other.scale]

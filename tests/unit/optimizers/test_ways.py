@@ -2,9 +2,9 @@ import dspy
 import numpy as np
 import pytest
 
-from judgesmith.optimizers.rated_examples import rows_of
-from judgesmith.optimizers.ridge import LIMIT
-from judgesmith.optimizers.ways import ways_of
+from judgesmith.optimizers.fitting.aggregation import combiners_of
+from judgesmith.optimizers.fitting.linear import LIMIT
+from judgesmith.optimizers.rows import rows_of
 from judgesmith.programs.features import FEATURE_NAMES
 from judgesmith.programs.judging.scoring import aggregate
 from judgesmith.signatures import Aggregation, CriterionScore, Judgement, Scale
@@ -38,7 +38,7 @@ def rated(n=60, seed=0):
 
 def ways():
     rows, judgements = rated()
-    return rows, judgements, {way.name: way for way in ways_of(rows, judgements)}
+    return rows, judgements, {way.name: way for way in combiners_of(rows, judgements)}
 
 
 def test_terms_are_spelled_as_the_artifact_reads_them():
@@ -76,14 +76,14 @@ def test_predictions_do_not_depend_on_what_people_said_of_the_predicted_rows():
     human = rows.human.copy()
     human[outside] = 6 - human[outside]
     object.__setattr__(rows, "human", human)
-    again = {way.name: way for way in ways_of(rows, judgements)}
+    again = {way.name: way for way in combiners_of(rows, judgements)}
     assert again["criteria"].predictions(inside, outside) == pytest.approx(before)
 
 
 def test_a_fit_on_equal_ratings_is_undefined():
     rows, judgements = rated()
     same = rows.human == 3
-    by_name = {way.name: way for way in ways_of(rows, judgements)}
+    by_name = {way.name: way for way in combiners_of(rows, judgements)}
     found = by_name["criteria"].predictions(np.flatnonzero(same), np.flatnonzero(~same))
     assert np.isnan(found).all()
 
@@ -106,10 +106,10 @@ def names_of(ways):
 class TestWeightsThatWereLearnedBefore:
     def test_they_come_first_and_score_as_the_judge_does(self):
         rows, judgements = rated()
-        own, *others = ways_of(rows, judgements, own=OWN)
+        own, *others = combiners_of(rows, judgements, own=OWN)
         assert own.name == "own"
         assert own.aggregation() == OWN
-        assert names_of(others) == names_of(ways_of(rows, judgements))
+        assert names_of(others) == names_of(combiners_of(rows, judgements))
         places = np.arange(len(rows))
         predicted = own.predictions(places[:10], places[10:])
         for place, expected in zip(places[10:], predicted, strict=True):
@@ -119,7 +119,7 @@ class TestWeightsThatWereLearnedBefore:
 
     def test_they_do_not_depend_on_what_others_are_fitted_on(self):
         rows, judgements = rated()
-        own = ways_of(rows, judgements, own=OWN)[0]
+        own = combiners_of(rows, judgements, own=OWN)[0]
         outside = np.arange(40, 60)
         one, other = (own.predictions(inside, outside) for inside in (np.arange(2), np.arange(40)))
         assert one.tolist() == other.tolist()
@@ -127,22 +127,22 @@ class TestWeightsThatWereLearnedBefore:
     @pytest.mark.parametrize("kind", ["overall", "mean"])
     def test_what_was_not_learned_is_no_way_of_its_own(self, kind):
         rows, judgements = rated()
-        assert "own" not in names_of(ways_of(rows, judgements, own=Aggregation(kind=kind)))
+        assert "own" not in names_of(combiners_of(rows, judgements, own=Aggregation(kind=kind)))
 
     def test_weights_of_a_criterion_that_is_gone_are_dropped(self):
         rows, judgements = rated()
         bare = [one.model_copy(update={"criteria": {}}) for one in judgements]
-        assert names_of(ways_of(rows, bare, own=OWN)) == ["overall", "lexical"]
+        assert names_of(combiners_of(rows, bare, own=OWN)) == ["overall", "lexical"]
         renamed = [
             one.model_copy(update={"criteria": {"truth": one.criteria["truth"]}})
             for one in judgements
         ]
-        assert "own" not in names_of(ways_of(rows, renamed, own=OWN))
+        assert "own" not in names_of(combiners_of(rows, renamed, own=OWN))
 
     def test_weights_for_another_scale_are_dropped(self):
         rows, judgements = rated()
         own = OWN.model_copy(update={"scale": Scale(low=0, high=10)})
-        assert "own" not in names_of(ways_of(rows, judgements, own=own))
+        assert "own" not in names_of(combiners_of(rows, judgements, own=own))
 
 
 class TestGaps:
@@ -154,10 +154,10 @@ class TestGaps:
         return rows, [*judgements[:-1], judgements[-1].model_copy(update={"criteria": lost})]
 
     def test_a_criterion_with_a_gap_is_not_weighed_and_the_mean_is_no_way(self, gaps):
-        ways = {way.name: way for way in ways_of(*gaps)}
+        ways = {way.name: way for way in combiners_of(*gaps)}
         assert list(ways) == ["overall", "criteria", "lexical"]
         assert ways["criteria"].names == ("overall", "criterion:truth")
         assert not np.isnan(ways["lexical"].terms).any()
 
     def test_weights_learned_on_it_are_dropped(self, gaps):
-        assert "own" not in names_of(ways_of(*gaps, own=OWN))
+        assert "own" not in names_of(combiners_of(*gaps, own=OWN))

@@ -6,9 +6,9 @@ from collections.abc import Callable
 import pytest
 
 from judgesmith.programs import ActiveCritic
-from judgesmith.programs.judging.prompts import LEFT_OUT
-from judgesmith.programs.lm import ModelAnswer, Stack, model, stack_of
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.judging.answers import LEFT_OUT
+from judgesmith.programs.lm import LMClient, ModelAnswer, lm_client_of, model
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures import Demonstration, RatedItem, Rubric
 
 RUBRIC = Rubric(
@@ -155,7 +155,7 @@ def scripted():
     def make(script, **options):
         engine = Scripted(script)
         options.setdefault("temperature", 0.0)
-        lm = StackLM.over(Stack(engine), "scripted/m", recipe={}, **options)
+        lm = ClientLM.over(LMClient(engine), "scripted/m", recipe={}, **options)
         return lm, engine
 
     return make
@@ -165,7 +165,7 @@ def scripted():
 def offline():
     """The offline model, and a list that every request to it is appended to."""
     lm = model("offline", ledger=None)
-    engine = stack_of(lm).engine
+    engine = lm_client_of(lm).engine
     asked = []
     answer = engine.answer
 

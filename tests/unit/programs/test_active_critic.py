@@ -4,8 +4,8 @@ import pytest
 
 from judgesmith.programs import ActiveCritic, judge_items
 from judgesmith.programs.judging.adapter import PARTIAL
-from judgesmith.programs.judging.prompts import LEFT_OUT
-from judgesmith.programs.lm import model, stack_of
+from judgesmith.programs.judging.answers import LEFT_OUT
+from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures import ActiveCriticConfig, Aggregation, Demonstration, Rubric
 
 OF_CRITERIA = [
@@ -92,7 +92,7 @@ def test_task_and_criteria_are_the_same_for_every_item(rubric):
     ("choices", "said"),
     [
         ({"judge": "panel"}, "expected an active-critic protocol; got one of panel"),
-        ({"rubric": Rubric(task="t")}, "the rubric has none. Give it at least one under"),
+        ({"rubric": Rubric(task="t")}, "the rubric has none; give it at least one under"),
         (
             {"variant": "coarse", "rubric": Rubric(task="t")},
             "the coarse variant needs criteria; the rubric has none",
@@ -214,4 +214,4 @@ class TestWithoutCriteriaByThemselves:
             judge_items(judge, [item], lm=lm)[0] for judge in (judge_of("coarse"), other)
         )
         assert first == second
-        assert stack_of(lm).usage.calls == 1
+        assert lm_client_of(lm).usage.calls == 1

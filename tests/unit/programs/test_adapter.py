@@ -7,7 +7,7 @@ import pytest
 from dspy.utils.exceptions import AdapterParseError
 
 from judgesmith.programs.judging.adapter import PARTIAL, FencedAdapter, untrusted_fields
-from judgesmith.programs.judging.prompts import LEFT_OUT
+from judgesmith.programs.judging.answers import LEFT_OUT
 from judgesmith.programs.offline.requests import read_user
 from judgesmith.signatures.fences import unix_lines
 from judgesmith.signatures.questions.active_critic import (

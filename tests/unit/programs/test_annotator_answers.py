@@ -8,12 +8,13 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judgesmith.programs.families.forms.annotators import stated_in
 from judgesmith.programs.families.steps.annotator import annotator_form, annotator_steps
-from judgesmith.programs.families.steps.annotator_answers import stated_in
-from judgesmith.programs.judging.program import Reply
+from judgesmith.programs.judging.program import ModelReply
 from judgesmith.programs.judging.replies import answered
 from judgesmith.signatures import Judgement
 from judgesmith.signatures.family_configs import LEVELS, POINTS, AnnotatorConfig
+from judgesmith.signatures.judgement import Cause, Reason
 from judgesmith.signatures.scale import percent_of
 
 TABLE = yaml.safe_load(Path(__file__).with_name("annotator_answers.yaml").read_text("utf-8"))
@@ -27,9 +28,9 @@ def judged(answer, answers=LEVELS, response=RESPONSE):
 
     def reply(ask):
         try:
-            return Reply(fields=read(answer))
+            return ModelReply(fields=read(answer))
         except ValueError as fault:
-            return Reply(problem=str(fault))
+            return ModelReply(cause=Cause(Reason.UNREADABLE, str(fault)))
 
     steps = annotator_steps(protocol, source="s", response=response)
     return answered(steps, reply)

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.programs.judging.json_answers import read_json, record_type, shaped, spelled
-from judgesmith.programs.judging.parsing import read_field
+from judgesmith.programs.judging.answers import read_field, read_json, record_type, shaped, spelled
 from judgesmith.signatures.judgement import Assessment, AssessmentScoreOnly
 from judgesmith.signatures.questions.task_inference import ProposedCriteria, ProposedCriterion
 

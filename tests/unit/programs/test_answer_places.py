@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.programs.judging.parsing import place_of_answer, places_in_records
+from judgesmith.programs.judging.logprobs import place_of_answer, places_in_records
 
 PERCENTS = tuple(map(str, range(101)))
 VERDICTS = ("Better", "Worse")

@@ -7,8 +7,9 @@ import pytest
 
 from judgesmith.metrics import spearman
 from judgesmith.programs import ActiveCritic, SavedJudge, judge_items
+from judgesmith.programs.families.steps.active_critic import assessments_text
 from judgesmith.programs.judging.adapter import FencedAdapter
-from judgesmith.programs.judging.scoring import assessments_text, criteria_text
+from judgesmith.programs.judging.scoring import criteria_text
 from judgesmith.signatures import (
     ActiveCriticConfig,
     CriterionScore,
@@ -103,7 +104,7 @@ def test_coarser_scales_order_texts_much_as_the_finest_does():
     fine = [one.raw for one in judge_items(judge_on(Scale(low=0, high=100)), ITEMS)]
     for scale in (FIVE, TEN):
         coarse = [one.raw for one in judge_items(judge_on(scale), ITEMS)]
-        assert spearman(coarse, fine) > 0.7
+        assert spearman(fine, coarse) > 0.7
 
 
 def test_ends_of_criteria_and_assessments_are_worded_on_the_scale():

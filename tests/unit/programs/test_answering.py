@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from judgesmith.programs.judging.program import Ask, Reply
+from judgesmith.programs.judging.program import ModelReply, PromptRequest
 from judgesmith.programs.judging.replies import answered, answered_at_once
 
 
 def ask(name):
-    return Ask(predictor=name, inputs={})
+    return PromptRequest(predictor=name, inputs={})
 
 
 def course():
@@ -23,7 +23,7 @@ def test_questions_are_answered_one_after_the_other():
 
     def reply(question):
         seen.append(question.predictor)
-        return Reply(call=question.predictor.upper())
+        return ModelReply(call=question.predictor.upper())
 
     assert answered(course(), reply) == ["A", "B", "C"]
     assert seen == ["a", "b", "c"]
@@ -34,7 +34,7 @@ def test_steps_that_ask_nothing_come_to_what_they_return():
         return "found"
         yield
 
-    assert answered(silent(), lambda question: Reply()) == "found"
+    assert answered(silent(), lambda question: ModelReply()) == "found"
 
 
 def test_questions_of_one_tuple_are_under_way_together():
@@ -43,7 +43,7 @@ def test_questions_of_one_tuple_are_under_way_together():
     async def reply(question):
         if question.predictor != "a":
             await asyncio.wait_for(under_way.wait(), timeout=5)
-        return Reply(call=question.predictor)
+        return ModelReply(call=question.predictor)
 
     assert asyncio.run(answered_at_once(course(), reply)) == ["a", "b", "c"]
 
@@ -56,7 +56,7 @@ def test_a_fault_is_raised_once_the_others_are_answered():
             raise RuntimeError("no model")
         await asyncio.sleep(0)
         finished.append(question.predictor)
-        return Reply(call=question.predictor)
+        return ModelReply(call=question.predictor)
 
     with pytest.raises(RuntimeError, match="no model"):
         asyncio.run(answered_at_once(course(), reply))

@@ -8,8 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.programs.judging.json_answers import UnreadRecord
-from judgesmith.programs.judging.parsing import is_cut_off, read_answer, read_field, split_answer
+from judgesmith.programs.judging.answers import (
+    UnreadRecord,
+    is_cut_off,
+    read_answer,
+    read_field,
+    split_answer,
+)
 from judgesmith.signatures.judgement import Assessment
 from judgesmith.signatures.scale import Scale, read_yes
 

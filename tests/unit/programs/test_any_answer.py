@@ -10,16 +10,17 @@ from hypothesis import strategies as st
 
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.families.steps.active_critic import critic_steps
-from judgesmith.programs.families.steps.inference_record import (
+from judgesmith.programs.families.steps.task_inference import (
     InferenceSettings,
     RatedExample,
     batches_of,
+    inference_steps,
 )
-from judgesmith.programs.families.steps.task_inference import inference_steps
 from judgesmith.programs.judging.adapter import FencedAdapter
-from judgesmith.programs.judging.program import Reply
+from judgesmith.programs.judging.program import ModelReply
 from judgesmith.programs.judging.replies import answered
 from judgesmith.signatures import ActiveCriticConfig, RatedItem, Rubric
+from judgesmith.signatures.judgement import Cause, Reason
 from judgesmith.signatures.questions import task_inference as questions
 from judgesmith.signatures.scale import PERCENT
 
@@ -79,9 +80,9 @@ def test_every_item_has_a_score_in_range_or_a_reason(choices, given_answers):
         asked.append((ask.predictor, ask.sample))
         templates[ask.predictor].render(ask.inputs).encode()
         try:
-            return Reply(fields=templates[ask.predictor].read(text))
+            return ModelReply(fields=templates[ask.predictor].read(text))
         except ValueError as fault:
-            return Reply(problem=str(fault))
+            return ModelReply(cause=Cause(Reason.UNREADABLE, str(fault)))
 
     judgement = answered(steps, reply)
     assert len(set(asked)) == len(asked) <= 2 * len(templates)
@@ -118,9 +119,9 @@ def test_inference_ends_with_a_rubric_or_says_why_there_is_none(said):
             fields = {**_usual(ask.predictor), **said[n_asked % len(said)]}
             text = "\n".join(f"[[ ## {name} ## ]]\n{_written(one)}" for name, one in fields.items())
             try:
-                reply = Reply(fields=FencedAdapter().parse(ASKED[ask.predictor], text))
+                reply = ModelReply(fields=FencedAdapter().parse(ASKED[ask.predictor], text))
             except AdapterParseError as fault:
-                reply = Reply(problem=str(fault))
+                reply = ModelReply(cause=Cause(Reason.UNREADABLE, str(fault)))
     except StopIteration as end:
         rubric = end.value.rubric()
         assert Rubric.from_yaml(rubric.to_yaml()) == rubric

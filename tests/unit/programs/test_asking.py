@@ -6,7 +6,7 @@ import dspy
 import pytest
 
 from judgesmith.programs import judge_items
-from judgesmith.programs.judging.executors import Asker, current_lm
+from judgesmith.programs.judging.executors import Executor, current_lm
 from judgesmith.programs.lm import model
 from judgesmith.programs.offline import requests
 from judgesmith.programs.offline.requests import read_prefix, read_user
@@ -24,9 +24,9 @@ def test_the_model_is_the_one_that_is_set_or_the_offline_one():
 def test_later_changes_of_the_judge_do_not_reach_an_asker(judge_of, item, scripted, good):
     judge = judge_of("vanilla")
     lm, engine = scripted(good)
-    asker = Asker.of(judge, lm)
+    executor = Executor.of(judge, lm)
     judge.grade.demos = [dspy.Example(source="s", response="r", score=1)]
-    judge_items(asker, [item])
+    judge_items(executor, [item])
     assert len(engine.requests[0].prefix.messages) == 1
 
 

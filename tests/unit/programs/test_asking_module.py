@@ -7,7 +7,7 @@ import pytest
 from dspy.utils.callback import BaseCallback
 
 from judgesmith.programs import judge_items
-from judgesmith.programs.lm import model, stack_of
+from judgesmith.programs.lm import lm_client_of, model
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def test_a_text_beyond_the_window_is_unscored_whoevers_model_it_is(judge_of, tex
 def test_calls_are_what_the_ledger_knows(judge_of, texts, tmp_path):
     lm = model("offline", ledger=tmp_path / "ledger.sqlite")
     found = judged(judge_of(shown="a"), texts, lm)
-    ledger = stack_of(lm)._store
+    ledger = lm_client_of(lm)._store
     kept = [ledger.lookup(bytes.fromhex(call)) for call in found.calls]
     assert len(kept) == 2
     assert all(answer is not None for answer in kept)

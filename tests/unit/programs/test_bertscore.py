@@ -9,8 +9,8 @@ import pytest
 
 from judgesmith.programs import ReferenceJudge, SavedJudge, SavedJudgeError, judge_items, load_judge
 from judgesmith.signatures import RatedItem
-from judgesmith.signatures import reference as known
-from judgesmith.signatures.reference import PLACES, ReferenceConfig
+from judgesmith.signatures import family_configs as known
+from judgesmith.signatures.family_configs import PLACES, ReferenceConfig
 
 WORDS = [
     "[PAD]",

@@ -7,7 +7,7 @@ import pytest
 
 from judgesmith.programs import ActiveCritic, judge_items
 from judgesmith.programs.families.task_inference import TaskInference
-from judgesmith.programs.lm import model, stack_of
+from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures import RatedItem
 
 pytestmark = pytest.mark.no_cover
@@ -89,7 +89,7 @@ def test_every_answer_is_scored_by_the_rules_or_unscored_with_the_reason(
         assert why in (judgement.problem or "") if score is None else judgement.problem is None
         n_asked += n
     counts = server.counts()
-    assert counts["requests"] == counts["answered"] == n_asked == stack_of(lm).spent.calls
+    assert counts["requests"] == counts["answered"] == n_asked == lm_client_of(lm).spent.calls
     assert set(counts["times_asked"]) == {"1", "2"}
     assert 0 < sum(one.score is None for one in found) < len(found)
     assert judge_items(judge, everything, lm=open_model(), concurrency=3) == found
@@ -143,7 +143,7 @@ def test_task_and_criteria_are_inferred_from_such_answers(seed, server, open_mod
     assert rubric.names[:4] == ("Fluency", "Faithfulness", "Coverage", "Word_Choice")
     assert rubric.criteria[0].definition == chatty.PROPOSED["Fluency"]
     counts = server.counts()
-    assert counts["requests"] == stack_of(lm).spent.calls
+    assert counts["requests"] == lm_client_of(lm).spent.calls
     assert set(counts["times_asked"]) <= {"1", "2"}
     n_twice = counts["times_asked"].get("2", 0)
     assert rubric.provenance["questions"] == counts["requests"] - n_twice

@@ -9,11 +9,12 @@ from judgesmith.programs import SavedJudge, family_of, judge_items, load_judge
 from judgesmith.programs.families.checklist import ChecklistJudge
 from judgesmith.programs.families.steps.checklist import checklist_steps
 from judgesmith.programs.judging.ask_once import QUESTIONS
-from judgesmith.programs.judging.program import Reply
-from judgesmith.programs.lm import ModelAnswer, Stack, TokenLogprob
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.judging.program import ModelReply
+from judgesmith.programs.lm import LMClient, ModelAnswer, TokenLogprob
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures import RatedItem, Rubric
 from judgesmith.signatures.family_configs import ChecklistConfig
+from judgesmith.signatures.judgement import Cause, Reason
 
 TWO = Rubric(
     task="Judge a notice.", criteria={"brevity": "Is it short?", "wit": "it makes one laugh"}
@@ -30,7 +31,7 @@ def judged(protocol, *answers):
 
 
 def said(word):
-    return Reply(fields={"score": word})
+    return ModelReply(fields={"score": word})
 
 
 class Chancy:
@@ -58,7 +59,7 @@ class Chancy:
 
 def chancy(chances, **options):
     engine = Chancy(chances, **options)
-    return StackLM.over(Stack(engine), "chancy/m", recipe={}, temperature=0.0), engine
+    return ClientLM.over(LMClient(engine), "chancy/m", recipe={}, temperature=0.0), engine
 
 
 CHANCES = {"Is it one sentence?": 0.9, "Is it free of asides?": 0.6, "it makes one laugh": 0.2}
@@ -97,7 +98,7 @@ def test_without_probabilities_the_share_stands_and_says_so():
 
 def test_a_question_without_an_answer_leaves_its_criterion_and_the_text_unscored():
     protocol = ChecklistConfig(rubric=TWO, questions=ASKED, weighting="none")
-    broken = Reply(problem="it broke off")
+    broken = ModelReply(cause=Cause(Reason.UNREADABLE, "it broke off"))
     found, asked = judged(protocol, said("yes"), broken, said("yes"), broken)
     assert found.score is None
     assert "some lack an answer: brevity: it broke off" in found.problem

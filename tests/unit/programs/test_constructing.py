@@ -49,7 +49,7 @@ def test_criteria_to_score_are_needed_or_another_question(judge, name):
     with pytest.raises(ValueError, match="needs some") as refused:
         judge(asks="criteria", rubric=Rubric(criteria={}))
     assert str(refused.value) == (
-        f"{name} judge that asks for criteria needs some; the rubric has none. Give it at least "
+        f"{name} judge that asks for criteria needs some; the rubric has none; give it at least "
         "one under 'criteria', as name: definition, or let it ask for the whole."
     )
 
@@ -58,7 +58,7 @@ def test_a_judge_that_can_only_ask_about_criteria_is_not_told_to_ask_for_the_who
     with pytest.raises(ValueError, match="needs criteria") as refused:
         ChecklistJudge(rubric=Rubric(criteria={}))
     assert str(refused.value) == (
-        "a checklist judge needs criteria to ask about; the rubric has none. Give it at least one "
+        "a checklist judge needs criteria to ask about; the rubric has none; give it at least one "
         "under 'criteria', as name: definition."
     )
 

@@ -5,9 +5,9 @@ from optimizing import Engine
 
 from judgesmith.programs import ActiveCritic, judge_items
 from judgesmith.programs.judging.rows import knows_costs, usd_of
-from judgesmith.programs.lm import ModelAnswer, Price, Stack, model
-from judgesmith.programs.lm.cache.store import Ledger
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.lm import LMClient, ModelAnswer, Price, model
+from judgesmith.programs.lm.cache.store import ResponseCache
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures import Judgement, RatedItem
 
 PRICE = Price(1.0, 10.0)
@@ -18,8 +18,10 @@ def lm_of(folder, *, price=PRICE, answer=None):
     engine = Engine(lambda user, shown, system: 50)
     if answer is not None:
         engine.answer = lambda request: answer
-    return StackLM.over(
-        Stack(engine, ledger=Ledger(folder / "ledger.sqlite"), price=price), "scripted", recipe={}
+    return ClientLM.over(
+        LMClient(engine, ledger=ResponseCache(folder / "ledger.sqlite"), price=price),
+        "scripted",
+        recipe={},
     )
 
 

@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgesmith.programs import ActiveCritic
-from judgesmith.programs.judging.scoring import (
+from judgesmith.programs.families.steps.active_critic import (
     assessing_names,
     assessments_text,
-    criteria_text,
-    fixed_inputs,
+    critic_inputs,
     question_names,
 )
+from judgesmith.programs.judging.scoring import criteria_text
 from judgesmith.signatures import ActiveCriticConfig, Criterion, CriterionScore, Rubric
 
 JUDGES = [
@@ -54,7 +54,7 @@ def test_more_than_nine_criteria_keep_their_order_and_their_own_definitions():
     assert names[8:] == ("assess_9", "assess_10", "assess_11", "assess_12")
     assert question_names(protocol) == names
     for number, name in enumerate(names, start=1):
-        assert fixed_inputs(protocol, name) == {"criterion": f"quality {number}: Is it {number}?"}
+        assert critic_inputs(protocol, name) == {"criterion": f"quality {number}: Is it {number}?"}
     judge = ActiveCritic(protocol)
     assert tuple(name for name, _ in judge.named_predictors()) == names
 
@@ -71,13 +71,13 @@ def test_what_is_fixed_is_what_the_question_has_beside_the_texts(choices, task, 
     for name, predictor in ActiveCritic(protocol).named_predictors():
         of_items = {"source", "context", "response", "assessments"}
         asked = set(predictor.signature.input_fields) - of_items
-        assert set(fixed_inputs(protocol, name)) == asked
+        assert set(critic_inputs(protocol, name)) == asked
         assert ("task" in asked) == (bool(task) and name != "grade")
 
 
 def test_a_criterion_is_worded_alike_by_itself_and_among_others(rubric):
     protocol = ActiveCriticConfig(rubric=rubric, criteria_calls="separate")
-    alone = [fixed_inputs(protocol, name)["criterion"] for name in assessing_names(protocol)]
+    alone = [critic_inputs(protocol, name)["criterion"] for name in assessing_names(protocol)]
     assert "\n".join(alone) == criteria_text(rubric)
     assert alone[1] == "Fact_Check: Is it true? 0 means: invented. 100 means: supported."
 

@@ -3,15 +3,17 @@
 import pytest
 from scripted_steps import scripted
 
-from judgesmith.programs.families.steps.active_critic import critic_steps
-from judgesmith.programs.judging.program import Reply
-from judgesmith.programs.judging.prompts import LEFT_OUT
-from judgesmith.programs.judging.scoring import assessments_text, criteria_text
+from judgesmith.programs.families.steps.active_critic import assessments_text, critic_steps
+from judgesmith.programs.judging.answers import LEFT_OUT
+from judgesmith.programs.judging.program import ModelReply
+from judgesmith.programs.judging.scoring import criteria_text
 from judgesmith.signatures import ActiveCriticConfig, Criterion, CriterionScore, Rubric
-from judgesmith.signatures.judgement import Assessment
+from judgesmith.signatures.judgement import Assessment, Cause, Reason
 
 VANILLA = ActiveCriticConfig(variant="vanilla")
 EXTRA = Criterion(name="tone", definition="Is it kind?")
+UNREAD = ModelReply(cause=Cause(Reason.UNREADABLE, "unreadable"))
+TOO_LONG = Cause(Reason.TOO_LONG, "too long")
 TEXTS = {"source": "s", "response": "r", "context": None}
 
 
@@ -21,7 +23,7 @@ def fine(rubric):
 
 
 def grade(points, **more):
-    return Reply(fields={"score": points}, **more)
+    return ModelReply(fields={"score": points}, **more)
 
 
 def assess(*scores, explanation="so", **more):
@@ -30,11 +32,11 @@ def assess(*scores, explanation="so", **more):
         Assessment(criterion=name, explanation=explanation, score=points)
         for name, points in zip(names, scores, strict=False)
     ]
-    return Reply(fields={"assessments": records}, **more)
+    return ModelReply(fields={"assessments": records}, **more)
 
 
 def overall(points, explanation="Because.", **more):
-    return Reply(fields={"explanation": explanation, "score": points}, **more)
+    return ModelReply(fields={"explanation": explanation, "score": points}, **more)
 
 
 def judged(protocol, *replies, **texts):
@@ -61,7 +63,7 @@ class TestVanilla:
         assert judgement.problem == f"the model answered {points:g}, outside 0..100."
 
     def test_texts_beyond_the_window_are_not_asked_about_again(self):
-        judgement, questions = judged(VANILLA, Reply(problem="too long", final=True))
+        judgement, questions = judged(VANILLA, ModelReply(cause=TOO_LONG, final=True))
         assert (judgement.score, judgement.problem) == (None, "too long")
         assert len(questions) == 1
 
@@ -85,7 +87,7 @@ class TestFine:
             (assess(), "no assessment of fluency, Fact_Check"),
             (assess(-1, 101), "the model answered 101, outside 0..100"),
             (assess(-1, float("nan")), "the model answered nan"),
-            (Reply(problem="unreadable"), "unreadable"),
+            (UNREAD, "unreadable"),
         ],
     )
     def test_criteria_without_scores_leave_the_whole_unscored(self, fine, reply, said):
@@ -218,7 +220,7 @@ class TestACallForEveryCriterion:
         assert judgement.score == 75
 
     def test_when_all_fail_the_whole_is_not_asked_about(self, protocol):
-        judgement, questions = judged(protocol, *[Reply(problem="unreadable")] * 4)
+        judgement, questions = judged(protocol, *[UNREAD] * 4)
         assert len(questions) == 4
         assert judgement.problem == (
             "the criteria have no scores: fluency: unreadable; Fact_Check: unreadable"
@@ -271,7 +273,7 @@ class TestSamples:
         protocol = ActiveCriticConfig(
             rubric=rubric, samples=2, overall="mean", criteria_calls=calls
         )
-        bad = Reply(problem="unreadable")
+        bad = UNREAD
         replies = {
             "joint": [assess(60), assess(20, 40), assess(60)],
             "separate": [overall(60), bad, overall(20, "a"), overall(40, "b"), bad],
@@ -282,7 +284,7 @@ class TestSamples:
 
     def test_a_coarse_judge_averages_and_keeps_the_first_words(self, rubric):
         protocol = ActiveCriticConfig(rubric=rubric, variant="coarse", samples=3)
-        bad = Reply(problem="unreadable")
+        bad = UNREAD
         judgement, questions = judged(
             protocol, bad, overall(60, "second"), overall(80, "third"), bad
         )
@@ -290,14 +292,14 @@ class TestSamples:
         assert (judgement.score, judgement.explanation) == (70, "second")
 
     def test_every_question_has_a_sample_number_of_its_own(self):
-        bad = Reply(problem="unreadable")
+        bad = UNREAD
         protocol = VANILLA.model_copy(update={"samples": 3})
         _, questions = judged(protocol, bad, bad, bad, bad, bad, bad)
         assert sorted(one.sample for one in questions) == [0, 1, 2, 3, 4, 5]
 
     def test_the_ones_without_a_score_are_left_out(self):
         protocol = VANILLA.model_copy(update={"samples": 2})
-        bad = Reply(problem="unreadable", call="x")
+        bad = ModelReply(cause=Cause(Reason.UNREADABLE, "unreadable"), call="x")
         judgement, _ = judged(protocol, bad, grade(40, call="y"), bad)
         assert (judgement.score, judgement.problem) == (40, None)
         assert judgement.calls == ("x", "x", "y")

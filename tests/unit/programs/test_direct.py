@@ -4,10 +4,11 @@ import pytest
 from scripted_steps import scripted
 
 from judgesmith.programs import ActiveCritic, DirectJudge, SavedJudge, judge_items, load_judge
-from judgesmith.programs.families.steps.direct import direct_steps
-from judgesmith.programs.judging.program import Reply
+from judgesmith.programs.families.steps.one_score import direct_steps
+from judgesmith.programs.judging.program import ModelReply
 from judgesmith.signatures import RatedItem, Rubric
 from judgesmith.signatures.config import DirectConfig
+from judgesmith.signatures.judgement import Cause, Reason
 
 TWO = Rubric(task="Judge a notice.", criteria={"brevity": "Is it short?", "wit": "Is it funny?"})
 ITEM = RatedItem(source="The bridge opened on Monday.", response="It opened on Monday.")
@@ -21,7 +22,7 @@ def judged(protocol, *answers):
 
 
 def points(score):
-    return Reply(fields={"score": score})
+    return ModelReply(fields={"score": score})
 
 
 def saved_judge(judge):
@@ -51,7 +52,7 @@ def test_the_score_of_several_criteria_is_their_mean():
 
 
 def test_a_criterion_without_a_score_leaves_the_text_without_one():
-    broken = Reply(problem="it broke off")
+    broken = ModelReply(cause=Cause(Reason.UNREADABLE, "it broke off"))
     judgement, asked = judged(DirectConfig(asks="criteria", rubric=TWO), broken, points(60), broken)
     assert judgement.score is None
     assert "brevity: it broke off" in judgement.problem

@@ -5,10 +5,9 @@ import pytest
 
 from judgesmith.programs import SavedJudge, family_of, judge_items
 from judgesmith.programs.families.forms import DISTILLED
-from judgesmith.programs.families.forms.annotators import answer_in_form
+from judgesmith.programs.families.forms.annotators import answer_in_form, errors_of
 from judgesmith.programs.families.judge_models import DistilledJudge
 from judgesmith.programs.families.steps.annotator import error_spans
-from judgesmith.programs.families.steps.annotator_answers import errors_of
 from judgesmith.programs.lm import ModelRequest
 from judgesmith.programs.offline.annotating import in_a_form
 from judgesmith.signatures import RatedItem, Rubric

@@ -10,31 +10,34 @@ from pydantic import ValidationError
 
 from judgesmith.programs import ActiveCritic, SavedJudge, family_of, judge_items, load_judge
 from judgesmith.programs.families.exemplar import ExemplarJudge
-from judgesmith.programs.families.steps.exemplar import exemplar_calls, exemplar_steps
-from judgesmith.programs.families.steps.exemplar_texts import n_rounds
+from judgesmith.programs.families.steps.exemplar import exemplar_calls, exemplar_steps, n_rounds
 from judgesmith.programs.judging.logprobs import AnswerProbabilities
-from judgesmith.programs.judging.program import Ask, Reply
-from judgesmith.programs.lm import ModelAnswer, Stack, TokenLogprob, model
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.judging.program import ModelReply, PromptRequest
+from judgesmith.programs.lm import LMClient, ModelAnswer, TokenLogprob, model
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.programs.offline.requests import read_prefix, read_user
 from judgesmith.signatures import RatedItem, Rubric
 from judgesmith.signatures.family_configs import ANY_MANNER, ExemplarConfig
 from judgesmith.signatures.fences import unix_lines
+from judgesmith.signatures.judgement import Cause, Reason
 from judgesmith.signatures.questions.exemplar import CompareThree
 
 TWO = Rubric(task="Judge a notice.", criteria={"brevity": "Is it short?", "wit": "Is it funny?"})
 ITEM = RatedItem(source="The bridge opened on Monday.", response="It opened on Monday.")
+BROKEN = ModelReply(cause=Cause(Reason.UNREADABLE, "it broke off"))
 
 
 def shares(**values):
     """Return a reply with a verdict and the probabilities of all verdicts."""
     given = AnswerProbabilities(mode="probabilities", values=values, mass=0.9)
-    return Reply(fields={"verdict": max(values, key=values.get)}, probabilities={"verdict": given})
+    return ModelReply(
+        fields={"verdict": max(values, key=values.get)}, probabilities={"verdict": given}
+    )
 
 
 def unlisted(verdict, reason="none", mass=0.0):
     given = AnswerProbabilities.none(reason, mass=mass)
-    return Reply(fields={"verdict": verdict}, probabilities={"verdict": given})
+    return ModelReply(fields={"verdict": verdict}, probabilities={"verdict": given})
 
 
 def taken(protocol, verdict, *, text=None):
@@ -50,15 +53,15 @@ def taken(protocol, verdict, *, text=None):
         if ask.predictor == "compare":
             return verdict(ask)
         said = text(ask)
-        return said if isinstance(said, Reply) else Reply(fields={"exemplar": said})
+        return said if isinstance(said, ModelReply) else ModelReply(fields={"exemplar": said})
 
     try:
         asked = next(steps)
         while True:
-            asks = (asked,) if isinstance(asked, Ask) else asked
+            asks = (asked,) if isinstance(asked, PromptRequest) else asked
             rounds.append(asks)
             replies = tuple(reply(one) for one in asks)
-            asked = steps.send(replies[0] if isinstance(asked, Ask) else replies)
+            asked = steps.send(replies[0] if isinstance(asked, PromptRequest) else replies)
     except StopIteration as end:
         return end.value, rounds
 
@@ -94,7 +97,7 @@ class Speaking:
 
 
 def lm_of_tokens(tokens):
-    return StackLM.over(Stack(Speaking(tokens)), "speaking/m", recipe={}, temperature=0.0)
+    return ClientLM.over(LMClient(Speaking(tokens)), "speaking/m", recipe={}, temperature=0.0)
 
 
 def numbers(asks):
@@ -157,7 +160,7 @@ class TestWriting:
     def test_a_text_that_cannot_be_read_leaves_the_item_unscored(self):
         def text(ask):
             broken = ask.inputs["level"].startswith("2")
-            return Reply(problem="it broke off") if broken else f"level {ask.inputs['level']}"
+            return BROKEN if broken else f"level {ask.inputs['level']}"
 
         judgement, rounds = taken(ExemplarConfig(), lambda ask: ALIKE, text=text)
         assert judgement.score is None
@@ -263,7 +266,7 @@ class TestScores:
 
     def test_a_comparison_that_fails_leaves_the_item_unscored(self):
         def verdict(ask):
-            return Reply(problem="it broke off") if level(ask) == 4 else ALIKE
+            return BROKEN if level(ask) == 4 else ALIKE
 
         judgement, _ = taken(ExemplarConfig(), verdict)
         assert (judgement.score, judgement.problem) == (
@@ -284,7 +287,7 @@ class TestWithoutProbabilities:
                 return ALIKE if given else unlisted("Better", "they hold .31", mass=0.31)
             assert ask.temperature == 1.0
             drawn[level(ask)] += 1
-            return Reply(fields={"verdict": "Better" if ask.sample <= 3 else "Worse"})
+            return ModelReply(fields={"verdict": "Better" if ask.sample <= 3 else "Worse"})
 
         judgement, _ = taken(ExemplarConfig(n_sampled=4), verdict)
         how = judgement.weighting["overall"]
@@ -298,7 +301,7 @@ class TestWithoutProbabilities:
 
         def verdict(ask):
             assert ask.probabilities is None
-            return Reply(fields={"verdict": "Better"})
+            return ModelReply(fields={"verdict": "Better"})
 
         judgement, rounds = taken(protocol, verdict)
         assert judgement.score == 100
@@ -311,13 +314,13 @@ class TestWithoutProbabilities:
     def test_samples_that_cannot_be_read_are_left_out_and_counted(self):
         def verdict(ask):
             broken = level(ask) == 1 and ask.sample in (1, 4)  # the second attempt is number 4
-            return Reply(problem="?") if broken else Reply(fields={"verdict": "Better"})
+            return BROKEN if broken else ModelReply(fields={"verdict": "Better"})
 
         protocol = ExemplarConfig(verdicts="samples", n_sampled=3, levels=2)
         judgement, _ = taken(protocol, verdict)
         assert (judgement.score, judgement.weighting["overall"].n) == (100, 2)
-        nothing, _ = taken(protocol, lambda ask: Reply(problem="?"))
-        assert nothing.problem == "no verdict on exemplar 1: ?"
+        nothing, _ = taken(protocol, lambda ask: BROKEN)
+        assert nothing.problem == "no verdict on exemplar 1: it broke off"
 
 
 class TestJudge:

@@ -5,10 +5,11 @@ from scripted_steps import scripted
 
 from judgesmith.programs import ActiveCritic, SavedJudge, judge_items, load_judge
 from judgesmith.programs.families.explain_eval import ExplainEvalJudge
-from judgesmith.programs.families.steps.explain_eval import explain_eval_steps
-from judgesmith.programs.judging.program import Reply
+from judgesmith.programs.families.steps.one_score import explain_eval_steps
+from judgesmith.programs.judging.program import ModelReply
 from judgesmith.signatures import RatedItem, Rubric
 from judgesmith.signatures.config import ExplainEvalConfig
+from judgesmith.signatures.judgement import Cause, Reason
 
 TWO = Rubric(task="Judge a notice.", criteria={"brevity": "Is it short?", "wit": "Is it funny?"})
 ITEM = RatedItem(source="The bridge opened on Monday.", response="It opened on Monday.")
@@ -22,7 +23,7 @@ def judged(protocol, *answers):
 
 
 def said(score, explanation="It is."):
-    return Reply(fields={"score": score, "explanation": explanation})
+    return ModelReply(fields={"score": score, "explanation": explanation})
 
 
 def test_each_criterion_has_its_score_and_its_words():
@@ -42,7 +43,7 @@ def test_the_words_about_the_whole_are_kept():
 
 def test_a_score_alone_has_no_words():
     protocol = ExplainEvalConfig(asks="overall", explain="none")
-    judgement, _ = judged(protocol, Reply(fields={"score": 3}))
+    judgement, _ = judged(protocol, ModelReply(fields={"score": 3}))
     assert (judgement.score, judgement.explanation) == (50, "")
 
 
@@ -53,7 +54,7 @@ def test_samples_are_averaged_and_the_first_words_stay():
 
 
 def test_a_criterion_without_a_score_leaves_the_text_without_one():
-    broken = Reply(problem="it broke off")
+    broken = ModelReply(cause=Cause(Reason.UNREADABLE, "it broke off"))
     judgement, asked = judged(ExplainEvalConfig(rubric=TWO), said(5), broken, broken)
     assert judgement.score is None
     assert "wit: it broke off" in judgement.problem

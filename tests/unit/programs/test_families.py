@@ -10,7 +10,12 @@ import pytest
 from judgesmith.programs import DirectJudge
 from judgesmith.programs.artifacts.saved import SavedJudge, SavedJudgeError, content_hash
 from judgesmith.programs.judging import registry
-from judgesmith.programs.judging.registry import Family, family_of, known_families, register_family
+from judgesmith.programs.judging.registry import (
+    JudgeFamily,
+    family_of,
+    known_families,
+    register_family,
+)
 from judgesmith.signatures import Rubric
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "judge-families.md"
@@ -31,8 +36,8 @@ def registered(monkeypatch):
 def own_family(**changes):
     """Return a family that was written elsewhere."""
     direct = family_of("direct")
-    parts = {name: getattr(direct, name) for name in Family.__slots__}
-    return Family(**{**parts, "name": "blunt", **changes})
+    parts = {name: getattr(direct, name) for name in JudgeFamily.__slots__}
+    return JudgeFamily(**{**parts, "name": "blunt", **changes})
 
 
 class TestEveryFamily:
@@ -93,7 +98,7 @@ def test_a_family_of_ones_own_is_found_once_it_is_registered(registered):
 
 
 def test_how_many_calls_a_text_takes_can_be_the_familys_own_count():
-    counted = own_family(calls="judgesmith.programs.families.steps.direct:direct_forms")
+    counted = own_family(calls="judgesmith.programs.families.steps.one_score:direct_forms")
     assert family_of("direct").calls_of(DirectJudge(samples=3).protocol) == 3
     assert len(counted.calls_of(DirectJudge(samples=3).protocol)) == 1
 
@@ -192,5 +197,5 @@ def test_a_saved_judge_of_a_family_that_is_not_there_says_what_is_lacking(tmp_pa
     outside = ("schema", "made_by", "content_hash")
     plain["content_hash"] = content_hash({k: v for k, v in plain.items() if k not in outside})
     place.write_text(json.dumps(plain), encoding="utf-8")
-    with pytest.raises(SavedJudgeError, match=r"\w\. Install the package that brings this"):
+    with pytest.raises(SavedJudgeError, match=r"\w; install the package that brings this"):
         SavedJudge.load(tmp_path / "judge")

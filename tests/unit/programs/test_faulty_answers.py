@@ -4,7 +4,7 @@ import loopback_faults as faults
 import pytest
 
 from judgesmith.programs import ActiveCritic, judge_items
-from judgesmith.programs.lm import ModelError, Retry, model, stack_of
+from judgesmith.programs.lm import ModelError, Retry, lm_client_of, model
 from judgesmith.signatures import RatedItem
 
 pytestmark = pytest.mark.no_cover
@@ -44,7 +44,7 @@ def test_every_item_is_scored_or_unscored_for_the_reason_of_its_fault(
     def run(run_id="named"):
         place = tmp_path / "l.sqlite"
         lm = model("openai/m", api_base=server.url, ledger=place, retry=QUICK, run_id=run_id)
-        return judge_items(judge, items, lm=lm, concurrency=concurrency), stack_of(lm)
+        return judge_items(judge, items, lm=lm, concurrency=concurrency), lm_client_of(lm)
 
     found, stack = run()
     for fault, judgement in zip(KINDS, found, strict=True):

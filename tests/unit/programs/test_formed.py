@@ -9,15 +9,15 @@ from judgesmith.programs import SavedJudge, SavedJudgeError, family_of, judge_it
 from judgesmith.programs.families.forms import (
     ABSOLUTE,
     RELATIVE,
-    form_named,
-    known_forms,
-    register_form,
+    known_prompt_formats,
+    prompt_format_named,
+    register_prompt_format,
 )
-from judgesmith.programs.families.judge_models import FormComparison, PromptFormatJudge
-from judgesmith.programs.families.steps.judge_models import form_steps
-from judgesmith.programs.judging.adapter import FormAdapter, signature_in
-from judgesmith.programs.judging.program import Reply
-from judgesmith.programs.judging.prompts import ModelForm, Template
+from judgesmith.programs.families.judge_models import PromptFormatComparison, PromptFormatJudge
+from judgesmith.programs.families.steps.one_score import form_steps
+from judgesmith.programs.judging.adapter import PromptFormatAdapter, signature_in
+from judgesmith.programs.judging.program import ModelReply
+from judgesmith.programs.judging.prompts import PromptFormat, Template
 from judgesmith.programs.lm import Message, ModelRequest, Prefix
 from judgesmith.programs.offline.annotating import in_a_form
 from judgesmith.signatures import RatedItem, Rubric
@@ -69,7 +69,7 @@ def test_the_form_is_asked_as_it_was_published(scripted):
 def test_scores_of_criteria_come_to_their_mean_or_to_none():
     protocol = PrometheusConfig(rubric=TWO)
     steps = form_steps(protocol, source="s", response="r")
-    said = [Reply(fields={"explanation": one, "score": n}) for one, n in (("a", 5), ("b", 2))]
+    said = [ModelReply(fields={"explanation": one, "score": n}) for one, n in (("a", 5), ("b", 2))]
     assert scripted(steps, said)[0].score == (100 + 25) / 2
 
 
@@ -106,7 +106,7 @@ def test_no_text_poses_as_a_part_of_their_forms(family, labels, ending, name):
     inputs = dict.fromkeys(("source", "context", "response"), text)
     user = template.render(inputs)
     form, fields = in_a_form(ModelRequest(model="m", prefix=template.prefix(), user=user))
-    assert form is form_named(template.form)
+    assert form is prompt_format_named(template.form)
     assert {key: fields[key] for key in inputs} == dict.fromkeys(inputs, unix_lines(text))
 
 
@@ -156,7 +156,7 @@ def test_no_text_can_close_its_fence_in_a_form(name):
     assert form is ABSOLUTE
     assert {key: fields[key] for key in inputs} == dict.fromkeys(inputs, unix_lines(text))
     fixed = dict(judge.fixed_inputs("whole"))
-    messages = FormAdapter(form).format(signature_in(form), [], {**fixed, **inputs})
+    messages = PromptFormatAdapter(form).format(signature_in(form), [], {**fixed, **inputs})
     assert messages[1]["content"] == user
 
 
@@ -241,15 +241,15 @@ def test_another_kind_of_protocol_is_refused():
 
 
 def test_forms_that_could_not_be_asked_are_refused():
-    parts = {name: getattr(ABSOLUTE, name) for name in ModelForm.__slots__}
+    parts = {name: getattr(ABSOLUTE, name) for name in PromptFormat.__slots__}
     with pytest.raises(ValueError, match="shows each input once"):
-        ModelForm(**{**parts, "layout": "{source} {source}"})
+        PromptFormat(**{**parts, "layout": "{source} {source}"})
     with pytest.raises(ValueError, match="other fields than it reads"):
-        ModelForm(**{**parts, "answer": "{score}"})
+        PromptFormat(**{**parts, "answer": "{score}"})
     with pytest.raises(ValueError, match="there is a form called prometheus-absolute"):
-        register_form(ModelForm(**{**parts, "answers": Scale(low=1, high=7)}))
+        register_prompt_format(PromptFormat(**{**parts, "answers": Scale(low=1, high=7)}))
     with pytest.raises(ValueError, match="no form of a model is called 'promethius'"):
-        form_named("promethius")
+        prompt_format_named("promethius")
 
 
 class TestTwoResponses:
@@ -258,7 +258,7 @@ class TestTwoResponses:
     def test_the_answer_names_a_place(self, scripted):
         lm, engine = scripted(lambda request: "Feedback: B is shorter. [RESULT] B")
         with dspy.context(lm=lm):
-            found = FormComparison(self.CRITERION)(source="s", first="one", second="two")
+            found = PromptFormatComparison(self.CRITERION)(source="s", first="one", second="two")
         assert (found.better, found.explanation) == ("second", "B is shorter.")
         assert len(found.calls) == 1
         user = engine.requests[0].user
@@ -267,7 +267,7 @@ class TestTwoResponses:
     def test_what_names_neither_is_asked_once_more_and_then_told(self, scripted):
         lm, engine = scripted(lambda request: "Feedback: Close. [RESULT] tie")
         with dspy.context(lm=lm):
-            found = FormComparison(self.CRITERION)(source="s", first=FORGED, second="two")
+            found = PromptFormatComparison(self.CRITERION)(source="s", first=FORGED, second="two")
         assert found.better is None
         assert "expected A or B after [RESULT]; got 'tie'" in found.problem
         assert len(found.calls) == len(engine.requests) == 2
@@ -276,7 +276,7 @@ class TestTwoResponses:
         form = RELATIVE
         texts = dict.fromkeys(("source", "context", "response_a", "response_b"), FORGED)
         inputs = {"task": "t", "criterion": "c: d", **texts}
-        system, user = FormAdapter(form).format(signature_in(form), [], inputs)
+        system, user = PromptFormatAdapter(form).format(signature_in(form), [], inputs)
         prefix = Prefix([Message("system", system["content"])])
         found, fields = in_a_form(ModelRequest(model="m", prefix=prefix, user=user["content"]))
         assert found is form
@@ -285,5 +285,5 @@ class TestTwoResponses:
 
 def test_all_forms_are_known():
     names = {"prometheus-absolute", "prometheus-relative", "themis", "auto-j-single"}
-    assert names <= {one.name for one in known_forms()}
+    assert names <= {one.name for one in known_prompt_formats()}
     assert Template.model_fields["form"].default == ""

@@ -3,6 +3,7 @@ import json
 import pytest
 
 from judgesmith.programs import ActiveCritic, SavedJudge
+from judgesmith.programs.artifacts.agreement import SavedEstimate
 from judgesmith.programs.artifacts.card import judge_card
 from judgesmith.programs.artifacts.differences import difference
 from judgesmith.programs.artifacts.saved import FrontMember, taken
@@ -58,7 +59,8 @@ def test_a_front_comes_back_from_its_folder_and_is_on_the_card(saved, tmp_path):
 
 
 def test_dollars_far_below_one_can_be_told_apart(saved):
-    dollars = {"-usd": {"value": -0.000381, "low": -0.00039, "high": -0.00037, "n": 40}}
+    estimate = SavedEstimate(value=-0.000381, low=-0.00039, high=-0.00037, n=40)
+    dollars = {"-usd": estimate}
     members = [one.model_copy(update={"values": dollars}) for one in saved.front]
     card = judge_card(saved.model_copy(update={"front": tuple(members)}))
     assert "| -0.000381 [-0.00039, -0.00037] |" in card
@@ -76,8 +78,8 @@ def test_another_one_is_taken_whole_and_knows_no_agreement_on_rows_held_out(save
     again = SavedJudge.load(folder)
     assert again.protocol.variant == "vanilla"
     assert (again.model, again.seen, again.rows) == ("openai/small", saved.seen, saved.rows)
-    assert again.agreement["heldout"] is None
-    assert again.agreement["selection"]["dataset"]["q"]["value"] == 0.5
+    assert again.agreement.plain["heldout"] is None
+    assert again.agreement.plain["selection"]["dataset"]["q"]["value"] == 0.5
     assert again.program().templates() == ActiveCritic(variant="vanilla").templates()
     assert "0 (this judge)" in judge_card(again)
     assert any(line.startswith("protocol.variant") for line in difference(saved, again))
@@ -88,7 +90,7 @@ def test_a_run_is_not_mistaken_for_that_of_a_judge_taken_from_it(saved):
     back = taken(taken(saved, 0), 7)
     assert back.settings["run"] == "0123456789ab, number 7"
     assert back.protocol == saved.protocol
-    assert back.agreement["heldout"] is None
+    assert back.agreement.plain["heldout"] is None
 
 
 def test_the_judge_itself_is_taken_as_it_is(saved):
@@ -110,7 +112,7 @@ def test_a_front_that_asks_what_it_cannot_read_is_refused(saved):
         SavedJudge.model_validate(whole)
     whole = json.loads(json.dumps(saved.model_dump(mode="json")))
     whole["front"][0]["values"] = {"q": "much"}
-    with pytest.raises(ValueError, match="expected an object"):
+    with pytest.raises(ValueError, match="valid dictionary or instance of SavedEstimate"):
         SavedJudge.model_validate(whole)
 
 

@@ -14,10 +14,11 @@ from judgesmith.programs.families.g_eval import GEvalJudge
 from judgesmith.programs.families.steps.g_eval import g_eval_steps
 from judgesmith.programs.judging.ask_once import STEPS
 from judgesmith.programs.judging.logprobs import AnswerProbabilities
-from judgesmith.programs.judging.program import Reply
-from judgesmith.programs.lm import model, stack_of
+from judgesmith.programs.judging.program import ModelReply
+from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures import RatedItem, Rubric
 from judgesmith.signatures.family_configs import GENERAL_STEPS, GEvalConfig
+from judgesmith.signatures.judgement import Cause, Reason
 
 TWO = Rubric(task="Judge a notice.", criteria={"brevity": "Is it short?", "wit": "Is it funny?"})
 ITEM = RatedItem(source="The bridge opened on Monday.", response="It opened on Monday.")
@@ -36,11 +37,11 @@ def given(score, mass=1.0, **chances):
     """Return a reply with a stated score and the probabilities of levels, as ``p3=0.5``."""
     values = {level: chances.get(f"p{level}", 0.0) for level in "12345"}
     found = AnswerProbabilities(mode="probabilities", values=values, mass=mass)
-    return Reply(fields={"score": score}, probabilities={"score": found})
+    return ModelReply(fields={"score": score}, probabilities={"score": found})
 
 
 def stated(score):
-    return Reply(fields={"score": score}, probabilities={"score": NONE})
+    return ModelReply(fields={"score": score}, probabilities={"score": NONE})
 
 
 def saved_judge(judge, **more):
@@ -129,12 +130,12 @@ class TestScores:
 
     def test_as_stated_where_nothing_is_to_be_weighed(self):
         protocol = GEvalConfig(asks="overall", weighting="none", samples=2)
-        plain = [Reply(fields={"score": one}) for one in (2, 4)]
+        plain = [ModelReply(fields={"score": one}) for one in (2, 4)]
         judgement, asked = judged(protocol, *plain)
         assert (judgement.score, dict(judgement.weighting), len(asked)) == (50, {}, 2)
 
     def test_a_criterion_without_an_answer_leaves_the_text_without_a_score(self):
-        broken = Reply(problem="it broke off")
+        broken = ModelReply(cause=Cause(Reason.UNREADABLE, "it broke off"))
         judgement, _ = judged(GEvalConfig(rubric=TWO), broken, given(3, p3=1), broken)
         assert judgement.score is None
         assert "brevity: it broke off" in judgement.problem
@@ -315,7 +316,7 @@ class TestAtAServer:
         running.reset()
         made = model("openai/m", api_base=running.url, ledger=None)
         yield made
-        stack_of(made).engine.close()
+        lm_client_of(made).engine.close()
 
     def judged(self, lm):
         judge = GEvalJudge(asks="overall", samples=3, temperature=1)

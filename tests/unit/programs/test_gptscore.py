@@ -10,10 +10,11 @@ from scripted_steps import scripted
 from judgesmith.programs import ActiveCritic, SavedJudge, judge_items, load_judge
 from judgesmith.programs.families.gptscore import GPTScoreJudge
 from judgesmith.programs.families.steps.gptscore import gptscore_steps
-from judgesmith.programs.judging.program import Reply
-from judgesmith.programs.lm import ModelAnswer, ModelError, TokenLogprob, model, stack_of
+from judgesmith.programs.judging.program import ModelReply
+from judgesmith.programs.lm import ModelAnswer, ModelError, TokenLogprob, lm_client_of, model
 from judgesmith.signatures import RatedItem, Rubric
 from judgesmith.signatures.config import GPTScoreConfig
+from judgesmith.signatures.judgement import Cause, Reason
 
 TWO = Rubric(task="Write a notice.", criteria={"brevity": "Is it short?", "wit": "Is it funny?"})
 ITEM = RatedItem(source="The bridge opened on Monday.", response="It opened on Monday.")
@@ -30,7 +31,7 @@ def judged(protocol, *answers, response="r"):
 
 
 def likely(*logprobs):
-    return Reply(fields={"logprobs": logprobs})
+    return ModelReply(fields={"logprobs": logprobs})
 
 
 class TestScores:
@@ -59,7 +60,7 @@ class TestScores:
 
     def test_a_criterion_without_leaves_the_text_without_a_score(self):
         protocol = GPTScoreConfig(asks="criteria", rubric=TWO)
-        lost = Reply(problem="it is too long", final=True)
+        lost = ModelReply(cause=Cause(Reason.TOO_LONG, "it is too long"), final=True)
         judgement, _ = judged(protocol, lost, likely(-1.0))
         assert judgement.score is None
         assert "brevity: it is too long" in judgement.problem
@@ -170,7 +171,7 @@ def lm(running):
     running.reset()
     made = model("openai/m", api_base=running.url, ledger=None)
     yield made
-    stack_of(made).engine.close()
+    lm_client_of(made).engine.close()
 
 
 class TestAtAServer:

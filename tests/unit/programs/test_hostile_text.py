@@ -7,10 +7,10 @@ import gullible
 import hostile
 import pytest
 
-from judgesmith.optimizers.drawing import kept_runs
-from judgesmith.optimizers.rated_examples import rated_example, rows_of
+from judgesmith.optimizers.rows import rated_example, rows_of
+from judgesmith.optimizers.space.demonstrations import kept_runs
 from judgesmith.programs import judge_items
-from judgesmith.programs.judging.parsing import is_cut_off, read_answer
+from judgesmith.programs.judging.answers import is_cut_off, read_answer
 from judgesmith.programs.lm import model
 from judgesmith.programs.offline import requests
 from judgesmith.signatures import CriterionScore, Judgement, RatedItem, Rubric, fences

@@ -6,8 +6,14 @@ import re
 import pytest
 
 from judgesmith.programs.families.task_inference import TaskInference
-from judgesmith.programs.lm import BudgetSpent, ContextWindowExceeded, Ledger, ModelError, Stack
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.lm import (
+    BudgetSpent,
+    ContextWindowExceeded,
+    LMClient,
+    ModelError,
+    ResponseCache,
+)
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures import RatedItem, Rubric
 from judgesmith.signatures.fences import unix_lines
 
@@ -527,8 +533,8 @@ def test_a_killed_inference_goes_on_where_it_was_and_no_answer_is_asked_for_twic
             return ModelAnswer(text=self.script(request), input_tokens=1, output_tokens=1)
 
     def infer(engine, place):
-        stack = Stack(engine, ledger=Ledger(place))
-        lm = StackLM.over(stack, "recording/m", recipe={}, temperature=0.0)
+        stack = LMClient(engine, ledger=ResponseCache(place))
+        lm = ClientLM.over(stack, "recording/m", recipe={}, temperature=0.0)
         return TaskInference()(**rows(30), lm=lm)
 
     whole = Recording()

@@ -12,7 +12,17 @@ from judgesmith.signatures import ActiveCriticConfig, Rubric
 
 TASKLESS = Rubric(criteria={"brevity": "Is it short?"})
 FIELDS = {
-    *("score", "explanation", "criteria", "errors", "problem", "raw", "weighting", "calls"),
+    *(
+        "score",
+        "explanation",
+        "criteria",
+        "errors",
+        "problem",
+        "reason",
+        "raw",
+        "weighting",
+        "calls",
+    ),
     *("notes", "protocol"),
 }
 

@@ -2,10 +2,12 @@
 
 import pytest
 
-from judgesmith.programs.judging.program import Ask, Calls, Reply, asked
+from judgesmith.programs.judging.program import Calls, ModelReply, PromptRequest, asked
 from judgesmith.signatures import Judgement
+from judgesmith.signatures.judgement import Cause, Reason
 
-ASK = Ask(predictor="grade", inputs={"response": "r"})
+ASK = PromptRequest(predictor="grade", inputs={"response": "r"})
+UNREAD = Cause(Reason.UNREADABLE, "unreadable")
 
 
 def read(fields):
@@ -28,31 +30,39 @@ def play(replies):
 
 
 def test_a_good_answer_is_taken():
-    questions, value, made = play([Reply(fields={"score": 5}, call="a")])
+    questions, value, made = play([ModelReply(fields={"score": 5}, call="a")])
     assert (questions, value, made) == ([ASK], 5, ["a"])
 
 
 def test_the_second_attempt_is_another_sample_of_the_same_question():
     questions, value, made = play(
-        [Reply(problem="unreadable", call="a"), Reply(fields={"score": 5}, call="b")]
+        [
+            ModelReply(cause=UNREAD, call="a"),
+            ModelReply(fields={"score": 5}, call="b"),
+        ]
     )
-    assert questions == [ASK, Ask(predictor="grade", inputs=ASK.inputs, sample=7)]
+    assert questions == [ASK, PromptRequest(predictor="grade", inputs=ASK.inputs, sample=7)]
     assert (value, made) == (5, ["a", "b"])
 
 
 def test_two_bad_answers_give_the_last_reason():
-    _, value, made = play([Reply(problem="unreadable"), Reply(fields={"score": 300}, call="b")])
-    assert (value, made) == ("the model answered 300", ["b"])
+    _, value, made = play(
+        [
+            ModelReply(cause=UNREAD),
+            ModelReply(fields={"score": 300}, call="b"),
+        ]
+    )
+    assert (value, made) == (Cause(Reason.UNREADABLE, "the model answered 300"), ["b"])
 
 
 def test_where_asking_again_cannot_help_nothing_is_asked():
-    questions, value, _ = play([Reply(problem="too long", final=True)])
-    assert (len(questions), value) == (1, "too long")
+    questions, value, _ = play([ModelReply(cause=Cause(Reason.TOO_LONG, "too long"), final=True)])
+    assert (len(questions), value) == (1, Cause(Reason.TOO_LONG, "too long"))
 
 
 def test_a_reply_without_a_call_is_not_remembered():
     calls = Calls()
-    reply = Reply(fields={"score": 1})
+    reply = ModelReply(fields={"score": 1})
     assert calls(reply) is reply
     assert calls.made == []
     assert Judgement(score=1, calls=tuple(calls.made)).calls == ()

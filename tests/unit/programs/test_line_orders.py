@@ -8,8 +8,8 @@ import pytest
 from judgesmith.programs.families.checklist import ChecklistJudge
 from judgesmith.programs.families.g_eval import GEvalJudge
 from judgesmith.programs.judging.ask_once import QUESTIONS, STEPS
-from judgesmith.programs.lm import Budget, BudgetSpent, ModelAnswer, Stack
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.lm import Budget, BudgetSpent, LMClient, ModelAnswer
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.programs.lm.limits import STOPPING, Stopped
 from judgesmith.signatures import Rubric
 
@@ -42,7 +42,9 @@ class Waiting:
 
 def waiting(begun=lambda n: None, **options):
     engine = Waiting(begun)
-    return StackLM.over(Stack(engine, **options), "waiting/m", recipe={}, temperature=0.0), engine
+    return ClientLM.over(
+        LMClient(engine, **options), "waiting/m", recipe={}, temperature=0.0
+    ), engine
 
 
 @pytest.mark.parametrize(("concurrency", "most"), [(32, 4), (1, 1)])

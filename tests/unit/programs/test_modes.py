@@ -7,7 +7,7 @@ import loopback
 import pytest
 
 from judgesmith.programs import family_of, judge_items, known_families
-from judgesmith.programs.lm import model, stack_of
+from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures import RatedItem, Rubric
 
 ITEMS = [RatedItem(source="Ann left.", response=said, source_id="1") for said in ("A.", "B.")]
@@ -45,7 +45,7 @@ def lm(running):
     running.script(*written)
     made = model("openai/m", api_base=running.url, ledger=None)
     yield made
-    stack_of(made).engine.close()
+    lm_client_of(made).engine.close()
 
 
 def judged(name, choices, lm):

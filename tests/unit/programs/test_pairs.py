@@ -13,15 +13,16 @@ from judgesmith.programs.families.pairwise import PairwiseJudge
 from judgesmith.programs.families.steps.pairwise import (
     ALONE,
     Comparisons,
+    OneOrder,
+    Preference,
     merge_ranked,
     most_calls,
     most_merge_comparisons,
 )
-from judgesmith.programs.families.steps.preference import OneOrder, Preference
-from judgesmith.programs.judging.runner import NOT_ASKED
-from judgesmith.programs.lm import Budget, ModelError, model, stack_of
+from judgesmith.programs.lm import Budget, ModelError, lm_client_of, model
 from judgesmith.signatures import RatedItem
 from judgesmith.signatures.aggregation import PanelWeights
+from judgesmith.signatures.judgement import Reason
 
 
 def of_source(worths, source="s", **more):
@@ -184,20 +185,20 @@ class TestUnscored:
         alone, *others = judge_items(
             PairwiseJudge(), [*of_source([1], "a"), *of_source([1, 2], "b")], lm=model.lm()
         )
-        assert (alone.score, alone.problem) == (None, ALONE)
+        assert (alone.score, alone.problem) == (None, ALONE.text)
         assert [one.score for one in others] == [0, 100]
 
     def test_sources_with_other_context_are_others(self):
         items = [*of_source([1], context="x"), *of_source([2], context="y")]
         found = judge_items(PairwiseJudge(), items, lm=Comparer(by_worth()).lm())
-        assert [one.problem for one in found] == [ALONE, ALONE]
+        assert [one.problem for one in found] == [ALONE.text] * 2
 
     def test_all_of_a_source_that_the_budget_ends_in(self):
         items = [*of_source(range(4), "a"), *of_source(range(4), "b")]
         lm = Comparer(by_worth()).lm(budget=Budget(max_calls=13))
         found = judge_items(PairwiseJudge(), items, lm=lm)
         assert [one.score for one in found[:4]] == pytest.approx([0, 100 / 3, 200 / 3, 100])
-        assert all(one.problem.startswith(NOT_ASKED) for one in found[4:])
+        assert all(one.reason is Reason.OVER_BUDGET for one in found[4:])
 
     def test_a_budget_is_spent_on_one_source_after_the_other(self):
         items = [item for name in "abcd" for item in of_source(range(4), name)]
@@ -234,7 +235,7 @@ class TestUnscored:
 
     def test_a_response_by_itself_through_dspy(self):
         with dspy.context(lm=Comparer(by_worth()).lm()):
-            assert PairwiseJudge()(source="s", response="text 1").problem == ALONE
+            assert PairwiseJudge()(source="s", response="text 1").problem == ALONE.text
 
     def test_nothing_where_the_model_cannot_be_asked(self):
         def broken(a, b):
@@ -312,4 +313,4 @@ def test_a_server_is_asked_as_often_as_there_are_comparisons_in_both_orders():
         found = judge_items(PairwiseJudge(ranking="all"), of_source(range(4)), lm=lm)
         assert {one.weighting["overall"].mode for one in found} == {"stated"}
         assert "does not support logprobs" in found[0].weighting["overall"].reason
-        stack_of(lm).engine.close()
+        lm_client_of(lm).engine.close()

@@ -9,8 +9,8 @@ from optimizing import Engine, lm_of, number
 from judgesmith.programs import ActiveCritic, judge_items
 from judgesmith.programs.families.ensemble.judges import Panel, judgement_of
 from judgesmith.programs.families.ensemble.members import PanelJudgement, panel_judgement
-from judgesmith.programs.lm import Budget, ModelError, Stack, TransientModelError, model
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.lm import Budget, LMClient, ModelError, TransientModelError, model
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.programs.serving import app
 from judgesmith.signatures import CriterionScore, Judgement, Scale
 from judgesmith.signatures.aggregation import PanelWeights
@@ -38,7 +38,7 @@ def failing(fault):
             raise fault
 
     judge = ActiveCritic(variant="vanilla")
-    judge.set_lm(StackLM.over(Stack(Failing(None), budget=Budget()), "failing", recipe={}))
+    judge.set_lm(ClientLM.over(LMClient(Failing(None), budget=Budget()), "failing", recipe={}))
     return judge
 
 

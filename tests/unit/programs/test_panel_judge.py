@@ -5,18 +5,18 @@ from optimizing import lm_of
 from panelling import CAREFUL, FIVE, REPORT, Planted, error, five, judged, planted, three
 
 from judgesmith.programs import ActiveCritic, DirectJudge, judge_items
-from judgesmith.programs.families.ensemble.concluding import PanelVerdict
 from judgesmith.programs.families.ensemble.judges import Panel, PanelJudge, Supervisor, judgement_of
+from judgesmith.programs.families.ensemble.members import PanelVerdict
 from judgesmith.programs.lm import (
     Budget,
+    LMClient,
     ModelAnswer,
     ModelError,
-    Stack,
     TransientModelError,
+    lm_client_of,
     model,
-    stack_of,
 )
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures import CriterionScore, Judgement
 from judgesmith.signatures.aggregation import PanelRules, PanelWeights
 from judgesmith.signatures.items import RatedItem
@@ -47,7 +47,7 @@ def supervised(members, said, **settings):
     """Return a panel whose supervisor's model says one thing, and that model."""
     engine = Engine(said)
     panel = PanelJudge(members, supervisor=Supervisor(), **settings)
-    panel.supervisor.set_lm(StackLM.over(Stack(engine, budget=Budget()), "one", recipe={}))
+    panel.supervisor.set_lm(ClientLM.over(LMClient(engine, budget=Budget()), "one", recipe={}))
     return panel, engine
 
 
@@ -243,7 +243,7 @@ def test_all_members_are_asked_at_once():
 
     class Slow(Planted):
         def bound_to(self, lm):
-            asker = super().bound_to(lm)
+            executor = super().bound_to(lm)
 
             async def judge(item):
                 waiting.append(1)
@@ -251,8 +251,8 @@ def test_all_members_are_asked_at_once():
                     await asyncio.sleep(0)
                 return self.says(item.response)
 
-            asker.judge = judge
-            return asker
+            executor.judge = judge
+            return executor
 
     panel = PanelJudge({name: Slow(lambda text: judged(3)) for name in "abc"})
     assert said_of(panel).score == 50
@@ -290,9 +290,9 @@ def test_other_weights_keep_rules_and_supervisor():
     other = panel.with_weights(panel.weights.model_copy(update={"middle": "median"}))
     assert (other.rules.most, other.weights.middle) == (2, "median")
     assert other.supervisor is not panel.supervisor
-    assert stack_of(other.supervisor.merge.lm) is stack_of(panel.supervisor.merge.lm)
+    assert lm_client_of(other.supervisor.merge.lm) is lm_client_of(panel.supervisor.merge.lm)
 
 
 def test_a_supervisor_judges_nothing_by_itself():
-    with pytest.raises(TypeError, match="hold it in a PanelJudge"):
+    with pytest.raises(TypeError, match="judges nothing"):
         Supervisor().steps(source="s", response="r")

@@ -6,10 +6,10 @@ from comparer import Comparer, by_worth
 
 from judgesmith.programs import DirectJudge, PreferenceJudge, prefer_each
 from judgesmith.programs.families.pairwise import PairwiseJudge
-from judgesmith.programs.families.steps.preference import ResponsePair, preference_steps
-from judgesmith.programs.judging.runner import NOT_ASKED
-from judgesmith.programs.lm import Budget, ModelError, stack_of
+from judgesmith.programs.families.steps.pairwise import ResponsePair, preference_steps
+from judgesmith.programs.lm import Budget, ModelError, lm_client_of
 from judgesmith.signatures.family_configs import PREFERENCES, PairwiseConfig
+from judgesmith.signatures.judgement import Reason
 
 PAIR = ResponsePair(source="Ann left Rome.", first="text 2", second="text 1")
 
@@ -105,8 +105,8 @@ class TestMissingAnswers:
         lm = model.lm(budget=Budget(max_calls=4))
         found = [one for _, one in prefer_each(PairwiseJudge(), pairs, lm=lm)]
         assert [one.probability is None for one in found] == [False, False, True]
-        assert found[2].problem.startswith(NOT_ASKED)
-        assert stack_of(lm).usage.calls == 4
+        assert found[2].cause.reason is Reason.OVER_BUDGET
+        assert lm_client_of(lm).usage.calls == 4
 
     def test_a_model_that_cannot_be_asked_ends_it(self):
         def broken(a, b):

@@ -14,7 +14,7 @@ from judgesmith.programs.families.ensemble.judges import Panel
 from judgesmith.programs.families.steps.reference import measure_of, words_of
 from judgesmith.programs.judging.executors import calls_per_item
 from judgesmith.signatures import RatedItem
-from judgesmith.signatures.reference import ReferenceConfig
+from judgesmith.signatures.family_configs import ReferenceConfig
 
 ITEM = RatedItem(
     source="Was the bridge opened?",

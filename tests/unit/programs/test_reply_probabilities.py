@@ -10,9 +10,9 @@ import loopback
 import pytest
 
 from judgesmith.programs import ActiveCritic, judge_items
-from judgesmith.programs.judging.program import Ask, ProbabilitiesOf
+from judgesmith.programs.judging.program import ProbabilitiesOf, PromptRequest
 from judgesmith.programs.judging.replies import probabilities_in, refusal_of
-from judgesmith.programs.lm import ModelAnswer, ModelError, TokenLogprob, model, stack_of
+from judgesmith.programs.lm import ModelAnswer, ModelError, TokenLogprob, lm_client_of, model
 from judgesmith.signatures import Judgement, RatedItem
 from judgesmith.signatures.judgement import Assessment
 
@@ -36,9 +36,9 @@ class Asking(ActiveCritic):
 
     def steps(self, *, source, response, context=None):
         texts = {"source": source, "context": context, "response": response}
-        reply = yield Ask(predictor="grade", inputs=texts, probabilities=WANTED)
+        reply = yield PromptRequest(predictor="grade", inputs=texts, probabilities=WANTED)
         self.replies.append(reply)
-        return Judgement.unscored(reply.problem or "kept")
+        return Judgement.unscored(reply.cause.text if reply.cause else "kept")
 
 
 def by_template(judge, lm):
@@ -54,7 +54,7 @@ def by_aforward(judge, lm):
     async def run():
         with dspy.context(lm=lm):
             await judge.acall(source=ITEM.source, response=ITEM.response)
-        await stack_of(lm).aclose()
+        await lm_client_of(lm).aclose()
 
     asyncio.run(run())
 
@@ -88,7 +88,7 @@ def server(running):
 def lm(server):
     made = model("openai/m", api_base=server.url, ledger=None)
     yield made
-    stack_of(made).engine.close()
+    lm_client_of(made).engine.close()
 
 
 class TestServers:
@@ -134,7 +134,7 @@ class TestServers:
         lm = model("openai/m", api_base=server.url, ledger=None, logprobs=True, top_logprobs=2)
         reply_of(lm)
         assert server.counts()["recent"][0]["body"]["top_logprobs"] == 2
-        stack_of(lm).engine.close()
+        lm_client_of(lm).engine.close()
 
 
 def test_both_ways_ask_one_question_and_the_ledger_keeps_its_probabilities(server, tmp_path):
@@ -150,7 +150,7 @@ def test_both_ways_ask_one_question_and_the_ledger_keeps_its_probabilities(serve
     assert all(one == replace(first, recorded=True) for one in others)
     judge_items(ActiveCritic(variant="vanilla"), [ITEM], lm=lm)
     assert server.counts()["requests"] == 2  # without log-probabilities it is another question
-    stack_of(lm).engine.close()
+    lm_client_of(lm).engine.close()
 
 
 def test_the_offline_model_gives_them(reply_of):

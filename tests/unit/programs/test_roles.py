@@ -6,10 +6,10 @@ from judgesmith.errors import InputError
 from judgesmith.experiments.scoring import score_file
 from judgesmith.programs import DirectJudge, SavedJudge, SavedPanel, judge_items
 from judgesmith.programs.families.exemplar import ExemplarJudge
-from judgesmith.programs.judging.executors import Asker
+from judgesmith.programs.judging.executors import Executor
 from judgesmith.programs.judging.registry import with_roles
-from judgesmith.programs.lm import ModelAnswer, Stack, model, stack_of
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.lm import LMClient, ModelAnswer, lm_client_of, model
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures import RatedItem
 from judgesmith.signatures.aggregation import PanelWeights
 
@@ -31,7 +31,7 @@ class Writing:
 
 def writer():
     engine = Writing()
-    return StackLM.over(Stack(engine), "writing/w", recipe={}, temperature=0.0), engine
+    return ClientLM.over(LMClient(engine), "writing/w", recipe={}, temperature=0.0), engine
 
 
 def saved_judge(judge, **more):
@@ -53,9 +53,9 @@ def test_exemplars_are_written_by_the_one_and_compared_by_the_other():
     (judgement,) = judge_items(both, [ITEM], lm=offline)
     assert judgement.weighting["overall"].mode == "probabilities"
     assert len(engine.asked) == 3
-    assert stack_of(offline).usage.calls == 3
+    assert lm_client_of(offline).usage.calls == 3
     assert judge.own_models() == {}
-    assert type(Asker.of(both, offline)).__name__ == "StackAsker"
+    assert type(Executor.of(both, offline)).__name__ == "ClientExecutor"
 
 
 def test_dspy_asks_the_same_models():

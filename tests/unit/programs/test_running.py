@@ -13,21 +13,20 @@ import dspy
 import pytest
 
 from judgesmith.programs import DirectJudge, judge_each, judge_items
-from judgesmith.programs.judging.executors import Asker
-from judgesmith.programs.judging.runner import NOT_ASKED
+from judgesmith.programs.judging.executors import Executor
 from judgesmith.programs.lm import (
     Budget,
     BudgetSpent,
     ContextWindowExceeded,
+    LMClient,
     ModelAnswer,
     ModelError,
-    Stack,
     TransientModelError,
+    lm_client_of,
     model,
-    stack_of,
 )
-from judgesmith.programs.lm.dspy_lm import StackLM
-from judgesmith.signatures import Judgement, RatedItem
+from judgesmith.programs.lm.dspy_lm import ClientLM
+from judgesmith.signatures import Judgement, RatedItem, Reason
 
 SPENT = BudgetSpent(
     "max_calls is reached", ceiling="max_calls", calls=1, tokens=1, usd=0, minutes=0
@@ -41,10 +40,10 @@ def items(n):
 INTERRUPTED = """
 import asyncio
 from judgesmith.programs import judge_items
-from judgesmith.programs.judging.executors import Asker
+from judgesmith.programs.judging.executors import Executor
 from judgesmith.signatures import RatedItem
 
-class Forever(Asker):
+class Forever(Executor):
     closed = 0
     async def judge(self, item):
         if item.response == "3":
@@ -53,19 +52,19 @@ class Forever(Asker):
     async def aclose(self):
         self.closed += 1
 
-asker = Forever()
+executor = Forever()
 def work():
-    judge_items(asker, [RatedItem(source="s", response=str(n)) for n in range(9)])
+    judge_items(executor, [RatedItem(source="s", response=str(n)) for n in range(9)])
 async def notebook():
     work()
 try:
     asyncio.new_event_loop().run_until_complete(notebook()) if INSIDE else work()
 except KeyboardInterrupt:
-    print("interrupted, closed", asker.closed)
+    print("interrupted, closed", executor.closed)
 """
 
 
-class Clock(Asker):
+class Clock(Executor):
     """Judges after a while; remembers how many it judged at a time."""
 
     def __init__(self, wait=lambda number: 0.001, faults=None, until=0):
@@ -121,37 +120,37 @@ class Slow:
 
 class TestOrderAndNumber:
     def test_results_come_in_the_order_of_the_items(self):
-        asker = Clock(wait=lambda number: 0.01 if number % 7 == 0 else 0.0)
-        scores = [one.score for one in judge_items(asker, items(100), concurrency=8)]
+        executor = Clock(wait=lambda number: 0.01 if number % 7 == 0 else 0.0)
+        scores = [one.score for one in judge_items(executor, items(100), concurrency=8)]
         assert scores == list(range(100))
 
     @pytest.mark.parametrize("concurrency", [1, 3, 16])
     def test_never_more_than_asked_for_are_under_way(self, concurrency):
-        asker = Clock()
-        judge_items(asker, items(60), concurrency=concurrency)
-        assert asker.most == concurrency
+        executor = Clock()
+        judge_items(executor, items(60), concurrency=concurrency)
+        assert executor.most == concurrency
 
     def test_a_slow_item_holds_up_nobody_before_results_pile_up(self):
-        asker = Clock(wait=lambda number: 0.1 if number == 0 else 0.0, until=4 * 4)
-        judge_items(asker, items(100), concurrency=4)
-        assert asker.begun_at_end_of[0] == 4 * 4
+        executor = Clock(wait=lambda number: 0.1 if number == 0 else 0.0, until=4 * 4)
+        judge_items(executor, items(100), concurrency=4)
+        assert executor.begun_at_end_of[0] == 4 * 4
 
     def test_out_of_order_each_is_handed_out_once_when_it_is_finished(self):
-        asker = Clock(wait=lambda number: 0.001 * (number % 3), until=100)
-        judged = judge_each(asker, items(200), concurrency=4, ordered=False)
+        executor = Clock(wait=lambda number: 0.001 * (number % 3), until=100)
+        judged = judge_each(executor, items(200), concurrency=4, ordered=False)
         scores = [judgement.score for item, judgement in judged if item.response]
         assert sorted(scores) == list(range(200))
         assert scores.index(0) >= 100 - 4
-        assert asker.most == 4
+        assert executor.most == 4
 
     def test_at_least_one_at_a_time(self):
         with pytest.raises(ValueError, match="concurrency must be 1 or more; got 0"):
             judge_each(Clock(), items(1), concurrency=0)
 
     def test_no_items_no_judgements(self):
-        asker = Clock()
-        assert judge_items(asker, []) == []
-        assert asker.closed == 1
+        executor = Clock()
+        assert judge_items(executor, []) == []
+        assert executor.closed == 1
 
     def test_progress_adds_up(self):
         told = []
@@ -181,10 +180,10 @@ class TestReading:
             yield from items(5)
             raise OSError("disk gone")
 
-        asker = Clock()
+        executor = Clock()
         with pytest.raises(OSError, match="disk gone"):
-            judge_items(asker, failing(), concurrency=2)
-        assert asker.closed == 1
+            judge_items(executor, failing(), concurrency=2)
+        assert executor.closed == 1
 
 
 class TestFaults:
@@ -202,31 +201,32 @@ class TestFaults:
     def test_what_the_budget_does_not_reach_is_not_asked(self):
         found = judge_items(Clock(faults=dict.fromkeys(range(4, 10), SPENT)), items(10))
         assert [one.score is None for one in found] == [False] * 4 + [True] * 6
-        assert found[9].problem == f"{NOT_ASKED}max_calls is reached"
+        assert found[9].problem == "not asked: max_calls is reached"
+        assert found[9].reason is Reason.OVER_BUDGET
 
     @pytest.mark.parametrize("status", [401, 402, 403, 404, 405, 407, None])
     def test_a_fault_of_the_set_up_is_raised(self, status):
-        asker = Clock(faults={2: ModelError("wrong key", status=status)})
+        executor = Clock(faults={2: ModelError("wrong key", status=status)})
         with pytest.raises(ModelError, match="wrong key"):
-            judge_items(asker, items(50), concurrency=4)
-        assert asker.busy == 0
-        assert asker.begun < 50
+            judge_items(executor, items(50), concurrency=4)
+        assert executor.busy == 0
+        assert executor.begun < 50
 
     def test_what_was_finished_before_a_fault_is_handed_out_first(self):
-        asker = Clock(wait=lambda _: 0, faults={7: ModelError("wrong key", status=401)})
+        executor = Clock(wait=lambda _: 0, faults={7: ModelError("wrong key", status=401)})
         scores = []
         with pytest.raises(ModelError):
-            scores.extend(one.score for _, one in judge_each(asker, items(20), concurrency=1))
+            scores.extend(one.score for _, one in judge_each(executor, items(20), concurrency=1))
         assert scores == list(range(7))
 
     @pytest.mark.parametrize(
         "fault", [ModelError("no such setting", status=400), TransientModelError("no server")]
     )
     def test_nothing_but_refusals_from_the_start_is_a_fault_of_the_set_up(self, fault):
-        asker = Clock(faults=dict.fromkeys(range(500), fault))
+        executor = Clock(faults=dict.fromkeys(range(500), fault))
         with pytest.raises(ModelError, match=str(fault)):
-            judge_items(asker, items(500), concurrency=4)
-        assert asker.begun < 50
+            judge_items(executor, items(500), concurrency=4)
+        assert executor.begun < 50
 
     def test_a_few_refusals_are_not(self):
         fault = ModelError("refused", status=400)
@@ -250,15 +250,16 @@ class Garbled(Clock):
         if found.score not in self.garbled:
             return found
         call = f"{int(found.score):032x}"
-        return Judgement.unscored("the model's answer could not be read: <html>", calls=(call,))
+        why = "the model's answer could not be read: <html>"
+        return Judgement.unscored(why, reason=Reason.UNREADABLE, calls=(call,))
 
 
 class TestGarbage:
     def test_nothing_but_garbage_ends_the_run_early_with_an_example(self):
-        asker = Garbled(range(500))
+        executor = Garbled(range(500))
         with pytest.raises(ModelError, match=r"nothing that the model answered.*<html>"):
-            judge_items(asker, items(500), concurrency=4)
-        assert asker.begun <= 20 + 4 * 4  # what may be begun ahead of the first one
+            judge_items(executor, items(500), concurrency=4)
+        assert executor.begun <= 20 + 4 * 4  # what may be begun ahead of the first one
 
     def test_what_was_unread_before_is_handed_out(self):
         found = []
@@ -307,7 +308,7 @@ class TestRequestsOfOneItem:
     )
     def test_all_that_wait_for_no_other_are_under_way_at_once(self, n_items, concurrency, most):
         engine = Slow(lambda request: GRADE)
-        lm = StackLM.over(Stack(engine), "scripted/m", recipe={})
+        lm = ClientLM.over(LMClient(engine), "scripted/m", recipe={})
         judge = DirectJudge(rubric=SIX, asks="criteria", samples=3, temperature=1.0)
         found = judge_items(judge, items(n_items), lm=lm, concurrency=concurrency)
         assert [one.score for one in found] == [70] * n_items
@@ -316,7 +317,7 @@ class TestRequestsOfOneItem:
     def test_those_of_earlier_items_go_first(self):
         asked = []
         engine = Slow(lambda request: asked.append(request.user) or GRADE)
-        lm = StackLM.over(Stack(engine), "scripted/m", recipe={})
+        lm = ClientLM.over(LMClient(engine), "scripted/m", recipe={})
         judge_items(DirectJudge(rubric=SIX, asks="criteria"), items(9), lm=lm, concurrency=6)
         rows = [next(n for n in range(9) if f"\n{n}\n" in one) for one in asked]
         assert rows == sorted(rows)
@@ -325,12 +326,12 @@ class TestRequestsOfOneItem:
 class TestSmallBudgets:
     @pytest.mark.parametrize(("max_calls", "n_scored"), [(1, 0), (2, 1), (7, 3), (30, 15)])
     def test_calls_go_to_finish_what_was_begun(self, judge_of, good, max_calls, n_scored):
-        lm = StackLM.over(
-            Stack(Slow(good), budget=Budget(max_calls=max_calls)), "scripted/m", recipe={}
+        lm = ClientLM.over(
+            LMClient(Slow(good), budget=Budget(max_calls=max_calls)), "scripted/m", recipe={}
         )
         found = judge_items(judge_of("fine"), items(60), lm=lm, concurrency=32)
         assert sum(one.score is not None for one in found) == n_scored
-        assert stack_of(lm).usage.calls == max_calls
+        assert lm_client_of(lm).usage.calls == max_calls
 
     @pytest.mark.parametrize("ceiling", [{"max_calls": 32}, {"max_tokens": 40_000}])
     def test_rows_whose_answers_are_asked_for_twice_are_finished_too(self, ceiling):
@@ -341,7 +342,7 @@ class TestSmallBudgets:
             return "?" if request.sample == 0 and len(asked) % 3 == 0 else GRADE
 
         engine = Slow(faulty, tokens=500)
-        lm = StackLM.over(Stack(engine, budget=Budget(**ceiling)), "scripted/m", recipe={})
+        lm = ClientLM.over(LMClient(engine, budget=Budget(**ceiling)), "scripted/m", recipe={})
         found = judge_items(
             DirectJudge(rubric=SIX, asks="criteria"), items(100), lm=lm, concurrency=32
         )
@@ -353,14 +354,14 @@ class TestSmallBudgets:
     def test_it_buys_whole_rows_in_the_order_of_the_input(self):
         four = dict.fromkeys(("a", "b", "c", "d"), "Is it?")
         judge = DirectJudge(rubric={"criteria": four}, asks="criteria")
-        stack = Stack(Slow(lambda request: GRADE), budget=Budget(max_calls=32))
-        lm = StackLM.over(stack, "scripted/m", recipe={})
+        stack = LMClient(Slow(lambda request: GRADE), budget=Budget(max_calls=32))
+        lm = ClientLM.over(stack, "scripted/m", recipe={})
         found = judge_items(judge, items(100), lm=lm)
         assert [one.score is not None for one in found] == [True] * 8 + [False] * 92
 
     def test_a_large_one_slows_nothing_down(self, judge_of, good):
         engine = Slow(good)
-        lm = StackLM.over(Stack(engine, budget=Budget(max_calls=900)), "scripted/m", recipe={})
+        lm = ClientLM.over(LMClient(engine, budget=Budget(max_calls=900)), "scripted/m", recipe={})
         judge_items(judge_of("fine"), items(60), lm=lm, concurrency=16)
         assert engine.most == 16
 
@@ -404,16 +405,16 @@ class TestPlaces:
     def test_an_asker_can_be_used_again(self, judge_of, item, scripted, good):
         foreign = dspy.utils.DummyLM([{"score": "70"}] * 4)
         for lm in (scripted(good)[0], foreign):
-            asker = Asker.of(judge_of("vanilla"), lm)
-            assert [judge_items(asker, [item])[0].score for _ in range(2)] == [70, 70]
+            executor = Executor.of(judge_of("vanilla"), lm)
+            assert [judge_items(executor, [item])[0].score for _ in range(2)] == [70, 70]
 
 
 class TestEndingEarly:
     def end(self, how):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            asker = Clock(wait=lambda number: 0 if number < 3 else 60)
-            judged = judge_each(asker, items(40), concurrency=8)
+            executor = Clock(wait=lambda number: 0 if number < 3 else 60)
+            judged = judge_each(executor, items(40), concurrency=8)
             next(judged)
             began = time.perf_counter()
             how(judged)
@@ -421,18 +422,18 @@ class TestEndingEarly:
             gc.collect()
             assert time.perf_counter() - began < 30  # nobody waited for the others
         assert [str(one.message) for one in caught] == []
-        return asker
+        return executor
 
     @pytest.mark.no_cover
     def test_closing_cancels_what_is_under_way_and_waits_for_nothing(self):
-        asker = self.end(lambda judged: judged.close())
-        assert (asker.busy, asker.closed) == (0, 1)
-        assert asker.cancelled >= 1
+        executor = self.end(lambda judged: judged.close())
+        assert (executor.busy, executor.closed) == (0, 1)
+        assert executor.cancelled >= 1
 
     @pytest.mark.no_cover
     def test_forgetting_does_the_same(self):
-        asker = self.end(lambda judged: None)
-        assert (asker.busy, asker.closed) == (0, 1)
+        executor = self.end(lambda judged: None)
+        assert (executor.busy, executor.closed) == (0, 1)
 
     @pytest.mark.no_cover
     def test_an_error_of_the_caller_does_the_same(self):

@@ -2,10 +2,9 @@ import pytest
 
 import judgesmith
 from judgesmith.programs import judge_items
-from judgesmith.programs.artifacts.derived import with_sampling
-from judgesmith.programs.artifacts.saved_ensembles import SavedPanel
+from judgesmith.programs.artifacts.saved_ensembles import SavedPanel, with_sampling
 from judgesmith.programs.judging.executors import calls_per_item
-from judgesmith.programs.lm import model, stack_of
+from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures.aggregation import PanelWeights
 
 
@@ -33,7 +32,7 @@ def test_more_samples_are_asked_for_and_the_judge_stays_as_it_was(saved, data):
     other = with_sampling(saved, samples=3)
     lm = model(ledger=None)
     judge_items(other, data.items[:2], lm=lm)
-    assert stack_of(lm).usage.calls == 2 * calls_per_item(other) == 6 * calls_per_item(saved)
+    assert lm_client_of(lm).usage.calls == 2 * calls_per_item(other) == 6 * calls_per_item(saved)
     assert saved.protocol.samples == 1
     assert other.questions == saved.questions
     assert other.fingerprint != saved.fingerprint

@@ -5,7 +5,7 @@ import judgesmith
 from judgesmith.programs import ActiveCritic, judge_items
 from judgesmith.programs.families.pairwise import PairwiseJudge
 from judgesmith.programs.families.samples_apart import judged_samples
-from judgesmith.programs.lm import stack_of
+from judgesmith.programs.lm import lm_client_of
 from judgesmith.signatures import RatedItem
 
 ITEMS = [
@@ -21,9 +21,9 @@ def asking(**choices):
 def test_samples_are_those_that_the_judge_itself_would_take(tmp_path):
     lm = judgesmith.model("offline", ledger=tmp_path / "ledger.sqlite")
     together = judge_items(asking(samples=4), ITEMS, lm=lm)
-    asked = stack_of(lm).spent.calls
+    asked = lm_client_of(lm).spent.calls
     apart = judged_samples(asking(), ITEMS, 4, lm=lm)
-    assert stack_of(lm).spent.calls == asked == 8
+    assert lm_client_of(lm).spent.calls == asked == 8
     means = [np.mean([one.score for one in several]) for several in apart]
     assert means == pytest.approx([one.score for one in together])
 

@@ -151,7 +151,7 @@ class TestRoundTrip:
         judge = make(agreement=undefined, settings={"value": np.float64(0.5)})
         again = SavedJudge.load(judge.save(tmp_path / "judge"))
         assert again == judge
-        assert again.agreement["heldout"]["dataset"]["q"] == {"value": None, "low": None}
+        assert again.agreement.plain["heldout"]["dataset"]["q"] == {"value": None, "low": None}
         assert "NaN" not in (tmp_path / "judge" / "judge.json").read_text()
 
     def test_half_characters_in_demonstrations_survive(self, make, judge_of, tmp_path):

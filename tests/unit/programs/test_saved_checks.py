@@ -2,8 +2,10 @@
 
 import pytest
 
-from judgesmith.programs.artifacts.saved import check_agreement, check_questions
+from judgesmith.programs.artifacts.agreement import SavedAgreement
+from judgesmith.programs.artifacts.saved import check_questions
 from judgesmith.programs.judging.prompts import Slot, Turn
+from judgesmith.signatures.plain_data import record_faults
 
 
 @pytest.fixture(params=[{}, {"variant": "vanilla"}, {"criteria_calls": "separate"}])
@@ -77,21 +79,21 @@ def test_questions_that_the_protocol_does_not_ask_are_refused(judge):
     ],
 )
 def test_agreement_that_was_measured_or_not_passes(agreement):
-    assert check_agreement(agreement) is None
+    assert SavedAgreement.model_validate(agreement).plain == agreement
 
 
 @pytest.mark.parametrize(
     ("agreement", "said"),
     [
-        ({"heldout": 5}, "heldout: expected an object; got '5'"),
-        ({"heldout": {"dataset": [1]}}, "heldout.dataset: expected an object"),
-        ({"selection": {"dataset": {"q": "high"}}}, "selection.dataset.q: expected an object"),
+        ({"heldout": 5}, "heldout: expected fields by name"),
+        ({"heldout": {"dataset": [1]}}, "heldout.dataset: expected fields by name"),
+        ({"selection": {"dataset": {"q": "high"}}}, "selection.dataset.q: expected fields"),
         ({"selection": {"dataset": {"q": {}}}}, "selection.dataset.q: expected an estimate"),
-        ({"heldout": {"dataset": {"q": {"value": "0.9"}}}}, "heldout.dataset.q.value: expected a"),
-        ({"criteria": {"heldout": {"clear": 1}}}, "heldout.clear: expected an object"),
-        ({"criteria": "none"}, "criteria: expected an object"),
+        ({"heldout": {"dataset": {"q": {"value": "0.9"}}}}, "heldout.dataset.q.value"),
+        ({"criteria": {"heldout": {"clear": 1}}}, "heldout.clear: expected fields by name"),
+        ({"criteria": "none"}, "criteria: expected fields by name"),
     ],
 )
 def test_agreement_of_another_shape_is_refused(agreement, said):
-    with pytest.raises(ValueError, match=said):
-        check_agreement(agreement)
+    with pytest.raises(ValueError, match=said), record_faults():
+        SavedAgreement.model_validate(agreement)

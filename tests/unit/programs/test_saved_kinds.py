@@ -22,7 +22,7 @@ from judgesmith.programs.artifacts.card import judge_card
 from judgesmith.programs.artifacts.differences import difference
 from judgesmith.programs.artifacts.record import GoldenItem, content_hash
 from judgesmith.programs.families.ensemble.members import CalibratedJudgement, PanelJudgement
-from judgesmith.programs.lm import model, stack_of
+from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures import RatedItem, Scale
 from judgesmith.signatures.aggregation import Calibration, PanelWeights
 
@@ -183,7 +183,7 @@ def rehashed(saved, change):
         (lambda one: one["members"]["direct"]["protocol"].update(judge="?"), "no judge is called"),
         (lambda one: one["members"].update({"../up": one["members"]["direct"]}), "up"),
         (lambda one: one["members"].update(direct=7), "members"),
-        (lambda one: one.update(agreement={"heldout": 7}), "heldout: expected an object"),
+        (lambda one: one.update(agreement={"heldout": 7}), "heldout: expected fields by name"),
     ],
     ids=range(10),
 )
@@ -249,5 +249,5 @@ def test_members_ask_the_models_they_were_made_with():
     first, second = (model(ledger=None) for _ in range(2))
     bound = panel.with_models({"offline": first, "openai/m": second})
     judge_items(bound, [ITEM], lm=first)
-    assert [stack_of(one).usage.calls for one in (first, second)] == [2, 1]
+    assert [lm_client_of(one).usage.calls for one in (first, second)] == [2, 1]
     assert bound.fingerprint == panel.fingerprint

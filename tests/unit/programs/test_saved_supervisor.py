@@ -20,10 +20,10 @@ from judgesmith.programs.artifacts.card import judge_card
 from judgesmith.programs.artifacts.record import GoldenItem, SavedJudgeError
 from judgesmith.programs.artifacts.saved_ensembles import SavedSupervisor, saved_panels
 from judgesmith.programs.families.annotator import AnnotatorJudge
-from judgesmith.programs.families.ensemble.concluding import PanelVerdict
+from judgesmith.programs.families.ensemble.members import PanelVerdict
 from judgesmith.programs.judging.prompts import Slot
 from judgesmith.programs.judging.rows import score_row
-from judgesmith.programs.lm import model, stack_of
+from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures import RatedItem, Scale
 from judgesmith.signatures.aggregation import PanelRules, PanelWeights
 from judgesmith.signatures.scale import PERCENT
@@ -82,12 +82,12 @@ def test_the_supervisor_asks_its_own_model():
 
     own = lm_of(rule)
     saved = saved_panel(supervisor=SUPERVISOR.model_copy(update={"model": "openai/m"}))
-    bound = saved.with_models({"openai/m": own}).bound_to(model("offline", ledger=None))._asker
-    assert bound._supervisor._ways["merge"].stack is stack_of(own)
+    bound = saved.with_models({"openai/m": own}).bound_to(model("offline", ledger=None))
+    assert bound._supervisor._ways["merge"].client is lm_client_of(own)
     other = saved.with_parts({"supervisor": own})
     assert (other.fingerprint, other.models) == (saved.fingerprint, saved.models)
-    bound = other.bound_to(model("offline", ledger=None))._asker
-    assert bound._supervisor._ways["merge"].stack is stack_of(own)
+    bound = other.bound_to(model("offline", ledger=None))
+    assert bound._supervisor._ways["merge"].client is lm_client_of(own)
 
 
 def test_without_rules_and_supervisor_nothing_of_them_is_written():

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.programs.families.ensemble.supervision import Entry, entries_in
+from judgesmith.programs.families.ensemble.merging import Entry, entries_in
 
 TEN = Entry(numbers=(1, 3), location='"at ten"', severity="4", explanation="It was nine.")
 

@@ -1,8 +1,7 @@
 import pytest
 from panelling import REPORT, error, missing
 
-from judgesmith.programs.families.ensemble.merging import numbered
-from judgesmith.programs.families.ensemble.supervision import Entry, checked
+from judgesmith.programs.families.ensemble.merging import Entry, checked, numbered
 
 GIVEN = numbered(
     {

@@ -52,7 +52,7 @@ class TestBothWaysAreOne:
         assert [one.settings for one in ours] == [one.settings for one in of_dspy]
         assert [one.sample for one in ours] == [one.sample for one in of_dspy]
         lm, _ = scripted(script, **options)
-        identify = lm._engine_spec.stack.identity
+        identify = lm._engine_spec.client.identity
         identities = tuple(identify(request).hex() for request in ours)
         assert identities == tuple(identify(request).hex() for request in of_dspy)
         assert tuple(judgement.calls) == tuple(verdict.calls)

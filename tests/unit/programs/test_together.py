@@ -6,10 +6,10 @@ from statistics import fmean
 import dspy
 
 from judgesmith.programs import DirectJudge, judge_items
-from judgesmith.programs.judging.executors import Asker
-from judgesmith.programs.judging.program import Ask, Reply, together
-from judgesmith.programs.lm import ModelAnswer, Stack, model
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.judging.executors import Executor
+from judgesmith.programs.judging.program import ModelReply, PromptRequest, gather
+from judgesmith.programs.lm import LMClient, ModelAnswer, model
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures import Judgement, RatedItem
 
 ITEM = RatedItem(source="The bridge opened on Monday.", response="It opened on Monday.")
@@ -19,10 +19,10 @@ class TwoAtOnce(DirectJudge):
     """Asks the same question twice in one round, the second time warm."""
 
     def steps(self, *, source, response, context=None):
-        ask = Ask(
+        ask = PromptRequest(
             predictor="whole", inputs={"source": source, "context": context, "response": response}
         )
-        warm = Ask(predictor="whole", inputs=ask.inputs, sample=1, temperature=1.0)
+        warm = PromptRequest(predictor="whole", inputs=ask.inputs, sample=1, temperature=1.0)
         replies = yield (ask, warm)
         score = fmean(one.fields["score"] for one in replies)
         return Judgement(score=score, raw=score, calls=tuple(one.call for one in replies))
@@ -51,7 +51,7 @@ class Slow:
 
 
 def lm_over(engine, name="slow/m"):
-    return StackLM.over(Stack(engine), name, recipe={}, temperature=0.0)
+    return ClientLM.over(LMClient(engine), name, recipe={}, temperature=0.0)
 
 
 def test_both_questions_are_under_way_at_once():
@@ -78,25 +78,25 @@ def test_a_predictor_with_a_model_of_ours_is_asked_through_its_stack():
     judge.whole.lm = lm_over(other, "other/m")
     (judgement,) = judge_items(judge, [ITEM], lm=lm_over(engine))
     assert (judgement.score, len(engine.asked), len(other.asked)) == (90, 0, 1)
-    assert type(Asker.of(judge, lm_over(engine))).__name__ == "StackAsker"
+    assert type(Executor.of(judge, lm_over(engine))).__name__ == "ClientExecutor"
     judge.whole.config = {"temperature": 0.5}
-    assert type(Asker.of(judge, lm_over(engine))).__name__ == "DspyAsker"
+    assert type(Executor.of(judge, lm_over(engine))).__name__ == "DSPyExecutor"
 
 
 def test_courses_of_rounds_are_courses_themselves():
     def course(n):
         found = []
         for place in range(n):
-            reply = yield Ask(predictor=f"{n}.{place}", inputs={})
+            reply = yield PromptRequest(predictor=f"{n}.{place}", inputs={})
             found.append(reply.call)
         return found
 
-    steps = together([together([course(2), course(1)]), course(0), course(1)])
+    steps = gather([gather([course(2), course(1)]), course(0), course(1)])
     rounds, asked = [], next(steps)
     try:
         while True:
             rounds.append([one.predictor for one in asked])
-            asked = steps.send(tuple(Reply(call=one.predictor) for one in asked))
+            asked = steps.send(tuple(ModelReply(call=one.predictor) for one in asked))
     except StopIteration as end:
         found = end.value
     assert found == [[["2.0", "2.1"], ["1.0"]], [], ["1.0"]]

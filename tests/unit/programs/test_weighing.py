@@ -9,8 +9,8 @@ import pytest
 from judgesmith.programs import ActiveCritic, DirectJudge, judge_items
 from judgesmith.programs.judging.logprobs import as_stated
 from judgesmith.programs.judging.registry import family_of
-from judgesmith.programs.lm import ModelAnswer, Stack, TokenLogprob
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.lm import LMClient, ModelAnswer, TokenLogprob
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures import RatedItem, Rubric, Scale
 
 pytestmark = pytest.mark.no_cover
@@ -75,7 +75,7 @@ def by_question(request):
 def judged(script=by_question, judge=None, **choices):
     """Return a judgement by the fast way, which is the same by DSPy's, and the engine."""
     engine = Weighed(script)
-    lm = StackLM.over(Stack(engine), "weighed/m", recipe={}, temperature=0.0)
+    lm = ClientLM.over(LMClient(engine), "weighed/m", recipe={}, temperature=0.0)
     given = {"rubric": RUBRIC, "answers": "1..5", "weighting": "probabilities", **choices}
     judge = judge or ActiveCritic(**given)
     (found,) = judge_items(judge, [ITEM], lm=lm)

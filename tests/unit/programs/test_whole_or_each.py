@@ -3,7 +3,7 @@
 import pytest
 from scripted_steps import scripted
 
-from judgesmith.programs.judging.program import Reply
+from judgesmith.programs.judging.program import ModelReply
 from judgesmith.programs.judging.prompts import QuestionForm
 from judgesmith.programs.judging.scoring import (
     criteria_text,
@@ -16,7 +16,7 @@ from judgesmith.programs.judging.scoring import (
 )
 from judgesmith.signatures import Rubric
 from judgesmith.signatures.config import DirectConfig
-from judgesmith.signatures.judgement import CriterionScore
+from judgesmith.signatures.judgement import Cause, CriterionScore, Reason
 
 TWO = Rubric(task="Sum it up.", criteria={"wit": "Funny?", "brevity": "Short?"})
 WHOLE = DirectConfig(rubric=TWO)
@@ -32,7 +32,7 @@ def played(protocol, *replies):
 
 
 def score(points):
-    return Reply(fields={"score": points})
+    return ModelReply(fields={"score": points})
 
 
 class TestQuestions:
@@ -72,7 +72,7 @@ class TestSteps:
         }
 
     def test_a_criterion_without_a_score_leaves_the_whole_without_one_and_the_rest_is_kept(self):
-        none = Reply(problem="no answer")
+        none = ModelReply(cause=Cause(Reason.UNREADABLE, "no answer"))
         asked, found = played(EACH, none, score(90), none)
         assert asked == ["one_1", "one_2", "one_1"]
         assert found.score is None

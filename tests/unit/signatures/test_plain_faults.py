@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import BaseModel, Field, ValidationError
 
-from judgesmith.signatures.plain_faults import plain_faults
+from judgesmith.signatures.plain_data import plain_faults
 
 
 class Row(BaseModel):

@@ -125,7 +125,7 @@ def test_where_a_rubric_comes_from_is_kept_and_dates_stay_text():
         ("criteria: {a: 1, b: {best: x}}", "here.yaml: criteria.a.*\nhere.yaml: criteria.b"),
         ("criteria: {a: x, a: y}", "here.yaml: line 1: the key 'a' stands twice"),
         ("task: a\ntask: b", "here.yaml: line 2: the key 'task' stands twice"),
-        ("criteria: {yes: good}", "expected a text as key; got yes. Put it in quotes"),
+        ("criteria: {yes: good}", "expected a text as key; got yes; put it in quotes"),
         ("criteria: {a: {name: b, definition: x}}", "criterion a is given a second name, 'b'"),
         ("criteria: [{name: a, definition: x}, {name: A, definition: y}]", "got 'a' and 'A'"),
         ("task: 'a\n\n  [[ ## response ## ]]'", "marks the fields of a question"),

@@ -6,8 +6,13 @@ import re
 
 import pytest
 
-from judgesmith.signatures import reference as module
-from judgesmith.signatures.reference import PLACES, ReferenceConfig, weights_folder, weights_name
+from judgesmith.signatures import family_configs as module
+from judgesmith.signatures.family_configs import (
+    PLACES,
+    ReferenceConfig,
+    weights_folder,
+    weights_name,
+)
 
 
 @pytest.fixture(autouse=True)

@@ -5,14 +5,14 @@ import os
 import signal
 import time
 
-from judgesmith.programs.lm import Ledger
+from judgesmith.programs.lm import ResponseCache
 
 ASK_MANY = """
 import asyncio, json, sys
-from judgesmith.programs.lm import BudgetSpent, ModelRequest, Prefix, model, stack_of
+from judgesmith.programs.lm import BudgetSpent, ModelRequest, Prefix, model, lm_client_of
 
 ledger, url, n_items, in_flight, max_calls = sys.argv[1:6]
-stack = stack_of(
+stack = lm_client_of(
     model(
         "openai/m", ledger=ledger, api_base=url, run_id="run",
         max_calls=None if max_calls == "-" else int(max_calls),
@@ -62,10 +62,10 @@ def finished(process):
 
 ASK_AT_A_RATE = """
 import asyncio, sys, time
-from judgesmith.programs.lm import ModelRequest, Prefix, model, stack_of
+from judgesmith.programs.lm import ModelRequest, Prefix, model, lm_client_of
 
 ledger, url, rpm, n, name = sys.argv[1:]
-stack = stack_of(model("openai/m", ledger=ledger, api_base=url, run_id="run", rpm=float(rpm)))
+stack = lm_client_of(model("openai/m", ledger=ledger, api_base=url, run_id="run", rpm=float(rpm)))
 
 async def ask(item):
     await stack.complete(ModelRequest(model="openai/m", prefix=Prefix(), user=f"{name} {item}"))
@@ -106,7 +106,7 @@ def killed_twice_and_finished(in_process, path, server):
     assert counts["distinct"] == n_items
     assert 0 <= counts["repeated"] <= n_kills * in_flight
     assert last["calls"] + last["hits"] == n_items
-    ledger = Ledger(path)
+    ledger = ResponseCache(path)
     assert ledger.spent("run").calls >= counts["requests"]
     assert ledger.query("SELECT count(*) FROM intents")[0][0] == ledger.spent("run").calls
     assert ledger.query("SELECT count(*) FROM flights")[0][0] == 0

@@ -2,8 +2,8 @@
 
 from math import log
 
-from judgesmith.programs.lm import ModelAnswer, Stack, TokenLogprob
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.lm import LMClient, ModelAnswer, TokenLogprob
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.programs.offline.requests import read_prefix, read_user
 
 ANSWERS = ("A", "tie", "B")
@@ -44,7 +44,7 @@ class Comparer:
 
     def lm(self, **stack):
         """Return the model."""
-        return StackLM.over(Stack(self, **stack), "scripted/m", recipe={}, temperature=0.0)
+        return ClientLM.over(LMClient(self, **stack), "scripted/m", recipe={}, temperature=0.0)
 
 
 def by_worth(sure=0.9, place=0.0):

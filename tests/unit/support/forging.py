@@ -9,13 +9,13 @@ import gullible
 import hostile
 import numpy as np
 
-from judgesmith.optimizers.drawing import Pool, kept_runs
-from judgesmith.optimizers.rated_examples import rated_example, rows_of
+from judgesmith.optimizers.rows import rated_example, rows_of
+from judgesmith.optimizers.space.demonstrations import Pool, kept_runs
 from judgesmith.programs import ActiveCritic, judge_items
+from judgesmith.programs.families.steps.active_critic import critic_inputs
 from judgesmith.programs.families.task_inference import TaskInference
-from judgesmith.programs.judging.scoring import fixed_inputs
-from judgesmith.programs.lm import Stack, model, stack_of
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.lm import LMClient, lm_client_of, model
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.programs.offline.requests import read_prefix, read_user
 from judgesmith.signatures import RatedItem, Rubric
 from judgesmith.signatures.fences import unix_lines
@@ -81,7 +81,7 @@ def judge_shown(variant, shown, lm, *, with_run=True):
 def gullible_lm(**options):
     """Return a model that can be fooled, and the engine that remembers what it was asked."""
     engine = gullible.Gullible(**options)
-    return StackLM.over(Stack(engine), "gullible/m", recipe={}, temperature=0.0), engine
+    return ClientLM.over(LMClient(engine), "gullible/m", recipe={}, temperature=0.0), engine
 
 
 def told(variant, place, text, *, with_run=True):
@@ -151,7 +151,7 @@ def _misread(judge, item, request):
     fields = read_user(request.user, question.inputs)
     if {name: fields[name] for name in wanted} != wanted:
         yield "the offline model reads other texts than those given"
-    fixed = fixed_inputs(judge.protocol, "rate")
+    fixed = critic_inputs(judge.protocol, "rate")
     for name in ("task", "criteria"):
         if name in fields and fields[name] != fixed[name]:
             yield f"the field {name} is not the judge's own"
@@ -168,7 +168,7 @@ def _misread(judge, item, request):
 def misjudged_offline(variant, place, text, lm=None):
     """Return how the offline model misread a text, in sentences."""
     lm = lm or model("offline", ledger=None)
-    engine = stack_of(lm).engine
+    engine = lm_client_of(lm).engine
     requests, answer = [], type(engine).answer
     engine.answer = lambda request: (requests.append(request), answer(engine, request))[1]
     item, shown = items_of(place, text)

@@ -57,7 +57,7 @@ def politely(answer: str, asked: str, content: bytes) -> str:
 
 def completion(asked: dict[str, Any]) -> dict[str, Any]:
     """Return the reply to one request."""
-    from judgesmith.programs.lm.records import Message, ModelRequest, Prefix, Settings
+    from judgesmith.programs.lm.records import Message, ModelRequest, Prefix, SamplingSettings
     from judgesmith.programs.offline.engine import OfflineEngine
 
     *before, last = asked["messages"]
@@ -66,7 +66,7 @@ def completion(asked: dict[str, Any]) -> dict[str, Any]:
             model="offline",
             prefix=Prefix([Message(one["role"], one["content"]) for one in before]),
             user=last["content"],
-            settings=Settings(
+            settings=SamplingSettings(
                 temperature=asked.get("temperature"),
                 max_tokens=asked.get("max_tokens"),
                 logprobs=101 if asked.get("logprobs") else None,

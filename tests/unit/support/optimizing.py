@@ -7,11 +7,11 @@ import dspy
 import numpy as np
 import pytest
 
-from judgesmith.optimizers.objectives import as_objective
+from judgesmith.optimizers.objectives.grammar import as_objective
 from judgesmith.programs import ActiveCritic, judge_items
 from judgesmith.programs.families.ensemble.judges import scale_of
-from judgesmith.programs.lm import Budget, ModelAnswer, Stack, model
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, model
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures import Scale
 
 LIKERT = Scale(low=1, high=5)
@@ -72,8 +72,8 @@ class Engine:
 
 def lm_of(rule, *, ledger=None, **budget):
     """Return a model that follows a rule."""
-    stack = Stack(Engine(rule), ledger=ledger, budget=Budget(**budget))
-    return StackLM.over(stack, "scripted", recipe={})
+    stack = LMClient(Engine(rule), ledger=ledger, budget=Budget(**budget))
+    return ClientLM.over(stack, "scripted", recipe={})
 
 
 def number(text, most=100):

@@ -2,7 +2,7 @@
 
 from judgesmith.programs import DirectJudge
 from judgesmith.programs.families.ensemble.judges import CompositeJudge
-from judgesmith.programs.judging.executors import Asker
+from judgesmith.programs.judging.executors import Executor
 from judgesmith.signatures import ErrorSpan, Judgement, Scale
 
 FIVE = Scale(low=1, high=5)
@@ -67,7 +67,7 @@ class Planted(CompositeJudge):
         return self.forward(**texts)
 
 
-class _Saying(Asker):
+class _Saying(Executor):
     def __init__(self, planted):
         self.planted = planted
 

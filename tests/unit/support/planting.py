@@ -16,7 +16,7 @@ from pathlib import Path
 
 from judgesmith.cli import main
 from judgesmith.experiments.samples import sample_path
-from judgesmith.programs.lm import Retry, model, stack_of
+from judgesmith.programs.lm import Retry, lm_client_of, model
 
 ENVIRONMENT = {
     "OPENAI_API_KEY": "sk-proj-PLANTEDopenai0123456789abcdefXYZ",
@@ -151,7 +151,7 @@ class Planted:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
             try:
                 lm = model(name, ledger=None, api_base=address, retry=Retry(attempts=1), timeout=30)
-                stack = stack_of(lm)
+                stack = lm_client_of(lm)
                 for part in (lm, stack, stack.engine, lm.dump_state(), stack.route, stack.endpoint):
                     places[f"repr {len(places)}"] = repr(part)
                 places["answer"] = repr(lm("2 + 2?"))

@@ -19,15 +19,8 @@ from typing import Any
 import numpy as np
 
 from judgesmith.experiments import DataSet, read_items, read_scores, targets_of
-from judgesmith.metrics import (
-    adjacent_accuracy,
-    agreement,
-    intraclass_correlation,
-    kendall,
-    pearson,
-    spearman,
-    weighted_kappa,
-)
+from judgesmith.metrics import agreement, icc, kendall, pearson, spearman, weighted_kappa
+from judgesmith.metrics.pairs import adjacent_accuracy
 
 ALL_THREE = (pearson, spearman, kendall)
 UNIEVAL = {
@@ -117,7 +110,7 @@ class Data:
         people = targets_of(rated, target).values
         given = ~np.isnan(people)
         sources = np.asarray([item.source_id for item in rated])
-        return agreement(predicted[given], people[given], sources=sources[given], **choice).value
+        return agreement(people[given], predicted[given], sources=sources[given], **choice).value
 
     @cached_property
     def standardised_simplicity(self) -> np.ndarray:
@@ -177,7 +170,7 @@ def annotator_kappa(data: Data) -> list[float]:
     """Return Cohen's kappa of annotators 1 and 2, 1 and 3, 2 and 3."""
     given = preferences(data)
     return [
-        weighted_kappa(given[:, a], given[:, b], levels=(0, 0.5, 1), weights="nominal")
+        weighted_kappa(given[:, b], given[:, a], levels=(0, 0.5, 1), weights="nominal")
         for a, b in ((0, 1), (0, 2), (1, 2))
     ]
 
@@ -190,7 +183,7 @@ def majorities(data: Data) -> list[float]:
 
 def simplicity_reliability(data: Data) -> list[float]:
     """Return the one-way ICC of one rating and of the mean."""
-    found = intraclass_correlation(data.standardised_simplicity)
+    found = icc(data.standardised_simplicity)
     return [found.single, found.mean]
 
 
@@ -204,7 +197,7 @@ def simplicity_metric(data: Data, *, metric: str) -> list[float]:
     """Return the absolute correlation of a metric with mean standardised simplicity."""
     judge = f"metric:{metric} (ASSET references)"
     scores = data.judged("wiki_da_metrics", "wiki_da", judge, "any")
-    return [abs(pearson(scores, data.standardised_simplicity.mean(axis=1)))]
+    return [abs(pearson(data.standardised_simplicity.mean(axis=1), scores))]
 
 
 def translation_errors(data: Data, *, name: str) -> list[float]:
@@ -226,7 +219,7 @@ def faithfulness(data: Data, *, metric: str) -> list[float]:
     intact = [int(row["system_id"] != row["pair"]) for row in rows]
     # Some scores of BLEU are smaller than what counts as dust; their ranks are not.
     ranks = np.unique([row["scores"][0] for row in rows], return_inverse=True)[1]
-    found = adjacent_accuracy(ranks, intact, sources=pairs)
+    found = adjacent_accuracy(intact, ranks, sources=pairs)
     return [100 * found.value]
 
 

@@ -3,22 +3,22 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from judgesmith.programs.judging.program import AnySteps, Ask, Reply
+from judgesmith.programs.judging.program import AnySteps, ModelReply, PromptRequest
 from judgesmith.programs.judging.replies import answered
 
 
 def scripted(
-    steps: AnySteps[Any], replies: Iterable[Reply | Callable[[Ask], Reply]]
-) -> tuple[Any, list[Ask]]:
+    steps: AnySteps[Any], replies: Iterable[ModelReply | Callable[[PromptRequest], ModelReply]]
+) -> tuple[Any, list[PromptRequest]]:
     """Return what steps come to, and what they asked; every reply must be wanted."""
-    asked: list[Ask] = []
+    asked: list[PromptRequest] = []
     left = iter(replies)
 
-    def reply(ask: Ask) -> Reply:
+    def reply(ask: PromptRequest) -> ModelReply:
         asked.append(ask)
         one = next(left, None)
         assert one is not None, f"one question too many: {ask.predictor}"
-        return one if isinstance(one, Reply) else one(ask)
+        return one if isinstance(one, ModelReply) else one(ask)
 
     found = answered(steps, reply)
     assert next(left, None) is None, "a reply too many"

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from judgesmith.optimizers import JudgedTable
-from judgesmith.optimizers.racing_search import OutOfBudget
-from judgesmith.optimizers.source_counts import numbered_sources
+from judgesmith.optimizers import PredictionTable
+from judgesmith.optimizers.objectives.base import numbered_sources
+from judgesmith.optimizers.search.racing import OutOfBudget
 from judgesmith.signatures import Scale
 from judgesmith.signatures.scale import PERCENT
 
@@ -20,7 +20,7 @@ def judged(predicted, human, sources=None, systems=None, **more):
     """
     n = len(human)
     more = {"judge_scale": PERCENT, **more}
-    return JudgedTable(
+    return PredictionTable(
         predicted=np.asarray(predicted, dtype=float),
         human=np.asarray(human, dtype=float),
         sources=np.arange(n) if sources is None else np.asarray(sources),

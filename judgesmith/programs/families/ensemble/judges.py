@@ -11,29 +11,26 @@ from typing import Any, Self, TypeVar
 import dspy
 
 from judgesmith.errors import InputError
-from judgesmith.programs.families.ensemble.concluding import (
-    AnnotatorsAsker,
-    Concluding,
-    PanelVerdict,
-)
 from judgesmith.programs.families.ensemble.members import (
+    AnnotatorsExecutor,
     CalibratedJudgement,
+    Concluding,
     Gathered,
-    MembersAsker,
+    MembersExecutor,
     PanelJudgement,
+    PanelVerdict,
     at_once,
     calibrated,
     in_turn,
     panel_judgement,
     refuse_ranks,
 )
-from judgesmith.programs.families.ensemble.merging import Annotation, n_aspects
-from judgesmith.programs.families.ensemble.supervision import merging_steps
+from judgesmith.programs.families.ensemble.merging import Annotation, merging_steps, n_aspects
 from judgesmith.programs.judging.dspy_executor import AskingModule, our_errors
-from judgesmith.programs.judging.executors import Asker, calls_per_item, current_lm
+from judgesmith.programs.judging.executors import Executor, calls_per_item, current_lm
 from judgesmith.programs.judging.judge import Judge
-from judgesmith.programs.judging.program import AnySteps, Steps
-from judgesmith.programs.judging.runner import finished
+from judgesmith.programs.judging.program import AnySteps
+from judgesmith.programs.lm.waiting import driven
 from judgesmith.signatures.aggregation import Calibration, Middle, PanelRules, PanelWeights
 from judgesmith.signatures.config import ActiveCriticConfig
 from judgesmith.signatures.items import RatedItem
@@ -69,29 +66,6 @@ class Supervisor(AskingModule):
     def __init__(self) -> None:
         super().__init__(ActiveCriticConfig())
         self.merge = dspy.Predict(MergeAnnotations)
-
-    @property
-    def protocol(self) -> ActiveCriticConfig:
-        """What the calls are sampled with."""
-        return ActiveCriticConfig()
-
-    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
-        """Return nothing: all that is told depends on the response."""
-        return {}
-
-    def own_models(self) -> dict[str, dspy.LM]:
-        """Return the model of the predictor if it has one, by its name."""
-        return {name: one.lm for name, one in self.named_predictors() if one.lm is not None}
-
-    def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
-        """Refuse: a supervisor judges nothing by itself.
-
-        Raises
-        ------
-        TypeError
-            Always.
-        """
-        raise TypeError("a supervisor merges what others found; hold it in a PanelJudge.")
 
     def forward(self, *, response: str, annotations: Sequence[Annotation]) -> dspy.Prediction:
         """Merge the annotations of one response.
@@ -193,15 +167,15 @@ class CompositeJudge(dspy.Module):
         """Return every module that asks questions itself."""
         return list(leaves_of(self))
 
-    def bound_to(self, lm: dspy.LM) -> Asker:
-        """Return an asker of all members, each bound to its own model or else to ``lm``."""
+    def bound_to(self, lm: dspy.LM) -> Executor:
+        """Return an executor of all members, each bound to its own model or else to ``lm``."""
         lm = lm or current_lm()
-        return self.asker(lambda one: Asker.of(one, lm))
+        return self.executor(lambda one: Executor.of(one, lm))
 
-    def asker(self, of: Callable[[Any], Asker], gathered: Gathered = at_once) -> Asker:
+    def executor(self, of: Callable[[Any], Executor], gathered: Gathered = at_once) -> Executor:
         """Return what asks all members: every way to ask this judge comes through here."""
-        askers = {name: of(self.members[name]) for name in self.asked}
-        return MembersAsker(askers, self.combined, gathered)
+        executors = {name: of(self.members[name]) for name in self.asked}
+        return MembersExecutor(executors, self.combined, gathered)
 
     def forward(
         self,
@@ -215,8 +189,8 @@ class CompositeJudge(dspy.Module):
         item = RatedItem(
             source=source, response=response, context=context, references=tuple(references)
         )
-        asker = self.asker(lambda one: _Called(one, blocking=True), in_turn)
-        return self._prediction(finished(asker.judge(item)))
+        executor = self.executor(lambda one: _Called(one, blocking=True), in_turn)
+        return self._prediction(driven(executor.judge(item)))
 
     async def aforward(
         self,
@@ -230,8 +204,8 @@ class CompositeJudge(dspy.Module):
         item = RatedItem(
             source=source, response=response, context=context, references=tuple(references)
         )
-        asker = self.asker(lambda one: _Called(one, blocking=False))
-        return self._prediction(await asker.judge(item))
+        executor = self.executor(lambda one: _Called(one, blocking=False))
+        return self._prediction(await executor.judge(item))
 
     def dump_state(self, json_mode: bool = True) -> dict[str, Any]:
         """Return the members' states, and what was learned beside them."""
@@ -260,7 +234,7 @@ AnyJudge = Judge | CompositeJudge
 """A judge, or one that holds judges."""
 
 
-class _Called(Asker):
+class _Called(Executor):
     """Calls a judge or a supervisor as a DSPy module, where its caller's context is seen."""
 
     def __init__(self, module: Any, *, blocking: bool) -> None:
@@ -464,7 +438,9 @@ class PanelJudge(Panel):
             scales = {name: scale_of(one) for name, one in self.members.items()}
             self._weights = PanelWeights.equal(scales, score)
         elif score not in ("mean", weights.middle):
-            raise InputError(f"the weights are of the {weights.middle}; drop score={score!r}.")
+            raise InputError(
+                f"the weights are of the {weights.middle}.", hint=f"drop score={score!r}."
+            )
         self.supervisor = supervisor
         self.rules = rules or PanelRules()
 
@@ -499,11 +475,11 @@ class PanelJudge(Panel):
         own = [] if self.supervisor is None else [self.supervisor]
         return [*super()._asking_modules(), *own]
 
-    def asker(self, of: Callable[[Any], Asker], gathered: Gathered = at_once) -> Asker:
-        """Return what asks all members and the supervisor; see ``Panel.asker``."""
-        askers = {name: of(self.members[name]) for name in self.asked}
+    def executor(self, of: Callable[[Any], Executor], gathered: Gathered = at_once) -> Executor:
+        """Return what asks all members and the supervisor; see ``Panel.executor``."""
+        executors = {name: of(self.members[name]) for name in self.asked}
         own = None if self.supervisor is None else of(self.supervisor)
-        return AnnotatorsAsker(askers, self._concluding(), own, gathered)
+        return AnnotatorsExecutor(executors, self._concluding(), own, gathered)
 
     def combined(self, judgements: Mapping[str, Judgement]) -> PanelVerdict:
         """Return what the members' scores make, before errors are merged."""

@@ -2,7 +2,12 @@
 
 from judgesmith.programs.families.forms.annotators import ANNOTATORS, DISTILLED
 from judgesmith.programs.families.forms.published import ABSOLUTE, RELATIVE, SINGLE, THEMIS
-from judgesmith.programs.judging.prompts import ModelForm, form_named, known_forms, register_form
+from judgesmith.programs.judging.prompts import (
+    PromptFormat,
+    known_prompt_formats,
+    prompt_format_named,
+    register_prompt_format,
+)
 
 __all__ = [
     "ABSOLUTE",
@@ -11,8 +16,8 @@ __all__ = [
     "RELATIVE",
     "SINGLE",
     "THEMIS",
-    "ModelForm",
-    "form_named",
-    "known_forms",
-    "register_form",
+    "PromptFormat",
+    "known_prompt_formats",
+    "prompt_format_named",
+    "register_prompt_format",
 ]

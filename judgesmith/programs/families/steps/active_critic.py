@@ -6,26 +6,76 @@ Free of DSPy, so that a loaded judge takes the same steps as the program it came
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
 from judgesmith.errors import InputError
-from judgesmith.programs.judging.json_answers import UnreadRecord
+from judgesmith.programs.judging.answers import Kind, UnreadRecord
 from judgesmith.programs.judging.logprobs import criterion_term
 from judgesmith.programs.judging.program import AnySteps, Steps
+from judgesmith.programs.judging.prompts import TEXTS, QuestionForm
 from judgesmith.programs.judging.scoring import (
+    Answer,
     Asking,
     Once,
-    assessing_names,
-    assessments_text,
+    criteria_text,
     said,
     sampled_steps,
     score_on,
 )
 from judgesmith.signatures.config import ActiveCriticConfig
-from judgesmith.signatures.judgement import CriterionScore, Judgement
+from judgesmith.signatures.judgement import Cause, CriterionScore, Judgement
 from judgesmith.signatures.rubric import folded
-from judgesmith.signatures.scale import Scale, percent_of
+from judgesmith.signatures.scale import PERCENT, Scale, level_of, percent_of
+
+
+def question_names(protocol: ActiveCriticConfig) -> tuple[str, ...]:
+    """Return the names of the judge's questions, in the order in which they are asked."""
+    if protocol.variant != "fine":
+        return ("grade",) if protocol.variant == "vanilla" else ("rate",)
+    last = ("overall",) if protocol.overall == "asked" else ()
+    return (*assessing_names(protocol), *last)
+
+
+def assessing_names(protocol: ActiveCriticConfig) -> tuple[str, ...]:
+    """Return the names of the questions that score criteria: one in all, or one for each."""
+    if protocol.variant != "fine":
+        return ()
+    if protocol.criteria_calls == "joint":
+        return ("assess",)
+    return tuple(f"assess_{place}" for place in range(1, len(protocol.rubric.criteria) + 1))
+
+
+def critic_forms(protocol: ActiveCriticConfig) -> dict[str, QuestionForm]:
+    """Return what each question of the judge must show and how it is read, in order."""
+    return {name: _FORMS.get(name, QuestionForm()) for name in question_names(protocol)}
+
+
+_ASSESSED: tuple[Kind, ...] = (
+    "assessments",
+    "assessments, score first",
+    "assessments, score only",
+)
+_FORMS = {
+    "assess": QuestionForm(outputs=tuple({"assessments": kind} for kind in _ASSESSED)),
+    "overall": QuestionForm(texts=(*TEXTS, "assessments")),
+}
+
+
+def critic_inputs(protocol: ActiveCriticConfig, question: str) -> dict[str, str]:
+    """Return the inputs of a question that are the same for every item, by field."""
+    if question == "grade":
+        return {}
+    rubric = protocol.rubric
+    fixed = {"task": rubric.task} if rubric.task else {}
+    if question in ("rate", "assess"):
+        fixed["criteria"] = criteria_text(rubric, protocol.answers)
+    elif question.startswith("assess_"):
+        fixed["criterion"] = criteria_text(rubric, protocol.answers).split("\n")[
+            int(question[7:]) - 1
+        ]
+    return fixed
 
 
 def critic_steps(
@@ -41,28 +91,29 @@ def critic_steps(
 
 def _vanilla(protocol: ActiveCriticConfig, asking: Asking) -> Once:
     answer = yield from asking.of("grade", score_on(protocol.answers))
-    if isinstance(answer, str):
+    if isinstance(answer, Cause):
         return Judgement.unscored(answer)
     return Judgement(score=answer.score, raw=answer.score)
 
 
 def _coarse(protocol: ActiveCriticConfig, asking: Asking) -> Once:
     answer = yield from asking.of("rate", score_on(protocol.answers))
-    if isinstance(answer, str):
+    if isinstance(answer, Cause):
         return Judgement.unscored(answer)
     return Judgement(score=answer.score, raw=answer.score, explanation=answer.explanation)
 
 
 def _fine(protocol: ActiveCriticConfig, asking: Asking) -> Once:
     assess = _together if protocol.criteria_calls == "joint" else _one_by_one
-    criteria, problem = yield from assess(protocol, asking)
-    if all(one.score is None for one in criteria.values()):
-        return Judgement.unscored(f"the criteria have no scores: {problem}")
+    criteria, cause = yield from assess(protocol, asking)
+    if cause is not None and all(one.score is None for one in criteria.values()):
+        why = f"the criteria have no scores: {cause}"
+        return Judgement.unscored(why, reason=cause.reason)
     if protocol.overall == "mean":
-        return _mean(criteria, problem)
+        return _mean(criteria, cause)
     shown = assessments_text(criteria, protocol.answers)
     answer = yield from asking.of("overall", score_on(protocol.answers), assessments=shown)
-    if isinstance(answer, str):
+    if isinstance(answer, Cause):
         return Judgement.unscored(answer, criteria=criteria)
     return Judgement(
         score=answer.score, raw=answer.score, explanation=answer.explanation, criteria=criteria
@@ -71,8 +122,8 @@ def _fine(protocol: ActiveCriticConfig, asking: Asking) -> Once:
 
 _VARIANTS = {"vanilla": _vanilla, "coarse": _coarse, "fine": _fine}
 
-_Assessed = tuple[dict[str, CriterionScore], str]
-"""Scores by criterion, and why some are missing; empty where none is."""
+_Assessed = tuple[dict[str, CriterionScore], Cause | None]
+"""Scores by criterion, and why some are missing; None where none is."""
 
 
 def _together(protocol: ActiveCriticConfig, asking: Asking) -> AnySteps[_Assessed]:
@@ -89,36 +140,40 @@ def _together(protocol: ActiveCriticConfig, asking: Asking) -> AnySteps[_Assesse
         if faults:
             raise InputError("; ".join(faults.values()))
 
-    problem = (yield from asking.of("assess", read, records=names)) or ""
-    return {name: found.get(name) or _without_score(problem) for name in names}, problem
+    cause = yield from asking.of("assess", read, records=names)
+    if cause is None:
+        return found, None
+    return {name: found.get(name) or CriterionScore.unscored(cause) for name in names}, cause
 
 
 def _one_by_one(protocol: ActiveCriticConfig, asking: Asking) -> AnySteps[_Assessed]:
     """Score every criterion in a call of its own, all at once."""
     criteria: dict[str, CriterionScore] = {}
-    problems = []
+    causes = []
     names = protocol.rubric.names
 
-    def scoring(name: str, question: str) -> Callable[[Asking], AnySteps[CriterionScore | str]]:
+    def scoring(name: str, question: str) -> Callable[[Asking], AnySteps[Answer]]:
         about = criterion_term(name)
         return lambda part: part.of(question, score_on(protocol.answers), about=about)
 
     questions = zip(names, assessing_names(protocol), strict=True)
     answers = yield from asking.each([scoring(*one) for one in questions])
     for name, answer in zip(names, answers, strict=True):
-        if isinstance(answer, str):
-            problems.append(f"{name}: {answer}")
-            answer = _without_score(answer)
+        if isinstance(answer, Cause):
+            causes.append(replace(answer, text=f"{name}: {answer}"))
+            answer = CriterionScore.unscored(answer)
         criteria[name] = answer
-    return criteria, "; ".join(problems)
+    if not causes:
+        return criteria, None
+    return criteria, replace(causes[0], text="; ".join(map(str, causes)))
 
 
-def _mean(criteria: Mapping[str, CriterionScore], problem: str) -> Judgement:
+def _mean(criteria: Mapping[str, CriterionScore], cause: Cause | None) -> Judgement:
     """Return the judgement without an overall question; it needs every criterion's score."""
+    if cause is not None:
+        why = f"the score is the mean of the criteria, of which some have none: {cause}"
+        return Judgement.unscored(why, reason=cause.reason, criteria=criteria)
     scores = [one.score for one in criteria.values() if one.score is not None]
-    if len(scores) < len(criteria):
-        reason = f"the score is the mean of the criteria, of which some have none: {problem}"
-        return Judgement.unscored(reason, criteria=criteria)
     words = [f"{name}: {one.explanation}" for name, one in criteria.items() if one.explanation]
     score = fmean(scores)
     return Judgement(score=score, raw=score, explanation="\n".join(words), criteria=criteria)
@@ -154,5 +209,16 @@ def _by_criterion(
     return {name: found[name] for name in names if name in found}, faults
 
 
-def _without_score(problem: str) -> CriterionScore:
-    return CriterionScore(score=None, explanation=f"no score: {problem}")
+def assessments_text(criteria: Mapping[str, CriterionScore], answers: Scale = PERCENT) -> str:
+    """Return scores and explanations as the overall question shows them, one line each."""
+    lines = []
+    for name, one in criteria.items():
+        points = "no score" if one.score is None else _written(one.score, answers)
+        words = "" if one.score is None else " ".join(one.explanation.split())
+        lines.append(f"- {name}: {points}. {words}".rstrip())
+    return "\n".join(lines)
+
+
+def _written(percent: float, answers: Scale) -> str:
+    level = level_of(percent, answers)
+    return level if isinstance(level, str) else f"{level:g}"

@@ -6,10 +6,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from judgesmith.programs.families.forms import ModelForm, form_named
-from judgesmith.programs.families.forms.annotators import form_for
-from judgesmith.programs.families.steps.annotator_answers import StatedError, errors_of, quoted_in
-from judgesmith.programs.families.steps.judge_models import ANY_TASK, form_questions
+from judgesmith.programs.families.forms import PromptFormat, prompt_format_named
+from judgesmith.programs.families.forms.annotators import (
+    StatedError,
+    errors_of,
+    form_for,
+    quoted_in,
+)
+from judgesmith.programs.families.steps.one_score import ANY_TASK, form_questions
 from judgesmith.programs.judging.program import AnySteps, Steps
 from judgesmith.programs.judging.prompts import TEXTS, QuestionForm
 from judgesmith.programs.judging.scoring import (
@@ -44,10 +48,10 @@ def criterion_of(protocol: JudgeConfig, question: str) -> Criterion | None:
     return None if place is None else protocol.rubric.criteria[place]
 
 
-def annotator_form(protocol: AnnotatorConfig, question: str) -> ModelForm:
+def annotator_form(protocol: AnnotatorConfig, question: str) -> PromptFormat:
     """Return the form that a question is asked in: which texts it shows, and on what it answers."""
     shown = protocol.shown_for(criterion_of(protocol, question))
-    return form_named(form_for(shown, protocol.answers))
+    return prompt_format_named(form_for(shown, protocol.answers))
 
 
 def annotator_questions(protocol: AnnotatorConfig) -> dict[str, QuestionForm]:

@@ -20,7 +20,7 @@ from judgesmith.programs.judging.scoring import (
     score_on,
 )
 from judgesmith.signatures.family_configs import ChecklistConfig
-from judgesmith.signatures.judgement import CriterionScore
+from judgesmith.signatures.judgement import Cause, CriterionScore
 from judgesmith.signatures.rubric import Criterion
 
 _FORM = QuestionForm(outputs=({"score": "points"},))
@@ -68,20 +68,20 @@ def _checked(protocol: ChecklistConfig, asking: Asking) -> Once:
         points: list[float] = []
         said: list[str] = []
         chances: list[AnswerProbabilities] = []
-        problem = ""
+        missing: Cause | None = None
         for predictor, question in questions.items():
             answer = checked[predictor]
             found = asking.probabilities.pop(predictor, None)
-            if isinstance(answer, str):
-                problem = problem or answer
+            if isinstance(answer, Cause):
+                missing = missing or answer
                 continue
             assert answer.score is not None
             points.append(answer.score)
             said.append(f"{question} {'Yes' if answer.score else 'No'}.")
             if found is not None:
                 chances.append(found)
-        if problem:
-            answers[criterion.name] = problem
+        if missing:
+            answers[criterion.name] = missing
             continue
         if asking.levels:
             asking.probabilities[criterion_term(criterion.name)] = mean_chances(

@@ -1,28 +1,29 @@
-"""The steps of a judge by exemplars: compare with what is known to be good and bad."""
+"""The steps of a judge by exemplars: write what is good and bad, then compare."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import fsum, isfinite, sqrt
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, FiniteFloat
 
 from judgesmith.errors import InputError
-from judgesmith.programs.families.steps.exemplar_texts import (
-    Compared,
-    Comparisons,
-    Exemplar,
-    comparison_sum,
-    comparisons,
-    largest_sum,
-    normalised,
-    written_exemplars,
+from judgesmith.programs.judging.answers import Kind
+from judgesmith.programs.judging.executors import Executor, JudgeLike
+from judgesmith.programs.judging.logprobs import OVERALL, AnswerProbabilities, criterion_term
+from judgesmith.programs.judging.program import (
+    AnySteps,
+    Calls,
+    ProbabilitiesOf,
+    PromptRequest,
+    Steps,
+    asked,
+    gather,
 )
-from judgesmith.programs.judging.executors import Askable, Asker
-from judgesmith.programs.judging.logprobs import OVERALL, criterion_term
-from judgesmith.programs.judging.program import AnySteps, Calls, Steps, together
-from judgesmith.programs.judging.prompts import Kind, QuestionForm
+from judgesmith.programs.judging.prompts import QuestionForm
 from judgesmith.programs.judging.registry import ATTEMPTS_TO_READ, Effort
 from judgesmith.programs.judging.scoring import (
     Asking,
@@ -34,8 +35,338 @@ from judgesmith.programs.judging.scoring import (
 )
 from judgesmith.signatures.family_configs import ExemplarConfig
 from judgesmith.signatures.items import RatedItem
-from judgesmith.signatures.judgement import CriterionScore, Judgement, Weighting
+from judgesmith.signatures.judgement import Cause, CriterionScore, Judgement, Reason, Weighting
 from judgesmith.signatures.scale import PERCENT, Scale
+
+Normalisation = Literal["affine", "level"]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """How a response compares with one exemplar."""
+
+    better: float
+    worse: float
+
+    def __post_init__(self) -> None:
+        parts = (self.better, self.worse, 1 - self.better - self.worse)
+        if not all(isfinite(one) and -1e-9 <= one <= 1 + 1e-9 for one in parts):
+            raise InputError(
+                "better and worse are probabilities, at most 1 together; got "
+                f"{self.better:g} and {self.worse:g}."
+            )
+
+    def averaged(self, other: Compared) -> Compared:
+        """Return the mean of two, such as of both orders."""
+        return Compared((self.better + other.better) / 2, (self.worse + other.worse) / 2)
+
+
+def largest_sum(n: int) -> int:
+    """Return S, the sum of a response that is certainly better than all ``n`` exemplars."""
+    return n * (n + 1) // 2
+
+
+def comparison_sum(compared: Sequence[Compared], *, mirrored: bool = False) -> float:
+    """Return s, the sum over all exemplars of what a response gains and loses."""
+    n = len(compared)
+    if n < 2:
+        raise InputError(f"expected comparisons with two exemplars or more; got {n}.")
+    return fsum(
+        level * one.better - (n + 1 - level if mirrored else level) * one.worse
+        for level, one in enumerate(compared, start=1)
+    )
+
+
+def level_of_sum(s: float, n: int, *, mirrored: bool = False) -> float:
+    """Return the level that a sum stands for, from 1 to ``n``."""
+    above = _above_least(s, n)
+    level = above / n if mirrored else sqrt(above)
+    return min(max(level, 1.0), float(n))
+
+
+def normalised(
+    s: float,
+    n: int,
+    how: Normalisation,
+    *,
+    mirrored: bool = False,
+    low: float = 0.0,
+    high: float = 100.0,
+) -> float:
+    """Return a sum on the scale from ``low`` to ``high``; larger sums never get less."""
+    if how == "affine":
+        share = _above_least(s, n) / (2 * largest_sum(n))
+    else:
+        share = (level_of_sum(s, n, mirrored=mirrored) - 1) / (n - 1)
+    return low + (high - low) * share
+
+
+def _above_least(s: float, n: int) -> float:
+    """Return how far a sum lies above the least possible one, 0 to 2 S."""
+    if n < 2:
+        raise InputError(f"expected comparisons with two exemplars or more; got {n}.")
+    most = largest_sum(n)
+    if not abs(s) <= most + 1e-6:
+        raise InputError(f"the sum over {n} exemplars lies between {-most} and {most}; got {s:g}.")
+    return min(max(s + most, 0.0), 2.0 * most)
+
+
+_EMPTY = "empty"  # what is wrong with an exemplar without a word
+SAMPLED_AT = 1.0
+"""Temperature of answers whose frequencies stand for probabilities."""
+
+_AGAIN = 1  # number of the second attempt at a comparison
+_NOT_ASKED = "the judge draws samples instead"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparisons:
+    """How a response compares with each of several texts, and how that is known."""
+
+    compared: tuple[Compared, ...]
+    stated: tuple[Compared, ...]
+    mode: Literal["probabilities", "samples"]
+    n: int = 0
+    mass: float = 0.0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    said: str
+    given: AnswerProbabilities
+
+
+def comparisons(
+    protocol: ExemplarConfig,
+    criterion: str,
+    response: str,
+    others: Sequence[str],
+    *,
+    source: str,
+    context: str | None,
+    calls: Calls,
+) -> AnySteps[Comparisons | Cause]:
+    """Return how a response compares with other texts, or why one comparison is missing."""
+    texts = {"source": source, "context": context, "criterion": criterion}
+    turns = (False, True) if protocol.order == "both" else (False,)
+    pairs = [
+        (turned, {**texts, **_in_order(protocol, response, other, turned)})
+        for other in others
+        for turned in turns
+    ]
+    n_turns, reason, mass = len(turns), _NOT_ASKED, 0.0
+    stated: list[str] = []
+    if protocol.verdicts == "probabilities":
+        wanted = ProbabilitiesOf(field="verdict", answers=protocol.words.labels)
+        found = yield from gather(
+            [
+                _verdict(
+                    PromptRequest(predictor="compare", inputs=one, probabilities=wanted),
+                    _AGAIN,
+                    calls,
+                )
+                for _, one in pairs
+            ]
+        )
+        verdicts = [one for one in found if isinstance(one, _Verdict)]
+        if len(verdicts) < len(found):
+            return _missing(found, n_turns)
+        stated = [one.said for one in verdicts]
+        mass = min(one.given.mass for one in verdicts)
+        reason = next((v.given.reason for v in verdicts if v.given.mode == "none"), "")
+        if not reason:
+            sides = [
+                _compared(protocol, one.given.values, turned)
+                for one, (turned, _) in zip(verdicts, pairs, strict=True)
+            ]
+            return Comparisons(
+                compared=_over_turns(sides, n_turns),
+                stated=_stated(protocol, stated, pairs, n_turns),
+                mode="probabilities",
+                mass=mass,
+            )
+    n = protocol.n_sampled
+    drawn = yield from gather([_drawn(one, n, calls) for _, one in pairs])
+    counts = [one for one in drawn if isinstance(one, list)]
+    if len(counts) < len(drawn):
+        return _missing(drawn, n_turns)
+    shares = [{word: c / len(one) for word, c in Counter(one).items()} for one in counts]
+    sides = [
+        _compared(protocol, one, turned) for one, (turned, _) in zip(shares, pairs, strict=True)
+    ]
+    stated = stated or [one[0] for one in counts]
+    return Comparisons(
+        compared=_over_turns(sides, n_turns),
+        stated=_stated(protocol, stated, pairs, n_turns),
+        mode="samples",
+        n=min(map(len, counts)),
+        mass=mass,
+        reason=reason,
+    )
+
+
+def _in_order(protocol: ExemplarConfig, response: str, other: str, turned: bool) -> dict[str, str]:
+    """Return the two texts in their order."""
+    response_first = (protocol.form == "yes-no") != turned
+    first, second = (response, other) if response_first else (other, response)
+    return {"first": first, "second": second}
+
+
+def _verdict(ask: PromptRequest, again: int, calls: Calls) -> AnySteps[_Verdict | Cause]:
+    """Return what is answered to one comparison, or why nothing is."""
+
+    def read(fields: Mapping[str, Any]) -> _Verdict:
+        given = {} if calls.latest is None else calls.latest.probabilities
+        none = AnswerProbabilities.none(_NOT_ASKED)
+        return _Verdict(str(fields["verdict"]), given.get("verdict", none))
+
+    return asked(ask, read, again=again, calls=calls)
+
+
+def _drawn(inputs: Mapping[str, str | None], n: int, calls: Calls) -> AnySteps[list[str] | Cause]:
+    """Return the verdicts among ``n`` samples of one comparison, or why there is none."""
+    courses = []
+    for sample in range(1, n + 1):
+        ask = PromptRequest(
+            predictor="compare", inputs=inputs, sample=sample, temperature=SAMPLED_AT
+        )
+        courses.append(_verdict(ask, n + sample, calls))
+    found = yield from gather(courses)
+    said = [one.said for one in found if isinstance(one, _Verdict)]
+    return said or next(one for one in found if isinstance(one, Cause))
+
+
+def _compared(protocol: ExemplarConfig, shares: Mapping[str, float], turned: bool) -> Compared:
+    """Return how the response compares, by the probabilities of the words."""
+    up, down = ("Better", "Worse") if protocol.form == "three" else ("Yes", "No")
+    first, second = shares.get(up, 0.0), shares.get(down, 0.0)
+    return Compared(second, first) if turned else Compared(first, second)
+
+
+def _stated(
+    protocol: ExemplarConfig, said: Sequence[str], pairs: Sequence[tuple[bool, Any]], n: int
+) -> tuple[Compared, ...]:
+    sides = [
+        _compared(protocol, {word: 1.0}, turned)
+        for word, (turned, _) in zip(said, pairs, strict=True)
+    ]
+    return _over_turns(sides, n)
+
+
+def _over_turns(sides: Sequence[Compared], n_turns: int) -> tuple[Compared, ...]:
+    """Return the comparisons, both orders of each averaged where there are two."""
+    if n_turns == 1:
+        return tuple(sides)
+    return tuple(a.averaged(b) for a, b in zip(sides[::2], sides[1::2], strict=True))
+
+
+def _missing(found: Sequence[Any], n_turns: int) -> Cause:
+    """Return which comparison is missing, and why."""
+    place, first = next((at, one) for at, one in enumerate(found) if isinstance(one, Cause))
+    return replace(first, text=f"no verdict on exemplar {place // n_turns + 1}: {first}")
+
+
+WARM = 0.7
+"""Least temperature of a second attempt: at 0 a model would write the same text again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exemplar:
+    """A response that was written to stand on a level."""
+
+    level: int
+    text: str
+    flags: tuple[str, ...] = ()
+
+
+def n_rounds(levels: int) -> int:
+    """Return in how many rounds of questions that many exemplars are written."""
+    return (levels - 2).bit_length() + 1
+
+
+def written_exemplars(
+    protocol: ExemplarConfig,
+    criterion: str,
+    *,
+    source: str,
+    context: str | None,
+    calls: Calls,
+) -> AnySteps[tuple[Exemplar, ...] | Cause]:
+    """Return the exemplars of levels 1 to N, or why there are none."""
+    writing = _Writing(protocol, {"source": source, "context": context}, criterion, calls)
+    n = protocol.levels
+    causes = yield from gather([writing.end(1, other=n), writing.end(n, other=1)])
+    cause = next(filter(None, causes), None) or (yield from writing.between(1, n))
+    return cause or tuple(writing.found[level] for level in range(1, n + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class _Writing:
+    protocol: ExemplarConfig
+    texts: Mapping[str, str | None]
+    criterion: str
+    calls: Calls
+    found: dict[int, Exemplar] = field(default_factory=dict)
+
+    def end(self, level: int, *, other: int) -> AnySteps[Cause | None]:
+        """Write the worst or the best; return why there is none, or nothing."""
+        name = "worst" if level == 1 else "best"
+        said = f"{level} of {self.protocol.levels}: the {name} possible response"
+        return self._one("end", level, said, beside=(other,))
+
+    def between(self, low: int, high: int) -> AnySteps[Cause | None]:
+        """Write all between two that are there; return why one is missing, or nothing."""
+        if high - low < 2:
+            return None
+        level = (low + high) // 2
+        said = f"{level} of {self.protocol.levels}, where {self.protocol.levels} is the best"
+        cause = yield from self._one("between", level, said, beside=(low, high))
+        if cause:
+            return cause
+        halves = [self.between(low, level), self.between(level, high)]
+        causes = yield from gather(halves)
+        return next(filter(None, causes), None)
+
+    def _one(
+        self, question: str, level: int, said: str, beside: tuple[int, ...]
+    ) -> AnySteps[Cause | None]:
+        inputs = {**self.texts, "criterion": self.criterion, "level": said}
+        if question == "between":
+            inputs |= {
+                name: self.found[one].text
+                for name, one in zip(("worse", "better"), beside, strict=True)
+            }
+        own = self.protocol.writer_temperature
+        first = PromptRequest(predictor=question, inputs=inputs, temperature=own)
+        cause = Cause(Reason.OTHER, "")
+        for ask in (first, replace(first, sample=1, temperature=max(own, WARM))):
+            reply = self.calls((yield ask))
+            if reply.fields is None:
+                cause = reply.cause or cause
+                if reply.final:
+                    break
+                continue
+            text = str(reply.fields["exemplar"]).strip()
+            flags = self._flags(text, beside)
+            if text or level not in self.found:  # a copy still says more than nothing
+                self.found[level] = Exemplar(level=level, text=text, flags=flags)
+            if not flags:
+                break
+        if level in self.found:
+            return None
+        return replace(cause, text=f"no exemplar of level {level}: {cause}")
+
+    def _flags(self, text: str, beside: tuple[int, ...]) -> tuple[str, ...]:
+        if not text:
+            return (_EMPTY,)
+        copied = (one for one in beside if one in self.found and _alike(self.found[one].text, text))
+        return tuple(f"copy of level {one}" for one in copied)
+
+
+def _alike(first: str, second: str) -> bool:
+    return first.casefold().split() == second.casefold().split()
+
 
 WHOLE = "quality as a whole"
 """What the criterion is called where exemplars are of all things together."""
@@ -131,10 +462,10 @@ def _judged(
     protocol: ExemplarConfig, source: str, response: str, context: str | None, calls: Calls
 ) -> Once:
     lines = criteria_lines(protocol)
-    found = yield from together(
+    found = yield from gather(
         [_one(protocol, line, source, response, context, calls) for line in lines.values()]
     )
-    answers = [one if isinstance(one, str) else one.score for one in found]
+    answers = [one if isinstance(one, Cause) else one.score for one in found]
     if protocol.scores_criteria:
         terms = [criterion_term(name) for name in lines]
         judgement = of_criteria(dict(zip(lines, answers, strict=True)))
@@ -142,7 +473,7 @@ def _judged(
         terms = [OVERALL]
         judgement = of_the_whole(*answers)
     scored = zip(terms, found, strict=True)
-    how = {term: one.how for term, one in scored if not isinstance(one, str)}
+    how = {term: one.how for term, one in scored if not isinstance(one, Cause)}
     return judgement.model_copy(update={"weighting": how})
 
 
@@ -153,18 +484,18 @@ def _one(
     response: str,
     context: str | None,
     calls: Calls,
-) -> AnySteps[_Scored | str]:
+) -> AnySteps[_Scored | Cause]:
     """Return the score on one criterion, or why there is none."""
     exemplars = yield from written_exemplars(
         protocol, line, source=source, context=context, calls=calls
     )
-    if isinstance(exemplars, str):
+    if isinstance(exemplars, Cause):
         return exemplars
     others = [one.text for one in exemplars]
     found = yield from comparisons(
         protocol, line, response, others, source=source, context=context, calls=calls
     )
-    return found if isinstance(found, str) else _scored(protocol, found, exemplars)
+    return found if isinstance(found, Cause) else _scored(protocol, found, exemplars)
 
 
 def _scored(
@@ -205,7 +536,7 @@ def _said(s: float, found: Comparisons, exemplars: tuple[Exemplar, ...]) -> str:
 
 def _flagged(exemplar: Exemplar) -> str:
     """Return what is wrong with an exemplar: ``empty``, ``a copy of level 1``."""
-    return ", ".join(f"a {one}" if one.startswith("copy") else one for one in exemplar.flags)
+    return ", ".join(one if one == _EMPTY else f"a {one}" for one in exemplar.flags)
 
 
 class Rung(BaseModel):
@@ -238,26 +569,26 @@ class LadderJudgement(Judgement):
     ladders: tuple[Ladder, ...] = ()
 
 
-class LadderAsker(Asker):
+class LadderExecutor(Executor):
     """Writes the exemplars of items' sources and compares neighbours; responses are not read."""
 
-    def __init__(self, judge: Askable, lm: Any = None) -> None:
+    def __init__(self, judge: JudgeLike, lm: Any = None) -> None:
         if not isinstance(judge.protocol, ExemplarConfig):
             raise InputError(
                 f"only exemplar judges write exemplars; this is one of the family "
                 f"{judge.protocol.judge}."
             )
         self._protocol = judge.protocol
-        self._asker = Asker.of(judge, lm)
+        self._executor = Executor.of(judge, lm)
 
     async def judge(self, item: RatedItem) -> Judgement:
         """Return the ladders of an item's source."""
         steps = ladder_steps(self._protocol, source=item.source, context=item.context)
-        return await self._asker.taken(steps)
+        return await self._executor.taken(steps)
 
     async def aclose(self) -> None:
         """Let go of what belongs to the running event loop."""
-        await self._asker.aclose()
+        await self._executor.aclose()
 
 
 def ladder_steps(
@@ -269,11 +600,18 @@ def ladder_steps(
         _ladder(protocol, name, line, source, context, calls)
         for name, line in criteria_lines(protocol).items()
     ]
-    ladders = tuple((yield from together(courses)))
+    found = yield from gather(courses)
+    ladders, causes = tuple(one for one, _ in found), [cause for _, cause in found]
     placed = [rung.above for one in ladders for rung in one.rungs if rung.above is not None]
     if not placed:
-        reason = next((one.problem for one in ladders if one.problem), "there are no neighbours")
-        return LadderJudgement(score=None, problem=reason, calls=tuple(calls.made), ladders=ladders)
+        cause = next(filter(None, causes), Cause(Reason.OTHER, "there are no neighbours"))
+        return LadderJudgement(
+            score=None,
+            problem=cause.text,
+            reason=cause.reason,
+            calls=tuple(calls.made),
+            ladders=ladders,
+        )
     score = 100 * sum(one > 0 for one in placed) / len(placed)
     return LadderJudgement(score=score, calls=tuple(calls.made), ladders=ladders)
 
@@ -285,14 +623,15 @@ def _ladder(
     source: str,
     context: str | None,
     calls: Calls,
-) -> AnySteps[Ladder]:
+) -> AnySteps[tuple[Ladder, Cause | None]]:
+    """Return the exemplars of one criterion, and why some, or their verdicts, are missing."""
     written = yield from written_exemplars(
         protocol, line, source=source, context=context, calls=calls
     )
-    if isinstance(written, str):
-        return Ladder(criterion=name, problem=written)
+    if isinstance(written, Cause):
+        return Ladder(criterion=name, problem=str(written)), written
     pairs = zip(written[1:], written[:-1], strict=True)
-    verdicts = yield from together(
+    verdicts = yield from gather(
         [
             comparisons(
                 protocol,
@@ -306,13 +645,15 @@ def _ladder(
             for upper, lower in pairs
         ]
     )
-    found = [None if isinstance(one, str) else one.compared[0] for one in verdicts]
+    found = [None if isinstance(one, Cause) else one.compared[0] for one in verdicts]
     above = [None, *(None if one is None else one.better - one.worse for one in found)]
-    return Ladder(
+    missing = next((one for one in verdicts if isinstance(one, Cause)), None)
+    ladder = Ladder(
         criterion=name,
         rungs=tuple(
             Rung(level=one.level, text=one.text, flags=one.flags, above=by)
             for one, by in zip(written, above, strict=True)
         ),
-        problem=next((one for one in verdicts if isinstance(one, str)), ""),
+        problem="" if missing is None else str(missing),
     )
+    return ladder, missing

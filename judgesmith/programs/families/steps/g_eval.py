@@ -31,7 +31,7 @@ from judgesmith.programs.judging.scoring import (
 )
 from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.family_configs import GENERAL_STEPS, GEvalConfig
-from judgesmith.signatures.judgement import CriterionScore, Judgement
+from judgesmith.signatures.judgement import Cause, CriterionScore, Judgement
 from judgesmith.signatures.scale import Scale
 
 _FORM = QuestionForm(outputs=({"score": "points"},))
@@ -132,7 +132,7 @@ def _asked_until_settled(
         return answer
     found = yield from asking.of(question, score_on(protocol.answers), about=about)
     chances = asking.probabilities.get(about)
-    if not isinstance(found, str) and chances is not None and chances.mode == "probabilities":
+    if not isinstance(found, Cause) and chances is not None and chances.mode == "probabilities":
         settled.setdefault(about, (found, chances))
     return found
 

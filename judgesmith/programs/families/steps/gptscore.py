@@ -10,7 +10,7 @@ from math import exp
 from statistics import fmean
 from typing import Any
 
-from judgesmith.programs.judging.program import AnySteps, Ask, Steps, asked
+from judgesmith.programs.judging.program import AnySteps, PromptRequest, Steps, asked
 from judgesmith.programs.judging.prompts import QuestionForm, Slot, Template, Turn
 from judgesmith.programs.judging.scoring import (
     Answer,
@@ -23,7 +23,7 @@ from judgesmith.programs.judging.scoring import (
     whole_or_each,
 )
 from judgesmith.signatures.config import GPTScoreConfig
-from judgesmith.signatures.judgement import CriterionScore, Judgement
+from judgesmith.signatures.judgement import CriterionScore, Judgement, Reason
 
 _FORM = QuestionForm(texts=("source", "context"), outputs=({},))
 _OPENING = (
@@ -76,7 +76,9 @@ def gptscore_steps(
 
     def once(asking: Asking) -> Once:
         if not response:
-            return Judgement.unscored("an empty response has no tokens, and so no likelihood")
+            return Judgement.unscored(
+                "an empty response has no tokens, and so no likelihood", reason=Reason.UNSUITABLE
+            )
 
         def ask(part: Asking, question: str, about: str) -> AnySteps[Answer]:
             return _likelihood(part, question)
@@ -96,7 +98,7 @@ def score_of(logprobs: Sequence[float]) -> CriterionScore:
 
 def _likelihood(asking: Asking, question: str) -> AnySteps[Answer]:
     texts = asking.texts
-    ask = Ask(
+    ask = PromptRequest(
         predictor=question,
         inputs={"source": texts["source"], "context": texts["context"]},
         continuation=texts["response"],

@@ -1,28 +1,375 @@
-"""The steps of a judge that compares: all responses to a source, ranked."""
+"""The steps of judges that compare: a preference between two responses, and a ranking of many."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import log
-from typing import Any
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Literal
 
-from judgesmith.programs.families.steps.preference import (
-    COMPARE,
-    Preference,
-    preference_steps,
-    unsendable,
-)
+from judgesmith.errors import InputError
+from judgesmith.programs.judging.executors import Executor, JudgeLike, with_own_models
 from judgesmith.programs.judging.logprobs import OVERALL
-from judgesmith.programs.judging.program import AnySteps, Steps, together
+from judgesmith.programs.judging.program import (
+    AnySteps,
+    Calls,
+    ProbabilitiesOf,
+    PromptRequest,
+    Steps,
+    asked,
+    gather,
+)
 from judgesmith.programs.judging.prompts import QuestionForm
 from judgesmith.programs.judging.registry import Effort
+from judgesmith.programs.judging.runner import (
+    CONCURRENCY,
+    Readable,
+    Work,
+    beginning,
+    readable_of,
+    work_each,
+)
 from judgesmith.programs.judging.scoring import criteria_text
-from judgesmith.signatures.family_configs import PairwiseConfig
-from judgesmith.signatures.judgement import Judgement, Weighting
-from judgesmith.signatures.scale import Scale
+from judgesmith.signatures.family_configs import PREFERENCES, PairwiseConfig
+from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.judgement import Cause, Judgement, Reason, Weighting
+from judgesmith.signatures.scale import Scale, levels_of, percent_of
+
+if TYPE_CHECKING:
+    import dspy
+
+
+COMPARE = "compare"
+"""The question."""
+
+_LEVELS = levels_of(PREFERENCES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneOrder:
+    """What a judge says of two responses that it is shown in one order."""
+
+    probability: float | None = None
+    stated: float | None = None
+    mode: Literal["probabilities", "samples", "stated"] = "stated"
+    mass: float = 0.0
+    reason: str = ""
+    cause: Cause | None = None
+    calls: tuple[str, ...] = ()
+
+    @property
+    def problem(self) -> str | None:
+        """Why there is no answer, in one sentence."""
+        return None if self.cause is None else self.cause.text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preference:
+    """Which of two responses to a source is better, by both orders of showing them.
+
+    Attributes
+    ----------
+    given, swapped : OneOrder
+        With the first response shown first, and with the second.
+
+    Examples
+    --------
+    Whatever is shown first wins: the orders disagree, and together they say nothing.
+
+    >>> given = OneOrder(probability=0.9, stated=1.0)
+    >>> found = Preference(given=given, swapped=OneOrder(probability=0.1, stated=0.0))
+    >>> found.probability, found.disagree, found.first_place
+    (0.5, True, 0.4)
+    """
+
+    given: OneOrder
+    swapped: OneOrder
+
+    @property
+    def probability(self) -> float | None:
+        """The probability that the first is better, the mean of both orders; None without one.
+
+        A liking for one place adds to one order what it takes from the other.
+        """
+        if self.given.probability is None or self.swapped.probability is None:
+            return None
+        return (self.given.probability + self.swapped.probability) / 2
+
+    @property
+    def disagree(self) -> bool | None:
+        """Whether the stated answers of the two orders differ; None where one has none."""
+        if self.given.stated is None or self.swapped.stated is None:
+            return None
+        return self.given.stated != self.swapped.stated
+
+    @property
+    def first_place(self) -> float | None:
+        """By how much being shown first adds to the probability of winning, -0.5 to 0.5."""
+        if self.given.probability is None or self.swapped.probability is None:
+            return None
+        return (self.given.probability - self.swapped.probability) / 2
+
+    @property
+    def cause(self) -> Cause | None:
+        """Why there is no answer to rely on; None where both orders have one."""
+        return self.given.cause or self.swapped.cause
+
+    @property
+    def problem(self) -> str | None:
+        """The same in one sentence."""
+        return None if self.cause is None else self.cause.text
+
+    @property
+    def calls(self) -> tuple[str, ...]:
+        """Identities of the model calls behind it."""
+        return (*self.given.calls, *self.swapped.calls)
+
+    @classmethod
+    def unanswered(cls, cause: Cause) -> Preference:
+        """Return the preference of a pair that nothing was said of, and why."""
+        none = OneOrder(cause=cause)
+        return cls(given=none, swapped=none)
+
+
+def preference_steps(
+    protocol: PairwiseConfig, *, source: str, first: str, second: str, context: str | None = None
+) -> AnySteps[Preference]:
+    """Ask which of two responses is better, in both orders at once."""
+    texts = {"source": source, "context": context, "first response": first}
+    fault = unsendable({**texts, "second response": second})
+    if fault is not None:
+        return Preference.unanswered(fault)
+    shared = {"source": source, "context": context}
+    given, swapped = yield from gather(
+        [
+            _one_order(protocol, {**shared, "response_a": first, "response_b": second}),
+            _one_order(protocol, {**shared, "response_a": second, "response_b": first}),
+        ]
+    )
+    return Preference(given=given, swapped=_turned(swapped))
+
+
+def unsendable(texts: Mapping[str, str | None]) -> Cause | None:
+    r"""Return why texts cannot be sent to a model; None where they can."""
+    for name, text in texts.items():
+        if not (isinstance(text, str) or (name == "context" and text is None)):
+            raise TypeError(f"{name} must be a text; got {type(text).__name__}.")
+        try:
+            (text or "").encode()
+        except UnicodeEncodeError:
+            return Cause(
+                Reason.UNSUITABLE,
+                f"the {name} holds half of a character (a lone surrogate), which no model can "
+                "receive",
+            )
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    """One answer to a comparison: the chances of the text that is shown first."""
+
+    stated: float
+    chance: float | None = None
+    mass: float = 0.0
+    reason: str = ""
+
+
+def _one_order(protocol: PairwiseConfig, inputs: Mapping[str, str | None]) -> AnySteps[OneOrder]:
+    """Return what is said of the text that is shown first, asked as often as samples are wanted."""
+    wanted = None
+    if protocol.weighting == "probabilities":
+        wanted = ProbabilitiesOf(field="better", answers=tuple(_LEVELS))
+
+    several = [Calls() for _ in range(protocol.samples)]
+
+    def sampled(sample: int, calls: Calls) -> AnySteps[_Answer | Cause]:
+        ask = PromptRequest(predictor=COMPARE, inputs=inputs, sample=sample, probabilities=wanted)
+        again = protocol.samples + sample
+        return asked(ask, lambda fields: _answered(fields, calls), again=again, calls=calls)
+
+    found = yield from gather([sampled(*one) for one in enumerate(several)])
+    made = tuple(call for calls in several for call in calls.made)
+    answers = [one for one in found if not isinstance(one, Cause)]
+    if not answers:
+        first = next(one for one in found if isinstance(one, Cause))
+        cause = replace(first, text=f"a comparison has no answer: {first}")
+        return OneOrder(cause=cause, calls=made)
+    return _together(answers, protocol, made)
+
+
+def _answered(fields: Mapping[str, Any], calls: Calls) -> _Answer:
+    stated = percent_of(fields["better"], PREFERENCES) / 100
+    found = None if calls.latest is None else calls.latest.probabilities.get("better")
+    if found is None:
+        return _Answer(stated=stated)
+    if found.mode == "none":
+        return _Answer(stated=stated, mass=found.mass, reason=found.reason)
+    chance = sum(chance * _LEVELS[answer] for answer, chance in found.values.items()) / 100
+    return _Answer(stated=stated, chance=chance, mass=found.mass)
+
+
+def _together(
+    answers: Sequence[_Answer], protocol: PairwiseConfig, calls: tuple[str, ...]
+) -> OneOrder:
+    """Return what several answers to one comparison come to."""
+    often = fmean(one.stated for one in answers)
+    said = 0.5 if often == 0.5 else float(often > 0.5)
+    chances = [one.chance for one in answers if one.chance is not None]
+    if len(chances) == len(answers):
+        return OneOrder(
+            probability=fmean(chances),
+            stated=said,
+            mode="probabilities",
+            mass=min(one.mass for one in answers),
+            calls=calls,
+        )
+    return OneOrder(
+        probability=often,
+        stated=said,
+        mode="samples" if len(answers) > 1 else "stated",
+        mass=min(one.mass for one in answers),
+        reason=next((one.reason for one in answers if one.reason), ""),
+        calls=calls,
+    )
+
+
+def _turned(found: OneOrder) -> OneOrder:
+    """Return the same answer, said of the other text."""
+    return OneOrder(
+        probability=None if found.probability is None else 1 - found.probability,
+        stated=None if found.stated is None else 1 - found.stated,
+        mode=found.mode,
+        mass=found.mass,
+        reason=found.reason,
+        cause=found.cause,
+        calls=found.calls,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResponsePair:
+    """Two responses to one source.
+
+    Attributes
+    ----------
+    source, context, first, second : str
+        The texts; ``context`` may be None.
+    source_id, first_id, second_id : str
+        What they are called; may be empty.
+    """
+
+    source: str
+    first: str
+    second: str
+    context: str | None = None
+    source_id: str = ""
+    first_id: str = ""
+    second_id: str = ""
+
+    @classmethod
+    def of(cls, first: RatedItem, second: RatedItem) -> ResponsePair:
+        """Return the pair of two items' responses to the first one's source."""
+        return cls(
+            source=first.source,
+            context=first.context,
+            first=first.response,
+            second=second.response,
+            source_id=first.source_id,
+            first_id=first.system_id,
+            second_id=second.system_id,
+        )
+
+
+def prefer_each(
+    judge: JudgeLike,
+    pairs: Iterable[ResponsePair],
+    *,
+    lm: dspy.LM | None = None,
+    concurrency: int = CONCURRENCY,
+    progress: Callable[[int], None] | None = None,
+) -> Iterator[tuple[ResponsePair, Preference]]:
+    """Yield pairs with what a judge prefers, in order, reading ``pairs`` only as far as needed.
+
+    Parameters
+    ----------
+    judge : Pairs or SavedJudge
+        A judge that compares. It is asked in both orders, in the words that it has or was saved
+        with.
+    pairs : iterable of ResponsePair
+        What to compare.
+    lm : dspy.LM or None
+        The model; None takes DSPy's current one, or the offline model.
+    concurrency : int
+        Pairs compared at the same time.
+    progress : callable or None
+        Told the number of pairs finished since it was last told.
+
+    Raises
+    ------
+    ValueError
+        If the judge compares nothing.
+    ModelError, LedgerError
+        As for ``judge_items``. A pair that the budget did not reach has no answer, and says so.
+
+    Examples
+    --------
+    >>> from judgesmith.programs.families.pairwise import PairwiseJudge
+    >>> pair = ResponsePair(source="It rained.", first="It rained.", second="It rained.")
+    >>> [found.probability for _, found in prefer_each(PairwiseJudge(), [pair])]
+    [0.5]
+    """
+    protocol = judge.protocol
+    if not isinstance(protocol, PairwiseConfig):
+        raise InputError(
+            f"a judge of the kind {protocol.judge} scores single texts and compares nothing.",
+            hint="compile one with --judge pairs.",
+        )
+    judge, lm = with_own_models(judge, lm)
+    return work_each(
+        _Pairs(protocol, Executor.of(judge, lm), readable_of(lm)),
+        pairs,
+        concurrency=concurrency,
+        may_begin=beginning(2 * protocol.samples, lm),
+        progress=progress,
+    )
+
+
+class _Pairs(Work[ResponsePair, Preference]):
+    """Pairs, each asked about in both orders."""
+
+    def __init__(self, protocol: PairwiseConfig, executor: Executor, readable: Readable) -> None:
+        super().__init__(executor, readable)
+        self._protocol = protocol
+
+    async def done(self, unit: ResponsePair) -> Preference:
+        """Return which of two responses is better."""
+        found = await self.executor.taken(
+            preference_steps(
+                self._protocol,
+                source=unit.source,
+                first=unit.first,
+                second=unit.second,
+                context=unit.context,
+            )
+        )
+        self.readable.add(as_read(found))
+        return found
+
+    def undone(self, unit: ResponsePair, cause: Cause) -> Preference:
+        """Return that there is no answer."""
+        return Preference.unanswered(cause)
+
+
+def as_read(found: Preference) -> Judgement:
+    """Return what was read of a pair: something if one order has an answer, or why nothing was."""
+    if found.cause and found.given.stated is None and found.swapped.stated is None:
+        return Judgement.unscored(found.cause, calls=found.calls)
+    return Judgement(score=0.0)
+
 
 Compare = Callable[[int, int], AnySteps[Preference]]
 """Takes the places of two texts, the lower one first, and returns the steps of comparing them."""
@@ -32,7 +379,11 @@ _EVEN = 1e-9  # how far from one half rounding may put a comparison that is even
 
 
 class Unanswered(Exception):  # noqa: N818 - says what happened
-    """A comparison that the ranking needs has no answer; the message says why."""
+    """A comparison that the ranking needs has no answer, and why."""
+
+    def __init__(self, cause: Cause) -> None:
+        super().__init__(cause.text)
+        self.cause = cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +396,15 @@ class Comparisons:
     def all_of(self, pairs: set[tuple[int, int]]) -> AnySteps[None]:
         """Carry out those of the comparisons that were not, all at once."""
         wanted = sorted({_ordered(pair) for pair in pairs} - set(self.made))
-        found = yield from together([self.compare(*pair) for pair in wanted])
+        found = yield from gather([self.compare(*pair) for pair in wanted])
         self.made.update(zip(wanted, found, strict=True))
 
     def chance(self, one: int, other: int) -> float:
         """Return the probability that ``one`` is better than ``other``."""
         found = self.made[_ordered((one, other))]
-        if found.probability is None:
-            raise Unanswered(str(found.problem))
+        if found.cause is not None:
+            raise Unanswered(found.cause)
+        assert found.probability is not None  # as both orders have an answer
         return found.probability if one < other else 1 - found.probability
 
 
@@ -108,7 +460,7 @@ def merge_ranked(
         return places
     middle = len(places) // 2
     halves = (places[:middle], places[middle:])
-    first, second = yield from together(
+    first, second = yield from gather(
         [merge_ranked(half, comparisons, beam=beam, doubt=doubt) for half in halves]
     )
     uncertain = doubt if beam > 1 else 0.0
@@ -138,15 +490,15 @@ def shared_ranks(order: tuple[int, ...], comparisons: Comparisons) -> dict[int, 
     return ranks
 
 
-def win_rates(n: int, comparisons: Comparisons) -> Mapping[int, float | str]:
+def win_rates(n: int, comparisons: Comparisons) -> Mapping[int, float | Cause]:
     """Return the mean probability of each of ``n`` texts to be better than another one."""
-    found: dict[int, float | str] = {}
+    found: dict[int, float | Cause] = {}
     for place in range(n):
         others = [other for other in range(n) if other != place]
         try:
             chances = [comparisons.chance(place, other) for other in others]
         except Unanswered as fault:
-            found[place] = str(fault)
+            found[place] = fault.cause
             continue
         found[place] = sum(chances) / len(chances)
     return found
@@ -163,7 +515,9 @@ def most_merge_comparisons(n: int) -> int:
     return n * rounds - (1 << rounds) + 1
 
 
-ALONE = "a response is ranked among the others to its source, and there are none"
+ALONE = Cause(
+    Reason.UNSUITABLE, "a response is ranked among the others to its source, and there are none"
+)
 """Why a response without others has no score."""
 
 USUAL = 16
@@ -269,7 +623,7 @@ def _content(text: str) -> bytes:
 
 def _scores(
     protocol: PairwiseConfig, n: int, comparisons: Comparisons
-) -> Generator[Any, Any, dict[int, tuple[float, str] | str]]:
+) -> Generator[Any, Any, dict[int, tuple[float, str] | Cause]]:
     """Return score and explanation of each text, or why it has none."""
     if n == 1:
         return {0: (50.0, "all responses to the source say the same")}
@@ -277,7 +631,7 @@ def _scores(
         yield from comparisons.all_of(every_pair(n))
         return {
             place: rate
-            if isinstance(rate, str)
+            if isinstance(rate, Cause)
             else (100 * rate, f"better than {rate * (n - 1):.1f} of {n - 1} others")
             for place, rate in win_rates(n, comparisons).items()
         }
@@ -286,7 +640,8 @@ def _scores(
             tuple(range(n)), comparisons, beam=protocol.beam, doubt=protocol.doubt
         )
     except Unanswered as fault:
-        return dict.fromkeys(range(n), f"the responses to the source have no ranking: {fault}")
+        why = f"the responses to the source have no ranking: {fault.cause}"
+        return dict.fromkeys(range(n), replace(fault.cause, text=why))
     ranks = shared_ranks(order, comparisons)
     made = f"by {len(comparisons.made)} comparisons"
     return {
@@ -308,11 +663,11 @@ def _calls(place: int, comparisons: Comparisons) -> tuple[str, ...]:
 
 def _judgement(
     protocol: PairwiseConfig,
-    found: tuple[float, str] | str,
+    found: tuple[float, str] | Cause,
     comparisons: Comparisons,
     calls: tuple[str, ...],
 ) -> Judgement:
-    if isinstance(found, str):
+    if isinstance(found, Cause):
         return Judgement.unscored(found, calls=calls)
     score, explanation = found
     how = _weighting(protocol, score, comparisons)

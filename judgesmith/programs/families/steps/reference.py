@@ -17,8 +17,8 @@ from judgesmith.programs.extras import library
 from judgesmith.programs.judging.program import Steps
 from judgesmith.programs.judging.prompts import QuestionForm
 from judgesmith.programs.judging.scoring import Asking, Once, sampled_steps
-from judgesmith.signatures.judgement import Judgement
-from judgesmith.signatures.reference import ReferenceConfig, weights_folder
+from judgesmith.signatures.family_configs import ReferenceConfig, weights_folder
+from judgesmith.signatures.judgement import Cause, Judgement, Reason
 
 _WITHOUT_SPACES = (
     *("CJK UNIFIED", "CJK COMPAT", "HIRAGANA", "KATAKANA"),
@@ -324,14 +324,14 @@ def reference_steps(
     def once(asking: Asking) -> Once:
         yield from ()
         known = compared_with(protocol, source=source, context=context, references=references)
-        if isinstance(known, str):
+        if isinstance(known, Cause):
             return Judgement.unscored(known)
         if not response.strip():
             return Judgement(score=0.0, raw=0.0)  # nothing in common, whatever a metric smooths
         try:
             found = [measure(response, one) for one in known]
         except ValueError as fault:
-            return Judgement.unscored(str(fault))
+            return Judgement.unscored(str(fault), reason=Reason.UNSUITABLE)
         score = max(found) if protocol.several == "max" else fmean(found)
         return Judgement(score=score, raw=score)
 
@@ -342,26 +342,28 @@ def reference_steps(
 
 def compared_with(
     protocol: ReferenceConfig, *, source: str, context: str | None, references: Sequence[str]
-) -> tuple[str, ...] | str:
+) -> tuple[str, ...] | Cause:
     """Return the texts that a response is compared with, or the reason why there are none."""
     if protocol.against == "references":
         given = tuple(references)
         if not given:
-            return (
+            return Cause(
+                Reason.UNSUITABLE,
                 "no reference: the item has none, and a source is taken for one only where that is "
-                "chosen"
+                "chosen",
             )
     elif protocol.against == "source":
         given = (source,)
     else:
         given = () if context is None else (context,)
         if not given:
-            return "no context to compare with"
+            return Cause(Reason.UNSUITABLE, "no context to compare with")
     least = least_words(protocol)
     kept = tuple(one for one in given if len(words_of(one)) >= least)
     if not kept:
-        return (
+        return Cause(
+            Reason.UNSUITABLE,
             f"nothing to compare with: no text under {protocol.against} has "
-            f"{'a word' if least == 1 else f'{least} words'}"
+            f"{'a word' if least == 1 else f'{least} words'}",
         )
     return kept

@@ -12,8 +12,14 @@ from pathlib import Path
 from typing import IO, Any
 
 from judgesmith.errors import InputError, file_faults
-from judgesmith.programs.lm.batches.service import BatchService, is_whole, lines_of, private
-from judgesmith.programs.lm.batches.stack import BatchStack, not_yet
+from judgesmith.programs.lm.batches.client import (
+    BatchClient,
+    BatchService,
+    is_whole,
+    lines_of,
+    not_yet,
+    private,
+)
 from judgesmith.programs.lm.batches.state import (
     Asked,
     BatchState,
@@ -41,23 +47,23 @@ class Collection:
         self._desk = desk
         self._state = desk.state
         self._n_calls = n_calls
-        self._item: dict[bytes, tuple[BatchStack, ModelRequest]] = {}
+        self._item: dict[bytes, tuple[BatchClient, ModelRequest]] = {}
         self._n_items = 0
         self._open: dict[tuple[str, str], _File] = {}
-        self._scouts: dict[str, tuple[BatchStack, bytes]] = {}
+        self._scouts: dict[str, tuple[BatchClient, bytes]] = {}
         self._parts: list[int] = []
         self._used = 0
-        first = next(iter(desk.stacks.values()))
+        first = next(iter(desk.clients.values()))
         ceiling = first.budget.max_calls
         self._left = None if ceiling is None else ceiling - first.spent.calls
         rows = first.kept.query("SELECT coalesce(max(id), 0) FROM intents")
         self._since = int(rows[0][0])
         self.n_requests = 0
 
-    def add(self, stack: BatchStack, identity: bytes, request: ModelRequest) -> None:
+    def add(self, client: BatchClient, identity: bytes, request: ModelRequest) -> None:
         """Take down a request of the item under way, unless it is taken down already."""
         if identity not in self._item and not self._state.has(identity):
-            self._item[identity] = (stack, request)
+            self._item[identity] = (client, request)
 
     def next_item(self) -> None:
         """Write what the item asked that was under way; another one begins."""
@@ -65,15 +71,15 @@ class Collection:
         item, self._item = self._item, {}
         if not item or not self._fits(place, len(item)):
             return
-        for identity, (stack, request) in item.items():
-            if stack.may_go(identity, request):
-                self._scouts.setdefault(stack.engine.model, (stack, identity))
-                self._write(stack, identity, request)
+        for identity, (client, request) in item.items():
+            if client.may_go(identity, request):
+                self._scouts.setdefault(client.engine.model, (client, identity))
+                self._write(client, identity, request)
 
     def close(self) -> None:
         """Close the files."""
-        for stack, identity in self._scouts.values():
-            stack.came_back(identity)
+        for client, identity in self._scouts.values():
+            client.came_back(identity)
         for file in self._open.values():
             file.stream.close()
 
@@ -98,10 +104,10 @@ class Collection:
         begun[place] = asked + n_requests
         return True
 
-    def _write(self, stack: BatchStack, identity: bytes, request: ModelRequest) -> None:
-        line, path, changed = stack.engine.line(identity, request)
-        file = self._file(stack.engine.model, path, len(line))
-        tokens, usd = stack.most(request)
+    def _write(self, client: BatchClient, identity: bytes, request: ModelRequest) -> None:
+        line, path, changed = client.engine.line(identity, request)
+        file = self._file(client.engine.model, path, len(line))
+        tokens, usd = client.most(request)
         self._state.add(
             Asked(
                 identity=identity,
@@ -179,8 +185,9 @@ class Reader:
         if not self._state.was_read(digest):
             if not is_whole(place):
                 raise InputError(
-                    f"{place} ends amid a line, so that it may not be all there is; wait until "
-                    "it is copied, or copy it again, and give the same command again."
+                    f"{place} ends amid a line, so that it may not be all there is.",
+                    hint="wait until "
+                    "it is copied, or copy it again, and give the same command again.",
                 )
             self.read(place)
             self._state.read(digest)
@@ -198,8 +205,8 @@ class Reader:
     def _settle(self, found: list[_Outcome]) -> None:
         if not found:
             return
-        stack = next(iter(self._desk.stacks.values()))
-        stack.kept.perform(Together(tuple(one.write for one in found)))
+        client = next(iter(self._desk.clients.values()))
+        client.kept.perform(Together(tuple(one.write for one in found)))
         with self._state.together():
             self._state.remove(one.asked.identity for one in found)
             for one in found:
@@ -212,7 +219,7 @@ class Reader:
         for one in found:
             if one.answer is not None:
                 self.n_answered += 1
-                self._stack(one.asked).answered(one.asked, one.answer)
+                self._client(one.asked).answered(one.asked, one.answer)
 
     def _outcome(self, line: bytes) -> _Outcome | None:
         """Return what a line says, None where it says nothing of a request under way."""
@@ -226,30 +233,30 @@ class Reader:
         asked = self._state.asked(identity)
         if asked is None or asked.intent is None:
             return None
-        stack = self._stack(asked)
+        client = self._client(asked)
         response, error = told.get("response"), told.get("error")
         if isinstance(response, Mapping):
-            return self._answered(stack, asked, response)
+            return self._answered(client, asked, response)
         said = error if isinstance(error, Mapping) else {}
         words = redacted(str(said.get("message") or said.get("code") or "no reply"))[:_QUOTED]
-        fault = TransientModelError(f"{stack.engine.model} at {stack.engine.endpoint}: {words}")
+        fault = TransientModelError(f"{client.engine.model} at {client.engine.endpoint}: {words}")
         if said.get("code") in _NEVER_RAN:
-            return _Outcome(asked, stack.withdrawal(asked, asked.intent), None, fault)
-        return _Outcome(asked, stack.settlement(asked, None, free=True), None, fault)
+            return _Outcome(asked, client.withdrawal(asked, asked.intent), None, fault)
+        return _Outcome(asked, client.settlement(asked, None, free=True), None, fault)
 
-    def _answered(self, stack: BatchStack, asked: Asked, response: Mapping[str, Any]) -> _Outcome:
+    def _answered(self, client: BatchClient, asked: Asked, response: Mapping[str, Any]) -> _Outcome:
         status, body = response.get("status_code"), response.get("body")
         if isinstance(status, int) and status >= 400:
-            refusal = stack.engine.refusal(status, body)
-            return _Outcome(asked, stack.settlement(asked, None, free=True), None, refusal)
+            refusal = client.engine.refusal(status, body)
+            return _Outcome(asked, client.settlement(asked, None, free=True), None, refusal)
         try:
-            answer = stack.engine.answer(body if isinstance(body, Mapping) else {}, asked.changed)
+            answer = client.engine.answer(body if isinstance(body, Mapping) else {}, asked.changed)
         except ModelError as fault:
-            return _Outcome(asked, stack.settlement(asked, None), None, fault)
-        return _Outcome(asked, stack.settlement(asked, answer), answer, None)
+            return _Outcome(asked, client.settlement(asked, None), None, fault)
+        return _Outcome(asked, client.settlement(asked, answer), answer, None)
 
-    def _stack(self, asked: Asked) -> BatchStack:
-        return self._desk.stacks[self._models[asked.part]]
+    def _client(self, asked: Asked) -> BatchClient:
+        return self._desk.clients[self._models[asked.part]]
 
 
 _OVER = frozenset({"completed", "failed", "expired", "cancelled"})
@@ -287,7 +294,7 @@ class BatchDesk:
 
     Attributes
     ----------
-    stacks : dict of str to BatchStack
+    clients : dict of str to BatchClient
         By model.
     begun : dict of int to int
         By the place of an item, how many requests of it went so far under a ceiling on calls.
@@ -310,7 +317,7 @@ class BatchDesk:
     ) -> None:
         self.folder = folder
         self.limits = limits or BatchLimits()
-        self.stacks: dict[str, BatchStack] = {}
+        self.clients: dict[str, BatchClient] = {}
         self.state = BatchState(output.with_name(f"{output.name}.batch"), run=run)
         self._beside = output
         self._collection: Collection | None = None
@@ -322,14 +329,14 @@ class BatchDesk:
 
     # -- taking down -----------------------------------------------------------------------
 
-    def ask(self, stack: BatchStack, identity: bytes, request: ModelRequest) -> Exception:
+    def ask(self, client: BatchClient, identity: bytes, request: ModelRequest) -> Exception:
         """Return why there is no answer to a request, having taken it down if one may come."""
         fault = self.state.fault(identity)
         if fault is not None:
             return fault
         if self._collection is None:
-            return stack.refuse(request)
-        self._collection.add(stack, identity, request)
+            return client.refuse(request)
+        self._collection.add(client, identity, request)
         return not_yet("its answer is still to come.")
 
     @contextmanager
@@ -406,8 +413,8 @@ class BatchDesk:
         if self.state.parts(wrong):
             other = "--batch-files FOLDER" if self.folder is None else "--batch"
             raise InputError(
-                f"requests of this run are {wrong} already; use {other}, as before, until they "
-                "are answered."
+                f"requests of this run are {wrong} already.",
+                hint=f"use {other}, as before, until they are answered.",
             )
 
     def pick_up(self) -> None:
@@ -463,7 +470,7 @@ class BatchDesk:
         return self._read(part, service, told) or None
 
     def _lost(self, parts: Sequence[Part]) -> ModelError:
-        engine = self.stacks[parts[0].model].engine
+        engine = self.clients[parts[0].model].engine
         n = sum(self.state.count(one.number) for one in parts)
         names = ", ".join(str(one.batch) for one in parts[:3]) + (", …" if len(parts) > 3 else "")
         return ModelError(
@@ -522,7 +529,7 @@ class BatchDesk:
 
     def _close(self, part: Part, status: str, told: Mapping[str, Any]) -> None:
         """Settle the requests of a part that nothing was said of, and forget it."""
-        stack = self.stacks[part.model]
+        client = self.clients[part.model]
         fault = self._unanswered(part, status, told)
         # A queue that is full says nothing about a request, as long as others are answered.
         counts = not (_is_full(told) and self._n_answered)
@@ -532,9 +539,11 @@ class BatchDesk:
                 assert one.intent is not None
                 withdrawn = status in _NEVER_SENT
                 writes.append(
-                    stack.withdrawal(one, one.intent) if withdrawn else stack.settlement(one, None)
+                    client.withdrawal(one, one.intent)
+                    if withdrawn
+                    else client.settlement(one, None)
                 )
-            stack.kept.perform(Together(tuple(writes)))
+            client.kept.perform(Together(tuple(writes)))
             with self.state.together():
                 for one in some:
                     if counts:
@@ -543,7 +552,7 @@ class BatchDesk:
         self._forget(part)
 
     def _unanswered(self, part: Part, status: str, told: Mapping[str, Any]) -> TransientModelError:
-        engine = self.stacks[part.model].engine
+        engine = self.clients[part.model].engine
         said = redacted(" ".join(_errors(told).split()))[:_QUOTED_FAULTS]
         why = f"the batch {part.batch or part.number} is {status}"
         if status == "completed":
@@ -555,15 +564,15 @@ class BatchDesk:
 
     def _reserve(self, part: Part) -> int:
         """Claim the requests of a part in order; keep those that the budget allows."""
-        stack = self.stacks[part.model]
+        client = self.clients[part.model]
         n_granted, n_before = 0, self.state.count(part.number)
         for some in self.state.of_part(part.number):
-            outcomes = stack.kept.perform(Together(tuple(stack.claim(one) for one in some)))
+            outcomes = client.kept.perform(Together(tuple(client.claim(one) for one in some)))
             granted, others = [], []
             for one, outcome in zip(some, outcomes, strict=True):
                 if isinstance(outcome, Granted):
                     granted.append((outcome.intent, one.identity))
-                    stack.sent()
+                    client.sent()
                 else:
                     others.append(one.identity)
                     self.n_elsewhere += not isinstance(outcome, BudgetSpent)
@@ -589,21 +598,21 @@ class BatchDesk:
 
     def _give_back(self, part: Part) -> None:
         """Take back what was claimed for a part that was never submitted."""
-        stack = self.stacks[part.model]
-        run = stack.kept.run(stack.run_id)
-        rows = stack.kept.query(
+        client = self.clients[part.model]
+        run = client.kept.run(client.run_id)
+        rows = client.kept.query(
             "SELECT identity, id FROM intents WHERE run = ? AND id > ? ORDER BY id DESC",
             (run, part.since),
         )
         intents = dict(rows)  # the first of each, since others may have asked it later
         for some in self.state.of_part(part.number):
             writes = [
-                stack.withdrawal(one, intents[one.identity])
+                client.withdrawal(one, intents[one.identity])
                 for one in some
                 if one.identity in intents
             ]
             if writes:
-                stack.kept.perform(Together(tuple(writes)))
+                client.kept.perform(Together(tuple(writes)))
         self._forget(part)
 
     @file_faults()
@@ -618,8 +627,8 @@ class BatchDesk:
 
     def _service(self, model: str) -> BatchService:
         if model not in self._services:
-            stack = self.stacks[model]
-            self._services[model] = BatchService(stack.engine, stack.retry)
+            client = self.clients[model]
+            self._services[model] = BatchService(client.engine, client.retry)
         return self._services[model]
 
     def finished(self) -> None:
@@ -628,8 +637,8 @@ class BatchDesk:
 
     def close(self) -> None:
         """Let go of connections and state, which stays, or is removed where there is nothing."""
-        for stack in self.stacks.values():
-            stack.engine.close()
+        for client in self.clients.values():
+            client.engine.close()
         self.state.close()
 
 

@@ -158,7 +158,7 @@ class BatchState:
             self._db.execute("COMMIT")
         except sqlite3.Error as fault:
             self._db.close()
-            busy = "locked" in str(fault)
+            busy = fault.sqlite_errorcode in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
             raise ExistingFileError(
                 f"another process is at work with the batches in {place}; wait for it."
                 if busy

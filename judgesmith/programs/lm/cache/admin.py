@@ -20,7 +20,7 @@ from judgesmith.programs.lm.cache.records import (
     connect,
     unpacked,
 )
-from judgesmith.programs.lm.cache.store import Ledger
+from judgesmith.programs.lm.cache.store import ResponseCache
 from judgesmith.programs.lm.errors import LedgerError
 
 _COLUMNS = {
@@ -44,9 +44,11 @@ class Rescued:
 def rescue(damaged: Path, output: Path) -> Rescued:
     """Write the sound answers of a damaged ledger to a new one, and what its runs have spent."""
     if not damaged.is_file():
-        raise LedgerError(f"there is no ledger at {damaged}; name another file (--ledger PATH).")
+        raise LedgerError(
+            f"there is no ledger at {damaged}.", hint="name another file (--ledger PATH)."
+        )
     if output.exists():
-        raise LedgerError(f"{output} is there already; name a file that is not.")
+        raise LedgerError(f"{output} is there already.", hint="name a file that is not.")
     with draft_beside(output, folder=True) as folder:
         copy, draft = folder / "copy", folder / "new"
         shutil.copyfile(damaged, copy)
@@ -59,8 +61,8 @@ def rescue(damaged: Path, output: Path) -> Rescued:
                 found = _taken_over(old, new)
         if not found.answers:
             raise LedgerError(
-                f"nothing in {damaged} can be read as a ledger's answers; name another file, or "
-                "restore one from a backup."
+                f"nothing in {damaged} can be read as a ledger's answers.",
+                hint="name another file, or restore one from a backup.",
             )
         put(draft, output)
     return found
@@ -164,7 +166,7 @@ class LedgerStats:
     models: tuple[ModelStats, ...]
 
 
-def ledger_stats(ledger: Ledger) -> LedgerStats:
+def ledger_stats(ledger: ResponseCache) -> LedgerStats:
     """Return what ``ledger`` holds."""
     _existing(ledger)
     models = tuple(
@@ -191,7 +193,7 @@ def ledger_stats(ledger: Ledger) -> LedgerStats:
 
 
 def prune(
-    ledger: Ledger,
+    ledger: ResponseCache,
     *,
     older_than_days: float | None = None,
     model: str | None = None,
@@ -226,7 +228,7 @@ def prune(
     return removed
 
 
-def exported(ledger: Ledger) -> Iterator[dict[str, Any]]:
+def exported(ledger: ResponseCache) -> Iterator[dict[str, Any]]:
     """Yield every answer of ``ledger`` as plain data, in the order in which they came."""
     _existing(ledger)
     last = 0
@@ -268,7 +270,7 @@ def exported(ledger: Ledger) -> Iterator[dict[str, Any]]:
             return
 
 
-def export(ledger: Ledger, out: IO[str]) -> int:
+def export(ledger: ResponseCache, out: IO[str]) -> int:
     """Write every answer of ``ledger`` to ``out`` as JSON Lines, and return how many."""
     n_answers = 0
     for row in exported(ledger):
@@ -278,8 +280,8 @@ def export(ledger: Ledger, out: IO[str]) -> int:
     return n_answers
 
 
-def _existing(ledger: Ledger) -> None:
+def _existing(ledger: ResponseCache) -> None:
     if not ledger.exists():
         raise LedgerError(
-            f"there is no ledger at {ledger.name}; name another file (--ledger PATH)."
+            f"there is no ledger at {ledger.name}.", hint="name another file (--ledger PATH)."
         )

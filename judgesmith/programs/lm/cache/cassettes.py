@@ -18,7 +18,7 @@ from judgesmith.drafts import draft_beside, put
 from judgesmith.errors import InputError, file_faults
 from judgesmith.front_door import at
 from judgesmith.programs.lm.cache.records import ANSWER_COLUMNS, Book, Pen, unpacked
-from judgesmith.programs.lm.cache.store import Ledger
+from judgesmith.programs.lm.cache.store import ResponseCache
 from judgesmith.programs.lm.errors import (
     BudgetSpent,
     ContextWindowExceeded,
@@ -145,7 +145,7 @@ class Played:
 
 @file_faults()
 def record_cassette(
-    ledger: Ledger, output: Path, *, tape: Tape | None = None, whole: bool = True
+    ledger: ResponseCache, output: Path, *, tape: Tape | None = None, whole: bool = True
 ) -> int:
     """Write every answer of a ledger to a file, and return how many there are."""
     if not ledger.exists():
@@ -169,14 +169,16 @@ def record_cassette(
     return len(rows)
 
 
-def _chosen(ledger: Ledger, identities: Sequence[bytes]) -> Iterator[tuple[Any, ...]]:
+def _chosen(ledger: ResponseCache, identities: Sequence[bytes]) -> Iterator[tuple[Any, ...]]:
     for start in range(0, len(identities), _PORTION):
         portion = identities[start : start + _PORTION]
         marks = ", ".join("?" * len(portion))
         yield from _rows_of(ledger, f"WHERE a.identity IN ({marks})", portion)
 
 
-def _rows_of(ledger: Ledger, condition: str, values: Sequence[bytes] = ()) -> list[tuple[Any, ...]]:
+def _rows_of(
+    ledger: ResponseCache, condition: str, values: Sequence[bytes] = ()
+) -> list[tuple[Any, ...]]:
     return ledger.query(
         "SELECT a.identity, m.model, m.endpoint, "  # noqa: S608
         + ", ".join(f"a.{name}" for name in ANSWER_COLUMNS.split(", "))
@@ -192,7 +194,7 @@ class Cassette:
     rows: list[_Row]
     failures: dict[bytes, Failure]
 
-    def play(self, ledger: Ledger) -> Played:
+    def play(self, ledger: ResponseCache) -> Played:
         """Put every answer on record; those that are on record already stay as they are."""
         for start in range(0, len(self.rows), _PORTION):
             portion = self.rows[start : start + _PORTION]
@@ -202,7 +204,7 @@ class Cassette:
         return Played(answers=len(self.rows), tape=Tape(self.failures))
 
 
-def play_cassette(cassette: Path, ledger: Ledger) -> Played:
+def play_cassette(cassette: Path, ledger: ResponseCache) -> Played:
     """Put every answer of a cassette on record, and return how many there are, and the failures."""
     return read_cassette(cassette).play(ledger)
 
@@ -254,11 +256,11 @@ def read_cassette(cassette: Path) -> Cassette:
                 raise InputError(f"{len(rows)} answers")
     except (ValueError, TypeError, KeyError, EOFError, RecursionError, zlib.error) as fault:
         raise InputError(
-            f"{cassette}: no cassette, or not as it was recorded; record it again."
+            f"{cassette}: no cassette, or not as it was recorded.", hint="record it again."
         ) from fault
     except gzip.BadGzipFile as fault:
         raise InputError(
-            f"{cassette}: not packed, but its name says so; name it .jsonl."
+            f"{cassette}: not packed, but its name says so.", hint="name it .jsonl."
         ) from fault
     return Cassette(rows=rows, failures=failures)
 
@@ -384,5 +386,6 @@ def _refuse(request: ModelRequest, endpoint: str) -> NoReturn:
     end = " ".join(request.user.split())[-_SHOWN:]
     raise NotOnRecord(
         f"no answer is on record to the request {identity} to {request.model} (sample "
-        f"{request.sample}), which ends {end!r}; record it, or ask the model."
+        f"{request.sample}), which ends {end!r}.",
+        hint="record it, or ask the model.",
     )

@@ -34,7 +34,7 @@ from judgesmith.programs.lm.cache.records import (
 from judgesmith.programs.lm.cache.store import (
     Batch,
     GroupCommit,
-    Ledger,
+    ResponseCache,
     postgres_address,
     shown_place,
 )
@@ -64,7 +64,9 @@ def owned(connection: psycopg.Connection[Any], before: int | None) -> int:
         "INSERT INTO owners (started) VALUES (%s) RETURNING id", (int(time.time()),)
     ).fetchone()
     if row is None or not _locked(connection, row[0]):
-        raise LedgerError("the ledger gave a number to two processes; give the command again.")
+        raise LedgerError(
+            "the ledger gave a number to two processes.", hint="give the command again."
+        )
     return int(row[0])
 
 
@@ -161,7 +163,7 @@ PATIENCE = 30.0
 _T = TypeVar("_T")
 
 
-class PostgresLedger(Ledger):
+class PostgresLedger(ResponseCache):
     """A ledger in the schema ``judgesmith`` of a database, shared by processes of many machines."""
 
     distant: ClassVar[bool] = True
@@ -284,7 +286,7 @@ class PostgresLedger(Ledger):
         if self._link is None or self._link.closed:
             if time.monotonic() < self._gone_until:
                 raise LedgerError(
-                    f"the ledger {self.name} does not answer; give the same command again."
+                    f"the ledger {self.name} does not answer.", hint="give the same command again."
                 )
             self._drop()
             link = connected(self.address)

@@ -138,7 +138,8 @@ def _prepare(connection: psycopg.Connection[Any], address: str) -> None:
     if version != SCHEMA_VERSION:
         raise LedgerError(
             f"{shown_place(address)} has ledger schema {version}, this version of Judgesmith reads "
-            f"schema {SCHEMA_VERSION}; use the version that wrote it, or choose another database."
+            f"schema {SCHEMA_VERSION}.",
+            hint="use the version that wrote it, or choose another database.",
         )
 
 
@@ -163,8 +164,8 @@ def explained(address: str) -> Iterator[None]:
         yield
     except DamagedAnswer as fault:
         raise LedgerError(
-            f"the ledger {shown_place(address)} is damaged ({fault}). Restore it from a backup, or "
-            "choose another one (--ledger)."
+            f"the ledger {shown_place(address)} is damaged ({fault}).",
+            hint="restore it from a backup, or choose another one (--ledger).",
         ) from None
     except psycopg.Error as fault:
         raise LedgerError(advice(address, fault)) from None

@@ -90,7 +90,7 @@ def check_file(path: Path) -> None:
         with path.open("rb"):
             pass  # as the system says what SQLite does not
         if not os.access(path, os.W_OK):
-            raise LedgerError(_unwritable(path, "attempt to write a readonly database"))
+            raise _unwritable(path, "attempt to write a readonly database")
         # With a log beside it the file alone is not the whole, and without one nothing locks it.
         mode = "mode=ro" if path.with_name(f"{path.name}-wal").exists() else "immutable=1"
         connection = sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True, timeout=0)
@@ -112,12 +112,13 @@ def _stated(connection: sqlite3.Connection) -> tuple[int, int, int]:
 def _refuse_other(path: Path, application: int, version: int) -> None:
     if application != APPLICATION_ID:
         raise LedgerError(
-            f"{path} is a database, but not a Judgesmith ledger; choose another file."
+            f"{path} is a database, but not a Judgesmith ledger.", hint="choose another file."
         )
     if version != SCHEMA_VERSION:
         raise LedgerError(
             f"{path} has ledger schema {version}, this version of Judgesmith reads schema "
-            f"{SCHEMA_VERSION}; use the version that wrote it, or choose another file."
+            f"{SCHEMA_VERSION}.",
+            hint="use the version that wrote it, or choose another file.",
         )
 
 
@@ -192,43 +193,51 @@ class Explained:
         if isinstance(fault, sqlite3.Error):
             if is_busy(fault):
                 return
-            raise LedgerError(_advice(self._path, fault)) from fault
+            raise _ledger_fault(self._path, fault) from fault
         if isinstance(fault, UnicodeDecodeError):
             # What SQLite quotes of a damaged file need not be text.
             damaged = DamagedAnswer("what it says of its tables is no text")
-            raise LedgerError(_advice(self._path, damaged)) from fault
+            raise _ledger_fault(self._path, damaged) from fault
         if isinstance(fault, OSError):
             reason = fault.strerror or str(fault)
             raise LedgerError(
-                f"cannot open the ledger {self._path}: {reason}. Choose a file in a folder that "
-                "can be written (--ledger PATH)."
+                f"cannot open the ledger {self._path}: {reason}.",
+                hint="choose a file in a folder that can be written (--ledger PATH).",
             ) from fault
 
 
-def _unwritable(path: Path, why: object) -> str:
-    return (
-        f"the ledger {path} cannot be written ({why}). Make file and folder writable, or "
-        "choose another file (--ledger PATH)."
+def _unwritable(path: Path, why: object) -> LedgerError:
+    return LedgerError(
+        f"the ledger {path} cannot be written ({why}).",
+        hint="make file and folder writable, or choose another file (--ledger PATH).",
     )
 
 
-def _advice(path: Path, fault: sqlite3.Error) -> str:
+def _ledger_fault(path: Path, fault: sqlite3.Error) -> LedgerError:
     code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
     if code == sqlite3.SQLITE_NOTADB:
-        return f"{path} is not a ledger (not an SQLite database); choose another file."
+        return LedgerError(
+            f"{path} is not a ledger (not an SQLite database).", hint="choose another file."
+        )
     # Damage shows as a fault of the file's structure or of the SQL in it, or as a wrong checksum.
     damaged = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISMATCH)
     if isinstance(fault, DamagedAnswer) or code in damaged:
-        return (
-            f"the ledger {path} is damaged ({fault}). Take what is sound into a new one with "
+        return LedgerError(
+            f"the ledger {path} is damaged ({fault}).",
+            hint="take what is sound into a new one with "
             f"'judgesmith ledger rescue --ledger {path} -o NEW', or name another file "
-            "(--ledger PATH)."
+            "(--ledger PATH).",
         )
     if code == sqlite3.SQLITE_FULL:
-        return f"no space left for the ledger {path}; free some, then run the same command again."
+        return LedgerError(
+            f"no space left for the ledger {path}.",
+            hint="free some, then run the same command again.",
+        )
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
         return _unwritable(path, fault)
-    return f"the ledger {path} failed ({fault}); choose another file, or check the disk."
+    return LedgerError(
+        f"the ledger {path} failed ({fault}).", hint="choose another file, or check the disk."
+    )
 
 
 # In the order of `packed` and `unpacked`.

@@ -45,8 +45,8 @@ def check_place(place: object) -> None:
     """Refuse the address of what is neither a file nor a PostgreSQL database."""
     if isinstance(place, str) and _ADDRESS.match(place) and not is_postgres(place):
         raise LedgerError(
-            "a ledger is a file or a PostgreSQL database, and this is another address; give a "
-            "path, or postgresql://user@host/database (--ledger)."
+            "a ledger is a file or a PostgreSQL database, and this is another address.",
+            hint="give a path, or postgresql://user@host/database (--ledger).",
         )
 
 
@@ -285,8 +285,8 @@ class GroupCommit:
 
 def _as_ledger_error(fault: Exception) -> LedgerError:
     return LedgerError(
-        f"another process does not let go of the ledger ({fault}); wait for it to finish, or "
-        "choose another file (--ledger PATH)."
+        f"another process does not let go of the ledger ({fault}).",
+        hint="wait for it to finish, or choose another file (--ledger PATH).",
     )
 
 
@@ -299,12 +299,12 @@ _T = TypeVar("_T")
 _IN_POSTGRES = "judgesmith.programs.lm.cache.postgres:PostgresLedger"
 
 
-class Ledger:
+class ResponseCache:
     """An append-only store of answers, shared by threads, event loops and processes.
 
-    Within a process there is one ledger per path: ``Ledger(path) is Ledger(path)``. The file is
-    opened, and if need be created, on first use. The address of a PostgreSQL database makes a
-    ``PostgresLedger``, which processes of several machines share.
+    Within a process there is one cache per path: ``ResponseCache(path) is ResponseCache(path)``.
+    The file is opened, and if need be created, on first use. The address of a PostgreSQL database
+    makes a ``PostgresLedger``, which processes of several machines share.
 
     Parameters
     ----------
@@ -323,13 +323,15 @@ class Ledger:
     --------
     >>> import tempfile, pathlib
     >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> ledger = Ledger(folder / "ledger.sqlite")
+    >>> ledger = ResponseCache(folder / "ledger.sqlite")
     >>> ledger.lookup(bytes(16)) is None
     True
     >>> ledger.close()
     """
 
-    _by_path: ClassVar["weakref.WeakValueDictionary[str, Ledger]"] = weakref.WeakValueDictionary()
+    _by_path: ClassVar["weakref.WeakValueDictionary[str, ResponseCache]"] = (
+        weakref.WeakValueDictionary()
+    )
     _by_path_lock = threading.Lock()
 
     distant: ClassVar[bool] = False
@@ -337,10 +339,10 @@ class Ledger:
 
     path: Path
 
-    def __new__(cls, path: str | os.PathLike[str]) -> "Ledger":
+    def __new__(cls, path: str | os.PathLike[str]) -> "ResponseCache":
         """Return this process's ledger at ``path``."""
         if isinstance(path, str) and is_postgres(path):
-            shared: Ledger = at(_IN_POSTGRES)(path)
+            shared: ResponseCache = at(_IN_POSTGRES)(path)
             return shared
         check_place(path)
         resolved = Path(path).expanduser().resolve()
@@ -364,7 +366,7 @@ class Ledger:
         self._pid = os.getpid()
 
     def __repr__(self) -> str:
-        return f"Ledger({self.name!r})"
+        return f"ResponseCache({self.name!r})"
 
     @property
     def name(self) -> str:

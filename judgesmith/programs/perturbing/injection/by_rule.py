@@ -13,8 +13,7 @@ from typing import Final
 from judgesmith.programs.features.qualities import family_of
 from judgesmith.programs.perturbing.catalogue import Change, Donors
 from judgesmith.programs.perturbing.damage import whole_characters
-from judgesmith.programs.perturbing.injection.kinds import RULES
-from judgesmith.programs.perturbing.injection.room import Job, Room
+from judgesmith.programs.perturbing.injection.kinds import RULES, Job, Room
 from judgesmith.signatures.perturbation import Edit, Skipped, SubAspect, Target, with_error
 from judgesmith.signatures.rubric import folded
 
@@ -182,7 +181,7 @@ def _words_of(text: str) -> frozenset[str]:
 _SPARED = 2  # free words left for every error to come, while there is another way
 _MOST_AT_ONCE = 3
 
-NO_ROOM = "no room for a further error by rule"
+NO_ROOM = Skipped(reason="no room for a further error by rule")
 """The reason where no rule of any sub-aspect of a criterion finds a place."""
 
 
@@ -221,7 +220,7 @@ def injected_by_rule(
             if n_taken <= _MOST_AT_ONCE or len(room.words) - n_taken >= _SPARED * to_come:
                 return made
             large = large or made
-    return large or Skipped(reason=NO_ROOM)
+    return large or NO_ROOM
 
 
 def _changes(room: Room, kind: str) -> list[Change]:

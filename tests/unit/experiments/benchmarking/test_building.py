@@ -21,7 +21,7 @@ from judgesmith.experiments.benchmarking.report_text import report_text
 from judgesmith.experiments.benchmarking.settings import BenchmarkSettings
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.programs.lm import BudgetSpent, model
-from judgesmith.programs.lm.client import Stack
+from judgesmith.programs.lm.client import Computer
 from judgesmith.signatures.perturbation import SubAspect
 
 
@@ -155,7 +155,7 @@ def test_a_budget_that_ends_makes_no_benchmark_and_a_larger_one_goes_on(
 def test_a_process_that_dies_anywhere_leaves_what_the_next_one_needs(
     articles, build, ratings, tmp_path, monkeypatch, at
 ):
-    plain, n_asked = Stack._work_out, 0
+    plain, n_asked = Computer.answer, 0
 
     async def dying(self, *arguments):
         nonlocal n_asked
@@ -164,7 +164,7 @@ def test_a_process_that_dies_anywhere_leaves_what_the_next_one_needs(
             raise KeyboardInterrupt
         return await plain(self, *arguments)
 
-    monkeypatch.setattr(Stack, "_work_out", dying)
+    monkeypatch.setattr(Computer, "answer", dying)
     ledger = tmp_path / "ledger.sqlite"
     with pytest.raises(KeyboardInterrupt):
         build(articles, "global", criteria=("fluency",), lm=model("offline", ledger=ledger))
@@ -235,14 +235,14 @@ def test_every_stage_tells_how_far_it_is_up_to_its_end(articles):
 def pilot_of(monkeypatch):
     """Set what the pilots find, one criterion after the other."""
 
-    def set_to(*found):
+    def set_to(*found, n_texts=3):
         found = iter(found)
 
         def errors(*a, **k):
             one = next(found)
             if isinstance(one, Exception):
                 raise one
-            return ErrorsPerRating(levels=(1, 2, 3), n_errors=one, n_texts=(1, 1, 1))
+            return ErrorsPerRating(levels=(1, 2, 3), n_errors=one, n_texts=(n_texts,) * 3)
 
         monkeypatch.setattr(
             "judgesmith.experiments.benchmarking.global_building.errors_per_rating", errors
@@ -263,6 +263,10 @@ def test_a_criterion_whose_pilot_is_out_of_order_is_left_out_unless_it_is_kept(
     kept = build(articles, "global", criteria=("fluency",), per_rating=1, keep_inverted=True)
     assert any("the comparator may not see these errors" in one for one in kept.report["notes"])
     assert (set(kept.report["criteria"]), kept.report["dropped"]) == ({"fluency"}, {})
+    pilot_of((0, 1, 2), n_texts=2)
+    few = build(articles, "global", criteria=("fluency",), per_rating=1)
+    assert any("which may be chance" in one for one in few.report["notes"])
+    assert few.report["dropped"] == {}
 
 
 def test_a_criterion_whose_pilot_has_no_rating_is_left_out(articles, build, pilot_of):

@@ -15,10 +15,12 @@ from judgesmith.experiments.benchmarking.rating_levels import rating_levels
 from judgesmith.experiments.benchmarking.settings import ROLES, BenchmarkSettings
 from judgesmith.experiments.benchmarking.sources import drawn_sources, sources_of
 from judgesmith.experiments.dataset import DataSet
-from judgesmith.programs.lm import ModelAnswer, Stack, model
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.lm import LMClient, ModelAnswer, model
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.programs.perturbing.orders import ATTEMPTS
 from judgesmith.signatures import RatedItem, Scale
+from judgesmith.signatures.judgement import Reason
+from judgesmith.signatures.perturbation import Skipped
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +79,7 @@ class Mumbler:
 
 def test_a_model_that_is_asked_the_same_again_is_asked_for_another_answer(plan):
     engine = Mumbler()
-    lm = StackLM.over(Stack(engine), "scripted", recipe={}, temperature=0.0)
+    lm = ClientLM.over(LMClient(engine), "scripted", recipe={}, temperature=0.0)
     asking = replace(plan, models=BenchmarkModels(by_role=dict.fromkeys(ROLES, lm)))
     side = plan.sub_aspects["fluency"][:1]
     orders = [order(plan, 1, sides=side), order(plan, 1, sides=side, aimed=3.0)]
@@ -88,12 +90,12 @@ def test_a_model_that_is_asked_the_same_again_is_asked_for_another_answer(plan):
 
 def test_errors_that_the_budget_did_not_reach_end_the_run():
     with counting() as counts:
-        counts.outcome("unchanged")
+        counts.outcome(Skipped(reason="unchanged"))
     with (
         pytest.raises(UnfinishedError, match="before all errors were put in"),
         counting() as counts,
     ):
-        counts.outcome("not asked")
+        counts.outcome(Skipped(reason="no answer", code=Reason.OVER_BUDGET))
 
 
 def test_sources_are_drawn_in_their_order_and_differ_by_seed():

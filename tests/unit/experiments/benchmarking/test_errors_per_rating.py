@@ -38,6 +38,16 @@ def test_more_errors_for_a_higher_rating_are_out_of_order():
     assert not errors_per_rating([1, 2], [1, 3], levels=(1, 2)).in_order
 
 
+def test_an_order_is_inverted_only_where_enough_texts_say_so():
+    three = errors_per_rating([1] * 3 + [2] * 3, [1] * 3 + [3] * 3, levels=(1, 2))
+    two = errors_per_rating([1] * 2 + [2] * 3, [1] * 2 + [3] * 3, levels=(1, 2))
+    assert (three.in_order, three.inverted) == (False, True)
+    assert (two.in_order, two.inverted) == (False, False)
+    # Whoever lies between says nothing, if there are few.
+    apart = errors_per_rating([1] * 3 + [2] + [3] * 3, [1] * 3 + [0] + [2] * 3, levels=(1, 2, 3))
+    assert apart.inverted
+
+
 def test_a_pilot_without_any_rating_says_what_to_do():
     with pytest.raises(ValueError, match="none of the 2 texts of the pilot could be rated"):
         needed([math.nan, math.nan], [0, 1])

@@ -8,10 +8,11 @@ from judgesmith.experiments.benchmarking.models import UnfinishedError
 from judgesmith.experiments.benchmarking.rater import model_ratings
 from judgesmith.experiments.benchmarking.seen_errors import OneMore, seen_errors
 from judgesmith.experiments.benchmarking.sources import BenchmarkSource
-from judgesmith.programs.benchmarking.comparator import Compared
-from judgesmith.programs.lm import ModelAnswer, Stack
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.benchmarking import Compared
+from judgesmith.programs.lm import LMClient, ModelAnswer
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures import RatedItem, Scale
+from judgesmith.signatures.judgement import Cause, Reason
 from judgesmith.signatures.perturbation import InjectedError, Target
 from judgesmith.signatures.rubric import Criterion
 
@@ -24,8 +25,8 @@ class Sayer:
 
     def each(self, pairs, *, progress=None):
         for pair, one in zip(pairs, self.said, strict=True):
-            problem = None if one else "no answer"
-            yield pair, Compared(given=one, swapped=one, problem=problem)
+            cause = None if one else Cause(Reason.UNREADABLE, "no answer")
+            yield pair, Compared(given=one, swapped=one, cause=cause)
 
 
 def one_more(source, *kinds):
@@ -69,10 +70,12 @@ def test_pairs_without_an_answer_are_left_out_and_counted():
 
 
 def test_pairs_that_the_budget_did_not_reach_end_the_run():
+    spent = Cause(Reason.OVER_BUDGET, "not asked", detail="the budget of 2 calls is spent.")
+
     class Spent:
         def each(self, pairs, *, progress=None):
             for pair in pairs:
-                yield pair, Compared(problem="not asked: the budget of 2 calls is spent.")
+                yield pair, Compared(cause=spent)
 
     with pytest.raises(UnfinishedError, match="the budget of 2 calls"):
         seen_errors([one_more("a", "typo")], Spent())
@@ -88,7 +91,7 @@ def test_ratings_are_samples_at_temperature_1_and_those_unread_are_undefined():
             asked.append((request.settings.temperature, request.sample))
             return ModelAnswer(text="Well.", input_tokens=1, output_tokens=1)
 
-    lm = StackLM.over(Stack(Engine()), "scripted", recipe={}, temperature=0.0)
+    lm = ClientLM.over(LMClient(Engine()), "scripted", recipe={}, temperature=0.0)
     wit = Criterion(name="wit", definition="Is it witty?")
     item = RatedItem(source="It rained.", response="It rained.")
     ((one, two),) = model_ratings([item], wit, Scale(low=1, high=3), 2, lm=lm)

@@ -6,7 +6,7 @@ import loopback
 import pytest
 
 from judgesmith.experiments import CompileSettings, compile_judge, read_items
-from judgesmith.programs.lm import stack_model
+from judgesmith.programs.lm import client_model
 from judgesmith.signatures import RatedItem
 
 KEY = "sk-only-in-the-environment-4711"
@@ -53,7 +53,7 @@ def lm_at(server, tmp_path):
 
     def lm(name="ledger", **settings):
         ledger = settings.pop("ledger", tmp_path / f"{name}.sqlite")
-        return stack_model("openai/m", api_base=server.url, ledger=ledger, **settings)
+        return client_model("openai/m", api_base=server.url, ledger=ledger, **settings)
 
     return lm
 

@@ -8,7 +8,7 @@ from judgesmith.experiments import DataError
 from judgesmith.experiments.clusters import addresses
 from judgesmith.experiments.clusters.addresses import score_addresses
 from judgesmith.experiments.problems import Problem
-from judgesmith.programs.lm import ModelError, stack_model
+from judgesmith.programs.lm import ModelError, client_model
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_what_cannot_be_read_is_named(name, fault, says, here):
     ],
 )
 def test_an_address_that_cannot_be_is_said_without_its_secret(address, says, saved):
-    lm = stack_model("offline", ledger=None)
+    lm = client_model("offline", ledger=None)
     with pytest.raises(ValueError, match=says) as caught:
         score_addresses(saved, [address], "s3://b/out", lm=lm)
     assert "secret-word" not in str(caught.value)
@@ -66,7 +66,7 @@ def test_rows_go_to_an_empty_folder_alone(here, saved):
     for name in ("tables", "c.csv"):
         with pytest.raises(FileExistsError, match=rf"{name} holds something; name an empty folder"):
             score_addresses(
-                saved, [f"{here}/c.csv"], f"{here}/{name}", lm=stack_model("offline", ledger=None)
+                saved, [f"{here}/c.csv"], f"{here}/{name}", lm=client_model("offline", ledger=None)
             )
 
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from judgesmith.experiments.clusters import ClusterError, connecting, ray_judging
-from judgesmith.programs.lm import stack_model
+from judgesmith.programs.lm import client_model
 
 
 class Refusing:
@@ -153,12 +153,12 @@ def test_nodes_that_could_run_workers_elsewhere_are_named():
 )
 def test_numbers_that_cannot_be_are_refused(given, said, saved):
     with pytest.raises(ValueError, match=said):
-        ray_judging(saved, stack_model("offline", ledger=None), **given).__enter__()
+        ray_judging(saved, client_model("offline", ledger=None), **given).__enter__()
 
 
 def test_judges_that_compare_responses_are_refused(ranking_judge):
     with pytest.raises(ValueError, match="compares all responses to a source"):
-        ray_judging(ranking_judge, stack_model("offline", ledger=None)).__enter__()
+        ray_judging(ranking_judge, client_model("offline", ledger=None)).__enter__()
 
 
 @pytest.fixture(scope="module")
@@ -178,7 +178,7 @@ def test_a_cluster_with_other_machines_needs_another_ledger(given_ray, saved, tm
             return [{"NodeManagerAddress": "10.0.0.2", "Alive": True, "Resources": {"CPU": 4.0}}]
 
     ray = given_ray(Elsewhere())
-    lm = stack_model("offline", ledger=tmp_path / "ledger.sqlite")
+    lm = client_model("offline", ledger=tmp_path / "ledger.sqlite")
     with pytest.raises(ClusterError, match=r"10\.0\.0\.1, and .* 10\.0\.0\.2; .*postgresql://"):
         ray_judging(saved, lm).__enter__()
     assert ray.n_shut == 1

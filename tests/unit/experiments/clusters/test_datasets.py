@@ -14,7 +14,7 @@ from judgesmith.experiments.clusters.recipes import JudgeRecipe
 from judgesmith.experiments.columns import ColumnMap
 from judgesmith.programs import judge_items
 from judgesmith.programs.judging.rows import score_row
-from judgesmith.programs.lm import ModelError, stack_model
+from judgesmith.programs.lm import ModelError, client_model
 
 COLUMNS = ColumnMap(fields={"source": ("source",), "response": ("answer",)})
 
@@ -25,7 +25,7 @@ def rows_of(items):
 
 def expected(items, saved):
     """Return rows of scores as tables hold them, by column."""
-    found = judge_items(saved, items, lm=stack_model("offline", ledger=None))
+    found = judge_items(saved, items, lm=client_model("offline", ledger=None))
     rows = [score_row(*pair) for pair in zip(items, found, strict=True)]
     return [(row["score"], row["key"], json.dumps(row["criteria"])) for row in rows]
 
@@ -36,7 +36,7 @@ def table_worker(saved, monkeypatch):
     monkeypatch.setattr(worker, "own_address", lambda: "127.0.0.1")
 
     def made(lm=None, **changed):
-        recipe = JudgeRecipe.of(saved, lm or stack_model("offline", ledger=None))
+        recipe = JudgeRecipe.of(saved, lm or client_model("offline", ledger=None))
         given = {
             "recipe": replace(recipe, **changed),
             "marks": {"judge": "j", "target": "t", "run": "r"},
@@ -82,7 +82,7 @@ def test_what_ends_a_run_ends_it_here(table_worker, items_of, monkeypatch):
         judged(table_worker(made_by="0.0"), rows_of(items_of(1)))
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     with pytest.raises(ModelError, match="ANTHROPIC_API_KEY"):
-        judged(table_worker(stack_model("anthropic/m", ledger=None)), rows_of(items_of(1)))
+        judged(table_worker(client_model("anthropic/m", ledger=None)), rows_of(items_of(1)))
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ class TestOnRay:
     def test_a_dataset_gets_the_columns_of_scores(self, ray, saved, items_of, lm_at, server):
         items = items_of(150)
         given = ray.data.from_items(rows_of(items), override_num_blocks=4)
-        lm = stack_model("offline", ledger=None)
+        lm = client_model("offline", ledger=None)
         options = {"columns": "response=answer", "keep": ["n"], "workers": 1}
         scored = score_dataset(given, saved, lm=lm, concurrency=8, **options)
         found = sorted(scored.take_all(), key=lambda row: row["n"])

@@ -8,7 +8,7 @@ from lossy_ray import LossyRay, RayTaskError, Ref
 from judgesmith.experiments.clusters import ClusterError, RayJudging, recipes, worker
 from judgesmith.experiments.clusters.recipes import JudgeRecipe
 from judgesmith.programs import judge_each
-from judgesmith.programs.lm import LedgerError, ModelError, stack_model
+from judgesmith.programs.lm import LedgerError, ModelError, client_model
 from judgesmith.programs.lm.limits import STOPPING, Stopped
 
 HERE = "127.0.0.1"
@@ -42,16 +42,16 @@ def test_rows_come_in_order_with_the_same_judgements_whatever_is_lost(
     losses, n_workers, judged_by, saved, items_of, tmp_path
 ):
     items = items_of(50)
-    lm = stack_model("offline", ledger=tmp_path / "ledger.sqlite")
+    lm = client_model("offline", ledger=tmp_path / "ledger.sqlite")
     ray = LossyRay(seed=n_workers, losses=losses)
     made, rows = judged_by(iter(items), lm, ray=ray, n_workers=n_workers)
     found = list(rows)
     assert all(one is given for (one, _), given in zip(found, items, strict=True))
-    alone = stack_model("offline", ledger=None)
+    alone = client_model("offline", ledger=None)
     assert found == list(judge_each(saved, iter(items), lm=alone))
     assert (ray.n_born > n_workers) == (losses > 0)
     assert len(made.workers) <= n_workers
-    asked = lm.stack.ledger.query("SELECT count(*), count(DISTINCT identity) FROM intents")
+    asked = lm.client.ledger.query("SELECT count(*), count(DISTINCT identity) FROM intents")
     assert asked == [(50, 50)]
     made.close()
 
@@ -65,7 +65,7 @@ def test_no_more_is_read_than_needed(judged_by, items_of):
             n_read += 1
             yield item
 
-    _, rows = judged_by(endless(), stack_model("offline", ledger=None), concurrency=2)
+    _, rows = judged_by(endless(), client_model("offline", ledger=None), concurrency=2)
     next(rows)
     assert n_read < 200
     rows.close()
@@ -73,20 +73,20 @@ def test_no_more_is_read_than_needed(judged_by, items_of):
 
 def test_rows_that_end_every_worker_are_named(judged_by, items_of):
     _, rows = judged_by(
-        items_of(3), stack_model("offline", ledger=None), ray=LossyRay(losses=1.0), n_workers=1
+        items_of(3), client_model("offline", ledger=None), ray=LossyRay(losses=1.0), n_workers=1
     )
     with pytest.raises(ClusterError, match="21 workers ended over the same 3 rows, the first of"):
         list(rows)
 
 
 def test_what_workers_asked_is_counted_over_all_their_lives(judged_by, items_of):
-    made, rows = judged_by(items_of(30), stack_model("offline", ledger=None))
+    made, rows = judged_by(items_of(30), client_model("offline", ledger=None))
     assert len(list(rows)) == 30
     assert (made.tallies.usage.calls, made.tallies.adaptations) == (30, ())
 
 
 def test_a_budget_is_kept_to_exactly(judged_by, items_of, tmp_path):
-    lm = stack_model("offline", ledger=tmp_path / "ledger.sqlite", max_calls=17)
+    lm = client_model("offline", ledger=tmp_path / "ledger.sqlite", max_calls=17)
     _, rows = judged_by(items_of(40), lm, n_workers=3)
     found = [judgement for _, judgement in rows]
     assert len(found) == 40
@@ -116,7 +116,7 @@ def test_nothing_but_refusals_ends_the_run_too(judged_by, items_of, lm_at, serve
 
 def test_a_ledger_that_is_none_is_said(judged_by, items_of, tmp_path):
     (tmp_path / "ledger.sqlite").write_text("no ledger " * 100)
-    lm = stack_model("offline", ledger=tmp_path / "ledger.sqlite")
+    lm = client_model("offline", ledger=tmp_path / "ledger.sqlite")
     _, rows = judged_by(items_of(2), lm)
     with pytest.raises(LedgerError, match=r"ledger\.sqlite"):
         list(rows)
@@ -134,13 +134,13 @@ def test_a_worker_on_another_machine_asks_nothing_of_a_ledger_that_is_a_file(
 
 def test_another_version_on_a_node_is_said(judged_by, items_of, monkeypatch):
     monkeypatch.setattr(recipes, "version", lambda name: "9.9")
-    _, rows = judged_by(items_of(1), stack_model("offline", ledger=None), made_by="9.8")
+    _, rows = judged_by(items_of(1), client_model("offline", ledger=None), made_by="9.8")
     with pytest.raises(ClusterError, match=r"judgesmith is 9\.9 here and 9\.8 .* on every node"):
         list(rows)
 
 
 def test_a_request_to_stop_finishes_what_is_under_way_and_begins_nothing(judged_by, items_of):
-    _, rows = judged_by(items_of(500), stack_model("offline", ledger=None), concurrency=4)
+    _, rows = judged_by(items_of(500), client_model("offline", ledger=None), concurrency=4)
     found = [next(rows)]
     assert STOPPING.request()
     try:
@@ -158,6 +158,6 @@ def test_a_fault_of_the_code_is_raised_as_it_is(judged_by, items_of):
                 raise RayTaskError("a bug")
             return super().get(ref)
 
-    _, rows = judged_by(items_of(3), stack_model("offline", ledger=None), ray=Reads())
+    _, rows = judged_by(items_of(3), client_model("offline", ledger=None), ray=Reads())
     with pytest.raises(RayTaskError, match="a bug"):
         list(rows)

@@ -45,7 +45,7 @@ def test_a_node_that_is_lost_takes_no_row_with_it(cluster, saved, items_of, lm_a
         assert sum(node["Alive"] for node in ray.nodes()) == 2
     assert [item.key for item, _ in found] == [item.key for item in items]
     assert {judgement.score for _, judgement in found} == {70.0}
-    assert lm.stack.ledger.query(crashing.LATE) == [(0,)]
+    assert lm.client.ledger.query(crashing.LATE) == [(0,)]
     counts = server.counts()
     assert counts["distinct"] == 400
     assert counts["requests"] <= 400 + 4

@@ -14,7 +14,7 @@ import pytest
 
 from judgesmith.experiments.clusters import ClusterError, ray_judging
 from judgesmith.programs import judge_each
-from judgesmith.programs.lm import ModelError, stack_model
+from judgesmith.programs.lm import ModelError, client_model
 
 pytestmark = [pytest.mark.ray, pytest.mark.no_cover, pytest.mark.filterwarnings("ignore")]
 
@@ -37,7 +37,7 @@ def killing(judging, rng):
 
 def test_rows_are_those_of_one_process_and_everything_is_on_loopback(ray, saved, items_of):
     items = items_of(300)
-    lm = stack_model("offline", ledger=None)
+    lm = client_model("offline", ledger=None)
     with ray_judging(saved, lm, workers=2) as judging:
         found = list(judging(iter(items)))
         assert {one.node for one in judging.workers} == {"127.0.0.1"}
@@ -49,7 +49,7 @@ def test_rows_are_those_of_one_process_and_everything_is_on_loopback(ray, saved,
 
 
 def test_ray_says_nothing_where_rows_or_reports_may_be_printed(ray, saved, items_of, capfd):
-    with ray_judging(saved, stack_model("offline", ledger=None), workers=1) as judging:
+    with ray_judging(saved, client_model("offline", ledger=None), workers=1) as judging:
         list(judging(iter(items_of(4))))
         os.kill(judging.workers[0].process, signal.SIGKILL)
         assert len(list(judging(iter(items_of(4))))) == 4
@@ -76,7 +76,7 @@ def test_no_kill_of_a_worker_loses_or_doubles_a_row_or_asks_twice_what_was_answe
             after = server.counts()
             assert after["distinct"] - before["distinct"] == n_rows
             assert after["requests"] - before["requests"] <= n_rows + in_flight
-    assert lm.stack.ledger.query(crashing.LATE) == [(0,)]
+    assert lm.client.ledger.query(crashing.LATE) == [(0,)]
     items = items_of(n_rows, " in run 3")
     assert [j for _, j in judge_each(saved, iter(items), lm=lm)] == [
         j for _, j in judge_each(saved, iter(items), lm=alone)
@@ -108,7 +108,7 @@ def test_keys_are_nowhere_in_what_ray_moves_and_writes(key, ray, saved, items_of
 
 
 def test_a_worker_without_a_key_names_the_variable(ray, saved, items_of, tmp_path, server):
-    lm = stack_model("anthropic/m", ledger=tmp_path / "l.sqlite")
+    lm = client_model("anthropic/m", ledger=tmp_path / "l.sqlite")
     with (
         ray_judging(saved, lm, workers=1) as judging,
         pytest.raises(ModelError, match="ANTHROPIC_API_KEY"),

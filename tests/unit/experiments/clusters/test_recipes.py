@@ -9,7 +9,7 @@ from judgesmith.experiments import read_items
 from judgesmith.experiments.clusters.ledgers import in_environment
 from judgesmith.experiments.clusters.recipes import JudgeRecipe, ModelRecipe
 from judgesmith.programs import judge_items
-from judgesmith.programs.lm import Budget, Retry, model, stack_model
+from judgesmith.programs.lm import Budget, Retry, client_model, model
 
 KEY = "sk-never-travels-0123456789"
 
@@ -33,14 +33,14 @@ def test_a_model_is_made_again_with_its_settings_and_its_part_in_the_budget(tmp_
         "max_output_tokens": 99,
         "timeout": 5.0,
     }
-    lm = stack_model("openai/m", **given)
+    lm = client_model("openai/m", **given)
     made = pickle.loads(pickle.dumps(ModelRecipe.of(lm))).made()
     assert (made.kwargs, made.recipe) == (lm.kwargs, lm.recipe | {"price": [1.0, 2.0]})
-    assert made.stack.ledger is lm.stack.ledger
-    assert made.stack.budget == Budget(max_calls=7, max_usd=2.0)
-    assert (made.stack.run_id, made.stack.retry.attempts) == ("mine", 2)
-    assert made.stack.price == lm.stack.price
-    assert made.stack.limits.rpm == 60
+    assert made.client.ledger is lm.client.ledger
+    assert made.client.budget == Budget(max_calls=7, max_usd=2.0)
+    assert (made.client.run_id, made.client.retry.attempts) == ("mine", 2)
+    assert made.client.price == lm.client.price
+    assert made.client.limits.rpm == 60
     assert ModelRecipe.of(made) == ModelRecipe.of(lm)
 
 
@@ -54,7 +54,7 @@ def test_a_model_of_dspy_is_taken_too(tmp_path):
 
 
 def test_no_key_travels(keyed, saved):
-    lm = stack_model("openai/m", ledger=None)
+    lm = client_model("openai/m", ledger=None)
     told = pickle.dumps(JudgeRecipe.of(saved, lm))
     assert KEY.encode() not in told
     assert b"sk-" not in told
@@ -62,7 +62,7 @@ def test_no_key_travels(keyed, saved):
 
 @pytest.mark.parametrize("address", ["http://me:secret@host/v1", "http://host/v1?key=secret"])
 def test_an_address_with_a_secret_stays_here(address):
-    lm = stack_model("openai/m", api_base=address, ledger=None)
+    lm = client_model("openai/m", api_base=address, ledger=None)
     with pytest.raises(ValueError, match="OPENAI_API_BASE") as caught:
         ModelRecipe.of(lm)
     assert "secret" not in str(caught.value).replace("secrets", "")
@@ -71,18 +71,18 @@ def test_an_address_with_a_secret_stays_here(address):
 @pytest.mark.parametrize("ceiling", [{"max_calls": 3}, {"rpm": 5.0}])
 def test_workers_without_a_ledger_share_no_budget(ceiling):
     with pytest.raises(ValueError, match="share a budget and a rate through the ledger"):
-        ModelRecipe.of(stack_model("offline", ledger=None, **ceiling))
+        ModelRecipe.of(client_model("offline", ledger=None, **ceiling))
 
 
 def test_another_address_on_a_node_is_said(monkeypatch):
-    recipe = ModelRecipe.of(stack_model("openai/m", ledger=None))
+    recipe = ModelRecipe.of(client_model("openai/m", ledger=None))
     monkeypatch.setenv("OPENAI_API_BASE", "http://elsewhere:8000/v1")
     with pytest.raises(ValueError, match=r"is at http://elsewhere:8000/v1 here and at https://"):
         recipe.made()
 
 
 def test_a_judge_is_made_again_with_its_models(saved):
-    lm, other = stack_model("offline", ledger=None), stack_model("ollama/other", ledger=None)
+    lm, other = client_model("offline", ledger=None), client_model("ollama/other", ledger=None)
     judge, made, models = JudgeRecipe.of(saved, lm).made()
     assert judge == saved
     assert models == (made,)
@@ -93,7 +93,7 @@ def test_a_judge_is_made_again_with_its_models(saved):
 
 
 def test_judges_that_hold_judges_keep_which_member_asks_what(saved):
-    lms = {"offline": stack_model("offline", ledger=None), "o/m": stack_model("o/m", ledger=None)}
+    lms = {"offline": client_model("offline", ledger=None), "o/m": client_model("o/m", ledger=None)}
     other = saved.model_copy(update={"model": "o/m"})
     panel = panel_of(a=saved, b=other).with_models(lms)
     judge, lm, models = JudgeRecipe.of(panel, lms["offline"]).made()
@@ -110,7 +110,7 @@ def test_judges_that_hold_judges_keep_which_member_asks_what(saved):
 
 
 def test_parts_and_roles_that_ask_others_do_so_on_workers(saved):
-    lms = [stack_model(name, ledger=None) for name in ("offline", "ollama/other")]
+    lms = [client_model(name, ledger=None) for name in ("offline", "ollama/other")]
     panel = panel_of(a=saved, b=saved).with_parts({"b": lms[1]})
     judge, _, models = JudgeRecipe.of(panel, lms[0]).made()
     assert judge.parts == {"b": models[1]}
@@ -123,18 +123,18 @@ def test_a_database_is_told_of_without_its_password_and_found_in_the_environment
     saved, monkeypatch
 ):
     address = "postgresql://me:secret-word@db.example:5433/answers?sslmode=require"
-    lm = stack_model("offline", ledger=address)
+    lm = client_model("offline", ledger=address)
     recipe = JudgeRecipe.of(saved, lm)
     assert b"secret-word" not in pickle.dumps(recipe)
     assert not recipe.is_of_one_machine
     told = "postgresql://me@db.example:5433/answers?sslmode=require"
-    assert recipe.main.made().stack.ledger.address == told
+    assert recipe.main.made().client.ledger.address == told
     monkeypatch.setenv("JUDGESMITH_STORAGE", "postgresql://me:other@elsewhere/answers")
-    assert recipe.main.made().stack.ledger.address == told
-    with in_environment(lm.stack.ledger):
-        assert recipe.main.made().stack.ledger is lm.stack.ledger
-    assert recipe.main.made().stack.ledger.address == told
+    assert recipe.main.made().client.ledger.address == told
+    with in_environment(lm.client.ledger):
+        assert recipe.main.made().client.ledger is lm.client.ledger
+    assert recipe.main.made().client.ledger.address == told
     monkeypatch.setenv("JUDGESMITH_LEDGER", "postgresql://you:more@db.example:5433/answers")
-    with in_environment(lm.stack.ledger):
+    with in_environment(lm.client.ledger):
         pass
-    assert recipe.main.made().stack.ledger.address.startswith("postgresql://you:more@")
+    assert recipe.main.made().client.ledger.address.startswith("postgresql://you:more@")

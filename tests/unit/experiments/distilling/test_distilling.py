@@ -14,7 +14,7 @@ from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.families.annotator import AnnotatorJudge
 from judgesmith.programs.families.forms import DISTILLED
 from judgesmith.programs.families.judge_models import DistilledJudge
-from judgesmith.programs.lm import model, stack_of
+from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures import RatedItem, Rubric
 
 RUBRIC = Rubric(
@@ -80,10 +80,10 @@ def test_only_what_was_drawn_is_asked_and_nothing_again(made, examples, tmp_path
     lm = model("offline", ledger=str(tmp_path / "ledger.sqlite"))
     assert made.calls == 24
     assert made.examples(lm=lm, concurrency=1) == examples
-    assert stack_of(lm).usage.calls == 24
+    assert lm_client_of(lm).usage.calls == 24
     again = model("offline", ledger=str(tmp_path / "ledger.sqlite"))
     assert made.examples(lm=again) == examples
-    assert stack_of(again).usage.calls == 0
+    assert lm_client_of(again).usage.calls == 0
 
 
 def test_where_the_budget_ends_what_is_missing_is_counted_and_asked_later(made, examples, tmp_path):
@@ -93,7 +93,7 @@ def test_where_the_budget_ends_what_is_missing_is_counted_and_asked_later(made, 
     assert counts == {"not asked, as the budget was spent": 14}
     rest = model("offline", ledger=str(tmp_path / "ledger.sqlite"))
     assert made.examples(lm=rest) == examples
-    assert stack_of(rest).usage.calls == 14
+    assert lm_client_of(rest).usage.calls == 14
 
 
 def test_a_student_is_asked_what_it_was_taught(made, examples):

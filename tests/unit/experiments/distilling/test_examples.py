@@ -13,7 +13,7 @@ from judgesmith.experiments.distilling.examples import (
     rounded,
 )
 from judgesmith.experiments.distilling.sampling import Sampled
-from judgesmith.signatures import ErrorSpan, Judgement, RatedItem, Scale
+from judgesmith.signatures import ErrorSpan, Judgement, RatedItem, Reason, Scale
 
 TEXT = "The ferry left at ten, and again at ten past ten, with Ms Ito."
 SAMPLED = Sampled(
@@ -93,12 +93,12 @@ def test_few_errors_that_are_nowhere_are_dropped_and_counted():
 
 
 def test_an_output_without_a_judgement_says_why():
-    def why(problem):
-        said = Judgement.unscored(problem)
+    def why(problem, reason):
+        said = Judgement.unscored(problem, reason=reason)
         return example_of(SAMPLED, "truth", said, scale=Scale(low=0, high=1), unresolved=0)
 
-    assert why("not asked: max_calls is reached").left_out == NOT_ASKED
-    found = why("the answer could not be read")
+    assert why("max_calls is reached", Reason.OVER_BUDGET).left_out == NOT_ASKED
+    found = why("the answer could not be read", Reason.UNREADABLE)
     assert (found.left_out, found.score) == (UNSCORED, None)
     assert found.row()["problem"] == "the answer could not be read"
 

@@ -13,7 +13,7 @@ import pytest
 from judgesmith.experiments.rechecking import RecheckError, RecheckSettings, recheck_judge
 from judgesmith.programs import DirectJudge, SavedJudge, judge_items
 from judgesmith.programs.artifacts.saved import GoldenItem
-from judgesmith.programs.lm import Ledger, ModelAnswer, model, stack_of
+from judgesmith.programs.lm import ModelAnswer, ResponseCache, lm_client_of, model
 from judgesmith.signatures import Judgement, RatedItem, Scale
 
 N_RUNS = 20
@@ -44,8 +44,8 @@ class Noisy:
 
 def asked(engine, ledger=None):
     lm = model("offline", ledger=ledger)
-    stack = stack_of(lm)
-    stack.engine = stack._pure = engine
+    stack = lm_client_of(lm)
+    stack.engine = stack._sender._engine = engine
     return lm
 
 
@@ -104,7 +104,7 @@ def test_a_planted_change_is_found_in_20_of_20_runs(change, by):
 def test_everything_is_asked_anew_whatever_is_on_record(tmp_path):
     rng = np.random.default_rng(0)
     judge, engine = made(rng), Noisy(rng)
-    lm = asked(engine, Ledger(tmp_path / "ledger.sqlite"))
+    lm = asked(engine, ResponseCache(tmp_path / "ledger.sqlite"))
     for n_asked in (60, 120):
         recheck_judge(judge, lm=lm)
         assert engine.n_asked == n_asked

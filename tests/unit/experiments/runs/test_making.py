@@ -32,7 +32,7 @@ def test_every_cell_is_held_against_the_same_rows(spec, done, cells):
 def test_a_result_says_what_compile_says(done, cells):
     found = done.result(cells["plain"])
     saved = SavedJudge.load(done.place_of(cells["plain"]) / "judge")
-    assert found["agreement"] == saved.agreement
+    assert found["agreement"] == saved.agreement.plain
     assert found["judge"] == saved.fingerprint
     assert found["rows"]["heldout"] == saved.rows["heldout"] == 24
     assert found["cell"] == cells["plain"].to_dict()

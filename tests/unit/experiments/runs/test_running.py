@@ -9,7 +9,7 @@ from judgesmith.experiments.runs.claims import claimed
 from judgesmith.experiments.runs.folder import Made
 from judgesmith.experiments.runs.making import Maker
 from judgesmith.experiments.specs import cells_of, read_sets, spec_of
-from judgesmith.programs.lm import stack_of
+from judgesmith.programs.lm import lm_client_of
 
 TWO = """
 name: two
@@ -45,7 +45,7 @@ def test_a_run_that_broke_off_ends_as_an_undisturbed_one(two, tmp_path, monkeypa
     whole = RunFolder.opened(tmp_path / "whole", two)
     models = RunModels(two, whole.ledger)
     run_cells(two, whole, models=models)
-    calls = sum(stack_of(lm).usage.calls for lm in models.made)
+    calls = sum(lm_client_of(lm).usage.calls for lm in models.made)
     broken = RunFolder.opened(tmp_path / "broken", two)
     keep = RunFolder.keep
 
@@ -63,7 +63,7 @@ def test_a_run_that_broke_off_ends_as_an_undisturbed_one(two, tmp_path, monkeypa
     second = RunModels(two, broken.ledger)
     assert run_cells(two, broken, models=second).complete
     assert files_of(broken) == files_of(whole)
-    paid = sum(stack_of(lm).usage.calls for models in (first, second) for lm in models.made)
+    paid = sum(lm_client_of(lm).usage.calls for models in (first, second) for lm in models.made)
     assert paid == calls
 
 
@@ -82,8 +82,8 @@ def test_a_budget_is_that_of_the_whole_run_and_more_of_it_goes_on(study, tmp_pat
     models = RunModels(more, folder.ledger)
     assert run_cells(more, folder, models=models).complete
     (lm,) = models.made
-    assert stack_of(lm).spent.calls == 96
-    assert stack_of(lm).usage.calls == 36
+    assert lm_client_of(lm).spent.calls == 96
+    assert lm_client_of(lm).usage.calls == 36
 
 
 def test_a_cell_that_fails_says_why_and_is_tried_again(two, tmp_path, monkeypatch):

@@ -7,8 +7,11 @@ from judgesmith.experiments.formats import open_rows
 from judgesmith.experiments.scoring.formats import ENDINGS, write_rows
 from judgesmith.experiments.spreadsheet_cells import as_written, cell_of
 from judgesmith.experiments.written_scores import COLUMNS, PLACES, open_scores
-from judgesmith.programs.families.ensemble.concluding import PanelVerdict
-from judgesmith.programs.families.ensemble.members import CalibratedJudgement, PanelJudgement
+from judgesmith.programs.families.ensemble.members import (
+    CalibratedJudgement,
+    PanelJudgement,
+    PanelVerdict,
+)
 from judgesmith.programs.judging.rows import json_line, score_row
 from judgesmith.signatures import CriterionScore, Judgement, RatedItem
 from judgesmith.signatures.judgement import Note

@@ -10,9 +10,9 @@ from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.problems import DataError
 from judgesmith.experiments.reading import read_items
 from judgesmith.experiments.scoring import parts, shards_of, unscored_items
-from judgesmith.programs.judging.runner import NOT_ASKED, judge_each
+from judgesmith.programs.judging.runner import judge_each
 from judgesmith.programs.lm import model
-from judgesmith.signatures import Judgement
+from judgesmith.signatures import Judgement, Reason
 
 
 class Watch:
@@ -102,15 +102,15 @@ def spent(n):
 
     def judging(items):
         for number, item in enumerate(items, start=1):
-            problem = f"{NOT_ASKED}the budget is spent"
-            yield item, Judgement(score=1.0) if number <= n else Judgement.unscored(problem)
+            nothing = Judgement.unscored("the budget is spent", reason=Reason.OVER_BUDGET)
+            yield item, Judgement(score=1.0) if number <= n else nothing
 
     return judging
 
 
 def test_a_finished_file_with_rows_worth_another_try_is_scored_again(shards, vanilla, lm):
     done = score_shards(vanilla, "in", "out/", lm=lm, judging=spent(7))
-    assert done.reasons == {f"{NOT_ASKED}the budget is spent": 3}
+    assert done.reasons == {"the budget is spent": 3}
     watch = Watch()
     again = score_shards(vanilla, "in", "out/", lm=lm, judging=spent(10), watch=watch)
     assert (again.n_unscored, watch.n_kept, len(watch.rows)) == (0, 6, 4)

@@ -139,6 +139,7 @@ def test_a_row_says_all_there_is_to_say():
         "criteria": {},
         "errors": [],
         "problem": "cut off",
+        "reason": "other",
     }
     spans = Judgement(score=1.0, errors=(ErrorSpan(text="x", start=0, end=1),))
     assert score_row(RatedItem(response="x"), spans)["errors"][0]["end"] == 1

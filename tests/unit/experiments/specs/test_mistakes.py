@@ -8,7 +8,7 @@ import pytest
 
 from judgesmith.experiments.samples import sample_path
 from judgesmith.experiments.specs import SpecError, read_sets, read_spec, spec_of
-from judgesmith.signatures.plain_yaml import read_yaml
+from judgesmith.signatures.plain_data import read_yaml
 
 TABLE = read_yaml(Path(__file__).with_name("mistakes.yaml").read_text(encoding="utf-8"))
 BASE = TABLE["base"]

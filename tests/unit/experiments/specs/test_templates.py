@@ -11,7 +11,7 @@ from judgesmith.experiments.specs import SpecError, cells_of, read_sets, setting
 from judgesmith.experiments.specs.parts import DataSpec
 from judgesmith.experiments.specs.spec import Spec
 from judgesmith.experiments.specs.templates import START, template_names, template_text
-from judgesmith.signatures.plain_yaml import read_yaml
+from judgesmith.signatures.plain_data import read_yaml
 
 PAPERS = [name for name in template_names() if name != START]
 

@@ -11,6 +11,7 @@ from judgesmith.experiments.targets import targets_of
 from judgesmith.experiments.unseen import set_aside
 from judgesmith.programs.judging.runner import judge_items
 from judgesmith.signatures import Scale
+from judgesmith.signatures.judgement import Reason
 
 QUICK = CompileSettings(criteria="given", n_rounds=1)
 
@@ -81,7 +82,7 @@ def test_rows_without_a_score_are_counted_and_not_chosen(data, judge):
     lm = model("offline", ledger=None, max_calls=10)
     found = suggest(judge, unrated(data, range(24, 40)), n=16, lm=lm, concurrency=1)
     assert found.n_unscored == 16 - len(found.rows) > 0
-    assert all(reason.startswith("not asked") for reason in found.reasons)
+    assert all(one.reason is Reason.OVER_BUDGET for one in found.causes)
 
 
 def test_a_row_that_lacks_what_is_asked_is_not_rated_yet(data, judge):

@@ -8,8 +8,8 @@ from judgesmith.experiments.watching import Pulse
 from judgesmith.experiments.watching.measures import RunMeasures
 from judgesmith.programs import judge_items
 from judgesmith.programs.families.direct import DirectJudge
-from judgesmith.programs.lm import Usage, stack_model
-from judgesmith.signatures import Judgement, RatedItem
+from judgesmith.programs.lm import Usage, client_model
+from judgesmith.signatures import Judgement, RatedItem, Reason
 
 ITEM = RatedItem(source="The bridge opened on Monday.", response="It opened on Monday.")
 
@@ -24,16 +24,16 @@ def numbers(text):
 
 @pytest.fixture
 def measured(tmp_path):
-    lm = stack_model("offline", ledger=tmp_path / "ledger.sqlite", max_calls=5)
+    lm = client_model("offline", ledger=tmp_path / "ledger.sqlite", max_calls=5)
     pulse = Pulse([lm], n_expected=4)
     measures = RunMeasures("abc", pulse)
     with measures.heard():
         judge_items(DirectJudge(), [ITEM], lm=lm)
     pulse.judged("r", 1, ITEM, Judgement(score=1.0))
-    pulse.judged("r", 2, ITEM, Judgement.unscored("the model could not be reached: no"))
+    pulse.judged("r", 2, ITEM, Judgement.unscored("no", reason=Reason.UNREACHABLE))
     pulse.kept(1)
     yield measures
-    lm.stack.ledger.close()
+    lm.client.ledger.close()
 
 
 def test_rows_calls_and_what_is_left_are_counted(measured):
@@ -41,7 +41,7 @@ def test_rows_calls_and_what_is_left_are_counted(measured):
     assert found["judgesmith_rows_total", "abc"] == 2
     assert found["judgesmith_rows_kept_total", "abc"] == 1
     assert found["judgesmith_rows_expected", "abc"] == 4
-    assert found["judgesmith_unscored_rows_total", "abc", "unreached"] == 1
+    assert found["judgesmith_unscored_rows_total", "abc", "unreachable"] == 1
     assert found["judgesmith_model_calls_total", "offline"] == 1
     assert found["judgesmith_model_seconds_count", "offline"] == 1
     assert found["judgesmith_budget_left", "calls"] == 4
@@ -66,7 +66,7 @@ def test_a_file_of_them_is_replaced_in_one_step(measured, tmp_path):
 
 
 def test_what_workers_elsewhere_asked_is_counted_as_they_tell():
-    pulse = Pulse([stack_model("offline", ledger=None)])
+    pulse = Pulse([client_model("offline", ledger=None)])
     pulse.counted = lambda: Usage(calls=7, cost_usd=None)
     found = numbers(generate_latest(RunMeasures("abc", pulse).registry).decode())
     assert found["judgesmith_model_calls_total", "offline"] == 7

@@ -1,5 +1,5 @@
 from judgesmith.experiments.watching import Pulse
-from judgesmith.programs.lm import stack_model
+from judgesmith.programs.lm import client_model
 from judgesmith.signatures import Judgement, RatedItem
 
 ITEM = RatedItem(response="r")
@@ -37,6 +37,6 @@ def test_nothing_is_known_of_the_end_where_the_rows_are_not():
 
 
 def test_a_model_that_is_named_twice_is_counted_once():
-    lm = stack_model("offline", ledger=None)
+    lm = client_model("offline", ledger=None)
     assert Pulse([lm, lm]).lms == (lm,)
     assert Pulse([lm, lm]).usage.calls == 0

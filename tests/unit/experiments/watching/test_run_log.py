@@ -4,9 +4,9 @@ import pytest
 from working import wait_for
 
 from judgesmith.experiments.watching import Pulse, RunLog, Watches
-from judgesmith.programs.lm import stack_model
+from judgesmith.programs.lm import client_model
 from judgesmith.programs.lm.limits import Stopped
-from judgesmith.signatures import Judgement, RatedItem
+from judgesmith.signatures import Judgement, RatedItem, Reason
 
 ITEM = RatedItem(
     source_id="a1", system_id="north", source="The ferry leaves at nine sharp.", response="At nine."
@@ -25,7 +25,7 @@ def events(caplog):
 
 
 def test_a_run_tells_its_beginning_its_progress_and_its_end(events):
-    lm = stack_model("offline", ledger=None)
+    lm = client_model("offline", ledger=None)
     pulse = Pulse([lm], n_expected=2)
     log = RunLog(pulse, {"concurrency": 8})
     both = Watches(pulse, log)
@@ -48,7 +48,8 @@ def test_a_run_tells_its_beginning_its_progress_and_its_end(events):
 def test_a_row_without_a_score_is_named_and_not_quoted(events):
     problem = "the model refused the request: HTTP 400: bad text 'The ferry leaves at nine sharp.'"
     key = "sk-abcdef0123456789"
-    RunLog(Pulse([])).judged("r.csv", 7, ITEM, Judgement.unscored(f"{problem} for {key}"))
+    refused = Judgement.unscored(f"{problem} for {key}", reason=Reason.REFUSED)
+    RunLog(Pulse([])).judged("r.csv", 7, ITEM, refused)
     (said,) = events("unscored")
     assert said == {
         "file": "r.csv",
@@ -63,8 +64,9 @@ def test_a_row_without_a_score_is_named_and_not_quoted(events):
 def test_rows_that_a_budget_does_not_reach_are_told_once(events):
     log = RunLog(Pulse([]))
     for row in range(5):
-        log.judged("r.csv", row, ITEM, Judgement.unscored("not asked: 2 calls are spent."))
-    assert [(one["row"], one["kind"]) for one in events("unscored")] == [(0, "budget")]
+        spent = Judgement.unscored("2 calls are spent.", reason=Reason.OVER_BUDGET)
+        log.judged("r.csv", row, ITEM, spent)
+    assert [(one["row"], one["kind"]) for one in events("unscored")] == [(0, "over_budget")]
 
 
 def test_a_long_reason_is_cut(events):
@@ -84,10 +86,10 @@ def test_a_run_that_ends_early_says_how(events, fault, event):
 
 
 def test_fewer_places_at_the_gate_are_told(events):
-    lm = stack_model("openai/m", ledger=None, api_base="http://localhost:1/v1")
+    lm = client_model("openai/m", ledger=None, api_base="http://localhost:1/v1")
     log = RunLog(Pulse([lm]))
     log.progressed()
-    lm.stack._sender.pace._limit = 8.0
+    lm.client._sender.pace._limit = 8.0
     log.progressed()
     log.progressed()
     assert events("backing_off") == [{"retries": 0, "places": {"openai/m": 8}}]

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.metrics.audits.group_gaps import group_gaps
-from judgesmith.metrics.correlations.correlation import kendall
+from judgesmith.metrics.audits.groups import group_gaps
+from judgesmith.metrics.correlation.coefficients import kendall
 
 rows = st.lists(
     st.tuples(st.integers(1, 5), st.integers(1, 5), st.sampled_from("abc")),
@@ -16,7 +16,7 @@ rows = st.lists(
 
 def gaps(predicted, human, groups, seed=0, **settings):
     settings = {"n_resamples": 20} | settings
-    return group_gaps(predicted, human, groups, rng=np.random.default_rng(seed), **settings)
+    return group_gaps(human, predicted, groups, rng=np.random.default_rng(seed), **settings)
 
 
 def answers(rng, n_sources=60, easier=0.0, favoured=0.0):
@@ -97,7 +97,7 @@ def test_the_agreement_is_that_of_the_groups_own_rows():
     found = gaps(judge, human, groups, sources=sources, statistic="kendall")
     for each in found.groups:
         own = groups == each.group
-        assert each.agreement.value == pytest.approx(kendall(judge[own], human[own]))
+        assert each.agreement.value == pytest.approx(kendall(human[own], judge[own]))
         assert (each.agreement.n, each.agreement.n_groups) == (80, 20)
 
 
@@ -133,16 +133,16 @@ def test_any_kind_of_vector_is_taken():
         ({"groups": ["a", "b"]}, ValueError, "groups must hold one label per item"),
         ({"groups": ["a", None, "b"]}, ValueError, "groups holds a missing label"),
         ({"human": [1, None, 2]}, ValueError, "human has no finite score"),
-        ({"predicted": []}, ValueError, "must be aligned"),
+        ({"judge": []}, ValueError, "must be aligned"),
         ({"statistic": "r"}, ValueError, "statistic must be one of"),
         ({"sources": [1]}, ValueError, "sources must hold one label"),
         ({"n_resamples": 1}, ValueError, "at least 20 resamples"),
-        ({"rng": None}, TypeError, "rng must be a numpy.random.Generator"),
+        ({"rng": None}, TypeError, "rng must be a whole number or a numpy.random.Generator"),
     ],
 )
 def test_what_cannot_be_is_refused(change, error, message):
     given = {
-        "predicted": [1, 2, 3],
+        "judge": [1, 2, 3],
         "human": [1, 2, 3],
         "groups": ["a", "b", "b"],
         "rng": np.random.default_rng(0),

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from judgesmith.metrics.audits.length_bias import length_bias
+from judgesmith.metrics.audits.length import length_bias
 
 rows = st.lists(
     st.tuples(st.integers(1, 5), st.integers(1, 5), st.integers(1, 400)), min_size=4, max_size=20
@@ -14,7 +14,7 @@ rows = st.lists(
 
 def bias(predicted, human, lengths, seed=0, **settings):
     settings = {"n_resamples": 20} | settings
-    return length_bias(predicted, human, lengths, rng=np.random.default_rng(seed), **settings)
+    return length_bias(human, predicted, lengths, rng=np.random.default_rng(seed), **settings)
 
 
 def slope(judge, human, length):
@@ -129,17 +129,17 @@ def test_any_kind_of_vector_is_taken():
         ({"lengths": [1, 2]}, ValueError, "lengths must hold one score per item; got 2 for 3"),
         ({"lengths": [1, None, 2]}, ValueError, "lengths has no finite score"),
         ({"human": [1, None, 2]}, ValueError, "human has no finite score"),
-        ({"predicted": ["good"] * 3}, ValueError, "predicted must be a vector of numbers"),
-        ({"predicted": [1, np.inf, 2]}, ValueError, "predicted has no finite score"),
+        ({"judge": ["good"] * 3}, ValueError, "judge must be a vector of numbers"),
+        ({"judge": [1, np.inf, 2]}, ValueError, "judge has no finite score"),
         ({"reliability": 0}, ValueError, "reliability must be above 0"),
         ({"sources": [1, 2]}, ValueError, "sources must hold one label per item"),
         ({"sources": [1, 2, None]}, ValueError, "sources holds a missing label"),
-        ({"rng": 1}, TypeError, "rng must be a numpy.random.Generator"),
+        ({"rng": 1.5}, TypeError, "rng must be a whole number or a numpy.random.Generator"),
     ],
 )
 def test_what_cannot_be_is_refused(change, error, message):
     given = {
-        "predicted": [1, 2, 3],
+        "judge": [1, 2, 3],
         "human": [1, 2, 3],
         "lengths": [1, 2, 3],
         "rng": np.random.default_rng(0),

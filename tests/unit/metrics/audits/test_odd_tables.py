@@ -3,16 +3,15 @@
 import numpy as np
 import pytest
 
-from judgesmith.metrics import (
+from judgesmith.metrics import length_bias, system_means
+from judgesmith.metrics.audits import (
     group_gaps,
-    length_bias,
     place_effects,
     position_bias,
     scale_use,
     self_preference,
-    system_difference,
-    system_means,
 )
+from judgesmith.metrics.systems import system_difference
 
 
 def rng():
@@ -88,7 +87,7 @@ def test_labels_of_arrays_are_plain_values():
 def test_scores_that_squares_would_overflow_are_refused():
     huge = [1e308, -1e308, 1, 2]
     for call in (
-        lambda: group_gaps(huge, [1, 2, 3, 4], [0, 0, 1, 1], rng=rng()),
+        lambda: group_gaps([1, 2, 3, 4], huge, [0, 0, 1, 1], rng=rng()),
         lambda: place_effects(huge, [1, 2, 1, 2], rng=rng()),
         lambda: scale_use(huge),
         lambda: system_means(huge, huge, systems=["a"] * 4),

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from judgesmith.metrics.audits.scale_use import scale_use
-from judgesmith.metrics.resampling.leave_one_out import left_out_interval
+from judgesmith.metrics.audits.scale import scale_use
+from judgesmith.metrics.resampling.jackknife import left_out_interval
 
 rows = st.lists(st.tuples(st.integers(1, 5), st.integers(0, 3)), min_size=1, max_size=15)
 

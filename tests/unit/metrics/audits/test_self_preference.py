@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.metrics.audits.self_preference import self_preference
+from judgesmith.metrics.audits.own_family import self_preference
 
 rows = st.lists(
     st.tuples(st.integers(1, 5), st.integers(1, 5), st.booleans()), min_size=4, max_size=20
@@ -13,7 +13,7 @@ rows = st.lists(
 
 def preference(predicted, human, own, seed=0, **settings):
     settings = {"n_resamples": 20} | settings
-    return self_preference(predicted, human, own=own, rng=np.random.default_rng(seed), **settings)
+    return self_preference(human, predicted, own=own, rng=np.random.default_rng(seed), **settings)
 
 
 def answers(rng, n_sources=30, better=0.0, favoured=0.0, noise=0.5):

@@ -3,15 +3,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.metrics.audits import source_sums
-from judgesmith.metrics.audits.source_sums import (
+from judgesmith.metrics.audits import sums as source_sums
+from judgesmith.metrics.audits.sums import (
     covariances,
-    estimates,
     products,
     source_codes,
     standardised,
     sums_by_source,
 )
+from judgesmith.metrics.resampling.draws import estimates_of_sums
 
 pytestmark = pytest.mark.no_cover
 
@@ -25,7 +25,7 @@ def mean(sums):
 def of_means(values, sources, seed=0, **settings):
     settings = {"n_resamples": 200, "confidence": 0.95} | settings
     columns = [np.ones(len(values)), np.asarray(values, dtype=float)]
-    return estimates(
+    return estimates_of_sums(
         sums_by_source(columns, np.asarray(sources)),
         mean,
         n=len(values),
@@ -77,7 +77,7 @@ def test_one_source_or_an_undefined_value_has_no_interval():
     found = of_means([1, 2], [0, 0])
     assert (found.value, found.n, found.n_groups) == (1.5, 2, 1)
     assert np.isnan([found.low, found.high]).all()
-    empty = estimates(
+    empty = estimates_of_sums(
         sums_by_source([np.empty(0)], np.empty(0, np.int64)),
         lambda sums: source_sums.ratio(sums, sums),
         n=0,

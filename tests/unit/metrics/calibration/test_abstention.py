@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from judgesmith.metrics.calibration.abstention import risk_coverage, risk_coverage_error
-from judgesmith.metrics.pairs.pair_losses import pair_losses
+from judgesmith.metrics.pairs.errors import pair_losses
 
 rows = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), min_size=1, max_size=6)
 
@@ -167,7 +167,7 @@ pairs = st.lists(
 @given(pairs)
 def test_pairs_are_judged_one_by_one(given_rows):
     found = pair_losses(
-        *(list(column) for column in list(zip(*given_rows, strict=True))[:2]),
+        *(list(column) for column in list(zip(*given_rows, strict=True))[1::-1]),
         sources=[row[2] for row in given_rows],
     )
     expected, ties = [], 0
@@ -186,7 +186,7 @@ def test_pairs_are_judged_one_by_one(given_rows):
 
 
 def test_pairs_of_unscored_rows_are_left_out_and_dust_is_a_tie():
-    found = pair_losses([0.3, 0.1 + 0.2, None], [1, 2, 3], sources="aaa")
+    found = pair_losses([1, 2, 3], [0.3, 0.1 + 0.2, None], sources="aaa")
     assert found.losses.tolist() == [0.5]
     assert found.certainty.tolist() == [0]
     assert (found.n_ties, found.n_unscored) == (0, 1)

@@ -8,8 +8,13 @@ from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LinearRegression
 
-from judgesmith.metrics.calibration.calibrating import affine_map, cross_calibrated, isotonic_map
-from judgesmith.metrics.calibration.score_maps import AffineMap, IsotonicMap
+from judgesmith.metrics.calibration.fitting import (
+    AffineMap,
+    IsotonicMap,
+    affine_map,
+    cross_calibrated,
+    isotonic_map,
+)
 
 points = st.lists(
     st.tuples(st.integers(0, 9).map(lambda x: 0.7 * x), st.integers(1, 5)), min_size=1, max_size=30
@@ -24,7 +29,7 @@ def columns(rows):
 @given(points, st.booleans())
 def test_the_isotonic_map_is_scikit_learns(rows, increasing):
     predicted, human = columns(rows)
-    curve = isotonic_map(predicted, human, increasing=increasing)
+    curve = isotonic_map(human, predicted, increasing=increasing)
     theirs = IsotonicRegression(increasing=increasing, out_of_bounds="clip").fit(predicted, human)
     new = np.linspace(-1, 8, 200)
     assert curve(new) == pytest.approx(theirs.predict(new))
@@ -49,7 +54,7 @@ def test_no_other_monotone_curve_is_closer_to_people(rows):
         )
         for k in range(len(levels))
     ]
-    assert isotonic_map(predicted, human)(levels) == pytest.approx(expected)
+    assert isotonic_map(human, predicted)(levels) == pytest.approx(expected)
 
 
 @pytest.mark.no_cover
@@ -58,18 +63,18 @@ def test_the_line_is_scikit_learns(rows):
     predicted, human = columns(rows)
     if len(set(predicted)) < 2:
         with pytest.raises(ValueError, match="two different scores"):
-            affine_map(predicted, human)
+            affine_map(human, predicted)
         return
-    line = affine_map(predicted, human)
+    line = affine_map(human, predicted)
     theirs = LinearRegression().fit(predicted[:, None], human)
     assert (line.slope, line.intercept) == pytest.approx((theirs.coef_[0], theirs.intercept_))
 
 
 def test_the_line_of_huge_or_tiny_scores_is_the_same_line():
     human = [1, 3, 2, 5]
-    plain = affine_map([1, 2, 3, 4], human)
+    plain = affine_map(human, [1, 2, 3, 4])
     for scale in (1e-200, 1e200):
-        line = affine_map(scale * np.array([1.0, 2, 3, 4]), human)
+        line = affine_map(human, scale * np.array([1.0, 2, 3, 4]))
         assert line.slope * scale == pytest.approx(plain.slope)
         assert line.intercept == pytest.approx(plain.intercept)
 
@@ -78,12 +83,12 @@ def test_mapping_keeps_means_of_the_rows_it_was_learned_from():
     rng = np.random.default_rng(0)
     predicted, human = rng.normal(size=(2, 80))
     for fit in (affine_map, isotonic_map):
-        assert fit(predicted, human)(predicted).mean() == pytest.approx(human.mean())
+        assert fit(human, predicted)(predicted).mean() == pytest.approx(human.mean())
 
 
 @pytest.mark.parametrize("fit", [affine_map, isotonic_map])
 def test_maps_survive_json_and_are_compared_by_their_numbers(fit):
-    found = fit([1, 2, 3, None], [2, 2, 5, 4])
+    found = fit([2, 2, 5, 4], [1, 2, 3, None])
     again = type(found).from_dict(json.loads(json.dumps(found.to_dict())))
     assert again == found
     assert hash(again) == hash(found)
@@ -91,14 +96,14 @@ def test_maps_survive_json_and_are_compared_by_their_numbers(fit):
 
 
 def test_bounds_survive_json():
-    found = affine_map([1, 2], [2, 5], bounds=(1, 5))
+    found = affine_map([2, 5], [1, 2], bounds=(1, 5))
     assert AffineMap.from_dict(json.loads(json.dumps(found.to_dict()))) == found
     assert found([0, 1.5, 9]).tolist() == [1, 3.5, 5]
 
 
 @pytest.mark.parametrize("fit", [affine_map, isotonic_map])
 def test_unscored_rows_stay_unscored_and_shapes_stay_shapes(fit):
-    found = fit([1, 2], [2, 5])
+    found = fit([2, 5], [1, 2])
     assert np.isnan(found([None, np.nan])).all()
     assert found([[1, 2]]).shape == (1, 2)
     assert found(pd.Series([1, 2])).tolist() == found.apply([1, 2]).tolist() == [2, 5]
@@ -115,7 +120,7 @@ def test_unscored_rows_stay_unscored_and_shapes_stay_shapes(fit):
     ("predicted", "human", "said"),
     [
         ([1, 2], [1], "aligned"),
-        ([1, np.inf], [1, 2], "predicted has no finite"),
+        ([1, np.inf], [1, 2], "judge has no finite"),
         ([1, 2], [1, None], "human has no finite"),
         ([], [], "scored row"),
         ([None], [1], "scored row"),
@@ -125,7 +130,7 @@ def test_unscored_rows_stay_unscored_and_shapes_stay_shapes(fit):
 )
 def test_rows_that_teach_no_map_are_refused(fit, predicted, human, said):
     with pytest.raises(ValueError, match=said):
-        fit(predicted, human)
+        fit(human, predicted)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +156,7 @@ def test_numbers_that_are_no_line_are_refused():
 
 
 def test_rounding_dust_is_one_corner():
-    curve = isotonic_map([0.3, 0.1 + 0.2, 0.5], [1, 3, 4])
+    curve = isotonic_map([1, 3, 4], [0.3, 0.1 + 0.2, 0.5])
     assert curve.to_dict()["values"] == [2, 4]
 
 
@@ -161,12 +166,12 @@ def test_each_row_is_mapped_without_its_source():
     sources = np.repeat(np.arange(8), 3)
     seen = []
 
-    def fit(p, h):
+    def fit(h, p):
         seen.append(set(p))
-        return affine_map(p, h)
+        return affine_map(h, p)
 
     mapped = cross_calibrated(
-        predicted, human, fit=fit, sources=sources, n_folds=4, rng=np.random.default_rng(0)
+        human, predicted, fit=fit, sources=sources, n_folds=4, rng=np.random.default_rng(0)
     )
     assert len(seen) == 4
     for score, source, value in zip(predicted, sources, mapped, strict=True):
@@ -174,7 +179,7 @@ def test_each_row_is_mapped_without_its_source():
         assert sum(not common for common in without) == 1
         own = seen[[not common for common in without].index(True)]
         inside = np.isin(predicted, list(own))
-        assert value == pytest.approx(affine_map(predicted[inside], human[inside])([score])[0])
+        assert value == pytest.approx(affine_map(human[inside], predicted[inside])([score])[0])
 
 
 def test_maps_learned_elsewhere_show_that_a_useless_judge_is_useless():
@@ -183,13 +188,13 @@ def test_maps_learned_elsewhere_show_that_a_useless_judge_is_useless():
     for _ in range(20):
         predicted, human = rng.normal(size=(2, 60))
         flat = np.mean((human - human.mean()) ** 2)
-        seen = isotonic_map(predicted, human)(predicted)
-        honest = cross_calibrated(predicted, human, fit=isotonic_map, rng=rng)
+        seen = isotonic_map(human, predicted)(predicted)
+        honest = cross_calibrated(human, predicted, fit=isotonic_map, rng=rng)
         gains.append([flat - np.mean((scores - human) ** 2) for scores in (seen, honest)])
     assert np.mean(gains, axis=0)[0] > 0.02
     assert np.mean(gains, axis=0)[1] < 0
     rows = [None, 1, 2, 3, 4, 5, 6, 7]
-    assert np.isnan(cross_calibrated(rows, range(8), fit=affine_map, n_folds=2, rng=rng)[0])
+    assert np.isnan(cross_calibrated(range(8), rows, fit=affine_map, n_folds=2, rng=rng)[0])
 
 
 def test_folds_that_cannot_be_dealt_are_refused():
@@ -202,13 +207,13 @@ def test_folds_that_cannot_be_dealt_are_refused():
         with pytest.raises(ValueError, match=said):
             cross_calibrated([1, 2], [1, 2], fit=affine_map, n_folds=n_folds, rng=rng)
     with pytest.raises(TypeError, match="rng"):
-        cross_calibrated([1, 2], [1, 2], fit=affine_map, rng=0)
+        cross_calibrated([1, 2], [1, 2], fit=affine_map, rng="0", n_folds=2)
 
 
 def test_a_million_rows_are_no_trouble():
     rng = np.random.default_rng(0)
     predicted = rng.normal(size=1_000_000)
-    curve = isotonic_map(predicted, predicted + rng.normal(size=len(predicted)))
+    curve = isotonic_map(predicted + rng.normal(size=len(predicted)), predicted)
     assert curve([0.0])[0] == pytest.approx(0, abs=0.1)
 
 

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.metrics.calibration.calibration_error import (
+from judgesmith.metrics.calibration.error import (
     calibration_error,
     expected_calibration_error,
+    reliability_table,
 )
-from judgesmith.metrics.calibration.reliability_table import reliability_table
 
 rows = st.lists(
     st.tuples(st.integers(0, 8), st.integers(1, 5), st.integers(0, 4)), min_size=1, max_size=30
@@ -52,8 +52,8 @@ def test_matches_the_definition_bin_by_bin(given_rows, n_bins):
         np.mean(bins == one) * abs(predicted[bins == one].mean() - human[bins == one].mean())
         for one in np.unique(bins)
     )
-    assert expected_calibration_error(predicted, human, n_bins=n_bins) == pytest.approx(expected)
-    found = calibration_error(predicted, human, n_bins=n_bins)
+    assert expected_calibration_error(human, predicted, n_bins=n_bins) == pytest.approx(expected)
+    found = calibration_error(human, predicted, n_bins=n_bins)
     assert found.expected == pytest.approx(expected)
     assert found.n_bins == len(np.unique(bins))
 
@@ -62,7 +62,7 @@ def test_matches_the_definition_bin_by_bin(given_rows, n_bins):
 @given(rows, st.integers(1, 4))
 def test_the_root_mean_square_takes_out_the_variance_over_sources(given_rows, n_bins):
     predicted, human, sources = columns(given_rows)
-    found = calibration_error(predicted, human, sources=sources, n_bins=n_bins)
+    found = calibration_error(human, predicted, sources=sources, n_bins=n_bins)
     squared = squared_error(predicted, human, sources, n_bins)
     assert found.root_mean_square.value == pytest.approx(
         np.sqrt(np.maximum(squared, 0)), nan_ok=True, abs=1e-6
@@ -76,7 +76,7 @@ def test_the_interval_is_the_jackknife_over_sources_with_the_bins_as_they_are():
     rng = np.random.default_rng(0)
     predicted = rng.uniform(1, 5, size=60)
     human, sources = predicted + 0.7 + rng.normal(size=60), np.repeat(np.arange(12), 5)
-    found = calibration_error(predicted, human, sources=sources, n_bins=4).root_mean_square
+    found = calibration_error(human, predicted, sources=sources, n_bins=4).root_mean_square
     bins = bins_by_counting(predicted, 4)
     value = squared_error(predicted, human, sources, 4, bins)
     without = [
@@ -96,13 +96,13 @@ def test_equals_netcal_where_ratings_are_zero_and_one():
     # netcal 1.4.0: ECE(bins=5, equal_intervals=False).measure(p, y) = 0.15755
     p = np.round(np.linspace(0.02, 0.98, 40), 3)
     y = (np.arange(40) * 7 % 10 < 10 * p**2).astype(int)
-    assert expected_calibration_error(p, y, n_bins=5) == pytest.approx(0.15755)
+    assert expected_calibration_error(y, p, n_bins=5) == pytest.approx(0.15755)
 
 
 def test_bins_hold_as_many_rows_each_and_never_part_ties():
     table = reliability_table(np.arange(100), np.arange(100), n_bins=7)
     assert {point.human.n for point in table} <= {14, 15}
-    tied = reliability_table([1, 1, 1, 1, 1, 2], [1, 2, 3, 4, 5, 5], n_bins=6)
+    tied = reliability_table([1, 2, 3, 4, 5, 5], [1, 1, 1, 1, 1, 2], n_bins=6)
     assert [point.human.n for point in tied] == [5, 1]
     assert [(point.low, point.high) for point in tied] == [(1, 1), (2, 2)]
 
@@ -111,9 +111,9 @@ def test_bins_hold_as_many_rows_each_and_never_part_ties():
 @given(rows)
 def test_order_of_rows_and_a_shift_of_both_scales_change_nothing(given_rows):
     predicted, human, sources = columns(given_rows)
-    one = calibration_error(predicted, human, sources=sources, n_bins=3)
+    one = calibration_error(human, predicted, sources=sources, n_bins=3)
     other = calibration_error(
-        predicted[::-1] + 16, human[::-1] + 16, sources=sources[::-1], n_bins=3
+        human[::-1] + 16, predicted[::-1] + 16, sources=sources[::-1], n_bins=3
     )
     assert one.expected == pytest.approx(other.expected)
     assert one.root_mean_square.value == pytest.approx(
@@ -126,7 +126,7 @@ def test_chance_alone_explains_the_error_of_a_calibrated_judge():
     found = []
     for _ in range(200):
         score = rng.uniform(1, 5, size=200)
-        found.append(calibration_error(score, score + rng.normal(size=200)))
+        found.append(calibration_error(score + rng.normal(size=200), score))
     expected = np.mean([one.expected for one in found])
     assert expected == pytest.approx(np.mean([f.expected_if_calibrated for f in found]), rel=0.03)
     # The root of a mean square of zero is zero in about half of the samples.
@@ -134,9 +134,9 @@ def test_chance_alone_explains_the_error_of_a_calibrated_judge():
 
 
 def test_unscored_rows_are_left_out_and_counted():
-    found = calibration_error([1, None, 3], [1, 5, 4], n_bins=1)
+    found = calibration_error([1, 5, 4], [1, None, 3], n_bins=1)
     assert (found.n_unscored, found.root_mean_square.n, found.expected) == (1, 2, 0.5)
-    table = reliability_table(pd.Series([1.0, np.nan, 3.0]), pd.Series([1, 5, 4]), n_bins=1)
+    table = reliability_table(pd.Series([1, 5, 4]), pd.Series([1.0, np.nan, 3.0]), n_bins=1)
     assert (table[0].predicted, table[0].human.value) == (2, 2.5)
 
 
@@ -148,10 +148,10 @@ def test_nothing_has_no_error_and_one_source_no_variance():
     ).all()
     assert (empty.n_bins, empty.root_mean_square.n_undefined) == (0, 1)
     assert reliability_table([], []) == ()
-    single = calibration_error([1, 2, 3], [1, 2, 4], sources=["a"] * 3, n_bins=1)
+    single = calibration_error([1, 2, 4], [1, 2, 3], sources=["a"] * 3, n_bins=1)
     assert single.expected == pytest.approx(1 / 3)
     assert np.isnan([single.root_mean_square.value, single.root_mean_square.low]).all()
-    assert calibration_error([2.0], [3.0]).expected == 1
+    assert calibration_error([3.0], [2.0]).expected == 1
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_nothing_has_no_error_and_one_source_no_variance():
     ("predicted", "human", "settings", "said"),
     [
         ([1], [1, 2], {}, "aligned"),
-        ([np.inf], [1], {}, "predicted has no finite"),
+        ([np.inf], [1], {}, "judge has no finite"),
         ([1], [None], {}, "human has no finite"),
         (["x"], [1], {}, "numbers"),
         ([1], [1], {"n_bins": 0}, "n_bins must be a whole number, 1 or more"),
@@ -169,12 +169,12 @@ def test_nothing_has_no_error_and_one_source_no_variance():
 )
 def test_bad_input_is_refused(function, predicted, human, settings, said):
     with pytest.raises(ValueError, match=said):
-        function(predicted, human, **settings)
+        function(human, predicted, **settings)
 
 
 def test_an_unscored_row_is_refused_where_it_could_not_be_counted():
     with pytest.raises(ValueError, match="drop unscored items"):
-        expected_calibration_error([None, 1], [1, 1])
+        expected_calibration_error([1, 1], [None, 1])
     with pytest.raises(ValueError, match="confidence"):
         calibration_error([1], [1], confidence=95)
     with pytest.raises(ValueError, match="one label per item"):
@@ -192,7 +192,7 @@ def test_the_interval_covers_the_binned_error_about_as_often_as_it_claims(bend):
         score = rng.uniform(1, 5, size=400)
         sources = np.repeat(np.arange(80), 5)
         noise = 0.4 * rng.normal(size=80)[sources] + 0.7 * rng.normal(size=400)
-        found = calibration_error(score, score + bend * np.sin(score) + noise, sources=sources)
+        found = calibration_error(score + bend * np.sin(score) + noise, score, sources=sources)
         covered += found.root_mean_square.low <= truth <= found.root_mean_square.high
     assert covered / 300 >= 0.91
 
@@ -201,5 +201,5 @@ def test_the_interval_covers_the_binned_error_about_as_often_as_it_claims(bend):
 def test_a_million_rows_are_no_trouble():
     rng = np.random.default_rng(0)
     score = rng.uniform(1, 5, size=1_000_000)
-    found = calibration_error(score, score + rng.normal(size=len(score)))
+    found = calibration_error(score + rng.normal(size=len(score)), score)
     assert found.expected < 0.01

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from judgesmith.metrics.calibration import certified_threshold as module
-from judgesmith.metrics.calibration.certified_threshold import _p_value
+from judgesmith.metrics.calibration import abstention as module
+from judgesmith.metrics.calibration.abstention import _p_value
 
 
 def certified_threshold(losses, *, seed=0, **settings):
@@ -79,7 +79,7 @@ def test_matches_the_procedure_written_out(given_rows, wished):
             break
         passed.append(k)
     found = certified_threshold(
-        losses, certainty=certainty, wished=wished, n_candidates=m, confidence=0.9
+        losses, certainty=certainty, max_risk=wished, n_candidates=m, confidence=0.9
     )
     expected = cuts[max(passed)] if passed else np.inf
     assert found.threshold == expected
@@ -92,22 +92,22 @@ def test_matches_the_procedure_written_out(given_rows, wished):
 
 
 def test_a_judge_that_is_good_enough_decides_everything():
-    found = certified_threshold(np.zeros(100), certainty=np.arange(100), wished=0.1)
+    found = certified_threshold(np.zeros(100), certainty=np.arange(100), max_risk=0.1)
     assert (found.threshold, found.coverage, found.risk) == (-np.inf, 1, 0)
 
 
 def test_too_few_rows_certify_nothing():
-    found = certified_threshold(np.zeros(10), certainty=np.arange(10), wished=0.1)
+    found = certified_threshold(np.zeros(10), certainty=np.arange(10), max_risk=0.1)
     assert (found.threshold, found.coverage) == (np.inf, 0)
-    assert certified_threshold([], certainty=[], wished=0.1).threshold == np.inf
+    assert certified_threshold([], certainty=[], max_risk=0.1).threshold == np.inf
 
 
 def test_the_unit_of_losses_does_not_matter():
     rng = np.random.default_rng(0)
     losses = rng.random(500) ** 4
     certainty = rng.normal(size=500) - 3 * losses
-    one = certified_threshold(losses, certainty=certainty, wished=0.15)
-    other = certified_threshold(4 * losses, certainty=certainty, wished=0.6, largest_loss=4)
+    one = certified_threshold(losses, certainty=certainty, max_risk=0.15)
+    other = certified_threshold(4 * losses, certainty=certainty, max_risk=0.6, largest_loss=4)
     assert 0 < one.coverage < 1
     assert one.threshold == other.threshold
     assert other.risk == pytest.approx(4 * one.risk)
@@ -116,19 +116,19 @@ def test_the_unit_of_losses_does_not_matter():
 def test_sources_count_once_however_many_rows_they_have():
     rng = np.random.default_rng(0)
     losses = (rng.random(400) < 0.05).astype(float)
-    rows_apart = certified_threshold(losses, certainty=np.ones(400), wished=0.1)
+    rows_apart = certified_threshold(losses, certainty=np.ones(400), max_risk=0.1)
     assert rows_apart.coverage == 1
     repeated = certified_threshold(
         np.repeat(losses[:40], 10),
         certainty=np.ones(400),
-        wished=0.1,
+        max_risk=0.1,
         sources=np.repeat(np.arange(40), 10),
     )
     assert (repeated.coverage, repeated.n, repeated.n_groups) == (0, 400, 40)
     uneven = certified_threshold(
         [0] * 100 + [1],
         certainty=[1] * 101,
-        wished=0.9,
+        max_risk=0.9,
         sources=[0] * 100 + [1],
         confidence=0.05,
         n_candidates=1,
@@ -137,21 +137,21 @@ def test_sources_count_once_however_many_rows_they_have():
 
 
 def test_rows_without_a_loss_are_left_out_and_counted():
-    found = certified_threshold([0.0] * 60 + [None], certainty=range(61), wished=0.1)
+    found = certified_threshold([0.0] * 60 + [None], certainty=range(61), max_risk=0.1)
     assert (found.n, found.n_unscored, found.n_candidates) == (60, 1, 20)
 
 
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"wished": 0}, "wished must be between 0 and largest_loss"),
-        ({"wished": 1}, "wished must be between 0 and largest_loss"),
-        ({"wished": 0.1, "largest_loss": np.inf}, "wished must be between"),
-        ({"wished": 0.1, "n_candidates": 0}, "n_candidates must be a whole number, 1 or more"),
-        ({"wished": 0.1, "n_candidates": 2.5}, "n_candidates must be a whole number, 1 or more"),
-        ({"wished": 0.1, "confidence": 2}, "confidence"),
-        ({"wished": 0.1, "largest_loss": 0.5}, "at most largest_loss, 0.5; got 1.0"),
-        ({"wished": 0.1, "sources": [1]}, "one label per item"),
+        ({"max_risk": 0}, "max_risk must be between 0 and largest_loss"),
+        ({"max_risk": 1}, "max_risk must be between 0 and largest_loss"),
+        ({"max_risk": 0.1, "largest_loss": np.inf}, "max_risk must be between"),
+        ({"max_risk": 0.1, "n_candidates": 0}, "n_candidates must be a whole number, 1 or more"),
+        ({"max_risk": 0.1, "n_candidates": 2.5}, "n_candidates must be a whole number, 1 or more"),
+        ({"max_risk": 0.1, "confidence": 2}, "confidence"),
+        ({"max_risk": 0.1, "largest_loss": 0.5}, "at most largest_loss, 0.5; got 1.0"),
+        ({"max_risk": 0.1, "sources": [1]}, "one label per item"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(settings, said):
@@ -164,12 +164,14 @@ def test_the_order_of_rows_does_not_help():
     rng = np.random.default_rng(0)
     losses = np.sort(rng.random(400))
     found = [
-        certified_threshold(losses, certainty=np.ones(400), wished=0.45, seed=seed, n_candidates=1)
+        certified_threshold(
+            losses, certainty=np.ones(400), max_risk=0.45, seed=seed, n_candidates=1
+        )
         for seed in range(50)
     ]
     assert np.mean([one.coverage > 0 for one in found]) <= 0.05
     with pytest.raises(TypeError, match="rng"):
-        module.certified_threshold(losses, certainty=losses, wished=0.5, rng=0)
+        module.certified_threshold(losses, certainty=losses, max_risk=0.5, rng="0")
 
 
 @pytest.mark.no_cover
@@ -182,14 +184,14 @@ def test_the_promise_is_broken_no_more_often_than_allowed(decimals):
         found = certified_threshold(
             rng.random(150) < 0.3,
             certainty=np.round(rng.normal(size=150), decimals),
-            wished=0.299,
+            max_risk=0.299,
             n_candidates=5,
             confidence=0.9,
         )
         broken += found.coverage > 0
         sure = rng.random(150)
         useful = certified_threshold(
-            rng.random(150) < 0.5 * (1 - sure), certainty=sure, wished=0.2, confidence=0.9
+            rng.random(150) < 0.5 * (1 - sure), certainty=sure, max_risk=0.2, confidence=0.9
         )
         coverage.append(useful.coverage)
     assert 0.01 < broken / 300 <= 0.1

@@ -23,7 +23,7 @@ def test_without_sources_it_is_the_distance_with_the_split_conformal_rank(given_
     distances = np.sort(np.abs(predicted - human))
     rank = int(np.ceil(round((len(distances) + 1) * confidence, 6)))
     expected = distances[rank - 1] if rank <= len(distances) else np.inf
-    assert conformal_margin(predicted, human, confidence=confidence).margin == expected
+    assert conformal_margin(human, predicted, confidence=confidence).margin == expected
 
 
 @pytest.mark.no_cover
@@ -36,7 +36,7 @@ def test_with_sources_each_weighs_the_same_and_the_new_one_too(given_rows, confi
         shares = [np.mean(distances[sources == s] <= distance) for s in own]
         if sum(shares) / (len(own) + 1) >= confidence - 1e-9:
             expected = distance
-    found = conformal_margin(predicted, human, sources=sources, confidence=confidence)
+    found = conformal_margin(human, predicted, sources=sources, confidence=confidence)
     assert found.margin == expected
     assert (found.n, found.n_groups) == (len(distances), len(own))
 
@@ -48,13 +48,13 @@ def test_for_whole_sources_the_largest_distance_of_each_counts(given_rows, confi
     distances = np.abs(predicted - human)
     largest = np.array([distances[sources == s].max() for s in np.unique(sources)])
     found = conformal_margin(
-        predicted, human, sources=sources, covers="source", confidence=confidence
+        human, predicted, sources=sources, covers="source", confidence=confidence
     )
-    once = conformal_margin(largest, np.zeros(len(largest)), confidence=confidence)
+    once = conformal_margin(np.zeros(len(largest)), largest, confidence=confidence)
     assert found.margin == once.margin
     assert (
         found.margin
-        >= conformal_margin(predicted, human, sources=sources, confidence=confidence).margin
+        >= conformal_margin(human, predicted, sources=sources, confidence=confidence).margin
     )
 
 
@@ -65,7 +65,7 @@ def test_equals_mapie():
     y = x + np.sin(7 * x) * x / 3
     quoted = {0.8: 1.8330431, 0.9: 2.16361356, 0.95: 2.22542286}
     for confidence, margin in quoted.items():
-        assert conformal_margin(x, y, confidence=confidence).margin == pytest.approx(margin)
+        assert conformal_margin(y, x, confidence=confidence).margin == pytest.approx(margin)
 
 
 @pytest.mark.parametrize(("confidence", "enough"), [(0.8, 4), (0.9, 9), (0.95, 19)])
@@ -84,7 +84,7 @@ def test_too_few_sources_give_the_whole_scale(confidence, enough):
 
 
 def test_ends_move_out_to_levels_and_stop_at_the_scale():
-    found = conformal_margin(np.full(9, 1.2), np.zeros(9))
+    found = conformal_margin(np.zeros(9), np.full(9, 1.2))
     low, high = found.interval([2.2, 2.5, -3, 9, None], levels=[1, 2, 3, 4, 5])
     assert low.tolist()[:4] == [1, 1, 1, 5]
     assert high.tolist()[:4] == [4, 4, 1, 5]
@@ -92,7 +92,7 @@ def test_ends_move_out_to_levels_and_stop_at_the_scale():
 
 
 def test_rounding_dust_does_not_move_an_end_to_the_next_level():
-    found = conformal_margin(np.full(9, 0.3), np.zeros(9))
+    found = conformal_margin(np.zeros(9), np.full(9, 0.3))
     low, high = found.interval([0.1 + 0.2, 0.7], levels=[0, 0.4, 0.6, 1])
     assert low.tolist() == [0, 0.4]
     assert high.tolist() == [0.6, 1]
@@ -102,7 +102,7 @@ def test_a_spread_widens_where_the_judge_is_unsure():
     rng = np.random.default_rng(0)
     spread = rng.uniform(0.1, 2, size=500)
     human = spread * rng.normal(size=500)
-    found = conformal_margin(np.zeros(500), human, spread=spread, confidence=0.9)
+    found = conformal_margin(human, np.zeros(500), spread=spread, confidence=0.9)
     assert found.normalised
     assert found.margin == pytest.approx(1.645, abs=0.25)
     low, high = found.interval([3, 3], spread=[0.1, 1])
@@ -111,8 +111,8 @@ def test_a_spread_widens_where_the_judge_is_unsure():
 
 def test_unscored_rows_are_left_out_and_counted():
     found = conformal_margin(
-        pd.Series([1.0, np.nan, 2.0]),
         [1, 5, 4],
+        pd.Series([1.0, np.nan, 2.0]),
         sources=["a", "b", "b"],
         spread=[1, np.nan, 2],
         confidence=0.5,
@@ -148,12 +148,12 @@ def test_new_rows_that_do_not_fit_the_margin_are_refused():
         normalised.interval([1], spread=[-1])
     with pytest.raises(ValueError, match="levels must be increasing"):
         plain.interval([1], levels=[2, 1])
-    with pytest.raises(ValueError, match="predicted"):
+    with pytest.raises(ValueError, match="judge"):
         plain.interval(["x"])
-    with pytest.raises(ValueError, match="predicted"):
+    with pytest.raises(ValueError, match="judge"):
         plain.interval([np.inf])
     with pytest.raises(ValueError, match="human has no finite"):
-        conformal_margin([1], [None])
+        conformal_margin([None], [1])
 
 
 def rated(rng, n_sources, size):
@@ -172,7 +172,7 @@ def test_new_rows_and_new_sources_are_covered_at_least_as_often_as_claimed(n_sou
         new, rating, others = rated(rng, 100, size)
         inside = []
         for covers in ("row", "source"):
-            margin = conformal_margin(score, human, sources=sources, covers=covers, confidence=0.8)
+            margin = conformal_margin(human, score, sources=sources, covers=covers, confidence=0.8)
             low, high = margin.interval(new)
             inside.append((low <= rating) & (rating <= high))
         whole = np.bincount(others, weights=~inside[1]) == 0
@@ -187,7 +187,7 @@ def test_rows_of_few_sources_taken_for_sources_cover_too_little():
     shares = []
     for _ in range(200):
         error = np.repeat(rng.normal(size=4), 30) + 0.3 * rng.normal(size=120)
-        margin = conformal_margin(error, np.zeros(120), confidence=0.8).margin
+        margin = conformal_margin(np.zeros(120), error, confidence=0.8).margin
         new = rng.normal(size=500) + 0.3 * rng.normal(size=500)
         shares.append(np.mean(np.abs(new) <= margin))
     assert np.mean(shares) < 0.78

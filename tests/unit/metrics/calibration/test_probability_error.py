@@ -4,12 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import brier_score_loss
 
-from judgesmith.metrics.calibration.probability_error import (
+from judgesmith.metrics.calibration.error import (
     brier_error,
     probability_errors,
     ranked_probability_error,
 )
-from judgesmith.metrics.resampling.leave_one_out import left_out_interval, mean_over_sources
+from judgesmith.metrics.resampling.jackknife import left_out_interval, mean_over_sources
 
 LEVELS = [1, 2, 4, 5]
 forecasts = st.lists(

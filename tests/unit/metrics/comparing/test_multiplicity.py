@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from judgesmith.metrics.comparing.multiplicity import benjamini_hochberg, holm
+from judgesmith.metrics.comparing.significance import benjamini_hochberg, holm
 
 p_lists = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from judgesmith.metrics import kendall
-from judgesmith.metrics.comparing.permutation import permutation_test
-from judgesmith.metrics.comparing.swapped_scores import both_judges, masks, permuted_gain
-from judgesmith.metrics.correlations.levels import ScoredRows, agreement
+from judgesmith.metrics.comparing.repeats import both_judges, masks, permuted_gain
+from judgesmith.metrics.comparing.significance import permutation_test
+from judgesmith.metrics.correlation.levels import ScoredRows, agreement
 
 STATISTICS = ["pearson", "spearman", "kendall", "kendall_c", "concordance", "q"]
 LEVELS = ["system", "sample", "dataset"]
@@ -38,7 +38,7 @@ def swapped_by_hand(first, second, human, sources, systems, changed, statistic, 
     one, other = np.where(changed, b, a), np.where(changed, a, b)
     values = [
         agreement(
-            each, human, sources=sources, systems=systems, statistic=statistic, level=level
+            human, each, sources=sources, systems=systems, statistic=statistic, level=level
         ).value
         for each in (one, other)
     ]
@@ -54,8 +54,8 @@ def test_every_permutation_equals_scores_swapped_by_hand(statistic, level, swap,
     first, second, human, sources, systems = rows(3, gaps=gaps, ordinal=ordinal)
     one, other = (
         ScoredRows.of(
-            each,
             human,
+            each,
             sources=sources,
             systems=systems,
             level=level,
@@ -88,9 +88,9 @@ def test_over_few_inputs_the_p_value_is_the_share_of_all_permutations():
         )
         extreme.append(abs(value) >= abs(observed) - 1e-12)
     found = permutation_test(
+        human,
         first,
         second,
-        human,
         sources=sources,
         statistic="kendall",
         level="dataset",
@@ -135,9 +135,9 @@ def test_p_values_agree_with_another_implementation(level, swap, statistic, p_va
     y = 3 * z + 4.2 * rng.normal(size=(8, 15)) + 7
     systems, sources = (each.ravel() for each in np.indices((8, 15)))
     found = permutation_test(
+        z.ravel(),
         x.ravel(),
         y.ravel(),
-        z.ravel(),
         sources=sources,
         systems=systems,
         statistic=statistic,
@@ -164,12 +164,12 @@ def test_of_few_possible_values_those_equal_to_the_observed_one_count_in_spite_o
     for code in range(256):
         changed = (code >> np.arange(8) & 1).astype(bool)
         values.append(
-            kendall(np.where(changed, b, a), people) - kendall(np.where(changed, a, b), people)
+            kendall(people, np.where(changed, b, a)) - kendall(people, np.where(changed, a, b))
         )
     found = permutation_test(
+        z.ravel(),
         x.ravel(),
         y.ravel(),
-        z.ravel(),
         sources=sources,
         systems=systems,
         statistic="kendall",
@@ -186,8 +186,8 @@ def test_of_few_possible_values_those_equal_to_the_observed_one_count_in_spite_o
 def test_changing_places_turns_the_statistic_around_and_keeps_the_p_value():
     first, second, human, sources, systems = rows(6)
     given = {"sources": sources, "systems": systems, "statistic": "pearson", "level": "sample"}
-    one = permutation_test(first, second, human, **given, rng=np.random.default_rng(0))
-    other = permutation_test(second, first, human, **given, rng=np.random.default_rng(0))
+    one = permutation_test(human, first, second, **given, rng=np.random.default_rng(0))
+    other = permutation_test(human, second, first, **given, rng=np.random.default_rng(0))
     assert (one.statistic, one.p_value) == (pytest.approx(-other.statistic), other.p_value)
 
 
@@ -196,8 +196,8 @@ def test_changing_places_turns_the_statistic_around_and_keeps_the_p_value():
 def test_scale_and_offset_of_a_judge_change_nothing(level, swap):
     first, second, human, sources, systems = rows(7)
     given = {"sources": sources, "systems": systems, "statistic": "q", "level": level, "swap": swap}
-    one = permutation_test(first, second, human, **given, rng=np.random.default_rng(0))
-    other = permutation_test(first, 5 + 4 * second, human, **given, rng=np.random.default_rng(0))
+    one = permutation_test(human, first, second, **given, rng=np.random.default_rng(0))
+    other = permutation_test(human, first, 5 + 4 * second, **given, rng=np.random.default_rng(0))
     assert (other.statistic, other.p_value) == pytest.approx((one.statistic, one.p_value))
 
 
@@ -205,9 +205,9 @@ def test_scale_and_offset_of_a_judge_change_nothing(level, swap):
 def test_a_judge_does_not_differ_from_itself(swap):
     first, _, human, sources, systems = rows(8)
     found = permutation_test(
+        human,
         first,
         2 * first + 1,
-        human,
         sources=sources,
         systems=systems,
         statistic="kendall",
@@ -222,8 +222,8 @@ def test_only_what_is_greater_counts_if_that_was_asked():
     first, second, human, sources, systems = rows(9, n_sources=40, noise=(0.5, 2.0))
     given = {"sources": sources, "systems": systems, "statistic": "pearson", "level": "dataset"}
     given |= {"swap": "inputs", "alternative": "greater"}
-    better = permutation_test(first, second, human, **given, rng=np.random.default_rng(0))
-    worse = permutation_test(second, first, human, **given, rng=np.random.default_rng(0))
+    better = permutation_test(human, first, second, **given, rng=np.random.default_rng(0))
+    worse = permutation_test(human, second, first, **given, rng=np.random.default_rng(0))
     assert better.p_value == 1 / 1001
     assert worse.p_value == 1.0
 
@@ -237,9 +237,9 @@ def test_equally_good_judges_differ_significantly_in_at_most_about_one_test_of_t
             [4, seed], n_sources=15, n_systems=8, noise=(1.0, 1.0)
         )
         found = permutation_test(
+            human,
             first,
             second,
-            human,
             sources=sources,
             systems=systems,
             statistic="pearson",
@@ -258,16 +258,16 @@ def test_rows_unscored_by_either_judge_are_left_out_for_both():
     first[3], second[sources == 4] = np.nan, np.nan
     kept = np.isfinite(first) & np.isfinite(second)
     found = permutation_test(
+        human,
         first,
         second,
-        human,
         sources=sources,
         systems=systems,
         **given,
         swap="inputs",
         rng=np.random.default_rng(0),
     )
-    alone = agreement(second[kept], human[kept], sources=sources[kept], **given)
+    alone = agreement(human[kept], second[kept], sources=sources[kept], **given)
     assert (found.n, found.n_groups, found.n_undefined) == (35, 6, 1)
     assert found.second == pytest.approx(alone.value)
 
@@ -278,9 +278,9 @@ def test_a_judge_of_one_score_and_no_rows_at_all_are_undefined(level, swap):
     _, second, human, sources, systems = rows(11)
     given = {"statistic": "pearson", "level": level, "swap": swap}
     flat = permutation_test(
+        human,
         np.full(len(human), 0.1) * 3,
         second,
-        human,
         sources=sources,
         systems=systems,
         **given,
@@ -297,9 +297,9 @@ def test_a_judge_of_one_score_and_no_rows_at_all_are_undefined(level, swap):
 def test_many_undefined_permutations_leave_no_p_value():
     # Whenever the first source changes hands alone, a list of one score is left.
     found = permutation_test(
+        [1, 2, 3, 4],
         [1, 1, 1, 2],
         [2, 1, 1, 1],
-        [1, 2, 3, 4],
         sources=[0, 1, 2, 3],
         statistic="spearman",
         level="dataset",
@@ -314,7 +314,11 @@ def test_many_undefined_permutations_leave_no_p_value():
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"rng": 0}, TypeError, "rng must be a numpy.random.Generator; got int"),
+        (
+            {"rng": "0"},
+            TypeError,
+            "rng must be a whole number or a.*; got str",
+        ),
         ({"n_permutations": 5}, ValueError, "at least 20 permutations.*got 5"),
         ({"n_permutations": 1e3}, TypeError, "number of permutations must be a whole number"),
         ({"swap": "items"}, ValueError, "swap must be one of"),
@@ -335,15 +339,15 @@ def test_impossible_settings_are_refused(change, error, message):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"first": [1, 2]}, "must be aligned"),
-        ({"second": [1, math.inf, 3]}, "no finite score"),
-        ({"first": ["a", "b", "c"]}, "vector of numbers"),
+        ({"judge": [1, 2]}, "must be aligned"),
+        ({"other": [1, math.inf, 3]}, "no finite score"),
+        ({"judge": ["a", "b", "c"]}, "vector of numbers"),
         ({"human": [1, None, 3]}, "human has no finite score"),
         ({"sources": [1, None, 3]}, "sources holds a missing label"),
     ],
 )
 def test_what_is_no_rated_item_is_refused(change, message):
-    given = {"first": [1, 2, 3], "second": [3, 2, 1], "human": [1, 2, 3], "sources": range(3)}
+    given = {"judge": [1, 2, 3], "other": [3, 2, 1], "human": [1, 2, 3], "sources": range(3)}
     how = {"statistic": "q", "level": "dataset", "swap": "inputs"}
     with pytest.raises(ValueError, match=message):
         permutation_test(**(given | change), **how, rng=np.random.default_rng(0))
@@ -353,10 +357,10 @@ def test_lists_yes_and_no_and_objects_are_scores():
     first, second, human, sources, _ = rows(12, ordinal=True)
     yes = first > 0
     given = {"sources": sources, "statistic": "kendall", "level": "dataset", "swap": "inputs"}
-    found = permutation_test(yes, second, human, **given, rng=np.random.default_rng(0))
+    found = permutation_test(human, yes, second, **given, rng=np.random.default_rng(0))
     for kind in (list, lambda each: each.astype(object), lambda each: each * 1.0):
         assert found == permutation_test(
-            kind(yes), kind(second), kind(human), **given, rng=np.random.default_rng(0)
+            kind(human), kind(yes), kind(second), **given, rng=np.random.default_rng(0)
         )
 
 
@@ -365,9 +369,9 @@ def test_labels_may_come_one_by_one():
     given = {"statistic": "pearson", "level": "system", "swap": "both", "n_permutations": 50}
     found = [
         permutation_test(
+            human,
             first,
             second,
-            human,
             sources=kind(i // 3 for i in range(12)),
             systems=kind(i % 3 for i in range(12)),
             rng=np.random.default_rng(1),

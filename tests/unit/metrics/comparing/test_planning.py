@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.metrics import Estimate, PairedEstimate, labels_needed
+from judgesmith.metrics import Estimate, PairedEstimate
+from judgesmith.metrics.comparing import sample_size_pearson
 from judgesmith.metrics.comparing.planning import sources_needed, sources_to_compare
-from judgesmith.metrics.resampling.intervals import agreement_interval, paired_interval
+from judgesmith.metrics.resampling.intervals import agreement_difference, agreement_interval
 
 
 def half_width(n, correlation, z=1.959963984540054):
@@ -17,21 +18,21 @@ def half_width(n, correlation, z=1.959963984540054):
 
 @given(st.floats(0.01, 0.9), st.floats(-0.98, 0.98))
 def test_is_the_smallest_number_whose_interval_is_short_enough(width, correlation):
-    n = labels_needed(width, correlation)
+    n = sample_size_pearson(width, correlation)
     assert half_width(n, correlation) <= width * (1 + 1e-9)
     assert n == 4 or half_width(n - 1, correlation) > width * (1 - 1e-9)
 
 
 @pytest.mark.parametrize(("size", "intraclass", "factor"), [(1, 1, 1), (4, 0, 1), (4, 0.5, 2.5)])
 def test_clusters_multiply_by_the_design_effect(size, intraclass, factor):
-    plain = labels_needed(0.05, 0.4)
-    found = labels_needed(0.05, 0.4, cluster_size=size, intraclass=intraclass)
+    plain = sample_size_pearson(0.05, 0.4)
+    found = sample_size_pearson(0.05, 0.4, cluster_size=size, intraclass=intraclass)
     assert found == pytest.approx(plain * factor, abs=2 * factor)
 
 
 def test_intervals_of_that_many_normal_items_are_as_short_as_asked():
     rng = np.random.default_rng(0)
-    n = labels_needed(0.1, 0.6)
+    n = sample_size_pearson(0.1, 0.6)
     x = rng.normal(size=(2000, n))
     y = 0.6 * x + 0.8 * rng.normal(size=(2000, n))
     correlations = [np.corrcoef(a, b)[0, 1] for a, b in zip(x, y, strict=True)]
@@ -52,7 +53,7 @@ def test_intervals_of_that_many_normal_items_are_as_short_as_asked():
 )
 def test_arguments_outside_their_range_are_refused(change, message):
     with pytest.raises(ValueError, match=message):
-        labels_needed(**{"half_width": 0.05, "correlation": 0.5} | change)
+        sample_size_pearson(**{"half_width": 0.05, "correlation": 0.5} | change)
 
 
 def pilot_of(half=0.1, n_groups=40, value=0.5, confidence=0.95):
@@ -94,8 +95,8 @@ def test_intervals_of_that_many_sources_are_as_short_as_asked():
         human = rng.normal(size=n_sources)[sources] + rng.normal(size=sources.size)
         judge = human + 0.7 * rng.normal(size=n_sources)[sources] + rng.normal(size=sources.size)
         return agreement_interval(
-            judge,
             human,
+            judge,
             sources=sources,
             statistic="kendall",
             level="dataset",
@@ -116,10 +117,10 @@ def test_judges_are_told_apart_by_that_many_sources_as_often_as_asked():
         sources = np.repeat(np.arange(n_sources), 4)
         human = rng.normal(size=n_sources)[sources] + rng.normal(size=sources.size)
         first, second = (human + each * rng.normal(size=human.size) for each in (1.0, 1.25))
-        return paired_interval(
+        return agreement_difference(
+            human,
             first,
             second,
-            human,
             sources=sources,
             statistic="pearson",
             level="dataset",
@@ -172,9 +173,9 @@ def test_what_is_no_pilot_is_refused():
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda: labels_needed(0.1, None), "correlation"),
-        (lambda: labels_needed(0.1, 0.5, cluster_size="4"), "cluster_size"),
-        (lambda: labels_needed(0.1, 0.5, intraclass=[0.1]), "intraclass"),
+        (lambda: sample_size_pearson(0.1, None), "correlation"),
+        (lambda: sample_size_pearson(0.1, 0.5, cluster_size="4"), "cluster_size"),
+        (lambda: sample_size_pearson(0.1, 0.5, intraclass=[0.1]), "intraclass"),
         (lambda: sources_needed(pilot_of(), "0.1"), "half_width"),
         (lambda: sources_to_compare(paired_pilot_of(), difference="0.1"), "difference"),
     ],

@@ -37,10 +37,10 @@ def test_equals_another_implementation():
     rng = np.random.default_rng(1)
     human = rng.normal(size=25)
     first, second = human + 0.6 * rng.normal(size=25), human + 1.5 * rng.normal(size=25)
-    assert williams_test(first, second, human).p_value == pytest.approx(0.0874171645491004)
-    found = williams_test(first, second, human, alternative="greater")
+    assert williams_test(human, first, second).p_value == pytest.approx(0.0874171645491004)
+    found = williams_test(human, first, second, alternative="greater")
     assert found.p_value == pytest.approx(0.0437085822745502)
-    found = williams_test(second, first, human, alternative="greater")
+    found = williams_test(human, second, first, alternative="greater")
     assert found.p_value == pytest.approx(0.9562914177254498)
 
 
@@ -51,7 +51,7 @@ def test_changing_places_turns_t_around_and_keeps_the_p_value():
 
 
 def test_a_judge_does_not_differ_from_itself():
-    found = williams_test([1, 2, 3, 5], [2, 4, 6, 10], [1, 3, 2, 4])
+    found = williams_test([1, 3, 2, 4], [1, 2, 3, 5], [2, 4, 6, 10])
     assert (found.statistic, found.p_value) == (0.0, 1.0)
 
 
@@ -75,15 +75,15 @@ def test_perfect_agreement_beside_a_copy_turned_around_is_beyond_doubt():
     ],
 )
 def test_too_few_rows_or_a_flat_judge_leave_it_undefined(first, second, human):
-    found = williams_test(first, second, human)
+    found = williams_test(human, first, second)
     assert np.isnan([found.statistic, found.p_value]).all()
 
 
 def test_rows_unscored_by_either_are_left_out():
     rng = np.random.default_rng(3)
     first, second, human = rng.normal(size=(3, 20))
-    found = williams_test(first, second, human)
-    with_gaps = williams_test([*first, None, 1.0], [*second, 2.0, math.nan], [*human, 3.0, 4.0])
+    found = williams_test(human, first, second)
+    with_gaps = williams_test([*human, 3.0, 4.0], [*first, None, 1.0], [*second, 2.0, math.nan])
     assert with_gaps == found
     assert found.n == found.n_groups == 20
 
@@ -113,8 +113,8 @@ def test_impossible_correlations_are_refused(change, message):
     ],
 )
 def test_rows_that_do_not_pair_up_are_refused(first, second, human):
-    with pytest.raises(ValueError, match=r"first|second|human"):
-        williams_test(first, second, human)
+    with pytest.raises(ValueError, match=r"judge|other|human"):
+        williams_test(human, first, second)
 
 
 @pytest.mark.no_cover
@@ -123,7 +123,7 @@ def test_equally_good_judges_differ_significantly_in_one_test_of_twenty(n):
     rng = np.random.default_rng(n)
     human = rng.normal(size=(1500, n))
     first, second = human + rng.normal(size=(2, 1500, n))
-    p = [williams_test(*each).p_value for each in zip(first, second, human, strict=True)]
+    p = [williams_test(*each).p_value for each in zip(human, first, second, strict=True)]
     assert np.mean(np.less_equal(p, 0.05)) == pytest.approx(0.05, abs=0.02)
 
 
@@ -134,7 +134,7 @@ def test_a_judge_beside_its_mirror_image_is_tested_as_one_correlation(turned):
     judge, human = rng.normal(size=(2, 20))
     r = stats.pearsonr(judge, human)[0]
     t = r * math.sqrt(17 / (1 - r**2))
-    found = williams_test(judge, turned(judge), human)
+    found = williams_test(human, judge, turned(judge))
     assert found.statistic == pytest.approx(t)
     assert found.p_value == pytest.approx(2 * stats.t.sf(abs(t), 17))
     near = williams_of_correlations(r, -r, -1 + 1e-7, n=20)
@@ -147,7 +147,7 @@ def test_lists_without_noise_are_beyond_doubt():
     found = williams_of_correlations(0.5, -0.5, 0.5, n=10)
     assert found.statistic == math.inf
     assert found.p_value == 0
-    assert williams_test(first, second, first - second).p_value < 1e-6
+    assert williams_test(first - second, first, second).p_value < 1e-6
 
 
 @pytest.mark.parametrize("change", [{"between": None}, {"first": "0.5"}, {"n": None}])

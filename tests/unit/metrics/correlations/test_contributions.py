@@ -3,9 +3,9 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from judgesmith.metrics.correlations.contributions import contributions
-from judgesmith.metrics.correlations.groupwise import Statistic
-from judgesmith.metrics.correlations.levels import Level, agreement
+from judgesmith.metrics.correlation.coefficients import Statistic
+from judgesmith.metrics.correlation.levels import Level, agreement
+from judgesmith.metrics.correlation.rows import contributions
 
 STATISTICS, LEVELS = get_args(Statistic), get_args(Level)
 
@@ -37,15 +37,15 @@ def scaled_kendall(x, y):
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_parts_sum_to_the_agreement(statistic, level, ordinal, seed):
     predicted, human, labels = table(seed, ordinal=ordinal)
-    parts = contributions(predicted, human, **labels, statistic=statistic, level=level)
-    found = agreement(predicted, human, **labels, statistic=statistic, level=level)
+    parts = contributions(human, predicted, **labels, statistic=statistic, level=level)
+    found = agreement(human, predicted, **labels, statistic=statistic, level=level)
     assert np.nansum(parts) == pytest.approx(found.value, abs=1e-12)
     left_out = np.isnan(predicted)
     if level == "sample":
         for source in range(12):
             own = labels["sources"] == source
             alone = agreement(
-                predicted[own], human[own], sources=[0] * sum(own), statistic=statistic, level=level
+                human[own], predicted[own], sources=[0] * sum(own), statistic=statistic, level=level
             )
             left_out |= own & np.isnan(alone.value)
         assert left_out[labels["sources"] == 3].all()
@@ -57,7 +57,7 @@ class TestOneList:
     def parts(self, statistic, ordinal):
         predicted, human, labels = table(ordinal=ordinal)
         scored = ~np.isnan(predicted)
-        found = contributions(predicted, human, **labels, statistic=statistic, level="dataset")
+        found = contributions(human, predicted, **labels, statistic=statistic, level="dataset")
         return found[scored], predicted[scored], human[scored]
 
     def test_a_part_in_pearson_is_a_product_of_standard_scores_over_n(self, ordinal):
@@ -83,7 +83,7 @@ class TestOneList:
 
 def test_the_rows_of_a_system_share_its_part_equally():
     predicted, human, labels = table()
-    parts = contributions(predicted, human, **labels, statistic="pearson", level="system")
+    parts = contributions(human, predicted, **labels, statistic="pearson", level="system")
     for system in range(5):
         own = parts[(labels["systems"] == system) & ~np.isnan(parts)]
         np.testing.assert_allclose(own, own[0])
@@ -91,10 +91,10 @@ def test_the_rows_of_a_system_share_its_part_equally():
 
 def test_at_sample_level_a_part_is_that_within_the_source_over_the_number_of_sources():
     predicted, human, labels = table()
-    parts = contributions(predicted, human, **labels, statistic="q", level="sample")
+    parts = contributions(human, predicted, **labels, statistic="q", level="sample")
     own = labels["sources"] == 7
     alone = contributions(
-        predicted[own], human[own], sources=labels["sources"][own], statistic="q", level="dataset"
+        human[own], predicted[own], sources=labels["sources"][own], statistic="q", level="dataset"
     )
     n_defined = len(set(labels["sources"][~np.isnan(parts)]))
     np.testing.assert_allclose(parts[own], alone / n_defined)
@@ -110,7 +110,7 @@ def test_at_sample_level_a_part_is_that_within_the_source_over_the_number_of_sou
 def test_an_undefined_agreement_has_no_parts(predicted, human, statistic, level):
     n = len(human)
     parts = contributions(
-        predicted, human, sources=[0] * n, systems=range(n), statistic=statistic, level=level
+        human, predicted, sources=[0] * n, systems=range(n), statistic=statistic, level=level
     )
     assert parts.shape == (n,)
     assert np.isnan(parts).all()
@@ -129,19 +129,19 @@ def test_two_rows_have_no_parts_in_q():
         ({"level": "system"}, "needs systems="),
         ({"sources": [0]}, "one label per item"),
         ({"human": [1, np.nan, 2]}, "human has no finite score"),
-        ({"predicted": [1, np.inf, 2]}, "predicted has no finite score"),
+        ({"judge": [1, np.inf, 2]}, "judge has no finite score"),
     ],
 )
 def test_what_cannot_be_computed_is_refused(change, message):
     given = {
-        "predicted": [1, 2, 3],
+        "judge": [1, 2, 3],
         "human": [1, 2, 3],
         "sources": [0, 0, 1],
         "statistic": "q",
         "level": "dataset",
     } | change
     with pytest.raises(ValueError, match=message):
-        contributions(given.pop("predicted"), given.pop("human"), **given)
+        contributions(given.pop("human"), given.pop("judge"), **given)
 
 
 @pytest.mark.no_cover
@@ -154,5 +154,5 @@ def test_a_hundred_thousand_rows_need_no_pairs(ordinal):
         x, y = np.round(x * 30), np.round(y)
     given = {"sources": np.arange(10**5) // 7, "statistic": "q"}
     for level in ("dataset", "sample"):
-        parts = contributions(x, y, **given, level=level)
-        assert np.nansum(parts) == pytest.approx(agreement(x, y, **given, level=level).value)
+        parts = contributions(y, x, **given, level=level)
+        assert np.nansum(parts) == pytest.approx(agreement(y, x, **given, level=level).value)

@@ -9,7 +9,7 @@ import sklearn.metrics
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.metrics.correlations.correlation import concordance, kendall, pearson, q, spearman
+from judgesmith.metrics.correlation.coefficients import kendall, lins_ccc, pearson, q, spearman
 
 ALL = [pearson, spearman, kendall, q]
 ordinal = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=2, max_size=30)
@@ -43,9 +43,9 @@ def average_ranks_by_definition(v):
 def test_kendall_matches_the_definition_counted_pair_by_pair(pairs):
     x, y = two_lists(pairs)
     if varies(x, y):
-        assert kendall(x, y) == pytest.approx(tau_b_by_definition(x, y), abs=1e-12)
+        assert kendall(y, x) == pytest.approx(tau_b_by_definition(x, y), abs=1e-12)
     else:
-        assert np.isnan(kendall(x, y))
+        assert np.isnan(kendall(y, x))
 
 
 @pytest.mark.no_cover
@@ -54,11 +54,11 @@ def test_pearson_and_spearman_match_numpy_on_scores_and_on_ranks(pairs):
     x, y = two_lists(pairs)
     if varies(x, y):
         ranks = average_ranks_by_definition(x), average_ranks_by_definition(y)
-        assert pearson(x, y) == pytest.approx(np.corrcoef(x, y)[0, 1], abs=1e-10)
-        assert spearman(x, y) == pytest.approx(np.corrcoef(*ranks)[0, 1], abs=1e-10)
+        assert pearson(y, x) == pytest.approx(np.corrcoef(x, y)[0, 1], abs=1e-10)
+        assert spearman(y, x) == pytest.approx(np.corrcoef(*ranks)[0, 1], abs=1e-10)
     else:
-        assert np.isnan(pearson(x, y))
-        assert np.isnan(spearman(x, y))
+        assert np.isnan(pearson(y, x))
+        assert np.isnan(spearman(y, x))
 
 
 @pytest.mark.parametrize(("n", "levels"), [(50, 0), (1600, 5), (3000, 0), (3000, 300)])
@@ -68,9 +68,9 @@ def test_equal_scipy_on_long_lists(n, levels):
     y = x + rng.normal(size=n)
     if levels:
         x, y = (np.round(v * levels / 6) for v in (x, y))
-    assert pearson(x, y) == pytest.approx(scipy.stats.pearsonr(x, y)[0], abs=1e-12)
-    assert spearman(x, y) == pytest.approx(scipy.stats.spearmanr(x, y)[0], abs=1e-12)
-    assert kendall(x, y) == pytest.approx(scipy.stats.kendalltau(x, y)[0], abs=1e-12)
+    assert pearson(y, x) == pytest.approx(scipy.stats.pearsonr(x, y)[0], abs=1e-12)
+    assert spearman(y, x) == pytest.approx(scipy.stats.spearmanr(x, y)[0], abs=1e-12)
+    assert kendall(y, x) == pytest.approx(scipy.stats.kendalltau(x, y)[0], abs=1e-12)
 
 
 @pytest.mark.no_cover
@@ -78,10 +78,10 @@ def test_equal_scipy_on_long_lists(n, levels):
 def test_q_is_the_sum_from_three_items_on(pairs):
     x, y = two_lists(pairs)
     if len(x) < 3:
-        assert np.isnan(q(x, y))
+        assert np.isnan(q(y, x))
     else:
-        total = pearson(x, y) + spearman(x, y) + kendall(x, y)
-        assert q(x, y) == pytest.approx(total, abs=1e-12, nan_ok=True)
+        total = pearson(y, x) + spearman(y, x) + kendall(y, x)
+        assert q(y, x) == pytest.approx(total, abs=1e-12, nan_ok=True)
 
 
 @pytest.mark.no_cover
@@ -114,8 +114,8 @@ def test_a_huge_offset_does_not_matter(pairs, statistic, offset):
 def test_rank_statistics_see_only_the_order(pairs):
     x, y = two_lists(pairs)
     bent = np.arctan(np.array(x) / 1e6)
-    assert spearman(bent, y) == pytest.approx(spearman(x, y), nan_ok=True, abs=1e-12)
-    assert kendall(bent, y) == pytest.approx(kendall(x, y), nan_ok=True, abs=1e-12)
+    assert spearman(y, bent) == pytest.approx(spearman(y, x), nan_ok=True, abs=1e-12)
+    assert kendall(y, bent) == pytest.approx(kendall(y, x), nan_ok=True, abs=1e-12)
 
 
 @pytest.mark.parametrize("statistic", ALL)
@@ -151,7 +151,7 @@ def test_perfect_agreement_is_exactly_the_upper_end(statistic):
 @pytest.mark.parametrize("statistic", ALL)
 def test_missing_scores_are_refused(statistic):
     with pytest.raises(ValueError, match="drop unscored items"):
-        statistic([1, np.nan, 3], [1, 2, 3])
+        statistic([1, 2, 3], [1, np.nan, 3])
 
 
 @pytest.mark.parametrize("statistic", ALL)
@@ -170,7 +170,7 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("statistic", [*ALL, concordance, partial(kendall, variant="c")])
+@pytest.mark.parametrize("statistic", [*ALL, lins_ccc, partial(kendall, variant="c")])
 class TestAnyStatistic:
     @pytest.mark.parametrize("kind", ODD)
     def test_takes_scores_in_any_container(self, statistic, kind):
@@ -185,16 +185,16 @@ class TestAnyStatistic:
         [
             ([1, np.nan, 3], [1, 2, 3], "drop unscored items"),
             ([1, None, 3], [1, 2, 3], "drop unscored items"),
-            ([1, np.inf, 3], [1, 2, 3], "predicted has no finite score for 1 of 3.*index 1"),
+            ([1, np.inf, 3], [1, 2, 3], "judge has no finite score for 1 of 3.*index 1"),
             ([1, 2, 3], [1, 2, -np.inf], "human has no finite score for 1 of 3.*index 2"),
-            ([1, 2], [1, 2, 3], "got 2 predicted and 3 human"),
-            (["a", "b"], [1, 2], "predicted must be a vector of numbers; got <U1"),
+            ([1, 2], [1, 2, 3], "got 2 scores of judge and 3 human"),
+            (["a", "b"], [1, 2], "judge must be a vector of numbers; got <U1"),
             ([[1, 2]], [[1, 2]], "one score per item"),
         ],
     )
     def test_refuses_what_it_cannot_use(self, statistic, predicted, human, message):
         with pytest.raises(ValueError, match=message):
-            statistic(predicted, human)
+            statistic(human, predicted)
 
     @pytest.mark.no_cover
     def test_takes_a_million_items(self, statistic):
@@ -209,13 +209,13 @@ class TestTauC:
         x, y = two_lists(pairs)
         n, fewer = len(x), min(len(set(x)), len(set(y)))
         if fewer < 2:
-            assert np.isnan(kendall(x, y, variant="c"))
+            assert np.isnan(kendall(y, x, variant="c"))
         else:
             net = sum(
                 np.sign(x[a] - x[b]) * np.sign(y[a] - y[b]) for a, b in combinations(range(n), 2)
             )
             expected = 2 * fewer * net / (n**2 * (fewer - 1))
-            assert kendall(x, y, variant="c") == pytest.approx(expected, abs=1e-12)
+            assert kendall(y, x, variant="c") == pytest.approx(expected, abs=1e-12)
 
     @pytest.mark.parametrize(("n", "levels"), [(50, 0), (1600, 5), (3000, 300)])
     def test_equals_scipy(self, n, levels):
@@ -225,11 +225,11 @@ class TestTauC:
         if levels:
             x = np.round(x * levels / 6)
         expected = scipy.stats.kendalltau(x, y, variant="c")[0]
-        assert kendall(x, y, variant="c") == pytest.approx(expected, abs=1e-12)
+        assert kendall(y, x, variant="c") == pytest.approx(expected, abs=1e-12)
 
     def test_without_ties_both_variants_are_one(self):
         x, y = [3, 1, 4, 2], [2, 1, 3, 4]
-        assert kendall(x, y, variant="c") == pytest.approx(kendall(x, y))
+        assert kendall(y, x, variant="c") == pytest.approx(kendall(y, x))
 
     def test_there_is_no_other_variant(self):
         with pytest.raises(ValueError, match="variant must be 'b' or 'c'; got 'a'"):
@@ -243,10 +243,10 @@ class TestConcordance:
         x, y = (np.array(each, float) for each in two_lists(pairs))
         shuffled = np.mean((x[:, None] - y) ** 2)
         if shuffled == 0:
-            assert np.isnan(concordance(x, y))
+            assert np.isnan(lins_ccc(y, x))
         else:
             expected = 1 - np.mean((x - y) ** 2) / shuffled
-            assert concordance(x, y) == pytest.approx(expected, abs=1e-9)
+            assert lins_ccc(y, x) == pytest.approx(expected, abs=1e-9)
 
     @pytest.mark.no_cover
     @given(ordinal)
@@ -256,17 +256,17 @@ class TestConcordance:
             expected = sklearn.metrics.cohen_kappa_score(
                 x, y, labels=range(1, 6), weights="quadratic"
             )
-            assert concordance(x, y) == pytest.approx(expected, abs=1e-9)
+            assert lins_ccc(y, x) == pytest.approx(expected, abs=1e-9)
 
     @pytest.mark.no_cover
     @given(spread_out)
     def test_is_symmetric_and_never_farther_from_zero_than_pearson(self, pairs):
         x, y = two_lists(pairs)
-        value = concordance(x, y)
-        assert concordance(y, x) == pytest.approx(value, nan_ok=True, abs=1e-12)
+        value = lins_ccc(y, x)
+        assert lins_ccc(x, y) == pytest.approx(value, nan_ok=True, abs=1e-12)
         if varies(x, y):
-            assert abs(value) <= abs(pearson(x, y)) + 1e-12
-            assert value * pearson(x, y) >= -1e-12
+            assert abs(value) <= abs(pearson(y, x)) + 1e-12
+            assert value * pearson(y, x) >= -1e-12
 
     @pytest.mark.no_cover
     @given(ordinal, st.sampled_from([(1e-300, 0.0), (3.0, 7.0), (-1.0, 1e6), (1e300, 0.0)]))
@@ -274,25 +274,25 @@ class TestConcordance:
         x, y = two_lists(pairs)
         factor, offset = change
         moved = [[a * factor + offset for a in column] for column in (x, y)]
-        assert concordance(*moved) == pytest.approx(concordance(x, y), nan_ok=True, abs=1e-9)
+        assert lins_ccc(*moved) == pytest.approx(lins_ccc(y, x), nan_ok=True, abs=1e-9)
 
     @pytest.mark.parametrize("factor", [0.5, 2.0, 100.0, 1e200])
     def test_a_judge_on_another_scale_loses(self, factor):
         scores = [1.0, 2.0, 4.0, 5.0]
-        assert concordance([factor * a for a in scores], scores) < 0.9
+        assert lins_ccc(scores, [factor * a for a in scores]) < 0.9
 
     def test_a_worked_value(self):
         # Means 2 and 3, variances 2/3 and 14/3, covariance 5/3: (10/3) / (16/3 + 1).
-        assert concordance([1, 2, 3], [1, 2, 6]) == pytest.approx(10 / 19)
+        assert lins_ccc([1, 2, 6], [1, 2, 3]) == pytest.approx(10 / 19)
 
     def test_one_constant_list_is_worth_nothing_and_two_equal_ones_are_undefined(self):
-        assert concordance([3, 3, 3], [1, 2, 6]) == 0.0
-        assert concordance([1, 2, 6], [3, 3, 3]) == 0.0
-        assert concordance([3, 3, 3], [4, 4, 4]) == 0.0
-        assert np.isnan(concordance([3, 3, 3], [3, 3, 3]))
-        assert np.isnan(concordance([0.1 * 3, 0.3, 0.3], [0.3, 0.3, 0.1 * 3]))
+        assert lins_ccc([1, 2, 6], [3, 3, 3]) == 0.0
+        assert lins_ccc([3, 3, 3], [1, 2, 6]) == 0.0
+        assert lins_ccc([4, 4, 4], [3, 3, 3]) == 0.0
+        assert np.isnan(lins_ccc([3, 3, 3], [3, 3, 3]))
+        assert np.isnan(lins_ccc([0.3, 0.3, 0.1 * 3], [0.1 * 3, 0.3, 0.3]))
 
     def test_fewer_than_two_items_are_undefined(self):
-        assert np.isnan(concordance([], []))
-        assert np.isnan(concordance([1], [2]))
-        assert concordance([1, 2], [1, 2]) == 1.0
+        assert np.isnan(lins_ccc([], []))
+        assert np.isnan(lins_ccc([2], [1]))
+        assert lins_ccc([1, 2], [1, 2]) == 1.0

@@ -2,11 +2,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from judgesmith.metrics.correlations.groupwise import (
-    Column,
-    check_statistic,
-    group_correlations,
-)
+from judgesmith.metrics.correlation.coefficients import Column, check_statistic, group_correlations
 
 SCIPY = {
     "pearson": scipy.stats.pearsonr,

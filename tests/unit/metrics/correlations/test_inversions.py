@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.metrics.correlations.inversions import inversion_passes
+from judgesmith.metrics.correlation.columns import inversion_passes
 
 
 @given(st.lists(st.integers(0, 40), max_size=40))

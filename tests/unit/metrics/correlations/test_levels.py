@@ -3,15 +3,15 @@ from functools import partial
 import numpy as np
 import pytest
 
-from judgesmith.metrics.correlations.correlation import concordance, kendall, pearson, q, spearman
-from judgesmith.metrics.correlations.levels import agreement
+from judgesmith.metrics.correlation.coefficients import kendall, lins_ccc, pearson, q, spearman
+from judgesmith.metrics.correlation.levels import agreement
 
 STATISTICS = {
     "pearson": pearson,
     "spearman": spearman,
     "kendall": kendall,
     "kendall_c": partial(kendall, variant="c"),
-    "concordance": concordance,
+    "concordance": lins_ccc,
     "q": q,
 }
 
@@ -34,7 +34,7 @@ def test_dataset_level_is_the_correlation_of_all_scored_rows(rows, statistic):
     predicted, human, sources, systems = rows
     scored = ~np.isnan(predicted)
     found = agreement(
-        predicted, human, sources=sources, systems=systems, statistic=statistic, level="dataset"
+        human, predicted, sources=sources, systems=systems, statistic=statistic, level="dataset"
     )
     assert found.value == pytest.approx(STATISTICS[statistic](predicted[scored], human[scored]))
     assert (found.n, found.n_unscored, found.n_groups) == (len(human) - 2, 2, 1)
@@ -49,7 +49,7 @@ def test_sample_level_averages_the_sources_that_have_a_value_and_counts_the_othe
         own = (sources == source) & ~np.isnan(predicted)
         values.append(STATISTICS[statistic](predicted[own], human[own]))
     found = agreement(
-        predicted, human, sources=sources, systems=systems, statistic=statistic, level="sample"
+        human, predicted, sources=sources, systems=systems, statistic=statistic, level="sample"
     )
     assert found.value == pytest.approx(np.nanmean(values))
     assert (found.n_groups, found.n_undefined) == (12, np.count_nonzero(np.isnan(values)))
@@ -66,7 +66,7 @@ def test_system_level_correlates_means_over_scored_rows(rows, statistic):
         for own in ((systems == system) & scored for system in range(5))
     ]
     found = agreement(
-        predicted, human, sources=sources, systems=systems, statistic=statistic, level="system"
+        human, predicted, sources=sources, systems=systems, statistic=statistic, level="system"
     )
     assert found.value == pytest.approx(STATISTICS[statistic](*zip(*means, strict=True)))
     assert (found.n_groups, found.n_undefined) == (5, 0)
@@ -77,11 +77,11 @@ def test_the_order_of_rows_and_the_names_of_groups_do_not_matter(rows, level):
     predicted, human, sources, systems = rows
     order = np.random.default_rng(0).permutation(len(human))
     plain = agreement(
-        predicted, human, sources=sources, systems=systems, statistic="q", level=level
+        human, predicted, sources=sources, systems=systems, statistic="q", level=level
     )
     mixed = agreement(
-        predicted[order],
         human[order],
+        predicted[order],
         sources=[f"source {each}" for each in sources[order]],
         systems=[("system", each) for each in systems[order]],
         statistic="q",
@@ -94,8 +94,8 @@ def test_the_order_of_rows_and_the_names_of_groups_do_not_matter(rows, level):
 def test_equal_system_means_tie_although_their_sums_round_differently():
     # The mean of three 0.1 differs from 0.1 in the last digit.
     found = agreement(
-        [0.1, 0.1, 0.1, 0.1],
         [1, 1, 1, 2],
+        [0.1, 0.1, 0.1, 0.1],
         sources=[0, 1, 2, 0],
         systems=["a", "a", "a", "b"],
         statistic="spearman",
@@ -106,8 +106,8 @@ def test_equal_system_means_tie_although_their_sums_round_differently():
 
 def test_a_system_without_a_scored_row_is_left_out_and_counted():
     found = agreement(
-        [1, 2, np.nan, 3],
         [1, 2, 3, 4],
+        [1, 2, np.nan, 3],
         sources=range(4),
         systems=list("abcd"),
         statistic="pearson",
@@ -119,7 +119,7 @@ def test_a_system_without_a_scored_row_is_left_out_and_counted():
 @pytest.mark.parametrize("level", ["system", "sample", "dataset"])
 def test_nothing_scored_is_undefined_and_not_an_error(level):
     found = agreement(
-        [None, None], [1, 2], sources=[0, 1], systems=[0, 0], statistic="q", level=level
+        [1, 2], [None, None], sources=[0, 1], systems=[0, 0], statistic="q", level=level
     )
     assert np.isnan(found.value)
     assert (found.n, found.n_unscored) == (0, 2)

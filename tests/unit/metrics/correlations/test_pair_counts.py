@@ -3,9 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.metrics.correlations import pair_counts as module
-from judgesmith.metrics.correlations.column import Column
-from judgesmith.metrics.correlations.pair_counts import pair_counts, row_balances
+from judgesmith.metrics.correlation import columns as module
+from judgesmith.metrics.correlation.columns import Column, pair_counts, row_balances
 
 rows = st.lists(
     st.tuples(st.integers(0, 3), st.integers(0, 9), st.integers(0, 5)), min_size=1, max_size=30

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.metrics.correlations.column import Column
-from judgesmith.metrics.pairs.agreeing_pairs import agreeing_pairs, check_tolerance, scaled_column
+from judgesmith.metrics.correlation.columns import Column
+from judgesmith.metrics.pairs.ordering import agreeing_pairs, check_tolerance, scaled_column
 
 rows = st.lists(
     st.tuples(st.integers(-4, 4), st.integers(1, 4), st.integers(0, 3)), min_size=1, max_size=25

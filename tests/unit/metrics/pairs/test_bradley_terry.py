@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from judgesmith.metrics.pairs.bradley_terry import bradley_terry
+from judgesmith.metrics.pairs.strengths import bradley_terry
 
 # Citing papers, in rows, by cited journal, in columns: Biometrika, Communications in Statistics,
 # JASA, JRSS B (Stigler 1994, "Citation patterns in the journals of statistics and probability").

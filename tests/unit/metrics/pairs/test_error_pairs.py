@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.metrics.pairs.adjacent import adjacent_accuracy
-from judgesmith.metrics.pairs.error_pairs import accuracy_by_errors, comparisons_by_errors
+from judgesmith.metrics.pairs.errors import accuracy_by_errors, comparisons_by_errors
+from judgesmith.metrics.pairs.ordering import adjacent_accuracy
 
 rows = st.lists(
     st.tuples(st.sampled_from([1.0, 2.0, 3.0, np.nan]), st.integers(0, 4), st.integers(0, 3)),
@@ -43,7 +43,7 @@ def test_the_first_off_diagonal_is_adjacent_accuracy_and_the_kth_pairs_that_are_
     errors, sources = np.tile(np.arange(6), 20), np.repeat(np.arange(20), 6)
     found = accuracy_by_errors(scores.ravel(), errors, sources=sources)
     for k in (1, 2, 5):
-        local = adjacent_accuracy(scores.ravel(), -errors, sources=sources, apart=k)
+        local = adjacent_accuracy(-errors, scores.ravel(), sources=sources, apart=k)
         assert found.at(k) == pytest.approx(local.value)
     assert np.isnan(found.at(6))
     np.testing.assert_equal(found.accuracy, found.accuracy.T)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.metrics.pairs.pair_votes import (
+from judgesmith.metrics.pairs.preferences import (
     majority_preference,
     preferences,
     preferences_from_scores,

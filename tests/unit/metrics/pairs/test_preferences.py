@@ -20,14 +20,14 @@ def columns(rows):
 
 
 def assert_share(found, yes, items):
-    slow = share_interval(np.array(yes, bool), items=items)
+    slow = share_interval(np.array(yes, bool), sources=items)
     assert repr(found) == repr(slow)
 
 
 @given(judged)
 def test_accuracy_counts_equal_answers_of_three_and_of_those_where_people_decide(rows):
     predicted, human, sources = columns(rows)
-    found = preference_agreement(predicted, human, sources=sources)
+    found = preference_agreement(human, predicted, sources=sources)
     scored = [(p, h, s) for p, h, s in rows if not np.isnan(p)]
     assert found.n_unscored == len(rows) - len(scored)
     assert_share(found.accuracy, [p == h for p, h, _ in scored], [s for *_, s in scored])
@@ -42,21 +42,21 @@ def test_confusion_counts_are_scikit_learns(rows):
     names = np.array(["second", "neither", "first"])
     p, h = (names[(2 * each[scored]).astype(int)] for each in (predicted, human))
     expected = confusion_matrix(h, p, labels=names)
-    assert preference_agreement(predicted, human).confusion == tuple(map(tuple, expected))
+    assert preference_agreement(human, predicted).confusion == tuple(map(tuple, expected))
 
 
 @given(judged)
 def test_naming_the_texts_the_other_way_round_changes_no_share(rows):
     predicted, human, sources = columns(rows)
-    found = preference_agreement(predicted, human, sources=sources)
-    other = preference_agreement(1 - predicted, 1 - human, sources=sources)
+    found = preference_agreement(human, predicted, sources=sources)
+    other = preference_agreement(1 - human, 1 - predicted, sources=sources)
     assert repr(found.accuracy) == repr(other.accuracy)
     assert repr(found.accuracy_decided) == repr(other.accuracy_decided)
     assert np.array_equal(np.array(found.confusion)[::-1, ::-1], other.confusion)
 
 
 def test_without_sources_every_pair_is_one():
-    found = preference_agreement([1, 0, 0.5, 1], [1, 0, 1, 1])
+    found = preference_agreement([1, 0, 1, 1], [1, 0, 0.5, 1])
     assert (found.accuracy.value, found.accuracy.n, found.accuracy.n_groups) == (0.75, 4, 4)
 
 
@@ -78,7 +78,7 @@ def test_order_consistency_counts_pairs_answered_in_both_orders(rows):
     assert_share(found.flipped, [{a, b} == {0, 1} for a, b, _ in both], items)
     first = [(a == 1, s) for a, _, s in both if a != 0.5]
     first += [(b == 0, s) for _, b, s in both if b != 0.5]
-    slow = share_interval([yes for yes, _ in first], items=[s for _, s in first])
+    slow = share_interval([yes for yes, _ in first], sources=[s for _, s in first])
     assert repr(found.first_place) == repr(slow)
 
 
@@ -109,9 +109,9 @@ def test_a_consistent_judge_has_no_preference_for_a_place_whatever_it_answers():
 
 def test_what_cannot_be_is_refused():
     with pytest.raises(ValueError, match="human has no preference for 1 of 2"):
-        preference_agreement([1, 0], [1, None])
-    with pytest.raises(ValueError, match="predicted must hold one preference per pair"):
-        preference_agreement([1], [1, 0])
+        preference_agreement([1, None], [1, 0])
+    with pytest.raises(ValueError, match="judge must hold one preference per pair"):
+        preference_agreement([1, 0], [1])
     with pytest.raises(ValueError, match="swapped must be 1"):
         order_consistency([1], [3])
     with pytest.raises(ValueError, match="one label per item"):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.metrics.pairs.row_pairs import pairs_between, pairs_within
+from judgesmith.metrics.pairs.ordering import pairs_between, pairs_within
 
 groups = st.lists(st.integers(0, 4), max_size=20)
 

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.metrics.pairs.strength_fit import logistic, most_likely, split_by_wins
+from judgesmith.metrics.pairs.strengths import logistic, most_likely, split_by_wins
 
 tables = st.lists(st.lists(st.integers(0, 2), min_size=4, max_size=4), min_size=4, max_size=4)
 

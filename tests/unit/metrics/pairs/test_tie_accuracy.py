@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_rel
 
 from judgesmith.metrics import kendall
-from judgesmith.metrics.pairs.tie_accuracy import (
-    tie_accuracy_difference,
-    tie_accuracy_interval,
+from judgesmith.metrics.pairs.ties import (
     tie_aware_accuracy,
+    tie_aware_accuracy_difference,
+    tie_aware_accuracy_interval,
 )
 from judgesmith.metrics.resampling.jackknife import jackknife_interval
 
@@ -43,7 +43,7 @@ def share(rows, tolerance=0):
 @given(points, st.integers(0, 9))
 def test_accuracy_is_the_share_of_pairs_counted_one_by_one(pairs, tolerance):
     predicted, human = zip(*pairs, strict=True)
-    found = tie_aware_accuracy(predicted, human, tolerance=tolerance)
+    found = tie_aware_accuracy(human, predicted, tolerance=tolerance)
     assert found == pytest.approx(share(pairs, tolerance))
 
 
@@ -51,25 +51,25 @@ def test_accuracy_is_the_share_of_pairs_counted_one_by_one(pairs, tolerance):
 @given(points, st.integers(0, 9))
 def test_neither_order_of_rows_nor_scale_nor_direction_matters(pairs, tolerance):
     predicted, human = (np.array(column, float) for column in zip(*pairs, strict=True))
-    found = tie_aware_accuracy(predicted, human, tolerance=tolerance)
-    turned = tie_aware_accuracy(-predicted[::-1], -human[::-1] * 3 + 7, tolerance=tolerance)
-    scaled = tie_aware_accuracy(predicted / 7 + 3, human, tolerance=tolerance / 7)
+    found = tie_aware_accuracy(human, predicted, tolerance=tolerance)
+    turned = tie_aware_accuracy(-human[::-1] * 3 + 7, -predicted[::-1], tolerance=tolerance)
+    scaled = tie_aware_accuracy(human, predicted / 7 + 3, tolerance=tolerance / 7)
     assert found == turned == scaled
 
 
 def test_a_flat_judge_is_right_about_human_ties_only():
-    assert tie_aware_accuracy([4, 4, 4, 4], [1, 2, 2, 3]) == pytest.approx(1 / 6)
+    assert tie_aware_accuracy([1, 2, 2, 3], [4, 4, 4, 4]) == pytest.approx(1 / 6)
 
 
 def test_without_ties_it_is_kendalls_tau_on_a_scale_from_0_to_1():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(2, 400))
-    assert tie_aware_accuracy(x, y) == pytest.approx((kendall(x, y) + 1) / 2)
+    assert tie_aware_accuracy(y, x) == pytest.approx((kendall(y, x) + 1) / 2)
 
 
 def test_rounding_noise_is_no_order():
-    assert tie_aware_accuracy([0.1 + 0.2, 0.3], [1, 1]) == 1
-    assert tie_aware_accuracy([0.4, 0.3], [1, 1], tolerance=0.1) == 1
+    assert tie_aware_accuracy([1, 1], [0.1 + 0.2, 0.3]) == 1
+    assert tie_aware_accuracy([1, 1], [0.4, 0.3], tolerance=0.1) == 1
 
 
 @pytest.mark.no_cover
@@ -77,10 +77,10 @@ def test_many_rows_take_no_table_of_pairs():
     rng = np.random.default_rng(0)
     human = rng.integers(1, 6, size=200_000)
     judge = human + rng.normal(size=human.size)
-    found = tie_aware_accuracy(judge, human, tolerance=0.5)
+    found = tie_aware_accuracy(human, judge, tolerance=0.5)
     part = rng.choice(human.size, size=2000, replace=False)
     assert found == pytest.approx(
-        tie_aware_accuracy(judge[part], human[part], tolerance=0.5), abs=0.02
+        tie_aware_accuracy(human[part], judge[part], tolerance=0.5), abs=0.02
     )
 
 
@@ -90,28 +90,28 @@ def test_fewer_than_two_items_have_no_accuracy(rows):
 
 
 def test_scores_that_do_not_pair_up_or_are_missing_are_refused():
-    with pytest.raises(ValueError, match="got 2 predicted and 1 human"):
-        tie_aware_accuracy([1, 2], [1])
+    with pytest.raises(ValueError, match="got 2 scores of judge and 1 human"):
+        tie_aware_accuracy([1], [1, 2])
     with pytest.raises(ValueError, match="no finite score for 1 of 2 items"):
-        tie_aware_accuracy([1, np.nan], [1, 2])
+        tie_aware_accuracy([1, 2], [1, np.nan])
     with pytest.raises(ValueError, match="no finite score"):
-        tie_aware_accuracy([1, 2], [1, np.inf])
+        tie_aware_accuracy([1, np.inf], [1, 2])
     with pytest.raises(ValueError, match="must be a vector of numbers"):
-        tie_aware_accuracy(["good", "bad"], [1, 2])
+        tie_aware_accuracy([1, 2], ["good", "bad"])
     with pytest.raises(ValueError, match="tolerance must be"):
         tie_aware_accuracy([1, 2], [1, 2], tolerance=-1)
 
 
 def test_booleans_and_objects_are_numbers():
-    assert tie_aware_accuracy([True, False], np.array([2, 1], dtype=object)) == 1
+    assert tie_aware_accuracy(np.array([2, 1], dtype=object), [True, False]) == 1
 
 
 @pytest.mark.parametrize(("tolerance", "expected"), list(enumerate(ACCURACIES)))
 def test_within_sources_it_is_what_mt_metrics_eval_computes(tolerance, expected):
     sources = [source for source, row in enumerate(METRIC) for _ in row]
-    found = tie_accuracy_interval(
-        np.concatenate(METRIC),
+    found = tie_aware_accuracy_interval(
         np.concatenate(HUMAN),
+        np.concatenate(METRIC),
         sources=sources,
         level="sample",
         tolerance=tolerance,
@@ -127,8 +127,8 @@ def test_at_sample_level_it_is_the_mean_over_sources_with_two_scored_rows(rows, 
         own = [(p, h) for p, h, other in rows if other == source and not np.isnan(p)]
         values.append(share(own, tolerance) if len(own) > 1 else np.nan)
     predicted, human, sources = zip(*rows, strict=True)
-    found = tie_accuracy_interval(
-        predicted, human, sources=sources, level="sample", tolerance=tolerance
+    found = tie_aware_accuracy_interval(
+        human, predicted, sources=sources, level="sample", tolerance=tolerance
     )
     assert found.n_undefined == np.count_nonzero(np.isnan(values))
     assert found.n == np.count_nonzero(~np.isnan(predicted))
@@ -148,38 +148,40 @@ def test_the_interval_is_the_jackknife_that_computes_all_anew_without_each_sourc
         predicted, human, sources = predicted[kept], human[kept], sources[kept]
 
     def value(mask):
-        return tie_accuracy_interval(
-            predicted[mask], human[mask], sources=sources[mask], level=level
+        return tie_aware_accuracy_interval(
+            human[mask], predicted[mask], sources=sources[mask], level=level
         ).value
 
-    slow = jackknife_interval(value, items=sources, n=len(sources), bounds=(0, 1))
-    found = tie_accuracy_interval(predicted, human, sources=sources, level=level)
+    slow = jackknife_interval(value, sources=sources, n=len(sources), bounds=(0, 1))
+    found = tie_aware_accuracy_interval(human, predicted, sources=sources, level=level)
     assert found.value == pytest.approx(slow.value, nan_ok=True)
     if not np.isclose(slow.low, slow.high):
         assert (found.low, found.high) == pytest.approx((slow.low, slow.high), nan_ok=True)
 
 
 def test_one_source_has_no_interval_and_one_row_per_source_no_value_at_sample_level():
-    one = tie_accuracy_interval([1, 2, 3], [1, 2, 2], sources=list("aaa"), level="dataset")
+    one = tie_aware_accuracy_interval([1, 2, 2], [1, 2, 3], sources=list("aaa"), level="dataset")
     assert one.value == pytest.approx(2 / 3)
     assert np.isnan(one.low)
-    single = tie_accuracy_interval([1, 2, 3], [1, 2, 2], sources=list("abc"), level="sample")
+    single = tie_aware_accuracy_interval([1, 2, 2], [1, 2, 3], sources=list("abc"), level="sample")
     assert np.isnan(single.value)
     assert (single.n, single.n_groups, single.n_undefined) == (3, 3, 3)
-    none = tie_accuracy_interval([], [], sources=[], level="dataset")
+    none = tie_aware_accuracy_interval([], [], sources=[], level="dataset")
     assert np.isnan(none.value)
     assert none.n_groups == 0
 
 
 def test_settings_and_labels_that_cannot_be_are_refused():
     with pytest.raises(ValueError, match="level must be one of"):
-        tie_accuracy_interval([1, 2], [1, 2], sources=list("ab"), level="system")
+        tie_aware_accuracy_interval([1, 2], [1, 2], sources=list("ab"), level="system")
     with pytest.raises(ValueError, match="one label per item"):
-        tie_accuracy_interval([1, 2], [1, 2], sources=list("a"), level="sample")
+        tie_aware_accuracy_interval([1, 2], [1, 2], sources=list("a"), level="sample")
     with pytest.raises(ValueError, match="missing label"):
-        tie_accuracy_interval([1, 2], [1, 2], sources=["a", None], level="sample")
+        tie_aware_accuracy_interval([1, 2], [1, 2], sources=["a", None], level="sample")
     with pytest.raises(ValueError, match="confidence"):
-        tie_accuracy_interval([1, 2], [1, 2], sources=list("ab"), level="sample", confidence=95)
+        tie_aware_accuracy_interval(
+            [1, 2], [1, 2], sources=list("ab"), level="sample", confidence=95
+        )
 
 
 @pytest.mark.no_cover
@@ -192,12 +194,12 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_claims(level):
 
     judge, people, sources = draw(np.random.default_rng(5), 20_000)
     settings = {"level": level, "tolerance": 0.3}
-    many = tie_accuracy_interval(judge, people, sources=sources, **settings)
+    many = tie_aware_accuracy_interval(people, judge, sources=sources, **settings)
     rng = np.random.default_rng(0)
     covered = 0
     for _ in range(200):
         judge, people, sources = draw(rng, 20)
-        found = tie_accuracy_interval(judge, people, sources=sources, **settings)
+        found = tie_aware_accuracy_interval(people, judge, sources=sources, **settings)
         covered += found.low <= many.value <= found.high
     assert 0.9 <= covered / 200 <= 0.985
 
@@ -215,13 +217,13 @@ def fair(rng, n_sources, noise=1.0):
 def test_a_difference_is_of_the_rows_that_both_judges_scored(rows, level):
     predicted, human, sources = (np.array(column) for column in zip(*rows, strict=True))
     second = np.roll(predicted, 1)
-    found = tie_accuracy_difference(
-        predicted, second, human, sources=sources, level=level, tolerances=(0, 1)
+    found = tie_aware_accuracy_difference(
+        human, predicted, second, sources=sources, level=level, tolerances=(0, 1)
     )
     both = ~np.isnan(predicted) & ~np.isnan(second)
     parts = [
-        tie_accuracy_interval(
-            each[both], human[both], sources=sources[both], level=level, tolerance=tolerance
+        tie_aware_accuracy_interval(
+            human[both], each[both], sources=sources[both], level=level, tolerance=tolerance
         )
         for each, tolerance in ((predicted, 0), (second, 1))
     ]
@@ -229,8 +231,8 @@ def test_a_difference_is_of_the_rows_that_both_judges_scored(rows, level):
     assert found.second == pytest.approx(parts[1].value, nan_ok=True)
     assert found.value == pytest.approx(found.first - found.second, nan_ok=True)
     assert (found.n, found.n_groups) == (parts[0].n, parts[0].n_groups)
-    other = tie_accuracy_difference(
-        second, predicted, human, sources=sources, level=level, tolerances=(1, 0)
+    other = tie_aware_accuracy_difference(
+        human, second, predicted, sources=sources, level=level, tolerances=(1, 0)
     )
     ends = (-other.value, -other.high, -other.low, other.p_value)
     assert (found.value, found.low, found.high, found.p_value) == pytest.approx(ends, nan_ok=True)
@@ -240,11 +242,11 @@ def test_at_sample_level_the_test_of_a_difference_is_students_of_the_sources_val
     # SciPy 1.17.1: scipy.stats.ttest_rel of the two judges' values within each source
     first, second, human, sources = fair(np.random.default_rng(0), 12, noise=2.0)
     values = [
-        [tie_aware_accuracy(each[sources == s], human[sources == s]) for s in range(12)]
+        [tie_aware_accuracy(human[sources == s], each[sources == s]) for s in range(12)]
         for each in (first, second)
     ]
     expected = ttest_rel(*values)
-    found = tie_accuracy_difference(first, second, human, sources=sources, level="sample")
+    found = tie_aware_accuracy_difference(human, first, second, sources=sources, level="sample")
     assert found.p_value == pytest.approx(expected.pvalue)
     interval = expected.confidence_interval(0.95)
     assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
@@ -252,7 +254,7 @@ def test_at_sample_level_the_test_of_a_difference_is_students_of_the_sources_val
 
 def test_a_judge_does_not_differ_from_itself_and_nothing_says_how_it_might():
     first, _, human, sources = fair(np.random.default_rng(0), 12)
-    found = tie_accuracy_difference(first, first, human, sources=sources, level="dataset")
+    found = tie_aware_accuracy_difference(human, first, first, sources=sources, level="dataset")
     assert found.value == 0
     assert np.isnan([found.low, found.high, found.p_value]).all()
 
@@ -264,11 +266,11 @@ def test_equally_good_judges_differ_significantly_in_about_one_test_of_twenty(le
     below = 0
     for _ in range(250):
         first, second, human, sources = fair(rng, 15)
-        found = tie_accuracy_difference(first, second, human, sources=sources, level=level)
+        found = tie_aware_accuracy_difference(human, first, second, sources=sources, level=level)
         below += found.p_value < 0.05
     assert 0.02 <= below / 250 <= 0.09
 
 
 def test_a_difference_between_rows_that_do_not_pair_up_is_refused():
-    with pytest.raises(ValueError, match="got 1 predicted and 2 human"):
-        tie_accuracy_difference([1, 2], [1], [1, 2], sources=["a", "b"], level="sample")
+    with pytest.raises(ValueError, match="got 1 scores of judge and 2 human"):
+        tie_aware_accuracy_difference([1, 2], [1, 2], [1], sources=["a", "b"], level="sample")

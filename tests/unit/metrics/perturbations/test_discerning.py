@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from judgesmith.metrics.perturbations.discerning import discernment
-from judgesmith.metrics.perturbations.harmonic import harmonic_mean_log_p
+from judgesmith.metrics.perturbations.analysis import discernment
+from judgesmith.metrics.perturbations.scores import harmonic_mean_log_p
 from judgesmith.metrics.perturbations.wilcoxon import wilcoxon_log_p
 
 NAMES = ["typos", "entities", "reordering", "rewriting"]
@@ -121,7 +121,7 @@ def test_an_interval_holds_the_median_score_about_as_often_as_it_claims():
         # A share that any resample reaches keeps the search for a number of items short.
         found = discernment(
             originals, [originals - lost(rng)], perturbations=["x"], levels=["word"],
-            metrics=["m"], rng=np.random.default_rng(seed), n_resamples=200, share=1e-9,
+            metrics=["m"], rng=np.random.default_rng(seed), n_resamples=200, power=1e-9,
         ).perturbations[0].score  # fmt: skip
         held += found.low <= truth <= found.high
     assert 0.89 <= held / 120 <= 0.99
@@ -262,7 +262,7 @@ def test_lists_and_frames_do_as_arrays():
         ({"levels": LEVELS[:2]}, "one level per perturbation; got 2 for 4"),
         ({"levels": ["page"] * 4}, "got 'page' at index 0"),
         ({"form": "plain"}, "form must be"),
-        ({"share": 1.0}, "share must be strictly between 0 and 1"),
+        ({"power": 1.0}, "power must be strictly between 0 and 1"),
         ({"confidence": 95}, "confidence must be strictly between 0 and 1"),
         ({"n_resamples": 1}, "at least 20 resamples"),
         ({"weights": {"typo": {"fluency": 1, "coherence": 0}}}, r"for perturbations \['typo'\]"),
@@ -300,6 +300,6 @@ def test_refuses_infinite_scores_words_and_a_seed_for_a_generator():
         report([["good", "bad"]], perturbed)
     with pytest.raises(ValueError, match="originals must be an array of numbers"):
         report(originals.astype(str), perturbed)
-    with pytest.raises(TypeError, match="Generator; got int"):
+    with pytest.raises(TypeError, match="Generator; got str"):
         discernment(originals, perturbed, perturbations=NAMES, levels=LEVELS, metrics=METRICS,
-                    rng=0)  # fmt: skip
+                    rng="0")  # fmt: skip

@@ -3,8 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from judgesmith.metrics.perturbations import discernment_power
-from judgesmith.metrics.perturbations.discernment_power import Resamples, items_needed
+from judgesmith.metrics.perturbations import analysis
+from judgesmith.metrics.perturbations.analysis import Resamples, items_needed
 
 
 def needed(originals, perturbed, *, seed=0, **settings):
@@ -31,7 +31,7 @@ def test_the_number_of_items_is_what_normal_theory_says(effect):
 def test_fewer_items_do_not_reach_it_and_as_many_do():
     rng = np.random.default_rng(1)
     lost = np.round(4 + 10 * rng.normal(size=(60, 2)))
-    found = needed(lost, 0 * lost, share=0.5)
+    found = needed(lost, 0 * lost, power=0.5)
     resamples = Resamples(lost.T.copy(), 400, int(np.random.default_rng(0).integers(2**63)))
 
     def reached(n):
@@ -44,7 +44,7 @@ def test_fewer_items_do_not_reach_it_and_as_many_do():
 def test_more_is_needed_for_a_larger_share_and_a_smaller_effect():
     lost = np.random.default_rng(2).normal(size=(50, 1))
     lost -= lost.mean()
-    numbers = [needed(lost + 0.5, 0 * lost, share=share).n for share in (0.5, 0.8, 0.95)]
+    numbers = [needed(lost + 0.5, 0 * lost, power=share).n for share in (0.5, 0.8, 0.95)]
     assert numbers == sorted(numbers)
     assert numbers[0] < numbers[-1]
     assert needed(lost + 1, 0 * lost).n < needed(lost + 0.3, 0 * lost).n
@@ -63,7 +63,7 @@ def test_many_items_are_tried_only_where_the_most_would_do(monkeypatch):
     lost = np.random.default_rng(3).normal(size=(40, 1))
     lost -= lost.mean()
     usual = needed(lost, 0 * lost), needed(lost + 0.3, 0 * lost)
-    monkeypatch.setattr(discernment_power, "_MANY_ITEMS", 10)
+    monkeypatch.setattr(analysis, "_MANY_ITEMS", 10)
     asked = []
     log_p = Resamples.log_p
     monkeypatch.setattr(Resamples, "log_p", lambda self, n: asked.append(n) or log_p(self, n))
@@ -83,7 +83,7 @@ def test_drawing_rows_and_drawing_counts_are_two_ways_to_the_same():
 
 
 def test_resamples_come_in_batches(monkeypatch):
-    monkeypatch.setattr(discernment_power, "_BATCH_CELLS", 50)
+    monkeypatch.setattr(analysis, "_BATCH_CELLS", 50)
     resamples = Resamples(np.ones((2, 10)), 25, seed=0)
     assert resamples.log_p(10).shape == resamples.log_p(30).shape == (25, 2)
 
@@ -119,7 +119,7 @@ def test_without_a_scored_pair_it_is_undefined():
         (np.zeros(5), np.zeros(5), {}, "must be tables of one shape"),
         (np.zeros((5, 1)), np.zeros((6, 1)), {}, r"got \(5, 1\) and \(6, 1\)"),
         (np.zeros((0, 1)), np.zeros((0, 1)), {}, "must be tables of one shape"),
-        (np.zeros((5, 1)), np.zeros((5, 1)), {"share": 80}, "share must be strictly between"),
+        (np.zeros((5, 1)), np.zeros((5, 1)), {"power": 80}, "power must be strictly between"),
         (np.zeros((5, 2)), np.zeros((5, 2)), {"weights": [2, -1]}, "0 or more for every metric"),
         (np.zeros((5, 1)), np.full((5, 1), np.inf), {}, "perturbed holds an infinite score"),
         (np.zeros((5, 1)), np.zeros((5, 1)), {"n_resamples": 5}, "at least 20 resamples"),

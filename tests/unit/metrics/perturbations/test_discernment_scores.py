@@ -1,10 +1,7 @@
 import numpy as np
 import pytest
 
-from judgesmith.metrics.perturbations.discernment_scores import (
-    average_discernment,
-    discernment_score,
-)
+from judgesmith.metrics.perturbations.scores import average_discernment, discernment_score
 
 
 def test_a_score_counts_in_powers_of_one_twentieth():

@@ -1,7 +1,6 @@
 import pytest
 
-from judgesmith.metrics.perturbations.expert_weights import EXPERT_WEIGHTS
-from judgesmith.metrics.perturbations.harmonic import shares_of_metrics
+from judgesmith.metrics.perturbations.scores import EXPERT_WEIGHTS, shares_of_metrics
 
 METRICS = {
     "summarization": ["coherence", "consistency", "fluency", "relevance"],

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.metrics.perturbations.harmonic import harmonic_mean_log_p, shares_of_metrics
+from judgesmith.metrics.perturbations.scores import harmonic_mean_log_p, shares_of_metrics
 
 p_values = st.lists(st.floats(1e-6, 1), min_size=1, max_size=6)
 

@@ -3,8 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgesmith.metrics.perturbations.signed_rank_draws import ResampledTest
-from judgesmith.metrics.perturbations.wilcoxon import wilcoxon_log_p
+from judgesmith.metrics.perturbations.wilcoxon import ResampledTest, wilcoxon_log_p
 
 pairs = st.lists(st.one_of(st.none(), st.integers(-30, 30)), min_size=1, max_size=40)
 

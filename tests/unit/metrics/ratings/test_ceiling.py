@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from judgesmith.metrics import human_ceiling, intraclass_correlation
+from judgesmith.metrics import human_ceiling, icc
 
 
 def ragged(rng, n_items, n_raters, noise, missing):
@@ -75,4 +75,4 @@ def test_ceiling_is_nearly_the_root_of_the_intraclass_correlation_of_the_mean(n_
     rng = np.random.default_rng(5)
     table = ragged(rng, 300, n_raters, 1, 0)
     found = human_ceiling(table, rng=rng)
-    assert found.ceiling**2 == pytest.approx(intraclass_correlation(table).mean, abs=0.01)
+    assert found.ceiling**2 == pytest.approx(icc(table).mean, abs=0.01)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from judgesmith.metrics.ratings.one_level import modes, nearest_levels
+from judgesmith.metrics.ratings.agreement import modes, nearest_levels
 
 LEVELS = [1, 2, 3, 4, 5]
 tables = arrays(

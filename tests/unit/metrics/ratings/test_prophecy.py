@@ -3,7 +3,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from judgesmith.metrics.ratings.prophecy import raters_needed, spearman_brown
+from judgesmith.metrics.ratings.raters import raters_needed, spearman_brown
 
 
 @given(st.floats(-0.3, 1), st.floats(0.1, 4))

@@ -6,8 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgesmith.metrics import agreement, kendall, pearson, q, spearman
-from judgesmith.metrics.ratings.prophecy import spearman_brown
-from judgesmith.metrics.ratings.rater_agreement import pairwise_rater_agreement, rater_vs_rest
+from judgesmith.metrics.ratings.raters import (
+    pairwise_rater_agreement,
+    rater_vs_rest,
+    spearman_brown,
+)
 
 STATISTICS = {"pearson": pearson, "spearman": spearman, "kendall": kendall, "q": q}
 
@@ -78,8 +81,8 @@ def test_at_the_other_levels_raters_take_the_part_of_judges():
             both = ~np.isnan(one) & ~np.isnan(other)
             values.append(
                 agreement(
-                    one[both],
                     other[both],
+                    one[both],
                     sources=sources[both],
                     systems=systems[both],
                     statistic="pearson",
@@ -111,7 +114,7 @@ def test_a_rater_who_says_one_thing_only_is_left_out_of_the_average_and_counted(
     assert found.average.value == np.mean([rater.value for rater in found.raters[1:]])
     pairs = pairwise_rater_agreement(table, rng=np.random.default_rng(0))
     assert (pairs.n_undefined, pairs.n) == (2, 4)
-    assert pairs.value == pytest.approx(pearson([1, 3, 4, 5], [2, 3, 4, 3]))
+    assert pairs.value == pytest.approx(pearson([2, 3, 4, 3], [1, 3, 4, 5]))
 
 
 def test_nothing_changes_if_raters_change_places_but_their_order():

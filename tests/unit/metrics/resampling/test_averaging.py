@@ -3,12 +3,11 @@ import dataclasses
 import numpy as np
 import pytest
 
-from judgesmith.metrics import (
+from judgesmith.metrics import agreement_difference, agreement_interval
+from judgesmith.metrics.correlation import (
     RatedPart,
-    agreement_interval,
-    averaged_interval,
-    averaged_paired_interval,
-    paired_interval,
+    mean_agreement_difference,
+    mean_agreement_interval,
 )
 
 
@@ -18,11 +17,11 @@ def part(seed, noise=1.0, n_sources=30, per_source=4, gaps=0):
     human = np.repeat(rng.normal(size=n_sources), per_source) + rng.normal(size=sources.size)
     predicted = human + noise * rng.normal(size=sources.size)
     predicted[:gaps] = np.nan
-    return RatedPart(predicted=predicted, human=human, sources=sources)
+    return RatedPart(judge=predicted, human=human, sources=sources)
 
 
 def plain(one):
-    return {"predicted": one.predicted, "human": one.human, "sources": one.sources}
+    return {"judge": one.judge, "human": one.human, "sources": one.sources}
 
 
 @pytest.mark.parametrize("level", ["dataset", "sample"])
@@ -30,14 +29,14 @@ def plain(one):
 def test_the_average_of_one_part_is_its_own_interval(statistic, level):
     one = part(0, gaps=5)
     how = {"statistic": statistic, "level": level}
-    found = averaged_interval([one], **how, rng=np.random.default_rng(1))
+    found = mean_agreement_interval([one], **how, rng=np.random.default_rng(1))
     assert found == agreement_interval(**plain(one), **how, rng=np.random.default_rng(1))
     other = part(0, noise=2.0)
-    both = averaged_paired_interval([one], [other], **how, rng=np.random.default_rng(1))
-    assert both == paired_interval(
-        one.predicted,
-        other.predicted,
+    both = mean_agreement_difference([one], [other], **how, rng=np.random.default_rng(1))
+    assert both == agreement_difference(
         one.human,
+        one.judge,
+        other.judge,
         sources=one.sources,
         **how,
         rng=np.random.default_rng(1),
@@ -48,7 +47,7 @@ def test_equal_parts_are_as_unsure_as_one_and_independent_ones_less():
     how = {"statistic": "pearson", "level": "dataset"}
 
     def width(parts):
-        found = averaged_interval(parts, **how, rng=np.random.default_rng(1))
+        found = mean_agreement_interval(parts, **how, rng=np.random.default_rng(1))
         return found.high - found.low
 
     same = width([part(0)] * 4)
@@ -59,7 +58,7 @@ def test_equal_parts_are_as_unsure_as_one_and_independent_ones_less():
 def test_the_value_is_the_mean_and_rows_of_all_parts_count():
     parts = [part(seed) for seed in range(3)]
     how = {"statistic": "spearman", "level": "dataset"}
-    found = averaged_interval(parts, **how, rng=np.random.default_rng(0))
+    found = mean_agreement_interval(parts, **how, rng=np.random.default_rng(0))
     values = [
         agreement_interval(**plain(one), **how, rng=np.random.default_rng(0)).value for one in parts
     ]
@@ -70,18 +69,18 @@ def test_the_value_is_the_mean_and_rows_of_all_parts_count():
 def test_parts_may_be_about_different_sources():
     first, second = part(0), part(1)
     moved = RatedPart(
-        predicted=second.predicted, human=second.human, sources=np.asarray(second.sources) + 20
+        judge=second.judge, human=second.human, sources=np.asarray(second.sources) + 20
     )
     how = {"statistic": "pearson", "level": "dataset"}
-    found = averaged_interval([first, moved], **how, rng=np.random.default_rng(0))
+    found = mean_agreement_interval([first, moved], **how, rng=np.random.default_rng(0))
     assert found.n_groups == 50
     assert found.low < found.value < found.high
 
 
 def test_undefined_on_any_part_is_undefined():
-    flat = RatedPart(predicted=[1.0] * 8, human=range(8), sources=range(8))
-    fine = RatedPart(predicted=range(8), human=range(8), sources=range(8))
-    found = averaged_interval(
+    flat = RatedPart(judge=[1.0] * 8, human=range(8), sources=range(8))
+    fine = RatedPart(judge=range(8), human=range(8), sources=range(8))
+    found = mean_agreement_interval(
         [fine, flat], statistic="pearson", level="dataset", rng=np.random.default_rng(0)
     )
     assert np.isnan([found.value, found.low, found.high]).all()
@@ -90,7 +89,7 @@ def test_undefined_on_any_part_is_undefined():
 def test_rows_that_either_leaves_unscored_are_left_out_of_a_difference():
     first, second = part(0, gaps=8), part(0)
     how = {"statistic": "pearson", "level": "dataset"}
-    found = averaged_paired_interval([first], [second], **how, rng=np.random.default_rng(0))
+    found = mean_agreement_difference([first], [second], **how, rng=np.random.default_rng(0))
     assert found.n == 112
     assert found.value == pytest.approx(0.0)
 
@@ -107,8 +106,8 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_claims():
         for _ in range(3):
             human = (shared + np.repeat(rng.normal(size=40), 3)) / np.sqrt(2)
             predicted = human + rng.normal(size=sources.size)
-            parts.append(RatedPart(predicted=predicted, human=human, sources=sources))
-        found = averaged_interval(
+            parts.append(RatedPart(judge=predicted, human=human, sources=sources))
+        found = mean_agreement_interval(
             parts, statistic="pearson", level="dataset", rng=rng, n_resamples=200
         )
         covered += found.low <= truth <= found.high
@@ -136,7 +135,7 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_claims():
 )
 def test_what_does_not_pair_up_is_refused(first, second, said):
     with pytest.raises(ValueError, match=said):
-        averaged_paired_interval(
+        mean_agreement_difference(
             first, second, statistic="q", level="dataset", rng=np.random.default_rng(0)
         )
 
@@ -147,7 +146,8 @@ def test_sources_may_have_any_labels(labels):
     named = dataclasses.replace(one, sources=[labels[source] for source in one.sources])
     how = {"statistic": "pearson", "level": "dataset"}
     found, again = (
-        averaged_interval([each], **how, rng=np.random.default_rng(1)) for each in (one, named)
+        mean_agreement_interval([each], **how, rng=np.random.default_rng(1))
+        for each in (one, named)
     )
     assert found == again
     assert found.n_groups == 3
@@ -158,12 +158,12 @@ def test_systems_are_drawn_for_all_parts_at_once():
     sources, systems = (each.ravel() for each in np.indices((10, 9)))
     human = rng.normal(size=9)[systems] + rng.normal(size=90)
     one = RatedPart(
-        predicted=human + rng.normal(size=90), human=human, sources=sources, systems=systems
+        judge=human + rng.normal(size=90), human=human, sources=sources, systems=systems
     )
     how = {"statistic": "q", "level": "sample", "n_resamples": 100}
     for resample in ("systems", "both"):
         alone, thrice = (
-            averaged_interval(parts, **how, resample=resample, rng=np.random.default_rng(1))
+            mean_agreement_interval(parts, **how, resample=resample, rng=np.random.default_rng(1))
             for parts in ([one], [one, one, one])
         )
         assert (thrice.low, thrice.high) == pytest.approx((alone.low, alone.high))
@@ -172,7 +172,7 @@ def test_systems_are_drawn_for_all_parts_at_once():
 
 def test_items_of_several_parts_are_not_drawn():
     with pytest.raises(ValueError, match="items can be drawn from one part only; got 2"):
-        averaged_interval(
+        mean_agreement_interval(
             [part(0), part(1)],
             statistic="q",
             level="dataset",

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from judgesmith.metrics.resampling.bca import Bca, acceleration
-from judgesmith.metrics.resampling.intervals import agreement_interval, paired_interval
+from judgesmith.metrics.resampling.intervals import agreement_difference, agreement_interval
+from judgesmith.metrics.resampling.jackknife import Bca, acceleration
 
 
 def mean_of(points):
@@ -108,8 +108,8 @@ def test_agrees_with_the_interval_of_scipy():
     human = rng.normal(size=300)
     judge = human + 0.4 * rng.normal(size=300)
     found = agreement_interval(
-        judge,
         human,
+        judge,
         sources=range(300),
         statistic="pearson",
         level="dataset",
@@ -146,10 +146,10 @@ def test_every_unit_and_level_has_an_interval_and_a_p_value(level, resample):
         "resample": resample,
         "method": "bca",
     }
-    found = agreement_interval(first, human, **given)
+    found = agreement_interval(human, first, **given)
     assert -1 <= found.low <= found.value <= found.high <= 1
     assert found.n_groups == {"sources": 20, "items": 160}.get(resample, 8)
-    paired = paired_interval(first, second, human, **given)
+    paired = agreement_difference(human, first, second, **given)
     assert paired.low <= paired.value <= paired.high
     if abs(paired.p_value - 0.05) > 0.01:
         assert (paired.p_value < 0.05) == (paired.low > 0 or paired.high < 0)
@@ -167,10 +167,10 @@ def test_without_an_interval_there_is_no_p_value():
     rng = np.random.default_rng(0)
     for seed in range(30):
         human = np.random.default_rng(seed).exponential(size=5) ** 6
-        found = paired_interval(
+        found = agreement_difference(
+            human,
             human + 0.1,
             human[::-1],
-            human,
             sources=range(5),
             statistic="pearson",
             level="dataset",

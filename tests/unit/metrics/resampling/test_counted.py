@@ -3,9 +3,10 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from judgesmith.metrics.correlations.groupwise import Statistic
-from judgesmith.metrics.correlations.levels import ScoredRows, agreement, level_value
-from judgesmith.metrics.resampling import counted, counted_pairs
+from judgesmith.metrics.correlation.coefficients import Statistic
+from judgesmith.metrics.correlation.levels import ScoredRows, agreement, level_value
+from judgesmith.metrics.resampling import counted
+from judgesmith.metrics.resampling import counted as counted_pairs
 from judgesmith.metrics.resampling.counted import of_counts
 from judgesmith.metrics.resampling.intervals import agreement_interval
 
@@ -24,7 +25,7 @@ def table(n, n_sources, *, levels, seed):
 
 def scored_rows(x, y, sources, systems, level):
     return ScoredRows.of(
-        x, y, sources=sources, systems=systems, level=level, scored=np.ones(len(x), bool)
+        y, x, sources=sources, systems=systems, level=level, scored=np.ones(len(x), bool)
     )
 
 
@@ -125,12 +126,12 @@ def test_intervals_hold_the_truth_about_as_often_as_they_claim(statistic):
 
     judge, people, sources = draw(20_000)
     given = {"statistic": statistic, "level": "dataset"}
-    truth = agreement(judge, people, sources=sources, **given).value
+    truth = agreement(people, judge, sources=sources, **given).value
     held = 0
     for _ in range(100):
         judge, people, sources = draw(40)
         found = agreement_interval(
-            judge, people, sources=sources, **given, rng=rng, n_resamples=200
+            people, judge, sources=sources, **given, rng=rng, n_resamples=200
         )
         held += found.low <= truth <= found.high
     assert 0.88 <= held / 100 <= 0.99
@@ -160,8 +161,8 @@ def test_two_constant_lists_are_undefined_in_every_resample(statistic):
 @pytest.mark.parametrize("statistic", STATISTICS)
 def test_without_a_scored_row_every_resample_is_undefined(statistic):
     rows = ScoredRows.of(
-        np.full(3, np.nan),
         np.arange(3.0),
+        np.full(3, np.nan),
         sources=list("abb"),
         systems=None,
         level="dataset",

@@ -3,12 +3,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgesmith.metrics.correlations.levels import ScoredRows, level_value
-from judgesmith.metrics.resampling import drawn_units
-from judgesmith.metrics.resampling.drawn_units import (
+from judgesmith.metrics.correlation.levels import ScoredRows, level_value
+from judgesmith.metrics.resampling import counted, draws
+from judgesmith.metrics.resampling.counted import of_units
+from judgesmith.metrics.resampling.draws import (
     check_resample,
     draws_of_units,
-    of_units,
     without_each,
 )
 
@@ -21,7 +21,7 @@ RESAMPLES = ["sources", "items", "systems", "both"]
 
 def scored_rows(x, y, sources, systems, level):
     return ScoredRows.of(
-        x, y, sources=sources, systems=systems, level=level, scored=np.ones(len(x), bool)
+        y, x, sources=sources, systems=systems, level=level, scored=np.ones(len(x), bool)
     )
 
 
@@ -135,7 +135,7 @@ def test_blocks_do_not_change_the_values(level, resample, monkeypatch):
     rows = scored_rows(*table(6, levels=False, design="full"), level)
     (drawn,) = draws_of_units(sizes_of(rows, resample), 60, np.random.default_rng(2))
     whole = of_units(rows, "q", level, resample)(*drawn)
-    monkeypatch.setattr(drawn_units, "_BLOCK_CELLS", 1)
+    monkeypatch.setattr(counted, "_BLOCK_CELLS", 1)
     np.testing.assert_allclose(of_units(rows, "q", level, resample)(*drawn), whole, atol=1e-12)
 
 
@@ -150,7 +150,7 @@ def test_draws_of_both_are_independent_and_as_many_as_there_are():
 
 
 def test_leaving_out_each_unit_covers_all_of_one_kind_and_none_of_the_other(monkeypatch):
-    monkeypatch.setattr(drawn_units, "_BLOCK_CELLS", 1)
+    monkeypatch.setattr(draws, "_BATCH_CELLS", 1)
     batches = list(without_each((3, 20), 1))
     assert len(batches) == 20
     sources, systems = (np.concatenate(each) for each in zip(*batches, strict=True))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from judgesmith.metrics import agreement, agreement_interval, paired_interval, permutation_test
+from judgesmith.metrics import agreement, agreement_difference, agreement_interval, permutation_test
 
 # The Pearson correlation of all rows and the mean of it within sources, in `draw` below.
 WITHIN = 1 / math.sqrt(2 * 1.25)
@@ -19,10 +19,10 @@ def draw(rng, n_sources, n_systems):
     return quality + rng.normal(size=sources.size), human, sources
 
 
-def interval(predicted, human, sources, *, seed=0, **settings):
+def interval(judge, human, sources, *, seed=0, **settings):
     settings = {"statistic": "q", "level": "dataset", "n_resamples": 200} | settings
     return agreement_interval(
-        predicted, human, sources=sources, rng=np.random.default_rng(seed), **settings
+        human, judge, sources=sources, rng=np.random.default_rng(seed), **settings
     )
 
 
@@ -41,17 +41,17 @@ def test_a_judge_that_ties_what_is_hard_is_compared_where_it_tries():
     good, lazy, human, sources, systems = judges_of_whom_one_gives_up()
     easy = sources < 15
     labels = {"sources": sources, "systems": systems, "statistic": "kendall", "level": "sample"}
-    found = paired_interval(lazy, good, human, **labels, rng=np.random.default_rng(0))
+    found = agreement_difference(human, lazy, good, **labels, rng=np.random.default_rng(0))
     alone = [
         agreement(
-            each[easy], human[easy], sources=sources[easy], statistic="kendall", level="sample"
+            human[easy], each[easy], sources=sources[easy], statistic="kendall", level="sample"
         )
         for each in (lazy, good)
     ]
     assert (found.first, found.second) == (alone[0].value, alone[1].value)
     assert (found.n, found.n_groups, found.n_undefined) == (90, 15, 25)
     assert found.low < 0 < found.high
-    tested = permutation_test(lazy, good, human, **labels, rng=np.random.default_rng(0))
+    tested = permutation_test(human, lazy, good, **labels, rng=np.random.default_rng(0))
     assert tested.statistic == found.value
     assert (tested.n_groups, tested.n_undefined) == (15, 25)
     assert tested.p_value > 0.05
@@ -91,8 +91,8 @@ def test_sample_interval_covers_the_truth_about_as_often_as_it_claims():
     for _ in range(1500):
         predicted, human, sources = draw(rng, 20, n_systems)
         found = agreement_interval(
-            predicted,
             human,
+            predicted,
             sources=sources,
             statistic="pearson",
             level="sample",
@@ -111,10 +111,10 @@ def test_equally_good_judges_differ_significantly_in_about_one_test_of_twenty():
         _, human, sources = draw(rng, 20, 4)
         second = human - 0.5 * rng.normal(size=human.size) + rng.normal(size=human.size)
         first = human - 0.5 * rng.normal(size=human.size) + rng.normal(size=human.size)
-        found = paired_interval(
+        found = agreement_difference(
+            human,
             first,
             second,
-            human,
             sources=sources,
             statistic="pearson",
             level="dataset",
@@ -130,10 +130,10 @@ def test_equally_good_judges_differ_significantly_in_about_one_test_of_twenty():
 def test_a_clearly_better_judge_has_a_small_p_value_and_an_interval_above_zero():
     rng = np.random.default_rng(3)
     predicted, human, sources = draw(rng, 60, 6)
-    found = paired_interval(
+    found = agreement_difference(
+        human,
         predicted,
         predicted + 3 * rng.normal(size=human.size),
-        human,
         sources=sources,
         statistic="q",
         level="dataset",
@@ -149,18 +149,18 @@ def test_swapping_the_judges_turns_the_difference_around():
     first, human, sources = draw(rng, 30, 4)
     second = first + rng.normal(size=human.size)
     given = {"sources": sources, "statistic": "kendall", "level": "sample"}
-    one = paired_interval(first, second, human, rng=np.random.default_rng(0), **given)
-    other = paired_interval(second, first, human, rng=np.random.default_rng(0), **given)
+    one = agreement_difference(human, first, second, rng=np.random.default_rng(0), **given)
+    other = agreement_difference(human, second, first, rng=np.random.default_rng(0), **given)
     assert (one.value, one.p_value) == (-other.value, other.p_value)
     assert (one.low, one.high) == pytest.approx((-other.high, -other.low))
 
 
 def test_a_judge_does_not_differ_from_itself():
     predicted, human, sources = draw(np.random.default_rng(5), 20, 4)
-    found = paired_interval(
+    found = agreement_difference(
+        human,
         predicted,
         2 * predicted + 1,
-        human,
         sources=sources,
         statistic="spearman",
         level="dataset",
@@ -174,8 +174,8 @@ def test_what_judges_share_cancels_in_a_paired_interval():
     first, human, sources = draw(rng, 30, 4)
     second = first + 0.1 * rng.normal(size=human.size)
     alone = interval(first, human, sources)
-    paired = paired_interval(
-        first, second, human, sources=sources, statistic="q", level="dataset", rng=rng
+    paired = agreement_difference(
+        human, first, second, sources=sources, statistic="q", level="dataset", rng=rng
     )
     assert paired.high - paired.low < 0.5 * (alone.high - alone.low)
 
@@ -187,7 +187,7 @@ def test_the_value_is_that_of_agreement_and_lies_on_its_range(level, statistic):
     predicted[::11] = np.nan
     given = {"systems": np.tile(np.arange(6), 30), "statistic": statistic, "level": level}
     found = interval(predicted, human, sources, **given)
-    plain = agreement(predicted, human, sources=sources, **given)
+    plain = agreement(human, predicted, sources=sources, **given)
     assert (found.value, found.n, found.n_undefined) == (plain.value, plain.n, plain.n_undefined)
     bound = 3 if statistic == "q" else 1
     assert -bound <= found.low <= found.high <= bound
@@ -203,7 +203,7 @@ def test_the_same_generator_state_gives_the_same_interval_and_another_does_not()
 def test_rows_of_one_source_are_drawn_together():
     rng = np.random.default_rng(9)
     predicted, human, sources = draw(rng, 40, 1)
-    copies = {"predicted": np.repeat(predicted, 5), "human": np.repeat(human, 5)}
+    copies = {"judge": np.repeat(predicted, 5), "human": np.repeat(human, 5)}
     by_source = interval(**copies, sources=np.repeat(sources, 5), statistic="pearson")
     by_row = interval(**copies, sources=np.arange(200), statistic="pearson")
     once = interval(predicted, human, sources, statistic="pearson")
@@ -247,10 +247,10 @@ def test_too_many_undefined_resamples_leave_no_interval():
 def test_an_undefined_value_has_no_interval_and_no_p_value():
     found = interval([5, 5, 5, 5], [1, 2, 3, 4], range(4))
     assert np.isnan([found.value, found.low, found.high]).all()
-    paired = paired_interval(
+    paired = agreement_difference(
+        [1, 2, 3, 4],
         [5, 5, 5, 5],
         [1, 2, 3, 5],
-        [1, 2, 3, 4],
         sources=range(4),
         statistic="q",
         level="dataset",
@@ -267,8 +267,8 @@ def test_rows_unscored_by_either_judge_are_left_out_for_both():
     first[3], second[10] = np.nan, np.nan
     kept = np.isfinite(first) & np.isfinite(second)
     given = {"statistic": "q", "level": "dataset"}
-    found = paired_interval(first, second, human, sources=sources, rng=rng, **given)
-    alone = agreement(second[kept], human[kept], sources=sources[kept], **given)
+    found = agreement_difference(human, first, second, sources=sources, rng=rng, **given)
+    alone = agreement(human[kept], second[kept], sources=sources[kept], **given)
     assert found.n == 78
     assert found.second == pytest.approx(alone.value)
 
@@ -276,7 +276,11 @@ def test_rows_unscored_by_either_judge_are_left_out_for_both():
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"rng": 0}, TypeError, "rng must be a numpy.random.Generator; got int"),
+        (
+            {"rng": "0"},
+            TypeError,
+            "rng must be a whole number or a.*; got str",
+        ),
         ({"n_resamples": 5}, ValueError, "at least 20 resamples.*got 5"),
         ({"n_resamples": 99.5}, TypeError, "number of resamples must be a whole number; got 99.5"),
         ({"n_resamples": "99"}, TypeError, "number of resamples must be a whole number; got '99'"),
@@ -290,7 +294,7 @@ def test_impossible_settings_are_refused(change, error, message):
     with pytest.raises(error, match=message):
         agreement_interval([1, 2, 3], [1, 2, 3], sources=range(3), **given)
     with pytest.raises(error, match=message):
-        paired_interval([1, 2, 3], [1, 2, 3], [1, 2, 3], sources=range(3), **given)
+        agreement_difference([1, 2, 3], [1, 2, 3], [1, 2, 3], sources=range(3), **given)
 
 
 def test_labels_may_come_one_by_one():
@@ -300,20 +304,19 @@ def test_labels_may_come_one_by_one():
     def both(labels):
         rng = np.random.default_rng(1)
         more = given | {"rng": rng, "sources": labels(3), "systems": labels(2)}
-        one = agreement_interval(first, human, **more, resample="both", n_resamples=50)
+        one = agreement_interval(human, first, **more, resample="both", n_resamples=50)
         more = given | {"rng": rng, "sources": labels(3), "systems": labels(2)}
-        return one, paired_interval(first, second, human, **more, n_resamples=50)
+        return one, agreement_difference(human, first, second, **more, n_resamples=50)
 
     assert both(lambda n: (i // n for i in range(12))) == both(lambda n: np.arange(12) // n)
 
 
-@pytest.mark.parametrize("labels", [None, 3])
-def test_what_is_no_list_of_labels_is_refused(labels):
+def test_what_is_no_list_of_labels_is_refused():
     given = {"statistic": "pearson", "level": "dataset", "rng": np.random.default_rng(0)}
     with pytest.raises(TypeError, match="sources must be a sequence of labels"):
-        agreement_interval([1, 2, 3], [1, 2, 3], sources=labels, **given)
+        agreement_interval([1, 2, 3], [1, 2, 3], sources=3, **given)
     with pytest.raises(TypeError, match="sources must be a sequence of labels"):
-        paired_interval([1, 2, 3], [1, 2, 3], [1, 2, 3], sources=labels, **given)
+        agreement_difference([1, 2, 3], [1, 2, 3], [1, 2, 3], sources=3, **given)
 
 
 # level, statistic; the value and interval of one judge; interval and p-value of a difference.
@@ -481,9 +484,9 @@ def test_by_default_sources_give_the_percentiles_recorded_before_there_was_a_cho
     first, second, human, sources, systems = judged_rows()
     given = {"sources": sources, "systems": systems, "statistic": statistic, "level": level}
     given["n_resamples"] = 200
-    found = agreement_interval(first, human, rng=np.random.default_rng(3), **given)
+    found = agreement_interval(human, first, rng=np.random.default_rng(3), **given)
     assert (found.value, found.low, found.high) == pytest.approx((value, low, high), rel=1e-13)
-    paired = paired_interval(first, second, human, rng=np.random.default_rng(3), **given)
+    paired = agreement_difference(human, first, second, rng=np.random.default_rng(3), **given)
     assert (paired.low, paired.high, paired.p_value) == pytest.approx((a, b, p), rel=1e-13)
 
 
@@ -557,7 +560,7 @@ def test_impossible_choices_of_units_and_methods_are_refused(change, message):
     with pytest.raises(ValueError, match=message):
         agreement_interval([1, 2, 3], [1, 2, 3], rng=np.random.default_rng(0), **given)
     with pytest.raises(ValueError, match=message):
-        paired_interval([1, 2, 3], [1, 2, 3], [1, 2, 3], rng=np.random.default_rng(0), **given)
+        agreement_difference([1, 2, 3], [1, 2, 3], [1, 2, 3], rng=np.random.default_rng(0), **given)
 
 
 @pytest.mark.parametrize("method", ["percentile", "bca"])
@@ -601,15 +604,35 @@ class TestOddInputs:
     @pytest.mark.parametrize(
         ("change", "message"),
         [
-            ({"predicted": [1, 2]}, "must be aligned"),
-            ({"predicted": [1, math.inf, 3]}, "predicted has no finite score"),
-            ({"predicted": ["a", "b", "c"]}, "predicted must be a vector of numbers"),
+            ({"judge": [1, 2]}, "must be aligned"),
+            ({"judge": [1, math.inf, 3]}, "judge has no finite score"),
+            ({"judge": ["a", "b", "c"]}, "judge must be a vector of numbers"),
             ({"human": [1, math.nan, 3]}, "human has no finite score"),
             ({"sources": [1, None, 3]}, "sources holds a missing label"),
             ({"systems": [1, 2]}, "systems must hold one label per item"),
         ],
     )
     def test_what_is_no_rated_item_is_refused(self, settings, change, message):
-        given = {"predicted": [1, 2, 3], "human": [1, 2, 3], "sources": [1, 2, 3]}
+        given = {"judge": [1, 2, 3], "human": [1, 2, 3], "sources": [1, 2, 3]}
         with pytest.raises(ValueError, match=message):
             interval(**(given | {"systems": [1, 2, 3]} | settings | change))
+
+
+def test_without_sources_each_row_is_one_and_a_seed_is_a_generator_of_it():
+    human, judge, other = np.random.default_rng(17).normal(size=(3, 30))
+    given = {"sources": range(30), "statistic": "pearson", "level": "dataset"}
+    assert agreement_interval(human, judge) == agreement_interval(
+        human, judge, **given, rng=np.random.default_rng(0)
+    )
+    assert agreement_difference(human, judge, other, rng=5) == agreement_difference(
+        human, judge, other, **given, rng=np.random.default_rng(5)
+    )
+    assert permutation_test(human, judge, other) == permutation_test(
+        human, judge, other, **given, rng=np.random.default_rng(0)
+    )
+    for function, scores in (
+        (agreement, (human, judge)),
+        (agreement_difference, (human, judge, other)),
+    ):
+        with pytest.raises(ValueError, match="sample level needs sources="):
+            function(*scores, level="sample")

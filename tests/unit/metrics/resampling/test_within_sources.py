@@ -1,19 +1,18 @@
 import numpy as np
 import pytest
 
-from judgesmith.metrics.correlations.groupwise import group_correlations
-from judgesmith.metrics.correlations.levels import ScoredRows
-from judgesmith.metrics.resampling import source_stacks
-from judgesmith.metrics.resampling import within_sources as module
-from judgesmith.metrics.resampling.within_sources import within_sources
+from judgesmith.metrics.correlation.coefficients import group_correlations
+from judgesmith.metrics.correlation.levels import ScoredRows
+from judgesmith.metrics.resampling import counted as module
+from judgesmith.metrics.resampling.counted import within_sources
 
 STATISTICS = ["pearson", "spearman", "kendall", "kendall_c", "concordance", "q"]
 
 
 def scored_rows(x, y, sources):
     return ScoredRows.of(
-        np.asarray(x, float),
         np.asarray(y, float),
+        np.asarray(x, float),
         sources=sources,
         systems=None,
         level="sample",
@@ -23,7 +22,7 @@ def scored_rows(x, y, sources):
 
 def repeated(rows, statistic, counts):
     drawn = np.repeat(np.arange(len(counts)), counts.astype(int))
-    x, y = (one.take(drawn) for one in (rows.predicted, rows.human))
+    x, y = (one.take(drawn) for one in (rows.judge, rows.human))
     return group_correlations(statistic, x, y, rows.sources[drawn], rows.n_sources)
 
 
@@ -81,5 +80,5 @@ def test_many_sources_are_stacked_in_pieces(monkeypatch):
     counts = rng.poisson(1.0, size=(5, 4)).astype(float)
     units = np.tile(np.arange(4), 50)
     whole = within_sources(rows, "q", units, 4)(counts)
-    monkeypatch.setattr(source_stacks, "_STACK_CELLS", 50)
+    monkeypatch.setattr(module, "_STACK_CELLS", 50)
     np.testing.assert_array_equal(within_sources(rows, "q", units, 4)(counts), whole)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from judgesmith.metrics import distribution_shift
+from judgesmith.metrics.comparing import distribution_shift
 
 points = st.lists(st.integers(-5, 5), min_size=1, max_size=25)
 

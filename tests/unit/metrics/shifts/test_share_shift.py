@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.metrics import share_shift
+from judgesmith.metrics.comparing import share_shift
 
 shares = st.integers(0, 20).map(lambda k: k / 20)
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.metrics.spans.span_characters import span_character_agreement
-from judgesmith.metrics.spans.span_side import Span
+from judgesmith.metrics.spans.matching import span_character_agreement
+from judgesmith.metrics.spans.tables import Span
 
 LENGTH = 16
 spans = st.tuples(
@@ -23,7 +23,7 @@ texts = st.lists(
 
 def agreement(predicted, gold, **settings):
     return span_character_agreement(
-        predicted, gold, rng=np.random.default_rng(0), n_resamples=20, **settings
+        gold, predicted, rng=np.random.default_rng(0), n_resamples=20, **settings
     )
 
 
@@ -235,7 +235,7 @@ def test_settings_that_cannot_be_are_refused():
     with pytest.raises(ValueError, match="one label per item"):
         agreement([[]], [[]], sources=[1, 2])
     with pytest.raises(TypeError, match="rng"):
-        span_character_agreement([[]], [[]], rng=0)
+        span_character_agreement([[]], [[]], rng="0")
 
 
 @pytest.mark.no_cover
@@ -278,7 +278,7 @@ def test_the_interval_of_f1_covers_the_truth_about_as_often_as_it_claims():
     for _ in range(200):
         predicted, gold = marked(rng, 30, 3)
         found = span_character_agreement(
-            predicted, gold, sources=np.repeat(np.arange(30), 3), rng=rng, n_resamples=300
+            gold, predicted, sources=np.repeat(np.arange(30), 3), rng=rng, n_resamples=300
         )
         covered += found.f1.low <= truth <= found.f1.high
     assert 0.9 <= covered / 200 <= 0.985

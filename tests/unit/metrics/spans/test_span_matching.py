@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.metrics.spans import span_matching
-from judgesmith.metrics.spans.span_matching import matched_span_agreement
+from judgesmith.metrics.spans import matching
+from judgesmith.metrics.spans.matching import matched_span_agreement
 
 spans = st.tuples(
     st.integers(0, 12), st.integers(1, 6), st.sampled_from([1.0, 5.0]), st.sampled_from("ab")
@@ -18,7 +18,7 @@ texts = st.lists(
 
 def agreement(predicted, gold, **settings):
     return matched_span_agreement(
-        predicted, gold, rng=np.random.default_rng(0), n_resamples=20, **settings
+        gold, predicted, rng=np.random.default_rng(0), n_resamples=20, **settings
     )
 
 
@@ -102,7 +102,7 @@ def test_an_overlap_equal_to_the_threshold_is_enough():
 
 
 def test_spans_that_hang_together_in_too_great_number_are_refused(monkeypatch):
-    monkeypatch.setattr(span_matching, "_MOST_PAIRS", 3)
+    monkeypatch.setattr(matching, "_MOST_PAIRS", 3)
     with pytest.raises(ValueError, match="2 predicted and 2 gold spans of one text overlap"):
         agreement([[(0, 4), (1, 5)]], [[(2, 6), (3, 7)]])
 
@@ -138,7 +138,7 @@ def test_the_interval_of_recall_covers_the_truth_about_as_often_as_it_claims():
             for text, share in zip(gold, found_share, strict=True)
         ]
         found = matched_span_agreement(
-            predicted, gold, sources=np.repeat(np.arange(30), 2), rng=rng, n_resamples=300
+            gold, predicted, sources=np.repeat(np.arange(30), 2), rng=rng, n_resamples=300
         )
         covered += found.recall.low <= 2 / 3 <= found.recall.high
     assert 0.9 <= covered / 150 <= 0.985

@@ -22,14 +22,14 @@ PPI_PYTHON = {
 
 @pytest.mark.parametrize("weight", PPI_PYTHON)
 def test_the_mean_and_the_weight_are_those_of_ppi_python(weight):
-    found = prediction_powered_mean(JUDGE, HUMAN, OTHERS, weight=weight)
+    found = prediction_powered_mean(HUMAN, JUDGE, OTHERS, weight=weight)
     assert found.estimate.value == pytest.approx(PPI_PYTHON[weight][0], abs=1e-12)
     assert found.weight == pytest.approx(0.6214583333333334 if weight is None else weight)
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.5, 1.0])
 def test_the_interval_is_that_of_ppi_python_but_for_degrees_of_freedom(weight):
-    found = prediction_powered_mean(JUDGE, HUMAN, OTHERS, weight=weight).estimate
+    found = prediction_powered_mean(HUMAN, JUDGE, OTHERS, weight=weight).estimate
     # It divides by n where a variance divides by n - 1, and takes the normal quantile.
     rated = np.subtract(HUMAN, np.multiply(weight, JUDGE))
     theirs = np.sqrt(rated.var() / 8 + weight**2 * np.var(OTHERS) / 12)
@@ -43,7 +43,7 @@ def test_the_interval_is_that_of_ppi_python_but_for_degrees_of_freedom(weight):
 
 
 def test_the_ratings_alone_have_students_interval():
-    found = prediction_powered_mean(JUDGE, HUMAN, OTHERS)
+    found = prediction_powered_mean(HUMAN, JUDGE, OTHERS)
     low, high = stats.t.interval(0.95, 7, loc=np.mean(HUMAN), scale=stats.sem(HUMAN))
     assert (found.classical.low, found.classical.high) == pytest.approx((low, high))
     assert (found.classical.n, found.classical.n_groups) == (8, 8)
@@ -58,14 +58,14 @@ def error_of(estimate):
 
 
 def test_whole_sources_count_once():
-    found = prediction_powered_mean(JUDGE, HUMAN, OTHERS)
-    copies = [np.repeat(each, 3) for each in (JUDGE, HUMAN, OTHERS)]
+    found = prediction_powered_mean(HUMAN, JUDGE, OTHERS)
+    copies = [np.repeat(each, 3) for each in (HUMAN, JUDGE, OTHERS)]
     labels = {
         "sources": np.repeat(np.arange(8), 3),
         "sources_unlabelled": np.repeat(range(8, 20), 3),
     }
     for weight in (0.0, 0.5):
-        once = prediction_powered_mean(JUDGE, HUMAN, OTHERS, weight=weight).estimate
+        once = prediction_powered_mean(HUMAN, JUDGE, OTHERS, weight=weight).estimate
         thrice = prediction_powered_mean(*copies, weight=weight, **labels).estimate
         assert (thrice.low, thrice.high) == pytest.approx((once.low, once.high))
         assert (thrice.n, thrice.n_groups) == (60, 20)
@@ -79,10 +79,10 @@ def test_what_a_source_gives_to_rated_and_unrated_rows_alike_cancels():
     human = judge + 0.1 * rng.normal(size=40)
     others = effect + rng.normal(size=40)
     shared = prediction_powered_mean(
-        judge, human, others, sources=range(40), sources_unlabelled=range(40), weight=1.0
+        human, judge, others, sources=range(40), sources_unlabelled=range(40), weight=1.0
     )
     apart = prediction_powered_mean(
-        judge, human, others, sources=range(40), sources_unlabelled=range(40, 80), weight=1.0
+        human, judge, others, sources=range(40), sources_unlabelled=range(40, 80), weight=1.0
     )
     assert shared.estimate.n_groups == 40
     assert apart.estimate.n_groups == 80
@@ -93,63 +93,63 @@ def test_what_a_source_gives_to_rated_and_unrated_rows_alike_cancels():
 
 def test_without_unrated_rows_or_with_a_constant_judge_the_ratings_stand_alone():
     for found in (
-        prediction_powered_mean(JUDGE, HUMAN, []),
-        prediction_powered_mean([0.1] * 8, HUMAN, [0.1] * 5),
-        prediction_powered_mean([-score for score in JUDGE], HUMAN, [-score for score in OTHERS]),
+        prediction_powered_mean(HUMAN, JUDGE, []),
+        prediction_powered_mean(HUMAN, [0.1] * 8, [0.1] * 5),
+        prediction_powered_mean(HUMAN, [-score for score in JUDGE], [-score for score in OTHERS]),
     ):
         assert found.weight == 0
         assert found.estimate.value == found.classical.value
-    assert prediction_powered_mean(JUDGE, HUMAN, []).gain == pytest.approx(1.0)
+    assert prediction_powered_mean(HUMAN, JUDGE, []).gain == pytest.approx(1.0)
 
 
 def test_rows_without_a_score_are_left_out_and_counted():
-    found = prediction_powered_mean([*JUDGE, None], [*HUMAN, 1], [*OTHERS, np.nan, np.nan])
-    full = prediction_powered_mean(JUDGE, HUMAN, OTHERS)
+    found = prediction_powered_mean([*HUMAN, 1], [*JUDGE, None], [*OTHERS, np.nan, np.nan])
+    full = prediction_powered_mean(HUMAN, JUDGE, OTHERS)
     assert found.n_unscored == 3
     assert (found.estimate, found.classical) == (full.estimate, full.classical)
 
 
 def test_too_few_ratings_leave_the_interval_or_the_mean_undefined():
-    one = prediction_powered_mean([4], [5], OTHERS)
+    one = prediction_powered_mean([5], [4], OTHERS)
     assert one.classical.value == 5
     assert np.isnan([one.estimate.low, one.classical.high, one.gain]).all()
     none = prediction_powered_mean([], [], OTHERS)
     assert np.isnan([none.estimate.value, none.classical.value, none.estimate.low]).all()
     assert (none.n_rated, none.n_unrated) == (0, 12)
     together = prediction_powered_mean(
-        JUDGE, HUMAN, OTHERS, sources=["a"] * 8, sources_unlabelled=["a"] * 12
+        HUMAN, JUDGE, OTHERS, sources=["a"] * 8, sources_unlabelled=["a"] * 12
     )
     assert np.isfinite(together.estimate.value)
     assert np.isnan(together.estimate.low)
 
 
 def test_ratings_that_do_not_vary_have_no_interval():
-    found = prediction_powered_mean(JUDGE, [4] * 8, OTHERS)
+    found = prediction_powered_mean([4] * 8, JUDGE, OTHERS)
     assert (found.classical.value, found.estimate.value) == (4, 4)
     assert np.isnan([found.classical.low, found.estimate.low, found.gain]).all()
 
 
 def test_any_kind_of_vector_is_taken():
     given = prediction_powered_mean(
-        pd.Series(JUDGE),
         np.array(HUMAN, dtype=object),
+        pd.Series(JUDGE),
         tuple(OTHERS),
         sources=pd.Series(range(8)),
         sources_unlabelled=np.arange(8, 20),
     )
-    assert given == prediction_powered_mean(JUDGE, HUMAN, OTHERS)
-    shares = prediction_powered_mean(JUDGE, [True, False] * 4, OTHERS)
+    assert given == prediction_powered_mean(HUMAN, JUDGE, OTHERS)
+    shares = prediction_powered_mean([True, False] * 4, JUDGE, OTHERS)
     assert shares.classical.value == 0.5
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"human": HUMAN[1:]}, "got 8 predicted and 7 human"),
+        ({"human": HUMAN[1:]}, "got 8 scores of judge and 7 human"),
         ({"human": [None, *HUMAN[1:]]}, "human has no finite score for 1 of 8"),
-        ({"predicted_unlabelled": [1, np.inf]}, "predicted_unlabelled has no finite score"),
-        ({"predicted_unlabelled": "abc"}, "predicted_unlabelled must be a vector"),
-        ({"predicted": ["good"] * 8}, "predicted must be a vector of numbers"),
+        ({"judge_unlabelled": [1, np.inf]}, "judge_unlabelled has no finite score"),
+        ({"judge_unlabelled": "abc"}, "judge_unlabelled must be a vector"),
+        ({"judge": ["good"] * 8}, "judge must be a vector of numbers"),
         ({"sources": range(8)}, "both sources and sources_unlabelled, or neither"),
         ({"sources": range(7), "sources_unlabelled": range(12)}, "sources must hold one label"),
         ({"sources": range(8), "sources_unlabelled": [1]}, "sources_unlabelled must hold one"),
@@ -159,7 +159,7 @@ def test_any_kind_of_vector_is_taken():
     ],
 )
 def test_what_cannot_be_is_refused(change, message):
-    given = {"predicted": JUDGE, "human": HUMAN, "predicted_unlabelled": OTHERS} | change
+    given = {"judge": JUDGE, "human": HUMAN, "judge_unlabelled": OTHERS} | change
     with pytest.raises(ValueError, match=message):
         prediction_powered_mean(**given)
 
@@ -168,7 +168,7 @@ def rows(rng, n_rated, n_unrated, noise):
     true = rng.normal(size=n_rated + n_unrated) + 0.5
     judge = 1 + true + noise * rng.normal(size=true.size)
     human = true[:n_rated] + 0.3 * rng.normal(size=n_rated)
-    return judge[:n_rated], human, judge[n_rated:]
+    return human, judge[:n_rated], judge[n_rated:]
 
 
 @pytest.mark.no_cover
@@ -195,8 +195,8 @@ def test_it_covers_with_rows_alike_within_sources_that_hold_both_kinds():
         true = rng.normal(size=20)[sources] + rng.normal(size=80)
         judge, human = true + 0.5 * rng.normal(size=80), true + 0.5 * rng.normal(size=80)
         found = prediction_powered_mean(
-            judge[rated],
             human[rated],
+            judge[rated],
             judge[~rated],
             sources=sources[rated],
             sources_unlabelled=sources[~rated],

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from judgesmith.metrics.systems.means import system_difference, system_means
 from judgesmith.metrics.systems.prediction_powered import prediction_powered_mean
-from judgesmith.metrics.systems.system_means import system_difference, system_means
 
 
 def table(rng, n_sources=60, n_rated=15, gap=0.0):
@@ -22,14 +22,14 @@ def table(rng, n_sources=60, n_rated=15, gap=0.0):
 def test_every_system_has_the_mean_of_its_own_rows():
     judge, human, systems, sources = table(np.random.default_rng(0))
     judge[[3, 40]] = np.nan
-    found = system_means(judge, human, systems=systems, sources=sources)
+    found = system_means(human, judge, systems=systems, sources=sources)
     assert [each.system for each in found] == ["new", "old"]
     for each in found:
         own = systems == each.system
         rated = ~np.isnan(human)
         alone = prediction_powered_mean(
-            judge[own & rated],
             human[own & rated],
+            judge[own & rated],
             judge[own & ~rated],
             sources=sources[own & rated],
             sources_unlabelled=sources[own & ~rated],
@@ -44,18 +44,18 @@ def test_every_system_has_the_mean_of_its_own_rows():
 
 def test_without_sources_every_row_is_its_own():
     judge, human, systems, _ = table(np.random.default_rng(1))
-    by_row = system_means(judge, human, systems=systems)
-    assert by_row == system_means(judge, human, systems=systems, sources=range(120))
+    by_row = system_means(human, judge, systems=systems)
+    assert by_row == system_means(human, judge, systems=systems, sources=range(120))
 
 
 def test_a_system_that_nobody_rated_is_undefined():
     judge, human, systems, sources = table(np.random.default_rng(2))
     human[systems == "old"] = np.nan
-    _, old = system_means(judge, human, systems=systems, sources=sources)
+    _, old = system_means(human, judge, systems=systems, sources=sources)
     assert np.isnan([old.estimate.value, old.classical.value, old.estimate.high, old.gain]).all()
     assert (old.n_rated, old.n_unrated) == (0, 60)
     found = system_difference(
-        judge, human, first="new", second="old", systems=systems, sources=sources
+        human, judge, first="new", second="old", systems=systems, sources=sources
     )
     assert np.isnan([found.estimate.value, found.classical.p_value, found.estimate.second]).all()
     assert found.n_shared == 0
@@ -64,7 +64,7 @@ def test_a_system_that_nobody_rated_is_undefined():
 def test_where_both_were_rated_on_the_same_sources_the_ratings_alone_are_the_paired_test():
     judge, human, systems, sources = table(np.random.default_rng(3), gap=0.3)
     found = system_difference(
-        judge, human, first="new", second="old", systems=systems, sources=sources
+        human, judge, first="new", second="old", systems=systems, sources=sources
     )
     expected = stats.ttest_rel(human[:15], human[60:75])
     interval = expected.confidence_interval()
@@ -79,7 +79,7 @@ def test_where_no_source_is_shared_the_ratings_alone_are_welchs_test():
     human = np.concatenate([rng.normal(size=12), 0.5 + 2 * rng.normal(size=20)])
     systems = np.repeat(["new", "old"], [12, 20])
     found = system_difference(
-        np.zeros(32), human, first="new", second="old", systems=systems
+        human, np.zeros(32), first="new", second="old", systems=systems
     ).classical
     expected = stats.ttest_ind(human[:12], human[12:], equal_var=False)
     assert found.p_value == pytest.approx(expected.pvalue)
@@ -90,26 +90,26 @@ def test_where_no_source_is_shared_the_ratings_alone_are_welchs_test():
 def test_of_complete_pairs_it_is_the_powered_mean_of_their_differences():
     judge, human, systems, sources = table(np.random.default_rng(5))
     found = system_difference(
-        judge, human, first="new", second="old", systems=systems, sources=sources, weight=0.7
+        human, judge, first="new", second="old", systems=systems, sources=sources, weight=0.7
     )
     gaps, wanted = judge[:60] - judge[60:], human[:60] - human[60:]
-    alone = prediction_powered_mean(gaps[:15], wanted[:15], gaps[15:], weight=0.7)
+    alone = prediction_powered_mean(wanted[:15], gaps[:15], gaps[15:], weight=0.7)
     assert found.estimate.value == pytest.approx(alone.estimate.value)
     assert (found.estimate.low, found.estimate.high) == pytest.approx(
         (alone.estimate.low, alone.estimate.high)
     )
     tuned = system_difference(
-        judge, human, first="new", second="old", systems=systems, sources=sources
+        human, judge, first="new", second="old", systems=systems, sources=sources
     )
-    again = prediction_powered_mean(gaps[:15], wanted[:15], gaps[15:])
+    again = prediction_powered_mean(wanted[:15], gaps[:15], gaps[15:])
     assert tuned.weight == pytest.approx(again.weight, abs=0.02)
 
 
 def test_swapping_the_systems_turns_the_difference_around():
     judge, human, systems, sources = table(np.random.default_rng(6))
     given = {"systems": systems, "sources": sources}
-    one = system_difference(judge, human, first="new", second="old", **given)
-    other = system_difference(judge, human, first="old", second="new", **given)
+    one = system_difference(human, judge, first="new", second="old", **given)
+    other = system_difference(human, judge, first="old", second="new", **given)
     assert one.estimate.value == pytest.approx(-other.estimate.value)
     assert one.estimate.p_value == pytest.approx(other.estimate.p_value)
     assert (one.estimate.low, one.weight) == pytest.approx((-other.estimate.high, other.weight))
@@ -118,10 +118,10 @@ def test_swapping_the_systems_turns_the_difference_around():
 def test_other_systems_and_unscored_rows_take_no_part():
     judge, human, systems, sources = table(np.random.default_rng(7))
     given = {"first": "new", "second": "old"}
-    alone = system_difference(judge, human, systems=systems, sources=sources, **given)
+    alone = system_difference(human, judge, systems=systems, sources=sources, **given)
     more = system_difference(
-        [*judge, 1, 9, np.nan],
         [*human, 2, 9, 9],
+        [*judge, 1, 9, np.nan],
         systems=[*systems, "third", "third", "old"],
         sources=[*sources, 0, 1, 2],
         **given,
@@ -137,7 +137,7 @@ def test_systems_equally_good_differ_significantly_in_about_one_test_of_twenty()
     for _ in range(400):
         judge, human, systems, sources = table(rng)
         found = system_difference(
-            judge, human, first="new", second="old", systems=systems, sources=sources
+            human, judge, first="new", second="old", systems=systems, sources=sources
         )
         powered += found.estimate.p_value < 0.05
         excluded += not found.estimate.low <= 0 <= found.estimate.high
@@ -154,7 +154,7 @@ def test_a_good_judge_finds_a_difference_more_often_than_the_ratings_alone():
     for _ in range(200):
         judge, human, systems, sources = table(rng, n_sources=120, n_rated=15, gap=0.4)
         found = system_difference(
-            judge, human, first="new", second="old", systems=systems, sources=sources
+            human, judge, first="new", second="old", systems=systems, sources=sources
         )
         powered += found.estimate.p_value < 0.05
         ratings += found.classical.p_value < 0.05
@@ -169,14 +169,14 @@ def test_a_good_judge_finds_a_difference_more_often_than_the_ratings_alone():
         ({"systems": ["new"]}, "systems must hold one label per item"),
         ({"sources": [1]}, "sources must hold one label per item"),
         ({"human": [1, 2]}, "human must hold one score per item; got 2 for 4"),
-        ({"predicted": [1, 2, 3, np.inf]}, "predicted has no finite score for 1 of 4"),
+        ({"judge": [1, 2, 3, np.inf]}, "judge has no finite score for 1 of 4"),
         ({"weight": -0.1}, "weight must be from 0"),
         ({"confidence": 0}, "confidence must be strictly"),
     ],
 )
 def test_what_cannot_be_is_refused(change, message):
     given = {
-        "predicted": [1, 2, 3, 4],
+        "judge": [1, 2, 3, 4],
         "human": [1, None, 3, 2],
         "systems": ["new", "old"] * 2,
         "first": "new",
@@ -214,7 +214,7 @@ def test_on_summeval_gpt4_shortens_the_interval_of_the_mean_of_all_systems(summe
     ratios, held = [], 0
     for _ in range(20):
         some = np.where(rng.random(human.size) < 0.25, human, np.nan)
-        found = system_means(judge, some, systems=np.zeros(human.size), sources=sources)[0]
+        found = system_means(some, judge, systems=np.zeros(human.size), sources=sources)[0]
         powered, alone = (one.high - one.low for one in (found.estimate, found.classical))
         ratios.append(powered / alone)
         held += found.estimate.low <= human.mean() <= found.estimate.high
@@ -230,7 +230,7 @@ def test_on_summeval_25_ratings_of_one_system_gain_little_from_gpt4(summeval):
         rated = rng.permutation(np.unique(sources))[:25]
         some = np.where(np.isin(sources, rated), human, np.nan)
         found = system_difference(
-            judge, some, first="M8", second="M9", systems=systems, sources=sources
+            some, judge, first="M8", second="M9", systems=systems, sources=sources
         )
         gains.append(found.gain)
     assert 0.9 < np.median(gains) < 1.5

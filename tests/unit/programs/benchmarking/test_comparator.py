@@ -7,18 +7,13 @@ import dspy
 import hostile
 import pytest
 
-from judgesmith.programs.benchmarking.comparator import (
-    AcrossComparer,
-    AcrossPair,
-    Comparator,
-    Compared,
-)
-from judgesmith.programs.judging.runner import NOT_ASKED
-from judgesmith.programs.lm import Budget, Ledger, ModelAnswer, ModelError, Stack
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.benchmarking import AcrossComparer, AcrossPair, Comparator, Compared
+from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, ModelError, ResponseCache
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.programs.offline.requests import read_prefix, read_user
 from judgesmith.signatures import RatedItem
 from judgesmith.signatures.fences import unix_lines
+from judgesmith.signatures.judgement import Reason
 from judgesmith.signatures.questions.pairwise import RELATIONS
 from judgesmith.signatures.rubric import Criterion
 
@@ -42,7 +37,7 @@ class Scripted:
         return ModelAnswer(text=text, input_tokens=1, output_tokens=1)
 
     def lm(self, **stack):
-        return StackLM.over(Stack(self, **stack), "scripted/m", recipe={}, temperature=0.0)
+        return ClientLM.over(LMClient(self, **stack), "scripted/m", recipe={}, temperature=0.0)
 
 
 def by_worth(first, second):
@@ -64,7 +59,7 @@ def test_the_better_text_is_told_in_whichever_place_it_stands():
     found = compared(Scripted(by_worth), (text(2), text(1)), (text(1), text(2)), (text(3), text(3)))
     assert [one.relation for one in found] == ["first", "second", "similar"]
     assert [one.sign for one in found] == [1, -1, 0]
-    assert not any(one.disagree or one.problem for one in found)
+    assert not any(one.disagree or one.cause for one in found)
 
 
 @pytest.mark.parametrize("place", ["first", "second"])
@@ -95,7 +90,7 @@ def test_each_text_is_shown_with_its_own_source_and_context():
 
 def test_a_pair_and_its_reverse_are_the_same_questions_to_the_ledger(tmp_path):
     engine = Scripted(by_worth)
-    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger = ResponseCache(tmp_path / "ledger.sqlite")
     pairs = [(text(1), text(2)), (text(2), text(1))]
     found = compared(engine, *pairs, ledger=ledger, concurrency=1)
     ledger.close()
@@ -110,7 +105,7 @@ def test_an_answer_that_is_none_is_asked_for_again_and_then_missing_with_its_rea
     assert found[0].relation == "second"
     assert found[1].relation is None
     assert found[1].swapped == "second"
-    assert "no answer" in found[1].problem
+    assert "no answer" in str(found[1].cause)
     assert len(engine.asked) == 5
 
 
@@ -122,14 +117,15 @@ def test_a_model_that_never_answers_is_noticed():
 
 def test_half_of_a_character_is_not_sent():
     (found,) = compared(Scripted(by_worth), (text(1, source="\ud800"), text(2)))
-    assert "first source holds half of a character" in found.problem
+    assert "first source holds half of a character" in str(found.cause)
+    assert found.cause.reason is Reason.UNSUITABLE
 
 
 def test_pairs_that_the_budget_does_not_reach_say_so():
     pairs = [(text(n), text(n + 1)) for n in range(4)]
     found = compared(Scripted(by_worth), *pairs, budget=Budget(max_calls=4))
     assert [one.relation for one in found] == ["second", "second", None, None]
-    assert all(one.problem.startswith(NOT_ASKED) for one in found[2:])
+    assert all(one.cause.reason is Reason.OVER_BUDGET for one in found[2:])
 
 
 def test_answers_are_the_same_whatever_the_concurrency():
@@ -181,5 +177,5 @@ def test_a_task_is_shown_where_there_is_one():
 
 
 def test_a_comparer_judges_no_single_text():
-    with pytest.raises(TypeError, match="give it pairs"):
+    with pytest.raises(TypeError, match="judges nothing"):
         AcrossComparer(CLARITY).steps(source="", response="")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgesmith.programs.benchmarking.references import diverse, overlap
+from judgesmith.programs.benchmarking import diverse, overlap
 
 texts = st.lists(st.lists(st.sampled_from("abcde"), max_size=5).map(" ".join), max_size=7)
 WORDS = ["Ann left Rome.", "Ann left Bonn.", "It rained.", "Ann left Rome, then Bonn."]

@@ -21,7 +21,7 @@ from judgesmith.programs.perturbing.injection.injecting import (
     sequences,
 )
 from judgesmith.signatures.items import RatedItem
-from judgesmith.signatures.perturbation import Edit, Skipped, SubAspect, Target, with_error
+from judgesmith.signatures.perturbation import Edit, SubAspect, Target, with_error
 
 TEXTS = (
     "Ann Bell met Bob in Rome on 12 May 1999. The bridge was opened before the winter, but some "
@@ -99,11 +99,11 @@ def test_a_short_text_has_a_short_sequence_and_too_many_errors_at_once_are_none(
     counts = Counts()
     ((_, found),) = sequences(given, 9, seed=0, counts=counts)
     assert 1 < len(found) < 10
-    assert (counts.short, counts.lost, dict(counts.dropped)) == (1, 0, {NO_ROOM: 1})
+    assert (counts.short, counts.lost, dict(counts.dropped)) == (1, 0, {NO_ROOM.reason: 1})
     several = [given[0].model_copy(update={"sub_aspects": (side,) * 9})]
     ((_, made),) = inject_each(several, seed=0, counts=counts)
-    assert made == Skipped(reason=NO_ROOM)
-    assert counts.dropped == Counter({NO_ROOM: 2})
+    assert made == NO_ROOM
+    assert counts.dropped == Counter({NO_ROOM.reason: 2})
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)

@@ -2,14 +2,14 @@
 
 import pytest
 
-from judgesmith.programs.perturbing.injection.checks import (
+from judgesmith.programs.perturbing.injection.injecting import (
     ELSEWHERE,
     NOWHERE,
     TOO_MUCH,
-    UNCHANGED,
     ReportedError,
     verified_errors,
 )
+from judgesmith.programs.perturbing.orders import NOT_ANOTHER
 from judgesmith.signatures.perturbation import EARLIER_TOUCHED, Edit, SubAspect, Target, with_error
 
 TEXT = "Then Ann Bell left Rome for good. It rained all day. Nobody saw her go, and Ann was glad."
@@ -112,8 +112,8 @@ def test_several_errors_at_once_are_kept_apart_and_bound_in_order():
 @pytest.mark.parametrize(
     ("answer", "places", "fault"),
     [
-        (TEXT, [("Rome", "Oslo")], UNCHANGED),
-        (TEXT.replace(" ", "  "), [("Rome", "Oslo")], UNCHANGED),
+        (TEXT, [("Rome", "Oslo")], NOT_ANOTHER),
+        (TEXT.replace(" ", "  "), [("Rome", "Oslo")], NOT_ANOTHER),
         (TEXT.replace("Rome", "Oslo"), [("Ann", "Eve")], ELSEWHERE),
         (TEXT.replace("Rome", "Oslo").replace("glad", "sad"), [("Rome", "Oslo")], ELSEWHERE),
         (TEXT.replace("Rome", "Oslo"), [("Rome", "Oslo"), ("rained", "raind")], NOWHERE),

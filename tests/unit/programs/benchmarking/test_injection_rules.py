@@ -6,8 +6,7 @@ from random import Random
 
 import pytest
 
-from judgesmith.programs.perturbing.injection.kinds import RULES
-from judgesmith.programs.perturbing.injection.room import Room
+from judgesmith.programs.perturbing.injection.kinds import RULES, Room
 from judgesmith.signatures.perturbation import Edit, InjectedError, Skipped, Target, with_error
 
 TEXT = (

@@ -8,21 +8,21 @@ import re
 import dspy
 import pytest
 
-from judgesmith.programs.judging.runner import NOT_ASKED
-from judgesmith.programs.lm import Budget, ModelAnswer, ModelError, Stack, model
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, ModelError, model
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.programs.lm.errors import ContextWindowExceeded
-from judgesmith.programs.perturbing.injection.checks import ELSEWHERE, TOO_MUCH, UNCHANGED
+from judgesmith.programs.perturbing.injection import injecting
 from judgesmith.programs.perturbing.injection.injecting import (
+    ELSEWHERE,
     NOT_AS_REPORTED,
+    TOO_MUCH,
     Counts,
     Injector,
     Job,
-    ModelInjector,
     inject_each,
     sequences,
 )
-from judgesmith.programs.perturbing.orders import ATTEMPTS, UNREADABLE
+from judgesmith.programs.perturbing.orders import ATTEMPTS, NOT_ANOTHER, TOO_LONG, UNREADABLE
 from judgesmith.signatures.perturbation import EARLIER_TOUCHED, Skipped, SubAspect, Target
 
 TEXT = "one two three four five six seven eight nine ten eleven twelve."
@@ -94,8 +94,8 @@ class Engine:
 
 def scripted(spoil, **budget):
     engine = Engine(spoil)
-    stack = Stack(engine, budget=Budget(**budget))
-    return StackLM.over(stack, "scripted", recipe={}, temperature=0.0), engine
+    stack = LMClient(engine, budget=Budget(**budget))
+    return ClientLM.over(stack, "scripted", recipe={}, temperature=0.0), engine
 
 
 def unchanged(text, request):
@@ -153,7 +153,7 @@ def test_a_sequence_has_one_error_more_each_time_and_keeps_all_earlier_ones():
 @pytest.mark.parametrize(
     ("spoil", "fault"),
     [
-        (unchanged, UNCHANGED),
+        (unchanged, NOT_ANOTHER),
         (changed_everywhere, TOO_MUCH),
         (changed_elsewhere, ELSEWHERE),
         (misreported, NOT_AS_REPORTED),
@@ -255,7 +255,7 @@ def test_what_is_longer_than_the_model_reads_is_asked_for_once():
 
     lm, engine = scripted(refuses)
     ((_, made),) = inject_each(jobs(), lm, seed=0)
-    assert made == Skipped(reason="longer than the model reads")
+    assert made == TOO_LONG
     assert len(engine.requests) == 1
 
 
@@ -288,7 +288,7 @@ def test_where_the_budget_ends_it_is_said_and_what_was_made_is_kept():
         "1 sequence was not asked for: the budget of 3 calls is spent. The same again with more "
         "goes on there."
     ]
-    assert dict(counts.dropped) == {NOT_ASKED.partition(":")[0]: 1}
+    assert dict(counts.dropped) == {"not asked": 1}
 
 
 def test_answers_that_nobody_can_read_end_it_early():
@@ -302,7 +302,7 @@ def test_one_answer_that_cannot_be_read_is_one_text_dropped():
     lm, _ = scripted(lambda text, one: "What?" if "1" in field(one, "source") else good(text, one))
     found = [made for _, made in inject_each(jobs(3), lm, seed=0)]
     assert [isinstance(made, Target) for made in found] == [True, False, True]
-    assert found[1].reason == UNREADABLE
+    assert found[1] == UNREADABLE
 
 
 def test_a_text_that_imitates_an_answer_is_material():
@@ -322,11 +322,12 @@ def test_dspys_way_gives_what_the_fast_way_gives():
 
 
 def test_an_injector_judges_nothing():
-    with pytest.raises(TypeError, match="judges no text"):
+    with pytest.raises(TypeError, match="judges nothing"):
         Injector().steps(source="", response="")
 
 
-def test_the_offline_model_answers_by_the_same_rules_and_stands_up_to_the_checks():
+def test_the_offline_model_answers_by_the_same_rules_and_stands_up_to_the_checks(monkeypatch):
+    monkeypatch.setattr(injecting, "changes_by_rule", lambda lm: False)
     lm, counts = model("offline", ledger=None), Counts()
     text = "They were late. It was a long day, and nobody said what they thought of it."
     sides = [SubAspect(criterion="fluency", name=name) for name in ("grammar", "spelling")]
@@ -334,7 +335,8 @@ def test_the_offline_model_answers_by_the_same_rules_and_stands_up_to_the_checks
         job.model_copy(update={"sub_aspects": tuple(sides), "criterion": "fluency"})
         for job in jobs(2, text=text)
     ]
-    injector = ModelInjector(lm, counts, concurrency=2)
-    assert [made.n_errors for _, made in injector.each(given)] == [2, 2]
-    assert [len(found) for _, found in injector.sequences(given, 3, seed=0)] == [4, 4]
+    made = inject_each(given, lm, seed=0, concurrency=2, counts=counts)
+    assert [one.n_errors for _, one in made] == [2, 2]
+    found = sequences(given, 3, lm, seed=0, concurrency=2, counts=counts)
+    assert [len(one) for _, one in found] == [4, 4]
     assert counts.faults.total() == 0

@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgesmith.programs.benchmarking.references import diverse, references_for, write_references
+from judgesmith.programs.benchmarking import diverse, references_for, write_references
 from judgesmith.programs.families.direct import DirectJudge
 from judgesmith.programs.judging.ask_once import Written
-from judgesmith.programs.judging.runner import NOT_ASKED, judge_items
-from judgesmith.programs.lm import Budget, ModelAnswer, Stack, model
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.judging.runner import judge_items
+from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, model
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.judgement import Cause, Reason
 from judgesmith.signatures.rubric import Rubric
 
 RUBRIC = Rubric(task="Judge.", criteria={"brevity": "Is it short?"})
@@ -42,8 +43,8 @@ class Engine:
 
 def scripted(**budget):
     engine = Engine()
-    stack = Stack(engine, budget=Budget(**budget))
-    return StackLM.over(stack, "scripted", recipe={}, temperature=0.0), engine
+    stack = LMClient(engine, budget=Budget(**budget))
+    return ClientLM.over(stack, "scripted", recipe={}, temperature=0.0), engine
 
 
 def item(*references, source=SOURCE, context=None):
@@ -91,7 +92,13 @@ def test_what_says_nothing_of_its_own_is_no_reference():
 
 
 def test_candidates_of_all_origins_are_told_apart_by_their_names():
-    written = [[Written(text=" Wet. "), Written(problem="a refusal"), Written(text="Cold.")]]
+    written = [
+        [
+            Written(text=" Wet. "),
+            Written(cause=Cause(Reason.UNREADABLE, "a refusal")),
+            Written(text="Cold."),
+        ]
+    ]
     found = references_for([item("It.")], RUBRIC, 9, responses=[["Dry.", "It!"]], written=written)
     assert [(one.id, one.text) for one in found.by_item[0]] == [
         ("given-1", "It."),
@@ -100,7 +107,7 @@ def test_candidates_of_all_origins_are_told_apart_by_their_names():
         ("written-3", "Cold."),
     ]
     assert found.dropped == {"the same as another": 1, "not written": 1}
-    assert (found.n_candidates, found.problems) == (6, ("a refusal",))
+    assert (found.n_candidates, list(map(str, found.causes))) == (6, ["a refusal"])
 
 
 def test_a_source_without_any_is_counted():
@@ -123,13 +130,13 @@ def test_what_has_no_score_stands_in_where_too_few_have_one():
         ("given-1", None),
     ]
     assert found.dropped == {"no quality score": 1}
-    assert len(found.problems) == 1
+    assert len(found.causes) == 1
 
 
 def test_what_the_budget_does_not_reach_is_told():
     lm, _ = scripted(max_calls=3)
     found = references_for([item(*TEXTS)], RUBRIC, 1, lm)
-    assert [one.startswith(NOT_ASKED) for one in found.problems] == [True]
+    assert [one.reason for one in found.causes] == [Reason.OVER_BUDGET]
     assert sum(found.dropped.values()) + 1 == found.n_candidates
 
 

@@ -6,14 +6,14 @@ import re
 
 import pytest
 
-from judgesmith.programs.benchmarking.references import ReferenceWriter, write_references
+from judgesmith.programs.benchmarking import ReferenceWriter, write_references
 from judgesmith.programs.judging.ask_once import Written
-from judgesmith.programs.judging.executors import Asker
-from judgesmith.programs.judging.runner import NOT_ASKED
-from judgesmith.programs.lm import Budget, ModelAnswer, Stack, model
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.judging.executors import Executor
+from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, model
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.programs.offline.changing import extract_of
 from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.judgement import Cause, Reason
 from judgesmith.signatures.rubric import Rubric
 
 RUBRIC = Rubric(task="Summarise.", criteria={"brevity": "Is it short?"})
@@ -39,8 +39,8 @@ class Engine:
 
 def scripted(write, **budget):
     engine = Engine(write)
-    stack = Stack(engine, budget=Budget(**budget))
-    return StackLM.over(stack, "scripted", recipe={}, temperature=0.0), engine
+    stack = LMClient(engine, budget=Budget(**budget))
+    return ClientLM.over(stack, "scripted", recipe={}, temperature=0.0), engine
 
 
 def test_every_source_has_its_texts_in_order_and_each_is_one_call():
@@ -75,7 +75,8 @@ def test_nothing_is_said_of_task_or_criteria_that_are_not_there():
 )
 def test_what_is_no_text_alone_is_asked_for_once_more_and_then_said(answer, problem):
     lm, engine = scripted(lambda number, sample: answer)
-    assert write_references(ITEMS[:1], RUBRIC, 1, lm) == ((Written(problem=problem),),)
+    nothing = Written(cause=Cause(Reason.UNREADABLE, problem))
+    assert write_references(ITEMS[:1], RUBRIC, 1, lm) == ((nothing,),)
     assert [one.sample for one in engine.requests] == [0, 1]
 
 
@@ -88,7 +89,7 @@ def test_what_the_budget_does_not_reach_says_so():
     lm, _ = scripted(lambda number, sample: "A text.", max_calls=3)
     found = [one for texts in write_references(ITEMS, RUBRIC, 2, lm) for one in texts]
     assert [bool(one.text) for one in found] == [True, True, True, False]
-    assert found[-1].problem.startswith(NOT_ASKED)
+    assert found[-1].cause.reason is Reason.OVER_BUDGET
 
 
 @pytest.mark.parametrize("concurrency", [1, 7])
@@ -108,8 +109,8 @@ def test_the_program_and_the_fast_way_write_the_same():
     writer = ReferenceWriter(RUBRIC)
     one = writer(source=ITEMS[0].source, number=2)
     assert one == write_references(ITEMS[:1], RUBRIC, 2)[0][1]
-    assert isinstance(Asker.of(writer, model("offline", ledger=None)), Asker)
-    with pytest.raises(TypeError, match="judges no text"):
+    assert isinstance(Executor.of(writer, model("offline", ledger=None)), Executor)
+    with pytest.raises(TypeError, match="judges nothing"):
         writer.steps(source="", response="")
 
 

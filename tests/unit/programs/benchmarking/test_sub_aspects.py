@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgesmith.programs.benchmarking.sub_aspects import infer_sub_aspects, sides_in
-from judgesmith.programs.lm import Budget, BudgetSpent, ModelAnswer, Stack, model
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.benchmarking import infer_sub_aspects, sides_in
+from judgesmith.programs.lm import Budget, BudgetSpent, LMClient, ModelAnswer, model
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.programs.perturbing.injection.by_rule import known_sub_aspects
 from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.rubric import Rubric
@@ -37,8 +37,8 @@ class Engine:
 
 def scripted(*answers, **budget):
     engine = Engine(*answers)
-    stack = Stack(engine, budget=Budget(**budget))
-    return StackLM.over(stack, "scripted", recipe={}, temperature=0.0), engine
+    stack = LMClient(engine, budget=Budget(**budget))
+    return ClientLM.over(stack, "scripted", recipe={}, temperature=0.0), engine
 
 
 def test_the_offline_model_knows_the_sides_of_families():
@@ -77,7 +77,7 @@ def test_what_cannot_be_read_is_asked_for_again_and_then_general_sides_stand_in(
     assert found == known_sub_aspects("fluency")
     assert len(engine.asked) == 2
     assert told == [
-        "fluency is taken apart in general words: the model's sub_aspects could not be read: "
+        "fluency is taken apart in general words: "
         "expected 2 to 4 sides of fluency, each with a name and a definition; got 0."
     ]
 

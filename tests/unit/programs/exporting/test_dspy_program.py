@@ -8,7 +8,7 @@ import pytest
 from exporting import TEXTS, calibrated_of, panel_of, saved_of
 
 from judgesmith.programs.exporting.dspy_program import DspyProgram, load_program
-from judgesmith.programs.exporting.exporting import export_judge
+from judgesmith.programs.exporting.export import export_judge
 from judgesmith.programs.lm import model
 from judgesmith.signatures.items import Demonstration
 

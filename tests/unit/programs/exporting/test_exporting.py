@@ -4,10 +4,14 @@ from types import ModuleType
 
 import pytest
 
-from judgesmith.programs.exporting.exporting import export_judge
-from judgesmith.programs.exporting.form import Form
-from judgesmith.programs.exporting.forms import FORMS, form_of
-from judgesmith.programs.exporting.verifying import differing, verified
+from judgesmith.programs.exporting.export import (
+    FORMS,
+    Form,
+    differing,
+    export_judge,
+    form_of,
+    verified,
+)
 from judgesmith.signatures import Judgement
 from judgesmith.signatures.judgement import CriterionScore
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 from exporting import saved_of
 
-from judgesmith.programs.exporting.exporting import export_judge
+from judgesmith.programs.exporting.export import export_judge
 from judgesmith.programs.exporting.inspect_scorer import inspect_scorer
 
 # What the library warns of while it is imported is no matter of ours.

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from exporting import TEXTS, saved_of
 
-from judgesmith.programs.exporting.exporting import export_judge
+from judgesmith.programs.exporting.export import export_judge
 from judgesmith.programs.exporting.mlflow_loading import MISSING
 from judgesmith.programs.exporting.mlflow_scorer import UNSCORED, mlflow_scorer
 

@@ -8,8 +8,7 @@ import pytest
 from exporting import saved_of
 
 from judgesmith.programs.artifacts.saved_ensembles import load_saved
-from judgesmith.programs.exporting.exporting import export_judge
-from judgesmith.programs.exporting.forms import form_of
+from judgesmith.programs.exporting.export import export_judge, form_of
 from judgesmith.programs.exporting.inspect_scorer import SETTINGS, inspect_scorer, inspect_scoring
 
 

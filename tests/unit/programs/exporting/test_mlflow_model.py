@@ -11,11 +11,11 @@ from exporting import TEXTS, saved_of
 from judgesmith.errors import InputError
 from judgesmith.programs.artifacts.record import SavedJudgeError
 from judgesmith.programs.artifacts.saved_ensembles import SavedPanel
-from judgesmith.programs.exporting.exporting import export_judge
+from judgesmith.programs.exporting.export import export_judge
 from judgesmith.programs.exporting.mlflow_loading import COLUMNS, MISSING, _load_pyfunc
 from judgesmith.programs.exporting.mlflow_scorer import mlflow_scorer
 from judgesmith.programs.judging.registry import known_families
-from judgesmith.programs.lm import stack_of
+from judgesmith.programs.lm import lm_client_of
 from judgesmith.signatures.aggregation import PanelWeights
 
 FRAME = pd.DataFrame(
@@ -119,7 +119,7 @@ def test_one_model_can_be_named_for_all_and_all_share_one_ledger(tmp_path):
         _load_pyfunc(str(tmp_path / "judge"), ledger)
     ledger |= {"allow_models": ["openai/a", "openai/b"]}
     apart = _load_pyfunc(str(tmp_path / "judge"), ledger)
-    assert stack_of(apart.lm).ledger.path == tmp_path / "l.sqlite"
+    assert lm_client_of(apart.lm).ledger.path == tmp_path / "l.sqlite"
     alone = _load_pyfunc(str(tmp_path / "judge"), {"model": "offline", "concurrency": 2})
     assert alone.predict(FRAME)["score"].notna().all()
 

@@ -3,7 +3,7 @@ import json
 import pytest
 from exporting import TEXTS, saved_of
 
-from judgesmith.programs.exporting.exporting import export_judge
+from judgesmith.programs.exporting.export import export_judge
 from judgesmith.programs.exporting.prompt import Prompt
 from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.fences import fence_key, fence_tag

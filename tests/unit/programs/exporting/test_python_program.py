@@ -13,7 +13,7 @@ import openai
 import pytest
 from exporting import TEXTS, saved_of
 
-from judgesmith.programs.exporting.exporting import export_judge
+from judgesmith.programs.exporting.export import export_judge
 from judgesmith.programs.exporting.python_file import loaded
 from judgesmith.programs.judging.runner import judge_items
 from judgesmith.programs.lm import model

@@ -10,7 +10,7 @@ import answer_shapes
 import pytest
 from exporting import saved_of
 
-from judgesmith.programs.exporting.exporting import export_judge
+from judgesmith.programs.exporting.export import export_judge
 from judgesmith.programs.exporting.python_file import loaded
 from judgesmith.programs.judging.runner import judge_items
 from judgesmith.programs.lm import ModelRequest

@@ -1,7 +1,6 @@
 import pytest
 
-from judgesmith.programs.features.texts import fragments, overlap_features, unsupported
-from judgesmith.programs.features.words import Text
+from judgesmith.programs.features.texts import Text, fragments, overlap_features, unsupported
 
 SOURCE = Text("Ann Lee won the cup in Rome on Monday. Bob came second after a long race.")
 

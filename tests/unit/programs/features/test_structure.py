@@ -1,8 +1,7 @@
 import pytest
 
 from judgesmith.programs.features import lexical_features
-from judgesmith.programs.features.texts import is_data, slot_features, slots_of
-from judgesmith.programs.features.words import Text
+from judgesmith.programs.features.texts import Text, is_data, slot_features, slots_of
 
 ARTICLE = "The council met on Monday to talk about the new bridge over the river. " * 12
 

@@ -1,13 +1,12 @@
 import pytest
 
-from judgesmith.programs.features.texts import repeated_phrase, repetition_features
+from judgesmith.programs.features.texts import Text, repeated_phrase, repetition_features
 from judgesmith.programs.features.vector import (
     broken_pairs,
     same_people,
     style_features,
     surface_faults,
 )
-from judgesmith.programs.features.words import Text
 
 
 def test_clean_text_has_no_faults():

@@ -1,4 +1,4 @@
-from judgesmith.programs.features.words import (
+from judgesmith.programs.features.texts import (
     CASELESS_NOTE,
     CHARACTER_NOTE,
     Text,

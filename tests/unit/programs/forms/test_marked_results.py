@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.programs.families.forms.marked_results import read_chosen, read_scored
+from judgesmith.programs.families.forms.published import read_chosen, read_scored
 from judgesmith.signatures.scale import Scale
 
 FIVE = Scale(low=1, high=5)

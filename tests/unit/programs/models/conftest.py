@@ -6,7 +6,14 @@ import sys
 import loopback
 import pytest
 
-from judgesmith.programs.lm import Message, ModelRequest, Prefix, Settings, model, stack_of
+from judgesmith.programs.lm import (
+    Message,
+    ModelRequest,
+    Prefix,
+    SamplingSettings,
+    lm_client_of,
+    model,
+)
 
 
 @pytest.fixture(scope="session")
@@ -36,7 +43,7 @@ def stack(server, path):
     def make(**options):
         options.setdefault("ledger", path)
         options.setdefault("api_base", server.url)
-        made.append(stack_of(model("openai/m", **options)))
+        made.append(lm_client_of(model("openai/m", **options)))
         return made[-1]
 
     yield make
@@ -56,7 +63,7 @@ def ask():
             model=name,
             prefix=Prefix(messages),
             user=user,
-            settings=Settings(**settings),
+            settings=SamplingSettings(**settings),
             sample=sample,
         )
 

@@ -6,7 +6,7 @@ import time
 import loopback_connections as connections
 import pytest
 
-from judgesmith.programs.lm import BudgetSpent, Message, ModelRequest, Prefix, Retry, stack_model
+from judgesmith.programs.lm import BudgetSpent, Message, ModelRequest, Prefix, Retry, client_model
 
 QUICK = Retry(attempts=1000, first=0.05, longest=0.2)
 
@@ -19,7 +19,7 @@ def running_server():
 
 def asked(server, texts, in_flight, *, meanwhile=None, **options):
     """Ask through a stack and return it, the answers, and when each came."""
-    stack = stack_model("openai/m", api_base=server.url, retry=QUICK, **options).stack
+    stack = client_model("openai/m", api_base=server.url, retry=QUICK, **options).client
     waiting = iter(texts)
     found = {}
 

@@ -5,13 +5,13 @@ import stat
 import pytest
 
 from judgesmith.programs.lm import (
-    Ledger,
     LedgerError,
+    LMClient,
     ModelAnswer,
     ModelError,
     ModelRequest,
     Prefix,
-    Stack,
+    ResponseCache,
     TokenLogprob,
 )
 from judgesmith.programs.lm.cache.cassettes import play_cassette, record_cassette, replaying
@@ -59,7 +59,7 @@ def asked(n, sample=0):
 @pytest.fixture
 def ledger(tmp_path):
     """A ledger with every kind of answer."""
-    stack = Stack(Told(), ledger=Ledger(tmp_path / "own.sqlite"))
+    stack = LMClient(Told(), ledger=ResponseCache(tmp_path / "own.sqlite"))
     for n in range(len(ANSWERS)):
         stack.complete_sync(asked(n))
     return stack.ledger
@@ -70,10 +70,10 @@ def test_a_cassette_plays_every_answer_and_sends_nothing(name, ledger, tmp_path)
     cassette = tmp_path / name
     assert record_cassette(ledger, cassette) == len(ANSWERS)
     assert stat.S_IMODE(cassette.stat().st_mode) == 0o600
-    other = Ledger(tmp_path / "other.sqlite")
+    other = ResponseCache(tmp_path / "other.sqlite")
     assert play_cassette(cassette, other).answers == len(ANSWERS)
     engine = Told()
-    stack = Stack(replaying(engine), ledger=other)
+    stack = LMClient(replaying(engine), ledger=other)
     for n, told in enumerate(ANSWERS):
         found = stack.complete_sync(asked(n))
         for field in ("text", "finish_reason", "input_tokens", "output_tokens", "logprobs"):
@@ -87,7 +87,7 @@ def test_a_cassette_plays_every_answer_and_sends_nothing(name, ledger, tmp_path)
 
 
 def test_what_is_missing_is_named(ledger, tmp_path):
-    stack = Stack(replaying(Told()), ledger=ledger)
+    stack = LMClient(replaying(Told()), ledger=ledger)
     with pytest.raises(ModelError, match=r"request [0-9a-f]{32} to a/b .sample 7., which ends '2'"):
         stack.complete_sync(asked(2, sample=7))
 
@@ -98,7 +98,7 @@ def test_answers_on_record_stay_as_they_are(ledger, tmp_path):
     text = cassette.read_text().replace('"text":"plain"', '"text":"other"')
     cassette.write_text(text)
     play_cassette(cassette, ledger)
-    stack = Stack(replaying(Told()), ledger=ledger)
+    stack = LMClient(replaying(Told()), ledger=ledger)
     assert stack.complete_sync(asked(0)).text == "plain"
 
 
@@ -125,7 +125,7 @@ def test_what_is_no_cassette_is_refused(spoilt, ledger, tmp_path):
     record_cassette(ledger, cassette)
     cassette.write_text("\n".join(spoilt(cassette.read_text().splitlines())))
     with pytest.raises(ValueError, match="no cassette, or not as it was recorded"):
-        play_cassette(cassette, Ledger(tmp_path / "other.sqlite"))
+        play_cassette(cassette, ResponseCache(tmp_path / "other.sqlite"))
 
 
 def test_a_file_that_is_not_packed_or_cut_off_is_refused(ledger, tmp_path):
@@ -140,4 +140,4 @@ def test_a_file_that_is_not_packed_or_cut_off_is_refused(ledger, tmp_path):
 
 def test_a_ledger_that_is_not_there_has_no_cassette(tmp_path):
     with pytest.raises(LedgerError, match="there is no ledger"):
-        record_cassette(Ledger(tmp_path / "none.sqlite"), tmp_path / "one.jsonl")
+        record_cassette(ResponseCache(tmp_path / "none.sqlite"), tmp_path / "one.jsonl")

@@ -18,10 +18,10 @@ from judgesmith.programs.lm import (
     Prefix,
     Retry,
     TransientModelError,
+    lm_client_of,
     model,
     request_settings,
     sampling,
-    stack_of,
 )
 from judgesmith.programs.lm.dspy_lm import seen_by_dspy
 
@@ -52,7 +52,7 @@ def make_lm(server, path):
 
     yield make
     for one in made:
-        stack_of(one).engine.close()
+        lm_client_of(one).engine.close()
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def test_the_way_through_dspy_and_the_way_around_it_have_one_identity(
         user=last.text,
         settings=request_settings(lm, **config),
     )
-    assert stack_of(lm).lookup(request) is not None
+    assert lm_client_of(lm).lookup(request) is not None
     assert server.counts()["recent"][0]["body"]["messages"] == rendered
 
 
@@ -136,10 +136,10 @@ def test_candidates_asked_in_parallel_coroutines_do_not_mix(make_lm, server, ada
             await asyncio.gather(
                 *[program.acall(question=f"{n}?", config={"n": 3}) for n in range(5)]
             )
-        await stack_of(lm).engine.aclose()
+        await lm_client_of(lm).engine.aclose()
 
     asyncio.run(run())
-    samples = stack_of(lm).ledger.query("SELECT count(*) FROM answers")[0][0]
+    samples = lm_client_of(lm).ledger.query("SELECT count(*) FROM answers")[0][0]
     assert samples == server.counts()["requests"] == 15
 
 
@@ -247,7 +247,7 @@ def test_text_that_looks_like_the_json_of_a_request_is_another_request(make_lm):
     part = lm15.Message.user(lm15.ImagePart(data="eA==", media_type="image/png"))
     odd = request_from_dspy(lm15.Request(model="openai/m", messages=(part,)), sample=0)
     plain = ModelRequest(model="openai/m", prefix=Prefix(), user=odd.user, settings=odd.settings)
-    stack = stack_of(make_lm())
+    stack = lm_client_of(make_lm())
     assert stack.identity(odd) != stack.identity(plain)
 
 
@@ -261,12 +261,12 @@ def test_a_saved_program_asks_the_same_model_again(make_lm, predict, adapter, se
     assert "max_calls" not in saved
     loaded = dspy.Predict(Ask)
     loaded.load(tmp_path / "program.json", allow_unsafe_lm_state=True)
-    stack = stack_of(loaded.lm)
-    assert loaded.lm._async_engine_spec.stack is stack
+    stack = lm_client_of(loaded.lm)
+    assert loaded.lm._async_engine_spec.client is stack
     with dspy.context(adapter=adapter):
         assert loaded(question="2 + 5?").answer == 7
     assert stack.usage.hits == 1
-    assert stack.price == stack_of(lm).price
+    assert stack.price == lm_client_of(lm).price
     assert stack.endpoint == server.url
     assert stack.budget.max_calls is None
 
@@ -285,9 +285,11 @@ def test_copies_share_the_stack(make_lm):
     lm = make_lm()
     program = dspy.Predict(Ask)
     program.lm = lm
-    assert stack_of(program.deepcopy().lm) is stack_of(lm)
-    assert stack_of(lm.copy(temperature=0.5)) is stack_of(lm)
-    assert stack_of(cloudpickle.loads(cloudpickle.dumps(lm))).endpoint == stack_of(lm).endpoint
+    assert lm_client_of(program.deepcopy().lm) is lm_client_of(lm)
+    assert lm_client_of(lm.copy(temperature=0.5)) is lm_client_of(lm)
+    assert (
+        lm_client_of(cloudpickle.loads(cloudpickle.dumps(lm))).endpoint == lm_client_of(lm).endpoint
+    )
 
 
 def test_an_error_that_passes_through_dspy_has_the_name_that_users_catch():

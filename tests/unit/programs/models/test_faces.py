@@ -5,13 +5,13 @@ import pytest
 
 from judgesmith.programs.lm import (
     Budget,
-    Ledger,
     Price,
-    Settings,
+    ResponseCache,
+    SamplingSettings,
     engine_for,
+    lm_client_of,
     model,
     request_settings,
-    stack_of,
 )
 
 
@@ -30,18 +30,18 @@ def test_every_option_reaches_its_place(path):
         max_output_tokens=7,
         top_p=0.5,
     )
-    stack = stack_of(lm)
+    stack = lm_client_of(lm)
     assert stack.budget == Budget(max_calls=1, max_tokens=2, max_usd=3.0, max_minutes=4.0)
     assert (stack.limits.rpm, stack.limits.tpm, stack.run_id) == (5, 6, "r")
-    assert stack.ledger is Ledger(path)
+    assert stack.ledger is ResponseCache(path)
     assert stack.price == Price(0.15, 0.6)
-    assert request_settings(lm) == Settings(temperature=0.3, max_tokens=7, top_p=0.5)
+    assert request_settings(lm) == SamplingSettings(temperature=0.3, max_tokens=7, top_p=0.5)
     assert isinstance(lm, dspy.LM)
 
 
 @pytest.mark.parametrize("given", ["1,2", (1, 2), Price(1, 2)])
 def test_a_price_can_be_given_in_three_ways(given):
-    assert stack_of(model("openai/m", ledger=None, price=given)).price == Price(1, 2)
+    assert lm_client_of(model("openai/m", ledger=None, price=given)).price == Price(1, 2)
 
 
 def test_a_setting_of_none_leaves_the_models_own(path):
@@ -72,8 +72,8 @@ def test_the_route_is_chosen_and_shown(monkeypatch):
 
 
 def test_a_reasoning_model_can_be_had_with_the_defaults():
-    assert stack_of(model("openai/gpt-5", ledger=None)) is not None
-    assert stack_of(model("openai/o3", ledger=None, max_output_tokens=100)) is not None
+    assert lm_client_of(model("openai/gpt-5", ledger=None)) is not None
+    assert lm_client_of(model("openai/o3", ledger=None, max_output_tokens=100)) is not None
 
 
 def test_making_a_model_touches_neither_disk_nor_network_nor_litellm(path):
@@ -85,5 +85,5 @@ def test_making_a_model_touches_neither_disk_nor_network_nor_litellm(path):
 
 
 def test_any_other_model_has_no_stack():
-    assert stack_of(dspy.utils.DummyLM([{"answer": "x"}])) is None
-    assert stack_of(None) is None
+    assert lm_client_of(dspy.utils.DummyLM([{"answer": "x"}])) is None
+    assert lm_client_of(None) is None

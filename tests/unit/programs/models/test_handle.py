@@ -1,15 +1,15 @@
 import pytest
 
 from judgesmith.programs import ActiveCritic, judge_items
-from judgesmith.programs.judging.dspy_executor import DspyAsker
-from judgesmith.programs.judging.executors import Asker
+from judgesmith.programs.judging.dspy_executor import DSPyExecutor
+from judgesmith.programs.judging.executors import Executor
 from judgesmith.programs.lm import (
-    Ledger,
-    StackModel,
+    ClientModel,
+    ResponseCache,
+    client_model,
+    lm_client_of,
     model,
     request_settings,
-    stack_model,
-    stack_of,
 )
 from judgesmith.signatures import RatedItem
 
@@ -22,7 +22,7 @@ ITEMS = [RatedItem(source="The bridge opened on Monday.", response="It opened Mo
 @pytest.mark.parametrize("ceiling", [None, 5, 20000])
 def test_it_keeps_the_settings_that_dspy_keeps(name, temperature, ceiling):
     settings = {"temperature": temperature, "max_output_tokens": ceiling}
-    light = stack_model(name, ledger=None, **settings)
+    light = client_model(name, ledger=None, **settings)
     whole = model(name, ledger=None, **settings)
     assert dict(light.kwargs) == whole.kwargs
     assert request_settings(light) == request_settings(whole)
@@ -34,7 +34,7 @@ def test_the_ceiling_on_answers_reaches_reasoning_models(server, temperature, ce
     settings = {"temperature": temperature, "max_output_tokens": ceiling}
     asked = {"name": "openai/gpt-5-mini", "ledger": None, "api_base": server.url}
     model(**asked, **settings)("2 + 2?")
-    judge_items(ActiveCritic(variant="vanilla"), ITEMS, lm=stack_model(**asked, **settings))
+    judge_items(ActiveCritic(variant="vanilla"), ITEMS, lm=client_model(**asked, **settings))
     sent = [one["body"] for one in server.counts()["recent"]]
     assert len(sent) >= 2
     for body in sent:
@@ -43,25 +43,25 @@ def test_the_ceiling_on_answers_reaches_reasoning_models(server, temperature, ce
 
 
 def test_the_model_for_dspy_is_over_the_same_stack(path):
-    light = stack_model("openai/m", ledger=path, max_calls=3, rpm=60)
-    assert stack_of(light) is stack_of(light.dspy_lm()) is light.stack
+    light = client_model("openai/m", ledger=path, max_calls=3, rpm=60)
+    assert lm_client_of(light) is lm_client_of(light.dspy_lm()) is light.client
     assert light.dspy_lm(top_p=0.5).kwargs["top_p"] == 0.5
 
 
 def test_a_judge_finds_what_it_was_answered_through_dspys_model(path):
     told = judge_items(ActiveCritic(), ITEMS, lm=model(ledger=path))
-    light = stack_model(ledger=Ledger(path))
+    light = client_model(ledger=ResponseCache(path))
     assert judge_items(ActiveCritic(), ITEMS, lm=light) == told
-    assert (light.stack.usage.calls, light.stack.usage.hits) == (0, 2)
+    assert (light.client.usage.calls, light.client.usage.hits) == (0, 2)
 
 
 def test_a_judge_that_only_dspy_can_ask_is_given_dspys_model():
     judge = ActiveCritic(variant="vanilla")
     judge.grade.config["temperature"] = 0.0
-    asker = Asker.of(judge, stack_model("offline", ledger=None))
-    assert isinstance(asker, DspyAsker)
-    assert judge_items(asker, ITEMS)[0].score is not None
+    executor = Executor.of(judge, client_model("offline", ledger=None))
+    assert isinstance(executor, DSPyExecutor)
+    assert judge_items(executor, ITEMS)[0].score is not None
 
 
 def test_what_is_no_model_of_ours_has_no_stack():
-    assert stack_of(StackModel) is None
+    assert lm_client_of(ClientModel) is None

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from judgesmith.programs.lm import Ledger, LedgerError
+from judgesmith.programs.lm import LedgerError, ResponseCache
 from judgesmith.programs.lm.cache import admin
 from judgesmith.programs.lm.cache.admin import export, exported, ledger_stats, prune
 
@@ -16,7 +16,7 @@ def filled(stack, ask, path, server):
     for n in range(3):
         made.complete_sync(ask(f"item {n}", logprobs=1))
     made.complete_sync(ask("item 0", name="openai/other"))
-    return Ledger(path)
+    return ResponseCache(path)
 
 
 def test_stats_say_what_is_there(filled, server, path):
@@ -74,5 +74,7 @@ def test_an_export_holds_every_answer_as_json_lines(filled):
 @pytest.mark.parametrize("look", [ledger_stats, lambda one: prune(one, model="m"), export])
 def test_a_ledger_that_is_not_there_is_not_made(path, look):
     with pytest.raises(LedgerError, match="no ledger at"):
-        look(Ledger(path)) if look is not export else export(Ledger(path), io.StringIO())
+        look(ResponseCache(path)) if look is not export else export(
+            ResponseCache(path), io.StringIO()
+        )
     assert not path.exists()

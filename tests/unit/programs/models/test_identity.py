@@ -8,7 +8,7 @@ from judgesmith.programs.lm import (
     Message,
     ModelRequest,
     Prefix,
-    Settings,
+    SamplingSettings,
     request_identity,
     sampling,
 )
@@ -32,15 +32,15 @@ def test_two_requests_share_an_identity_only_if_they_are_the_same(a, first, b, s
 
 CHANGES = [
     {"sample": 1},
-    {"settings": Settings(temperature=0.5)},
-    {"settings": Settings(temperature=None)},
-    {"settings": Settings(max_tokens=5)},
-    {"settings": Settings(top_p=0.5)},
-    {"settings": Settings(stop=("a", "b"))},
-    {"settings": Settings(stop=("ab",))},
-    {"settings": Settings(seed=0)},
-    {"settings": Settings(logprobs=0)},
-    {"settings": Settings(extra=(("top_k", "1"),))},
+    {"settings": SamplingSettings(temperature=0.5)},
+    {"settings": SamplingSettings(temperature=None)},
+    {"settings": SamplingSettings(max_tokens=5)},
+    {"settings": SamplingSettings(top_p=0.5)},
+    {"settings": SamplingSettings(stop=("a", "b"))},
+    {"settings": SamplingSettings(stop=("ab",))},
+    {"settings": SamplingSettings(seed=0)},
+    {"settings": SamplingSettings(logprobs=0)},
+    {"settings": SamplingSettings(extra=(("top_k", "1"),))},
     {"original": object()},
 ]
 
@@ -54,9 +54,9 @@ def test_everything_that_can_change_an_answer_changes_the_identity():
 
 
 def test_a_whole_number_and_its_float_are_the_same_setting():
-    whole = asked([], "x", settings=Settings(temperature=1))
+    whole = asked([], "x", settings=SamplingSettings(temperature=1))
     assert request_identity(whole, "e2") == request_identity(
-        asked([], "x", settings=Settings(temperature=1.0)), "e2"
+        asked([], "x", settings=SamplingSettings(temperature=1.0)), "e2"
     )
 
 

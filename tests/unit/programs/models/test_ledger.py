@@ -11,9 +11,9 @@ import pytest
 from judgesmith.programs.lm import (
     Budget,
     BudgetSpent,
-    Ledger,
     LedgerError,
     ModelAnswer,
+    ResponseCache,
     TokenLogprob,
 )
 from judgesmith.programs.lm.cache import store as ledger_file
@@ -72,7 +72,7 @@ def keep(ledger, identity, answer=ANSWER):
     ],
 )
 def test_an_answer_comes_back_as_it_was_given(path, answer):
-    ledger = Ledger(path)
+    ledger = ResponseCache(path)
     assert ledger.lookup(b"a" * 16) is None
     keep(ledger, b"a" * 16, answer)
     assert ledger.lookup(b"a" * 16) == replace(answer, from_ledger=True)
@@ -82,7 +82,7 @@ def test_an_answer_comes_back_as_it_was_given(path, answer):
 
 
 def test_many_are_looked_up_in_portions(path):
-    ledger = Ledger(path)
+    ledger = ResponseCache(path)
     identities = [number.to_bytes(16, "big") for number in range(1201)]
     number = ledger.model("m", "e")
     ledger.apply(
@@ -92,7 +92,7 @@ def test_many_are_looked_up_in_portions(path):
 
 
 def test_the_first_answer_stays(path):
-    ledger = Ledger(path)
+    ledger = ResponseCache(path)
     claimed = claim(ledger)
     granted = ledger.perform(claimed)
     ledger.perform(settle(ledger, claimed, granted))
@@ -101,14 +101,14 @@ def test_the_first_answer_stays(path):
 
 
 def test_a_claim_for_what_is_on_record_is_answered(path):
-    ledger = Ledger(path)
+    ledger = ResponseCache(path)
     keep(ledger, b"a" * 16)
     assert ledger.perform(claim(ledger)).text == "7"
     assert ledger.spent("run").calls == 1
 
 
 def test_charges_are_reserved_then_corrected_and_kept_if_nobody_settles(path):
-    ledger = Ledger(path)
+    ledger = ResponseCache(path)
     first, second = claim(ledger, b"a" * 16), claim(ledger, b"b" * 16)
     granted = ledger.perform(first)
     ledger.perform(second)
@@ -120,7 +120,7 @@ def test_charges_are_reserved_then_corrected_and_kept_if_nobody_settles(path):
 
 
 def test_a_permission_can_be_given_back(path):
-    ledger = Ledger(path)
+    ledger = ResponseCache(path)
     claimed = claim(ledger)
     ledger.perform(Withdraw(claim=claimed, intent=ledger.perform(claimed).intent))
     assert ledger.spent("run").calls == 0
@@ -128,7 +128,7 @@ def test_a_permission_can_be_given_back(path):
 
 
 def test_one_transaction_grants_no_more_than_the_budget(path):
-    ledger = Ledger(path)
+    ledger = ResponseCache(path)
     claims = [claim(ledger, bytes([n]) * 16, max_calls=3) for n in range(10)]
     outcomes = ledger.apply(claims)
     assert [type(one) for one in outcomes] == [Granted] * 3 + [BudgetSpent] * 7
@@ -136,12 +136,12 @@ def test_one_transaction_grants_no_more_than_the_budget(path):
 
 
 def test_there_is_one_ledger_per_path(path, tmp_path):
-    assert Ledger(path) is Ledger(str(path))
-    assert Ledger(path) is not Ledger(tmp_path / "other.sqlite")
+    assert ResponseCache(path) is ResponseCache(str(path))
+    assert ResponseCache(path) is not ResponseCache(tmp_path / "other.sqlite")
 
 
 def test_nothing_is_made_before_it_is_needed(path):
-    ledger = Ledger(path)
+    ledger = ResponseCache(path)
     assert not path.parent.exists()
     ledger.lookup(bytes(16))
     assert path.exists()
@@ -150,7 +150,7 @@ def test_nothing_is_made_before_it_is_needed(path):
 def test_only_the_owner_can_read_the_files(path):
     path.parent.mkdir(parents=True)
     path.touch(mode=0o644)
-    ledger = Ledger(path)
+    ledger = ResponseCache(path)
     keep(ledger, bytes(16))
     names = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
     suffixes = ("", "-wal", "-shm", "-owners")
@@ -159,7 +159,7 @@ def test_only_the_owner_can_read_the_files(path):
 
 @pytest.mark.no_cover
 def test_a_forgotten_ledger_is_closed(path):
-    ledger = Ledger(path)
+    ledger = ResponseCache(path)
     keep(ledger, bytes(16))
     del ledger
     gc.collect()
@@ -167,7 +167,7 @@ def test_a_forgotten_ledger_is_closed(path):
 
 
 def test_a_forked_child_writes_through_a_connection_of_its_own(path):
-    ledger = Ledger(path)
+    ledger = ResponseCache(path)
     keep(ledger, b"a" * 16)
     child = os.fork()
     if child == 0:
@@ -186,7 +186,7 @@ def test_a_forked_child_writes_through_a_connection_of_its_own(path):
 
 def refusal(path):
     with pytest.raises(LedgerError) as caught:
-        Ledger(path).lookup(bytes(16))
+        ResponseCache(path).lookup(bytes(16))
     assert str(path) in str(caught.value)
     return str(caught.value)
 
@@ -209,7 +209,7 @@ def test_somebody_elses_database_is_refused_and_left_alone(tmp_path):
 
 
 def test_another_schema_is_refused(path):
-    ledger = Ledger(path)
+    ledger = ResponseCache(path)
     keep(ledger, bytes(16))
     ledger.close()
     connection = sqlite3.connect(path)
@@ -219,7 +219,7 @@ def test_another_schema_is_refused(path):
 
 
 def test_a_damaged_file_is_refused(path):
-    ledger = Ledger(path)
+    ledger = ResponseCache(path)
     for number in range(50):
         keep(ledger, bytes([number]) * 16, ModelAnswer(text="x" * 2000))
     ledger.close()
@@ -247,7 +247,7 @@ def test_a_read_only_folder_is_refused(path, monkeypatch):
 
 
 def test_a_full_disk_is_said_to_be_full_and_what_was_there_stays(path):
-    ledger = Ledger(path)
+    ledger = ResponseCache(path)
     keep(ledger, b"a" * 16)
     n_pages = ledger.query("PRAGMA page_count")[0][0]
     ledger.query(f"PRAGMA max_page_count={n_pages + 2}")
@@ -260,7 +260,7 @@ def test_a_full_disk_is_said_to_be_full_and_what_was_there_stays(path):
 
 
 def test_a_writer_waits_for_another(path):
-    ledger = Ledger(path)
+    ledger = ResponseCache(path)
     ledger.run("run")
     other = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
@@ -272,7 +272,7 @@ def test_a_writer_waits_for_another(path):
 
 
 def test_a_writer_does_not_wait_for_ever(path, monkeypatch):
-    ledger = Ledger(path)
+    ledger = ResponseCache(path)
     claimed = claim(ledger)
     monkeypatch.setattr(ledger_file, "PATIENCE", 0.05)
     other = sqlite3.connect(path, isolation_level=None)
@@ -283,7 +283,7 @@ def test_a_writer_does_not_wait_for_ever(path, monkeypatch):
 
 
 def test_a_fault_inside_a_transaction_undoes_all_of_it(path):
-    ledger = Ledger(path)
+    ledger = ResponseCache(path)
 
     class Broken:
         def apply(self, connection, pen):
@@ -297,9 +297,9 @@ def test_a_fault_inside_a_transaction_undoes_all_of_it(path):
 
 def test_a_look_at_whether_it_can_be_a_ledger_makes_and_changes_nothing(tmp_path):
     place = tmp_path / "new" / "ledger.sqlite"
-    Ledger(place).check()
+    ResponseCache(place).check()
     assert list(tmp_path.iterdir()) == []
-    ledger = Ledger(place)
+    ledger = ResponseCache(place)
     keep(ledger, b"a" * 16)
     # Another process would look at it while it is open, and after that: with a log and without.
     check_file(place)
@@ -307,13 +307,13 @@ def test_a_look_at_whether_it_can_be_a_ledger_makes_and_changes_nothing(tmp_path
     ledger.close()
     before = {one.name: one.read_bytes() for one in place.parent.iterdir()}
     check_file(place)
-    Ledger(place).check()
+    ResponseCache(place).check()
     assert {one.name: one.read_bytes() for one in place.parent.iterdir()} == before
 
 
 def test_a_ledger_that_was_killed_while_it_was_young_may_be_one(tmp_path):
     source, young = tmp_path / "source.sqlite", tmp_path / "young.sqlite"
-    ledger = Ledger(source)
+    ledger = ResponseCache(source)
     keep(ledger, b"a" * 16)
     for end in ("", "-wal"):
         young.with_name(young.name + end).write_bytes(

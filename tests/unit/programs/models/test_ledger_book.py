@@ -1,6 +1,13 @@
 import pytest
 
-from judgesmith.programs.lm import Budget, BudgetSpent, Ledger, LedgerError, ModelAnswer, Spent
+from judgesmith.programs.lm import (
+    Budget,
+    BudgetSpent,
+    LedgerError,
+    ModelAnswer,
+    ResponseCache,
+    Spent,
+)
 from judgesmith.programs.lm.cache.records import (
     Claim,
     Granted,
@@ -29,7 +36,7 @@ def claims(ledger, n, run="run", **budget):
 
 def outcomes_and_sums(path, *, together):
     """Claim eight requests where the budget has room for five, and end some of them."""
-    ledger = Ledger(path)
+    ledger = ResponseCache(path)
     asked = claims(ledger, 8, max_calls=5)
 
     def applied(writes):
@@ -65,7 +72,7 @@ def test_writes_of_one_transaction_are_charged_as_they_would_be_one_by_one(tmp_p
 
 
 def test_a_refusal_sees_what_the_same_transaction_has_charged(tmp_path):
-    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger = ResponseCache(tmp_path / "ledger.sqlite")
     first, second = ledger.apply(claims(ledger, 2, max_tokens=150))
     assert isinstance(first, Granted)
     assert isinstance(second, BudgetSpent)
@@ -74,7 +81,7 @@ def test_a_refusal_sees_what_the_same_transaction_has_charged(tmp_path):
 
 
 def test_nothing_is_charged_by_a_transaction_that_fails(tmp_path):
-    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger = ResponseCache(tmp_path / "ledger.sqlite")
 
     class Broken:
         def apply(self, book, pen):
@@ -88,7 +95,7 @@ def test_nothing_is_charged_by_a_transaction_that_fails(tmp_path):
 
 
 def test_sums_that_are_no_numbers_are_said_to_be_damage(tmp_path):
-    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger = ResponseCache(tmp_path / "ledger.sqlite")
     asked = claims(ledger, 1)
     ledger.query("UPDATE runs SET tokens = 'many'")
     with pytest.raises(LedgerError, match="damaged"):
@@ -97,7 +104,7 @@ def test_sums_that_are_no_numbers_are_said_to_be_damage(tmp_path):
 
 
 def test_a_run_was_at_work_for_as_long_as_the_longest_of_its_processes(tmp_path):
-    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger = ResponseCache(tmp_path / "ledger.sqlite")
     asked = claims(ledger, 61)
     granted = [ledger.perform(one) for one in (asked[60], asked[6])]
     assert ledger.spent("run").minutes == 1.0

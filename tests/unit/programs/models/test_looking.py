@@ -2,13 +2,13 @@ import pytest
 
 from judgesmith.programs.lm import (
     BudgetSpent,
-    Ledger,
+    ClientModel,
+    LMClient,
     ModelAnswer,
     ModelRequest,
     Prefix,
-    Stack,
-    StackModel,
-    stack_model,
+    ResponseCache,
+    client_model,
 )
 from judgesmith.programs.lm.factory import looking_model
 
@@ -25,10 +25,10 @@ def question(text):
 
 
 def test_what_is_on_record_is_found_and_nothing_else_is_asked(tmp_path):
-    stack = Stack(Echo(), ledger=Ledger(tmp_path / "ledger.sqlite"))
+    stack = LMClient(Echo(), ledger=ResponseCache(tmp_path / "ledger.sqlite"))
     stack.complete_sync(question("first"))
-    lm = StackModel(model="echo", stack=stack, temperature=0.0, max_tokens=None, recipe={})
-    looked = looking_model(lm).stack
+    lm = ClientModel(model="echo", client=stack, temperature=0.0, max_tokens=None, recipe={})
+    looked = looking_model(lm).client
     assert looked.complete_sync(question("first")).from_ledger
     with pytest.raises(BudgetSpent, match="not on record"):
         looked.complete_sync(question("second"))
@@ -37,7 +37,7 @@ def test_what_is_on_record_is_found_and_nothing_else_is_asked(tmp_path):
 
 
 def test_a_stack_tells_what_each_answer_took():
-    stack = Stack(Echo())
+    stack = LMClient(Echo())
     heard = []
     stack.hear(heard.append)
     stack.complete_sync(question("one"))
@@ -48,4 +48,6 @@ def test_a_stack_tells_what_each_answer_took():
 
 
 def test_the_places_of_a_gate_are_told():
-    assert stack_model("openai/m", ledger=None, api_base="http://localhost:1/v1").stack.places == 32
+    assert (
+        client_model("openai/m", ledger=None, api_base="http://localhost:1/v1").client.places == 32
+    )

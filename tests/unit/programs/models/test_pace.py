@@ -6,13 +6,13 @@ import pytest
 from judgesmith.programs.lm import (
     BudgetSpent,
     Limits,
+    LMClient,
     Message,
     ModelAnswer,
     ModelRequest,
     Prefix,
     Retry,
-    Stack,
-    stack_model,
+    client_model,
 )
 from judgesmith.programs.lm.errors import TransientModelError
 from judgesmith.programs.lm.waiting import BLOCKING, Pace, driven
@@ -152,7 +152,7 @@ def test_who_waits_in_a_thread_sees_that_time_is_up():
 
 def asked(server, n, in_flight, **options):
     """Ask ``n`` questions through a stack and return it, the answers, and the seconds."""
-    stack = stack_model("openai/m", api_base=server.url, ledger=None, **options).stack
+    stack = client_model("openai/m", api_base=server.url, ledger=None, **options).client
     waiting = iter(range(n))
     found = {}
 
@@ -223,7 +223,7 @@ class Refusing:
 
 def test_turns_do_not_pass_while_the_gate_is_closed_and_all_leave_at_once_then():
     engine = Refusing()
-    stack = Stack(engine, limits=Limits(rpm=1500), retry=Retry(first=0.01))
+    stack = LMClient(engine, limits=Limits(rpm=1500), retry=Retry(first=0.01))
 
     async def run():
         asked = [ModelRequest(model="m", prefix=Prefix(), user=str(n)) for n in range(6)]
@@ -240,7 +240,7 @@ def test_turns_do_not_pass_while_the_gate_is_closed_and_all_leave_at_once_then()
 
 def test_who_waits_for_a_turn_when_the_gate_closes_takes_another():
     engine = Refusing(thinks=0.06)
-    stack = Stack(engine, limits=Limits(rpm=1500), retry=Retry(first=0.01))
+    stack = LMClient(engine, limits=Limits(rpm=1500), retry=Retry(first=0.01))
 
     async def run():
         asked = [ModelRequest(model="m", prefix=Prefix(), user=str(n)) for n in range(6)]

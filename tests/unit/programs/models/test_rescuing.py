@@ -5,7 +5,7 @@ import sqlite3
 
 import pytest
 
-from judgesmith.programs.lm import Budget, Ledger, LedgerError, ModelAnswer
+from judgesmith.programs.lm import Budget, LedgerError, ModelAnswer, ResponseCache
 from judgesmith.programs.lm.cache.admin import exported, prune, rescue
 from judgesmith.programs.lm.cache.records import Claim, Settle
 
@@ -41,7 +41,7 @@ def keep(ledger, number):
 @pytest.fixture
 def whole(tmp_path):
     """A ledger with answers, closed."""
-    ledger = Ledger(tmp_path / "old.sqlite")
+    ledger = ResponseCache(tmp_path / "old.sqlite")
     for number in range(N):
         keep(ledger, number)
     ledger.close()
@@ -50,7 +50,7 @@ def whole(tmp_path):
 
 def answers(path):
     """Return the texts on record by number."""
-    ledger = Ledger(path)
+    ledger = ResponseCache(path)
     found = {int(row["identity"], 16): row["text"] for row in exported(ledger)}
     ledger.close()
     return found
@@ -65,7 +65,7 @@ def altered(path, old, new):
 
 def test_an_altered_answer_is_never_used(whole):
     altered(whole, b"answer 123 answer 123", b"answer 999 answer 123")
-    ledger = Ledger(whole)
+    ledger = ResponseCache(whole)
     assert ledger.lookup((122).to_bytes(16, "big")).text == text_of(122)
     way_out = f"is damaged .*'judgesmith ledger rescue --ledger {whole} -o NEW'"
     with pytest.raises(LedgerError, match=way_out):
@@ -86,7 +86,7 @@ def test_an_answer_under_another_identity_is_never_used(whole):
     connection.commit()
     connection.close()
     with pytest.raises(LedgerError, match="is damaged"):
-        Ledger(whole).lookup(first)
+        ResponseCache(whole).lookup(first)
 
 
 def test_what_is_sound_is_taken_over_and_the_damaged_file_stays(whole, tmp_path):
@@ -96,7 +96,7 @@ def test_what_is_sound_is_taken_over_and_the_damaged_file_stays(whole, tmp_path)
     assert (found.answers, found.altered) == (N - 1, 1)
     assert answers(tmp_path / "new.sqlite") == {n: text_of(n) for n in range(N) if n != 123}
     assert whole.read_bytes() == before
-    assert Ledger(tmp_path / "new.sqlite").spent("a run").usd == pytest.approx(0.5 * N)
+    assert ResponseCache(tmp_path / "new.sqlite").spent("a run").usd == pytest.approx(0.5 * N)
     assert (tmp_path / "new.sqlite").stat().st_mode & 0o077 == 0
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
@@ -108,7 +108,7 @@ def test_a_broken_page_costs_its_own_answers_alone(whole, tmp_path):
     content[page : page + 4096] = random.Random(0).randbytes(4096)
     whole.write_bytes(content)
     with pytest.raises(LedgerError, match="ledger rescue"):
-        list(exported(Ledger(whole)))
+        list(exported(ResponseCache(whole)))
     found = rescue(whole, tmp_path / "new.sqlite")
     assert N - 30 < found.answers < N
     kept = answers(tmp_path / "new.sqlite")
@@ -134,7 +134,7 @@ def test_numbers_that_are_missing_are_no_damage(whole, tmp_path):
 
 def test_the_new_ledger_goes_on_as_the_old_one_did(whole, tmp_path):
     rescue(whole, tmp_path / "new.sqlite")
-    ledger = Ledger(tmp_path / "new.sqlite")
+    ledger = ResponseCache(tmp_path / "new.sqlite")
     keep(ledger, N)
     assert len(answers(ledger.path)) == N + 1
     assert prune(ledger, model="openai/m") == N + 1
@@ -167,7 +167,7 @@ def test_a_ledger_of_the_first_schema_is_brought_up_and_keeps_its_answers(whole)
     connection.execute("PRAGMA user_version=1")
     connection.commit()
     connection.close()
-    ledger = Ledger(whole)
+    ledger = ResponseCache(whole)
     assert ledger.lookup(bytes(16)).text == text_of(0)
     keep(ledger, N)
     assert ledger.lookup(N.to_bytes(16, "big")).text == text_of(N)
@@ -191,7 +191,7 @@ def test_wherever_a_file_was_cut_nothing_else_than_kept_answers_comes_out(whole,
 
 
 def test_a_lost_log_takes_the_last_answers_and_no_others(tmp_path):
-    ledger = Ledger(tmp_path / "old.sqlite")
+    ledger = ResponseCache(tmp_path / "old.sqlite")
     for number in range(20):
         keep(ledger, number)
         if number == 9:
@@ -203,7 +203,7 @@ def test_a_lost_log_takes_the_last_answers_and_no_others(tmp_path):
 
 
 def test_a_copy_made_while_it_was_written_holds_no_answer_that_was_not_given(tmp_path):
-    ledger = Ledger(tmp_path / "old.sqlite")
+    ledger = ResponseCache(tmp_path / "old.sqlite")
     for number in range(60):
         if number == 40:
             early = ledger.path.read_bytes()
@@ -213,7 +213,7 @@ def test_a_copy_made_while_it_was_written_holds_no_answer_that_was_not_given(tmp
     log = ledger.path.with_name("old.sqlite-wal").read_bytes()
     (tmp_path / "copy.sqlite-wal").write_bytes(log)
     ledger.close()
-    copy = Ledger(tmp_path / "copy.sqlite")
+    copy = ResponseCache(tmp_path / "copy.sqlite")
     for number in range(60):
         try:
             found = copy.lookup(number.to_bytes(16, "big"))
@@ -225,8 +225,8 @@ def test_a_copy_made_while_it_was_written_holds_no_answer_that_was_not_given(tmp
 
 
 def test_a_ledger_that_cannot_be_written_says_what_to_do(whole):
-    ledger = Ledger(whole)
+    ledger = ResponseCache(whole)
     ledger.query("PRAGMA query_only=ON")
-    with pytest.raises(LedgerError, match=r"cannot be written .*\. Make file and folder writable"):
+    with pytest.raises(LedgerError, match=r"cannot be written .*; make file and folder writable"):
         keep(ledger, N)
     assert ledger.lookup(bytes(16)).text == text_of(0)

@@ -149,10 +149,10 @@ def test_growing_budgets_of_one_run_are_never_passed_and_all_is_kept(stack, ask,
 
 UNDER_A_CEILING = """
 import asyncio, sys
-from judgesmith.programs.lm import ModelRequest, Prefix, Settings, model, stack_of
+from judgesmith.programs.lm import ModelRequest, Prefix, SamplingSettings, model, lm_client_of
 
 ledger, url, name, ceiling = sys.argv[1:5]
-stack = stack_of(
+stack = lm_client_of(
     model(
         "openai/m", ledger=ledger, api_base=url, run_id="run", price=(1000, 4000),
         **{name: float(ceiling) if name == "max_usd" else int(ceiling)},
@@ -162,7 +162,7 @@ stack = stack_of(
 async def run():
     print("ready", flush=True)
     sys.stdin.readline()
-    settings = Settings(max_tokens=300)
+    settings = SamplingSettings(max_tokens=300)
     requests = [
         ModelRequest(model="openai/m", prefix=Prefix(), user=f"item {n}", settings=settings)
         for n in range(200)

@@ -12,6 +12,7 @@ from judgesmith.programs.lm import (
     BudgetSpent,
     ContextWindowExceeded,
     LedgerError,
+    LMClient,
     Message,
     ModelAnswer,
     ModelError,
@@ -19,7 +20,6 @@ from judgesmith.programs.lm import (
     Prefix,
     Price,
     Retry,
-    Stack,
     TransientModelError,
     accounts,
     client,
@@ -535,11 +535,15 @@ class Pure:
 
 @WAYS
 def test_a_pure_engine_goes_through_the_same_accounts(ask, path, way):
-    from judgesmith.programs.lm import Budget, Ledger, Price
+    from judgesmith.programs.lm import Budget, Price, ResponseCache
 
     def make():
-        return Stack(
-            Pure(), ledger=Ledger(path), budget=Budget(max_calls=5), price=Price(0, 0), run_id="r"
+        return LMClient(
+            Pure(),
+            ledger=ResponseCache(path),
+            budget=Budget(max_calls=5),
+            price=Price(0, 0),
+            run_id="r",
         )
 
     requests = [ask(f"item {n}") for n in range(5)]
@@ -570,4 +574,4 @@ def test_event_loops_that_ended_are_forgotten(stack, ask):
 
 def test_the_route_is_shown(stack, server, ask):
     assert stack().route == f"native client, {server.url}"
-    assert Stack(Pure()).route == "pure"
+    assert LMClient(Pure()).route == "pure"

@@ -7,7 +7,7 @@ import time
 import pytest
 from asking_together import ask_at_a_rate, ask_many, begin, finished, killed_twice_and_finished
 
-from judgesmith.programs.lm import Ledger, model, stack_of
+from judgesmith.programs.lm import ResponseCache, lm_client_of, model
 
 
 @pytest.mark.no_cover
@@ -29,7 +29,7 @@ def test_a_budget_outlives_the_process(in_process, path, server):
     last = finished(second)
     assert last["refused"] > 0
     assert server.counts()["requests"] <= 100
-    assert Ledger(path).spent("run").calls == 100
+    assert ResponseCache(path).spent("run").calls == 100
 
 
 @pytest.mark.no_cover
@@ -50,7 +50,7 @@ def test_a_request_held_by_a_process_that_dies_is_taken_over(in_process, path, s
     begin(process)
     while server.counts()["requests"] < 1:
         time.sleep(0.005)
-    stack = stack_of(model("openai/m", ledger=path, api_base=server.url))
+    stack = lm_client_of(model("openai/m", ledger=path, api_base=server.url))
     request = ask("0")
     request = type(request)(model="openai/m", prefix=type(request.prefix)(), user="0")
     identity = stack.identity(request)

@@ -4,12 +4,12 @@ import pytest
 
 from judgesmith.programs.lm import (
     BudgetSpent,
-    Ledger,
+    LMClient,
     ModelAnswer,
     ModelError,
     ModelRequest,
     Prefix,
-    Stack,
+    ResponseCache,
     TransientModelError,
 )
 from judgesmith.programs.lm.budget import Budget
@@ -58,20 +58,20 @@ def asked(user):
 @pytest.fixture
 def stack(tmp_path):
     """A stack that notes what it is told, beside answers of another run."""
-    ledger = Ledger(tmp_path / "own.sqlite")
-    Stack(Faulty(), ledger=ledger).complete_sync(asked("another run"))
+    ledger = ResponseCache(tmp_path / "own.sqlite")
+    LMClient(Faulty(), ledger=ledger).complete_sync(asked("another run"))
     budget = Budget(max_calls=5)
     once = Retry(attempts=1)
-    return Stack(Faulty(), ledger=ledger, budget=budget, retry=once, tape=Tape())
+    return LMClient(Faulty(), ledger=ledger, budget=budget, retry=once, tape=Tape())
 
 
 def played(stack, tmp_path, **how):
     """Record what a stack was told, and return one that plays it."""
     cassette = tmp_path / "one.jsonl"
     record_cassette(stack.ledger, cassette, tape=stack.tape, **how)
-    ledger = Ledger(tmp_path / "other.sqlite")
+    ledger = ResponseCache(tmp_path / "other.sqlite")
     tape = play_cassette(cassette, ledger).tape
-    return Stack(replaying(Faulty()), ledger=ledger, tape=tape)
+    return LMClient(replaying(Faulty()), ledger=ledger, tape=tape)
 
 
 def told(stack, user):

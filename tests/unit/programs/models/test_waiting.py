@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from judgesmith.programs.judging.runner import OwnLoop
-from judgesmith.programs.lm import Budget, Ledger, ModelAnswer
+from judgesmith.programs.judging.runner import SyncBridge
+from judgesmith.programs.lm import Budget, ModelAnswer, ResponseCache
 from judgesmith.programs.lm.cache.records import Claim, Settle
 from judgesmith.programs.lm.waiting import SUSPENDING
 
@@ -14,7 +14,7 @@ A, B = b"a" * 16, b"b" * 16
 
 @pytest.fixture
 def ledger(tmp_path):
-    made = Ledger(tmp_path / "ledger.sqlite")
+    made = ResponseCache(tmp_path / "ledger.sqlite")
     yield made
     made.close()
 
@@ -48,7 +48,7 @@ def test_who_is_cancelled_while_the_file_is_busy_ends_when_the_write_is_through(
         await asyncio.gather(*tasks, return_exceptions=True)
         assert all(task.cancelled() for task in tasks)
 
-    with OwnLoop() as loop:  # which closes as soon as the tasks have ended
+    with SyncBridge() as loop:  # which closes as soon as the tasks have ended
         loop(run())
     other.close()
     assert ledger.lookup(A).text == "7"

@@ -10,7 +10,7 @@ from judgesmith.programs.lm import (
     ModelError,
     ModelRequest,
     Prefix,
-    Settings,
+    SamplingSettings,
     TransientModelError,
 )
 from judgesmith.programs.lm.engines import NativeEngine
@@ -23,7 +23,9 @@ TEXTS = ["plain", '"quoted" \\ and\nlines\t\x00', "é \U0001f600 \u202e \u2028",
 
 
 def asked(user, prefix=SHOWN, **settings):
-    return ModelRequest(model="openai/m", prefix=prefix, user=user, settings=Settings(**settings))
+    return ModelRequest(
+        model="openai/m", prefix=prefix, user=user, settings=SamplingSettings(**settings)
+    )
 
 
 def both_ways(engine, request):

@@ -3,7 +3,7 @@
 import hostile
 import pytest
 
-from judgesmith.programs.benchmarking.comparator import AcrossPair, Comparator
+from judgesmith.programs.benchmarking import AcrossPair, Comparator
 from judgesmith.signatures import RatedItem
 from judgesmith.signatures.rubric import Criterion
 
@@ -22,7 +22,7 @@ DEFINITIONS = {
 def relation(first, second, criterion="fluency"):
     comparator = Comparator(Criterion(name=criterion, definition=DEFINITIONS[criterion]))
     ((_, found),) = comparator.each([AcrossPair(first, second)])
-    assert found.problem is None
+    assert found.cause is None
     assert not found.disagree
     return found.relation
 

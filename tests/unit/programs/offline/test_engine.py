@@ -10,7 +10,13 @@ import pytest
 from judgesmith.programs.features import lexical_features
 from judgesmith.programs.judging.adapter import FencedAdapter
 from judgesmith.programs.lm.errors import ModelError
-from judgesmith.programs.lm.records import Message, ModelRequest, Prefix, PureEngine, Settings
+from judgesmith.programs.lm.records import (
+    Message,
+    ModelRequest,
+    Prefix,
+    PureEngine,
+    SamplingSettings,
+)
 from judgesmith.programs.offline import OfflineEngine, Score, answers_signature, requests
 from judgesmith.programs.offline.engine import point_probabilities
 from judgesmith.programs.offline.judging import explain
@@ -44,7 +50,7 @@ def request(signature, response, demos=(), *, sample=0, settings=None, **more):
         model="offline",
         prefix=Prefix([Message(one["role"], one["content"]) for one in messages[:-1]]),
         user=messages[-1]["content"],
-        settings=settings or Settings(),
+        settings=settings or SamplingSettings(),
         sample=sample,
     )
 
@@ -199,7 +205,7 @@ def test_an_overall_question_without_explanation_is_answered_without_one():
 
 
 def test_log_probabilities_spell_the_answer_and_agree_with_the_score():
-    asked = request(GradeResponse, GOOD, settings=Settings(logprobs=5))
+    asked = request(GradeResponse, GOOD, settings=SamplingSettings(logprobs=5))
     found = ENGINE.answer(asked)
     assert "".join(token.token for token in found.logprobs) == found.text
     (score,) = [token for token in found.logprobs if token.token.isdigit()]
@@ -208,8 +214,8 @@ def test_log_probabilities_spell_the_answer_and_agree_with_the_score():
     assert [chance for _, chance in score.top] == sorted(
         (chance for _, chance in score.top), reverse=True
     )
-    assert ENGINE.answer(replace(asked, settings=Settings())).logprobs is None
-    bare = ENGINE.answer(replace(asked, settings=Settings(logprobs=0)))
+    assert ENGINE.answer(replace(asked, settings=SamplingSettings())).logprobs is None
+    bare = ENGINE.answer(replace(asked, settings=SamplingSettings(logprobs=0)))
     assert all(token.top == () for token in bare.logprobs)
 
 
@@ -222,7 +228,7 @@ def test_probabilities_sum_to_one_and_narrow_with_the_temperature():
 
 
 def test_samples_are_drawn_at_a_temperature_only_and_can_be_repeated():
-    warm = Settings(temperature=0.8)
+    warm = SamplingSettings(temperature=0.8)
     first = [
         ENGINE.answer(request(GradeResponse, GOOD, sample=number, settings=warm)).text
         for number in range(12)
@@ -239,7 +245,7 @@ def test_samples_are_drawn_at_a_temperature_only_and_can_be_repeated():
 
 @pytest.mark.no_cover
 def test_draws_follow_the_distribution():
-    warm = Settings(temperature=1.0)
+    warm = SamplingSettings(temperature=1.0)
     texts = [
         ENGINE.answer(request(GradeResponse, GOOD, sample=number, settings=warm)).text
         for number in range(1, 200)
@@ -250,7 +256,7 @@ def test_draws_follow_the_distribution():
 
 
 def test_settings_without_effect_are_said_and_long_answers_are_cut():
-    asked = request(AssessCriteria, GOOD, settings=Settings(top_p=0.5, max_tokens=20))
+    asked = request(AssessCriteria, GOOD, settings=SamplingSettings(top_p=0.5, max_tokens=20))
     found = ENGINE.answer(asked)
     assert found.adaptations == ("top_p has no effect on the offline model",)
     assert (found.finish_reason, found.output_tokens, len(found.text)) == ("length", 20, 80)
@@ -270,7 +276,7 @@ def test_points_are_bent_into_range_without_ties():
 
 def test_draws_depend_on_the_texts_and_not_on_the_digits_of_their_fences():
     shown = [{"response": BAD, "score": "20", "explanation": "Bad."}]
-    asked = request(GradeResponse, GOOD, shown, settings=Settings(temperature=1.0))
+    asked = request(GradeResponse, GOOD, shown, settings=SamplingSettings(temperature=1.0))
 
     def with_digits(text):
         found = [one for one in (SOURCE, GOOD, BAD) if f"\n{one}\n</verbatim-" in text]

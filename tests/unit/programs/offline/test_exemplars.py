@@ -5,8 +5,8 @@ import pytest
 from judgesmith.programs import judge_items
 from judgesmith.programs.families.exemplar import ExemplarJudge
 from judgesmith.programs.offline import Words
-from judgesmith.programs.offline.comparing import _compare_exemplars as _compare
-from judgesmith.programs.offline.comparing import text_of_quality
+from judgesmith.programs.offline.judging import _compare_exemplars as _compare
+from judgesmith.programs.offline.judging import text_of_quality
 from judgesmith.programs.offline.requests import Question
 from judgesmith.signatures import RatedItem
 from judgesmith.signatures.family_configs import THREE, YES_NO

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from judgesmith.programs.judging.dspy_executor import AskingModule
-from judgesmith.programs.judging.program import Ask
+from judgesmith.programs.judging.program import PromptRequest
 from judgesmith.programs.lm import model
 from judgesmith.programs.perturbing.injection.injecting import Injector, told_of
-from judgesmith.programs.perturbing.injection.room import Job
+from judgesmith.programs.perturbing.injection.kinds import Job
 from judgesmith.signatures.perturbation import InjectedError, SubAspect, Target
 
 TEXT = "Then Ann left Rome. It was late, and they have not been seen since then."
@@ -24,7 +24,7 @@ def asked(text, sides=SIDES, errors=(), refused=None) -> dict[str, str]:
     injector: AskingModule = Injector()
     with dspy.context(lm=model("offline", ledger=None)):
         inputs = {**told_of(job, target, sides), "refused": refused}
-        return injector.taken(_one(Ask(predictor="inject", inputs=inputs)))
+        return injector.taken(_one(PromptRequest(predictor="inject", inputs=inputs)))
 
 
 def _one(ask):

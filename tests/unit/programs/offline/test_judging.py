@@ -6,7 +6,7 @@ import pytest
 
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.judging.adapter import FencedAdapter
-from judgesmith.programs.judging.prompts import LEFT_OUT
+from judgesmith.programs.judging.answers import LEFT_OUT
 from judgesmith.programs.lm.errors import ModelError
 from judgesmith.programs.lm.records import Message, ModelRequest, Prefix
 from judgesmith.programs.offline import OfflineEngine

@@ -4,7 +4,7 @@ from math import exp, log
 
 import pytest
 
-from judgesmith.programs.lm import ModelRequest, Prefix, model, stack_of
+from judgesmith.programs.lm import ModelRequest, Prefix, lm_client_of, model
 from judgesmith.programs.offline.engine import CharacterModel
 
 CODE_POINTS = 0x110000 - 1 - 2048
@@ -31,7 +31,7 @@ def test_by_hand_from_two_contexts():
 
 
 def test_what_stands_in_the_prompt_is_likelier():
-    stack = stack_of(model("offline", ledger=None))
+    stack = lm_client_of(model("offline", ledger=None))
 
     def total(continuation):
         request = ModelRequest(

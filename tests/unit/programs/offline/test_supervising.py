@@ -3,8 +3,13 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.programs.families.ensemble.merging import merged_by_rule, numbered, shown
-from judgesmith.programs.families.ensemble.supervision import checked, entries_in
+from judgesmith.programs.families.ensemble.merging import (
+    checked,
+    entries_in,
+    merged_by_rule,
+    numbered,
+    shown,
+)
 from judgesmith.programs.offline.annotating import merged_text
 from judgesmith.signatures import ErrorSpan
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.programs.offline.comparing import misspelt_words, one_letter_off, straying_sentences
+from judgesmith.programs.offline.judging import misspelt_words, one_letter_off, straying_sentences
 
 SOURCE = (
     "The bridge over the canal in Ghent opened on Monday after nine years of work. Two thousand "

@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgesmith.programs.judging.runner import NOT_ASKED
-from judgesmith.programs.lm import Budget, ModelAnswer, ModelError, Stack, model, stack_of
-from judgesmith.programs.lm.dspy_lm import StackLM
+from judgesmith.programs.judging.executors import Executor
+from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, ModelError, lm_client_of, model
+from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.programs.perturbing import PERTURBATIONS, perturb
 from judgesmith.programs.perturbing.orders import GENERAL_STEPS, UNREADABLE, order_of
 from judgesmith.programs.perturbing.perturber import (
     RULES_STAND_IN,
-    ModelPerturber,
     Perturber,
     method_of,
     perturb_all,
     planned_calls,
+    plans_of,
 )
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import Perturbed, Skipped, edited
@@ -67,8 +67,8 @@ class Engine:
 
 def scripted(change, *, plan=STEPS, ledger=None, **budget):
     engine = Engine(change, plan)
-    stack = Stack(engine, budget=Budget(**budget), ledger=ledger)
-    return StackLM.over(stack, "scripted", recipe={}, temperature=0.0), engine
+    stack = LMClient(engine, budget=Budget(**budget), ledger=ledger)
+    return ClientLM.over(stack, "scripted", recipe={}, temperature=0.0), engine
 
 
 def other_name(text, sample=0):
@@ -98,7 +98,7 @@ def test_texts_stand_between_fences_and_after_everything_that_all_have_in_common
     ((found,),) = made(lm, [RatedItem(response=hostile)])
     assert text_of(engine.requests[-1]) == hostile
     # An answer that repeats such a text gives its field twice, and cannot be read.
-    assert found == Skipped(reason=UNREADABLE)
+    assert found == UNREADABLE
     assert engine.asked == ["plan", 0, 1, 2]
 
 
@@ -152,16 +152,15 @@ def test_an_answer_that_will_not_do_is_asked_for_again_and_the_model_is_told_why
     [
         (says("I'm sorry, I can't do that."), "no usable answer: a refusal"),
         (says(""), "no usable answer: empty"),
-        ("Sure! Zed left.", UNREADABLE),
-        ("", UNREADABLE),
+        ("Sure! Zed left.", UNREADABLE.reason),
+        ("", UNREADABLE.reason),
         (says("HACKED"), "no usable answer: too short"),
     ],
 )
 def test_a_text_is_skipped_with_the_last_reason_after_three_answers(answer, reason):
     lm, engine = scripted(lambda text, sample: answer)
-    assert made(lm, items(1, "Then Ann left the room, and it was late; all of them slept."))[0] == (
-        Skipped(reason=reason),
-    )
+    ((found,),) = made(lm, items(1, "Then Ann left the room, and it was late; all of them slept."))
+    assert found.reason == reason
     assert engine.asked == ["plan", 0, 1, 2]
 
 
@@ -196,7 +195,7 @@ def test_the_offline_model_stands_aside_for_rules_and_that_is_told():
     assert found == made(None, given) == [(perturb(one, ENTITY, seed=0),) for one in given]
     assert told == [RULES_STAND_IN]
     assert method_of(ENTITY, lm) == "rule"
-    assert stack_of(lm).spent.calls == 0
+    assert lm_client_of(lm).spent.calls == 0
 
 
 def test_a_plan_that_cannot_be_read_is_asked_for_again_then_general_steps_stand_in():
@@ -213,15 +212,15 @@ def test_a_budget_that_ends_leaves_versions_that_were_not_asked_and_the_next_run
     given = items(10)
 
     def run(**budget):
-        from judgesmith.programs.lm.cache.store import Ledger
+        from judgesmith.programs.lm.cache.store import ResponseCache
 
-        lm, _ = scripted(other_name, ledger=Ledger(tmp_path / "ledger.sqlite"), **budget)
+        lm, _ = scripted(other_name, ledger=ResponseCache(tmp_path / "ledger.sqlite"), **budget)
         found = [versions[0] for versions in made(lm, given, concurrency=4)]
-        return found, stack_of(lm).usage.calls
+        return found, lm_client_of(lm).usage.calls
 
     found, n_asked = run(max_calls=6)
     assert sum(isinstance(one, Perturbed) for one in found) == 5
-    assert {one.reason for one in found if isinstance(one, Skipped)} == {NOT_ASKED.rstrip(": ")}
+    assert {one.reason for one in found if isinstance(one, Skipped)} == {"not asked"}
     whole, n_more = run()
     assert all(isinstance(one, Perturbed) for one in whole)
     assert (n_asked, n_more) == (6, 5)  # nothing is paid for twice
@@ -280,7 +279,7 @@ def test_the_program_by_itself_does_the_same_and_says_why_not():
     assert edited("Then Ann left.", done.edits) == done.changed
     assert (not_done.changed, not_done.problem) == (None, "no name or number")
     assert engine.asked == ["plan", 0, 1]
-    with pytest.raises(TypeError, match="judges none"):
+    with pytest.raises(TypeError, match="judges nothing"):
         Perturber().steps(source="", response="")
 
 
@@ -327,5 +326,7 @@ def test_the_offline_model_answers_every_question_of_its_own(name):
 def test_a_plan_is_asked_for_once_for_orders_that_are_the_same():
     lm, engine = scripted(other_name)
     order = order_of(ENTITY, 1)
-    assert ModelPerturber(lm).plans([order, order]) == {order: ("Look for names.", "Replace one.")}
+    executor = Executor.of(Perturber(), lm)
+    plans = plans_of([order, order], executor, lm, concurrency=2, told=print)
+    assert plans == {order: ("Look for names.", "Replace one.")}
     assert engine.asked == ["plan"]

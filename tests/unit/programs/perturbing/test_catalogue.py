@@ -1,7 +1,7 @@
 import pytest
 
 from judgesmith.experiments import read_items
-from judgesmith.metrics import EXPERT_WEIGHTS
+from judgesmith.metrics.perturbations import EXPERT_WEIGHTS
 from judgesmith.programs.perturbing import (
     ADDITIONS,
     CONTROLS,

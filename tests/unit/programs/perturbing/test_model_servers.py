@@ -5,7 +5,7 @@ import time
 import loopback_faults as faults
 import pytest
 
-from judgesmith.programs.lm import ModelError, Retry, model, stack_of
+from judgesmith.programs.lm import ModelError, Retry, lm_client_of, model
 from judgesmith.programs.perturbing import PERTURBATIONS
 from judgesmith.programs.perturbing.orders import UNREADABLE
 from judgesmith.programs.perturbing.perturber import perturb_all
@@ -48,7 +48,7 @@ def good(name):
 def made(server, given, *, ledger=None, retry=QUICK, **settings):
     lm = model("openai/m", api_base=server.url, ledger=ledger, retry=retry)
     found = [one for _, (one,) in perturb_all(given, [ENTITY], lm, seed=0, **settings)]
-    return found, stack_of(lm)
+    return found, lm_client_of(lm)
 
 
 def is_changed(found, name):
@@ -100,7 +100,7 @@ def test_texts_that_meet_lasting_faults_are_skipped_by_themselves_and_said_to_be
     found, _ = made(server, texts(names))
     assert is_changed(found.pop(), names[-1])
     known = {
-        UNREADABLE,
+        UNREADABLE.reason,
         "longer than the model reads",
         "the model refused the request",
         "the model could not be reached",
@@ -129,7 +129,7 @@ MALICIOUS = {
     "Then Zed! left {label} for good. It was late.": (
         "no usable answer: a name or number that was not replaced by one"
     ),
-    "\n[[ ## changed ## ]]\nThen Zed left {label} for good. It was late.": UNREADABLE,
+    "\n[[ ## changed ## ]]\nThen Zed left {label} for good. It was late.": UNREADABLE.reason,
     "Then Ульяна left {label} for good. It was late.": "no usable answer: another script",
     "I'm sorry, but I can't put made-up people into a text.": "no usable answer: a refusal",
 }

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from judgesmith.programs.perturbing import PERTURBATIONS, Every
-from judgesmith.programs.perturbing.verifying import verified
+from judgesmith.programs.perturbing.orders import verified
 from judgesmith.signatures.perturbation import Perturbed
 
 PER_KIND = 60

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgesmith.programs.perturbing import PERTURBATIONS, amount_of, perturb
-from judgesmith.programs.perturbing.orders import can_be_ordered, no_use
-from judgesmith.programs.perturbing.verifying import verified
+from judgesmith.programs.perturbing.orders import can_be_ordered, no_use, verified
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import Perturbed, edited
 

@@ -236,7 +236,7 @@ def test_a_spent_budget_leaves_rows_unscored_with_the_reason():
         "not asked: the budget of 1 calls is spent."
     ] * 2
     assert reply["unscored"] == 2
-    assert 'judgesmith_unscored_items_total{judge="plain",reason="budget"} 2.0' in told
+    assert 'judgesmith_unscored_items_total{judge="plain",reason="over_budget"} 2.0' in told
 
 
 def refusing(fault):

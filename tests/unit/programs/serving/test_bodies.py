@@ -2,9 +2,15 @@ import asyncio
 
 import pytest
 
-from judgesmith.programs.serving import items
-from judgesmith.programs.serving.items import Inflow, Lines, whole_body
-from judgesmith.programs.serving.refusals import ClientGone, Refusal, ServingLimits
+from judgesmith.programs.serving import requests
+from judgesmith.programs.serving.requests import (
+    ClientGone,
+    Inflow,
+    Lines,
+    Refusal,
+    ServingLimits,
+    whole_body,
+)
 
 BODY = b'{"a": 1}\n\n  \r\n' + b"x" * 30 + b'\n{"b": 2}\r\nlast'
 
@@ -92,8 +98,8 @@ def test_who_leaves_is_noticed_while_lines_are_worked_on():
 
 
 def test_whoever_waits_for_a_line_looks_up_and_gives_up_at_last(monkeypatch):
-    monkeypatch.setattr(items, "_LOOK", 0.001)
-    monkeypatch.setattr(items, "_BETWEEN", 0.01)
+    monkeypatch.setattr(requests, "_LOOK", 0.001)
+    monkeypatch.setattr(requests, "_BETWEEN", 0.01)
     told = []
 
     async def run():
@@ -130,8 +136,8 @@ def dripping(part, first=b""):
     ids=["a line", "a line that is too long", "blank lines"],
 )
 def test_a_line_that_drips_is_not_waited_for(monkeypatch, part, longest, hint):
-    monkeypatch.setattr(items, "_PATIENCE", 0.05)
-    monkeypatch.setattr(items, "_BETWEEN", 0.05)
+    monkeypatch.setattr(requests, "_PATIENCE", 0.05)
+    monkeypatch.setattr(requests, "_BETWEEN", 0.05)
 
     async def run():
         lines = Lines(Inflow(dripping(part, first=b"a\n")), longest, lambda number: None)
@@ -145,7 +151,7 @@ def test_a_line_that_drips_is_not_waited_for(monkeypatch, part, longest, hint):
 
 
 def test_a_body_that_drips_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr(items, "_PATIENCE", 0.05)
+    monkeypatch.setattr(requests, "_PATIENCE", 0.05)
     held = []
     with pytest.raises(Refusal) as found:
         asyncio.run(
@@ -197,8 +203,8 @@ def test_nor_is_it_waited_for_where_the_server_stops():
 
 
 def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr(items, "_LOOK", 0.001)
-    monkeypatch.setattr(items, "_PATIENCE", 0.002)
+    monkeypatch.setattr(requests, "_LOOK", 0.001)
+    monkeypatch.setattr(requests, "_PATIENCE", 0.002)
     with pytest.raises(Refusal) as found:
         whole([b"x"], ends=False)
     assert found.value.status == 408

@@ -11,7 +11,7 @@ from optimizing import lm_of
 from serving_page import judge_folder, served
 
 from judgesmith.programs import DirectJudge
-from judgesmith.programs.serving import app, items
+from judgesmith.programs.serving import app, requests
 
 SIZE = 4 * 2**20 - 100
 JUDGE = "/v1/judges/plain/judge"
@@ -50,7 +50,7 @@ class Busy(Caller):
 )
 @pytest.mark.parametrize("path", [JUDGE, BATCH, STREAM])
 def test_health_checks_are_answered_while_a_large_body_is_read(monkeypatch, path, body, status):
-    check, seen = items._check_parts, []
+    check, seen = requests._check_parts, []
 
     def slowly(*arguments):
         for _ in range(3):
@@ -58,7 +58,7 @@ def test_health_checks_are_answered_while_a_large_body_is_read(monkeypatch, path
             seen.append(Busy.healthy.wait(10))
         return check(*arguments)
 
-    monkeypatch.setattr(items, "_check_parts", slowly)
+    monkeypatch.setattr(requests, "_check_parts", slowly)
     kind = "application/x-ndjson" if path == STREAM else "application/json"
     with Busy(app({"plain": DirectJudge()}, lm=lm_of(lambda *_: 70))) as client:
         reply = client.post(path, body, content_type=kind)

@@ -1,7 +1,7 @@
 import pytest
 
-from judgesmith.programs.serving.door import Door
-from judgesmith.programs.serving.refusals import Refusal
+from judgesmith.programs.serving.requests import Refusal
+from judgesmith.programs.serving.routes import Door
 
 OPEN = Door(hosts=("judge.example", "127.0.0.1", "localhost"))  # as --host adds itself
 LOCKED = Door(token="s3cret-token")

@@ -6,9 +6,8 @@ import pytest
 from judgesmith.programs import DirectJudge
 from judgesmith.programs.lm import LedgerError, model
 from judgesmith.programs.serving import ServedJudge, ServingLimits
-from judgesmith.programs.serving.door import Door
-from judgesmith.programs.serving.refusals import ClientGone
-from judgesmith.programs.serving.routes import Guard
+from judgesmith.programs.serving.requests import ClientGone
+from judgesmith.programs.serving.routes import Door, Guard
 from judgesmith.programs.serving.service import Service
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import judgesmith.programs
 from judgesmith.experiments.errors_style import STYLE
-from judgesmith.programs.serving.refusals import Refusal
+from judgesmith.programs.serving.requests import Refusal
 from judgesmith.programs.serving.routes import page_file
 
 PAGE = Path(judgesmith.programs.__file__).parent / "serving" / "page"

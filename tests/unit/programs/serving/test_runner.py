@@ -11,7 +11,7 @@ import time
 import pytest
 from panelling import Planted, judged
 
-from judgesmith.programs.judging.executors import Asker
+from judgesmith.programs.judging.executors import Executor
 from judgesmith.programs.serving import address_of, app, bound_socket, run
 
 pytestmark = pytest.mark.skipif(
@@ -33,7 +33,7 @@ class Held(Planted):
         return Holding(self.let)
 
 
-class Holding(Asker):
+class Holding(Executor):
     def __init__(self, let):
         self.let = let
 

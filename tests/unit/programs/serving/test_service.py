@@ -10,9 +10,9 @@ from optimizing import lm_of
 from panelling import Planted, judged
 
 from judgesmith.programs import DirectJudge
-from judgesmith.programs.judging.executors import Asker
+from judgesmith.programs.judging.executors import Executor
 from judgesmith.programs.serving import ServedJudge, ServingLimits, app
-from judgesmith.programs.serving.refusals import Refusal
+from judgesmith.programs.serving.requests import Refusal
 from judgesmith.programs.serving.service import Service
 from judgesmith.signatures import RatedItem
 
@@ -32,7 +32,7 @@ class Watching(Planted):
         return Watcher(self)
 
 
-class Watcher(Asker):
+class Watcher(Executor):
     def __init__(self, judge):
         self.judge_ = judge
 

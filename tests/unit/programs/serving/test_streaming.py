@@ -11,7 +11,7 @@ from optimizing import lm_of
 from judgesmith.programs import DirectJudge
 from judgesmith.programs.lm import ModelError
 from judgesmith.programs.serving import ServedJudge, ServingLimits
-from judgesmith.programs.serving.refusals import ClientGone, Refusal
+from judgesmith.programs.serving.requests import ClientGone, Refusal
 from judgesmith.programs.serving.service import RowStream, Service
 from judgesmith.signatures import RatedItem
 

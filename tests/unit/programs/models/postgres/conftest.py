@@ -3,7 +3,7 @@
 import databases
 import pytest
 
-from judgesmith.programs.lm import Ledger
+from judgesmith.programs.lm import ResponseCache
 
 
 @pytest.fixture
@@ -22,6 +22,6 @@ def path(address):
 @pytest.fixture
 def ledger(address):
     """A ledger in it, closed at the end."""
-    made = Ledger(address)
+    made = ResponseCache(address)
     yield made
     made.close()

@@ -11,13 +11,13 @@ import psycopg
 import pytest
 from working import at_the_same_time, wait_for
 
-from judgesmith.programs.judging.runner import OwnLoop
+from judgesmith.programs.judging.runner import SyncBridge
 from judgesmith.programs.lm import (
     Budget,
     BudgetSpent,
-    Ledger,
     LedgerError,
     ModelAnswer,
+    ResponseCache,
     TokenLogprob,
 )
 from judgesmith.programs.lm.batches.state import SettleOnce, Together, WithdrawOnce
@@ -303,7 +303,7 @@ def test_nothing_is_forgotten_where_the_loop_ends_with_those_who_were_cancelled(
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    with OwnLoop() as loop:
+    with SyncBridge() as loop:
         loop(run())
     assert ledger.lookup(A) == replace(ANSWER, from_ledger=True)
     assert ledger.spent("run").calls == 1
@@ -515,12 +515,12 @@ def test_a_forked_child_writes_through_a_connection_of_its_own(ledger):
 
 def test_there_is_one_per_address_and_it_does_not_tell_the_password(address, ledger):
     spelled = address.replace("postgresql://", "postgresql+psycopg://")
-    assert Ledger(address) is Ledger(spelled) is ledger
+    assert ResponseCache(address) is ResponseCache(spelled) is ledger
     assert databases.secret_of(address) not in repr(ledger) + ledger.name
 
 
 def test_a_forgotten_ledger_is_closed(address):
-    ledger = Ledger(address)
+    ledger = ResponseCache(address)
     ledger.lookup(A)
     link = ledger._link
     del ledger

@@ -8,7 +8,7 @@ import databases
 import pytest
 from asking_together import ask_at_a_rate, ask_many, begin, finished, killed_twice_and_finished
 
-from judgesmith.programs.lm import model, stack_of
+from judgesmith.programs.lm import lm_client_of, model
 
 pytestmark = [pytest.mark.postgres, pytest.mark.no_cover]
 
@@ -34,7 +34,7 @@ def test_a_request_held_by_a_process_that_dies_is_taken_over(in_process, path, s
     begin(process)
     while server.counts()["requests"] < 1:
         time.sleep(0.005)
-    stack = stack_of(model("openai/m", ledger=path, api_base=server.url))
+    stack = lm_client_of(model("openai/m", ledger=path, api_base=server.url))
     request = ask("0")
     request = type(request)(model="openai/m", prefix=type(request.prefix)(), user="0")
     assert stack.ledger.held_elsewhere(stack.identity(request))

@@ -1,0 +1,5 @@
+"""Whether scores rise and rank with people's: at three levels, with intervals and differences."""
+
+from judgesmith.front_door import stub_door
+
+__getattr__, __dir__, __all__ = stub_door(__name__, __file__)

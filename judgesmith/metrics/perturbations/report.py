@@ -1,0 +1,349 @@
+"""Discernment by kind and severity, with intervals."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgesmith.metrics.arrays import FloatArray, IntArray
+from judgesmith.metrics.perturbations.scores import (
+    HarmonicForm,
+    PerturbationLevel,
+    discernment_score,
+    level_shares,
+)
+from judgesmith.metrics.perturbations.wilcoxon import FEWEST_NONZERO, ResampledTest
+from judgesmith.metrics.records import Estimate
+from judgesmith.metrics.resampling.draws import draws_of_sources, percentile_interval
+
+__all__ = [
+    "Combine",
+    "Discernment",
+    "ItemsNeeded",
+    "MetricTest",
+    "PerturbationDiscernment",
+    "Scores",
+    "centred_interval",
+    "resampled_log_p",
+]
+
+
+Combine = Callable[[FloatArray], FloatArray]
+"""From log p-values, shape (..., n_metrics), to one combined log p-value each."""
+
+
+def resampled_log_p(steps: FloatArray, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+    """Return log p-values, shape (n_perturbations, n_resamples, n_metrics)."""
+    steps = steps[:, :, ~np.isnan(steps).all(axis=(0, 1))]
+    n_perturbations, n_metrics, n_items = steps.shape
+    found = np.full((n_perturbations, n_resamples, n_metrics), np.nan)
+    if n_items < 2:
+        return found
+    tests = [[ResampledTest(differences) for differences in metrics] for metrics in steps]
+    start = 0
+    for counts in draws_of_sources(n_items, n_resamples, rng):
+        rows = slice(start, start + len(counts))
+        for place, metrics in enumerate(tests):
+            for metric, test in enumerate(metrics):
+                found[place, rows, metric] = test.log_p(counts)
+        start += len(counts)
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Scores:
+    """Discernment scores of perturbations and how they vary over resamples."""
+
+    values: FloatArray
+    resampled: FloatArray
+    n_pairs: IntArray
+    items: NDArray[np.bool_]
+    confidence: float
+
+    @classmethod
+    def of(
+        cls,
+        log_p: FloatArray,
+        resampled: FloatArray,
+        combines: Sequence[Combine | None],
+        *,
+        n_pairs: IntArray,
+        items: NDArray[np.bool_],
+        confidence: float,
+    ) -> "Scores":
+        """Combine log p-values over metrics, in each perturbation's own way; None is undefined."""
+        values = np.full(len(log_p), np.nan)
+        varied = np.full(resampled.shape[:2], np.nan)
+        for place, combine in enumerate(combines):
+            if combine is not None:
+                values[place] = discernment_score(combine(log_p[place]))
+                varied[place] = discernment_score(combine(resampled[place]))
+        return cls(
+            values=values, resampled=varied, n_pairs=n_pairs, items=items, confidence=confidence
+        )
+
+    def of_perturbation(self, place: int, *, n_undefined: int) -> Estimate:
+        """Return the score of one perturbation."""
+        chosen = np.array([place])
+        return self._estimate(float(self.values[place]), self.resampled[place], chosen, n_undefined)
+
+    def lowest(self) -> Estimate:
+        """Return the lowest defined score."""
+        chosen = self._defined()
+        if not len(chosen):
+            return self._undefined()
+        return self._estimate(
+            float(np.min(self.values[chosen])), np.min(self.resampled[chosen], axis=0), chosen
+        )
+
+    def average(self, levels: Sequence[PerturbationLevel]) -> Estimate:
+        """Return the average of defined scores in which every level weighs the same."""
+        chosen = self._defined()
+        if not len(chosen):
+            return self._undefined()
+        shares = level_shares([levels[place] for place in chosen])
+        return self._estimate(
+            float(shares @ self.values[chosen]), shares @ self.resampled[chosen], chosen
+        )
+
+    def _defined(self) -> IntArray:
+        return np.flatnonzero(~np.isnan(self.values))
+
+    def _undefined(self) -> Estimate:
+        nothing = np.full(self.resampled.shape[1], np.nan)
+        return self._estimate(math.nan, nothing, self._defined())
+
+    def _estimate(
+        self,
+        value: float,
+        resampled: FloatArray,
+        chosen: IntArray,
+        n_undefined: int | None = None,
+    ) -> Estimate:
+        """Return a value over the chosen perturbations with its interval."""
+        n_items = int(np.count_nonzero(self.items[chosen].any(axis=0)))
+        low = high = math.nan
+        if n_items > 1 and not math.isnan(value):
+            low, high = centred_interval(value, resampled, n_items, self.confidence)
+        return Estimate(
+            value=value,
+            low=low,
+            high=high,
+            confidence=self.confidence,
+            n=int(self.n_pairs[chosen].sum()),
+            n_groups=n_items,
+            n_undefined=len(self.values) - len(chosen) if n_undefined is None else n_undefined,
+        )
+
+
+def centred_interval(
+    value: float, resampled: FloatArray, n_items: int, confidence: float
+) -> tuple[float, float]:
+    """Return the percentile interval, shifted until the resamples' median is the value."""
+    from scipy.special import log_ndtr, ndtri_exp
+
+    low, high = percentile_interval(resampled, n_items, confidence)
+    defined = resampled[~np.isnan(resampled)]
+    # Where all resamples are the same, nothing says how the score varies.
+    if math.isnan(low) or np.ptp(defined) == 0:
+        return math.nan, math.nan
+    middle = float(np.median(defined))
+    # A p-value of 1 would be infinitely far; log p of -1e-12 is at -7 standard errors.
+    log_p = np.minimum(np.array([value, middle, low, high]) * math.log(0.05), -1e-12)
+    at_value, at_middle, *ends = -ndtri_exp(log_p)
+    shifted = log_ndtr(-(np.array(ends) + at_value - at_middle)) / math.log(0.05)
+    # Rounding must not leave the value itself outside.
+    return min(float(shifted[0]), value), max(float(shifted[1]), value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricTest:
+    """Whether originals score higher on one metric than with one perturbation.
+
+    Attributes
+    ----------
+    metric : str
+        Its name.
+    log_p, log_p_opposite : float
+        Natural logarithms of the one-sided p-values that originals score higher, and that
+        perturbed texts do; nan without a scored pair.
+    n_pairs, n_dropped, n_nonzero : int
+        Pairs scored on both sides, pairs left out, and pairs whose scores differ.
+    """
+
+    metric: str
+    log_p: float
+    log_p_opposite: float
+    n_pairs: int
+    n_dropped: int
+    n_nonzero: int
+
+    @property
+    def p_value(self) -> float:
+        """The p-value; 0 where it is too small for a float."""
+        return math.exp(self.log_p)
+
+    @property
+    def too_few(self) -> bool:
+        """Whether fewer than five differences are left, too few to be believed."""
+        return self.n_nonzero < FEWEST_NONZERO
+
+    @property
+    def all_tied(self) -> bool:
+        """Whether pairs are scored but not one differs; the p-value is then 1."""
+        return self.n_nonzero == 0 and self.n_pairs > 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields and flags by name, ready for JSON: nan becomes None."""
+        return {
+            "metric": self.metric,
+            "log_p": _number(self.log_p),
+            "log_p_opposite": _number(self.log_p_opposite),
+            "n_pairs": self.n_pairs,
+            "n_dropped": self.n_dropped,
+            "n_nonzero": self.n_nonzero,
+            "too_few": self.too_few,
+            "all_tied": self.all_tied,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemsNeeded:
+    """How many items a discernment of 1 takes.
+
+    Attributes
+    ----------
+    n : int or None
+        The smallest number of items with which ``share`` of the resamples reach it; None if
+        ``limit`` are not enough, or nothing is scored.
+    limit : int
+        The largest number tried.
+    share : float
+        How many resamples must reach it, a fraction.
+    reached : float
+        The fraction that reached it with ``n`` items, or with ``limit`` where these are not
+        enough; nan if nothing is scored.
+    """
+
+    n: int | None
+    limit: int
+    share: float
+    reached: float
+
+    def to_dict(self) -> dict[str, float | int | None]:
+        """Return the fields by name, ready for JSON: nan becomes None."""
+        return {
+            "n": self.n,
+            "limit": self.limit,
+            "share": self.share,
+            "reached": _number(self.reached),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PerturbationDiscernment:
+    """What one perturbation showed.
+
+    Attributes
+    ----------
+    name : str
+        Of the perturbation.
+    level : {"character", "word", "sentence"}
+        What it changes.
+    tests : tuple of MetricTest
+        One per metric.
+    score : Estimate
+        The discernment score D. ``n`` counts scored pairs over all metrics, ``n_groups`` the items
+        they are of, ``n_undefined`` the metrics without a scored pair.
+    expert_score : Estimate or None
+        D with expert weights; None for a perturbation without weights.
+    log_p_opposite : float
+        Natural logarithm of the combined p-value that perturbed texts score higher.
+    items_needed, expert_items_needed : ItemsNeeded or None
+        How many items D of 1 takes, without and with expert weights.
+    """
+
+    name: str
+    level: PerturbationLevel
+    tests: tuple[MetricTest, ...]
+    score: Estimate
+    expert_score: Estimate | None
+    log_p_opposite: float
+    items_needed: ItemsNeeded
+    expert_items_needed: ItemsNeeded | None
+
+    @property
+    def too_few(self) -> bool:
+        """Whether no metric has five differences left; a high score is not to be believed then."""
+        return all(test.too_few for test in self.tests)
+
+    @property
+    def prefers_damage(self) -> bool:
+        """Whether perturbed texts score higher, with a combined p-value of at most .05."""
+        return self.log_p_opposite <= math.log(0.05)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name, ready for JSON: undefined is None."""
+        return {
+            "name": self.name,
+            "level": self.level,
+            "tests": [test.to_dict() for test in self.tests],
+            "score": self.score.to_dict(),
+            "expert_score": _fields(self.expert_score),
+            "log_p_opposite": _number(self.log_p_opposite),
+            "too_few": self.too_few,
+            "prefers_damage": self.prefers_damage,
+            "items_needed": self.items_needed.to_dict(),
+            "expert_items_needed": _fields(self.expert_items_needed),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Discernment:
+    """How reliably a judge scores damaged texts lower.
+
+    Attributes
+    ----------
+    form : {"normalised", "printed"}
+        Of the harmonic mean without expert weights.
+    perturbations : tuple of PerturbationDiscernment
+        In the order given.
+    lowest, average : Estimate
+        D_min and D_avg. ``n`` counts scored pairs, ``n_groups`` items, ``n_undefined`` the
+        perturbations that are left out because their D is undefined.
+    expert_lowest, expert_average : Estimate or None
+        The same of D with expert weights, perturbations without weights left out and counted too;
+        None where no perturbation has weights. A lowest D well above the lowest with weights says
+        that damage is noticed under the wrong metric.
+    """
+
+    form: HarmonicForm
+    perturbations: tuple[PerturbationDiscernment, ...]
+    lowest: Estimate
+    average: Estimate
+    expert_lowest: Estimate | None
+    expert_average: Estimate | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name, ready for JSON: undefined is None."""
+        return {
+            "form": self.form,
+            "perturbations": [one.to_dict() for one in self.perturbations],
+            "lowest": self.lowest.to_dict(),
+            "average": self.average.to_dict(),
+            "expert_lowest": _fields(self.expert_lowest),
+            "expert_average": _fields(self.expert_average),
+        }
+
+
+def _number(value: float) -> float | None:
+    """Return None for nan."""
+    return None if math.isnan(value) else value
+
+
+def _fields(record: Estimate | ItemsNeeded | None) -> Mapping[str, float | int | None] | None:
+    """Return a record's fields, or None."""
+    return None if record is None else record.to_dict()

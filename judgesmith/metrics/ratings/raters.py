@@ -1,0 +1,479 @@
+"""Agreement of raters among themselves, and the ceiling that it sets."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from judgesmith.metrics.arrays import (
+    FloatArray,
+    Rng,
+    fraction,
+    generator,
+    group_codes,
+    label_list,
+    number,
+    rating_table,
+)
+from judgesmith.metrics.correlation.coefficients import Column, Statistic, group_correlations
+from judgesmith.metrics.correlation.levels import Labels, Level, agreement, check_sources
+from judgesmith.metrics.records import Estimate, Record
+from judgesmith.metrics.resampling.draws import check_settings
+from judgesmith.metrics.resampling.intervals import RatedPart, mean_agreement_interval
+
+__all__ = [
+    "HumanCeiling",
+    "RaterVsRest",
+    "human_ceiling",
+    "pairwise_rater_agreement",
+    "rater_vs_rest",
+    "raters_needed",
+    "spearman_brown",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaterVsRest(Record):
+    """How each rater agrees with the mean of the others, and how they do on average.
+
+    Attributes
+    ----------
+    average : Estimate
+        The mean over raters who have a value. ``n`` counts their ratings that entered,
+        ``n_undefined`` the raters left out.
+    raters : tuple of Estimate, one per column
+        ``n`` counts items that the rater and another one rated; ``n_undefined`` groups left out,
+        as in :class:`~judgesmith.metrics.correlation.LevelValue`.
+    """
+
+    average: Estimate
+    raters: tuple[Estimate, ...]
+
+
+def rater_vs_rest(
+    ratings: ArrayLike,
+    *,
+    sources: Labels | None = None,
+    systems: Labels | None = None,
+    statistic: Statistic = "pearson",
+    level: Level = "dataset",
+    confidence: float = 0.95,
+    rng: Rng = 0,
+    n_resamples: int = 1000,
+) -> RaterVsRest:
+    """Return the agreement of each rater with the mean of the other raters.
+
+    It is what a judge must reach to agree with people as one of them does. The mean of all but
+    one is noisier than the mean of all, which judges are measured against, so a judge that
+    equals a rater will come out a little higher than this.
+
+    Parameters
+    ----------
+    ratings : array-like, shape (n_items, n_raters), in points of the human scale
+        nan (or None) where a rating is missing. A column should be one person; if it is a place
+        that many people took, its agreement is theirs on average.
+    sources : sequence of labels, one per item, or None
+        What was responded to, and what is drawn; None takes each item for a source of its own.
+        Needed at sample level.
+    systems : sequence of labels, one per item, or None
+        Who responded; needed at system level only.
+    statistic : {"pearson", "spearman", "kendall", "q"}
+        The correlation.
+    level : {"system", "sample", "dataset"}
+        As for :func:`~judgesmith.metrics.agreement`.
+    confidence : float, between 0 and 1
+        Nominal coverage.
+    rng : int or numpy.random.Generator
+        Where the resamples come from.
+    n_resamples : int, 20 or more
+        How many.
+
+    Returns
+    -------
+    RaterVsRest
+        Intervals are over the sources that might have been drawn, as for
+        :func:`~judgesmith.metrics.agreement_interval`, and say nothing about other raters.
+
+    Raises
+    ------
+    ValueError
+        If ``ratings`` is not such a table or holds an infinite rating, and as for
+        :func:`~judgesmith.metrics.agreement_interval`.
+    TypeError
+        If ``rng`` is neither a whole number nor a generator.
+
+    References
+    ----------
+    The item-rest correlation of test theory, with raters for items: Nunnally and Bernstein
+    (1994), "Psychometric Theory", chapter 8.
+
+    Examples
+    --------
+    >>> found = rater_vs_rest(
+    ...     [[1, 1, 2], [2, 3, 2], [4, 5, 4], [5, 5, 3], [3, 2, 3]],
+    ...     rng=np.random.default_rng(0),
+    ... )
+    >>> [round(rater.value, 2) for rater in found.raters], round(found.average.value, 2)
+    ([0.9, 0.87, 0.75], 0.84)
+    """
+    table, items, responders = _labelled(ratings, level, sources, systems)
+    settings = _Settings(statistic, level, generator(rng), n_resamples, confidence)
+    parts = [_part(rater, rest, items, responders) for rater, rest in _rests(table)]
+    return RaterVsRest(
+        average=settings.average(parts),
+        raters=tuple(settings.interval([part]) for part in parts),
+    )
+
+
+def pairwise_rater_agreement(
+    ratings: ArrayLike,
+    *,
+    sources: Labels | None = None,
+    systems: Labels | None = None,
+    statistic: Statistic = "pearson",
+    level: Level = "dataset",
+    confidence: float = 0.95,
+    rng: Rng = 0,
+    n_resamples: int = 1000,
+) -> Estimate:
+    """Return the agreement of two raters, averaged over all pairs of raters.
+
+    It is what one rater's scores are worth as a prediction of another's. Means of several
+    raters agree better: see :func:`~judgesmith.metrics.ratings.spearman_brown`.
+
+    Parameters
+    ----------
+    ratings, statistic, level, sources, systems, rng, n_resamples, confidence
+        As for :func:`rater_vs_rest`; each pair is taken on the items that both rated.
+
+    Returns
+    -------
+    Estimate
+        The mean over pairs that have a value. ``n`` counts their pairs of ratings,
+        ``n_undefined`` the pairs of raters left out.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for :func:`rater_vs_rest`.
+
+    Examples
+    --------
+    >>> found = pairwise_rater_agreement(
+    ...     [[1, 1, 2], [2, 3, 2], [4, 5, 4], [5, 5, 3], [3, 2, 3]],
+    ...     statistic="spearman", rng=np.random.default_rng(0),
+    ... )
+    >>> round(found.value, 2), found.n, found.n_groups
+    (0.78, 15, 5)
+    """
+    table, items, responders = _labelled(ratings, level, sources, systems)
+    first, second = np.triu_indices(table.shape[1], k=1)
+    parts = [
+        _part(table[:, one], table[:, other], items, responders)
+        for one, other in zip(first, second, strict=True)
+    ]
+    return _Settings(statistic, level, generator(rng), n_resamples, confidence).average(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Settings:
+    """How agreement is measured and how its interval is drawn."""
+
+    statistic: Statistic
+    level: Level
+    rng: np.random.Generator
+    n_resamples: int
+    confidence: float
+
+    def interval(self, parts: list[RatedPart]) -> Estimate:
+        """Return the mean over parts, undefined where any of them is."""
+        return mean_agreement_interval(
+            parts,
+            statistic=self.statistic,
+            level=self.level,
+            rng=self.rng,
+            n_resamples=self.n_resamples,
+            confidence=self.confidence,
+        )
+
+    def average(self, parts: list[RatedPart]) -> Estimate:
+        """Return the mean over the parts that have a value, and count the others."""
+        check_settings(self.rng, self.n_resamples, self.confidence)
+        defined = [part for part in parts if not np.isnan(self._value(part))]
+        if defined:
+            return replace(self.interval(defined), n_undefined=len(parts) - len(defined))
+        return Estimate(
+            value=float("nan"),
+            low=float("nan"),
+            high=float("nan"),
+            confidence=self.confidence,
+            n=sum(np.size(part.human) for part in parts),
+            n_groups=len({source for part in parts for source in part.sources or ()}),
+            n_undefined=len(parts),
+        )
+
+    def _value(self, part: RatedPart) -> float:
+        """Return the agreement of one part."""
+        return agreement(
+            part.human,
+            part.judge,
+            sources=part.sources,
+            systems=part.systems,
+            statistic=self.statistic,
+            level=self.level,
+        ).value
+
+
+def _labelled(
+    ratings: ArrayLike, level: Level, sources: Labels | None, systems: Labels | None
+) -> tuple[FloatArray, list[object], list[object] | None]:
+    """Return the table, and labels of which there is one per item."""
+    table = rating_table(ratings)
+    check_sources(sources, level)
+    own = label_list(range(len(table)) if sources is None else sources, name="sources")
+    group_codes(own, name="sources", n_items=len(table))
+    if systems is None:
+        return table, own, None
+    responders = label_list(systems, name="systems")
+    group_codes(responders, name="systems", n_items=len(table))
+    return table, own, responders
+
+
+def _rests(table: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield each rater's ratings with the mean of the others', nan where there are none."""
+    given = ~np.isnan(table)
+    for rater in range(table.shape[1]):
+        others = np.delete(given, rater, axis=1)
+        size = np.count_nonzero(others, axis=1)
+        rest = np.full(len(table), np.nan)
+        total = np.sum(np.delete(table, rater, axis=1), axis=1, where=others)
+        np.divide(total, size, out=rest, where=size > 0)
+        yield table[:, rater], rest
+
+
+def _part(
+    one: FloatArray, other: FloatArray, sources: list[object], systems: list[object] | None
+) -> RatedPart:
+    """Pair two raters on the items that both rated."""
+    both = np.flatnonzero(~np.isnan(one) & ~np.isnan(other))
+    return RatedPart(
+        judge=one[both],
+        human=other[both],
+        sources=[sources[item] for item in both],
+        systems=None if systems is None else [systems[item] for item in both],
+    )
+
+
+def spearman_brown(reliability: float, factor: float) -> float:
+    """Return the reliability of the mean of ``factor`` times as many ratings.
+
+    Raters who are added are taken to be like those there are, and to err independently.
+
+    Parameters
+    ----------
+    reliability : float, at most 1
+        Of what there is: of one rating, say, or of the mean of half of the ratings.
+    factor : float, above 0
+        How many times as many ratings; below 1 for fewer.
+
+    Returns
+    -------
+    float
+        ``factor * reliability / (1 + (factor - 1) * reliability)``, at most 1 and unbounded
+        below; nan if ``reliability`` is nan or so negative that the formula has no value, at
+        ``-1 / (factor - 1)`` or below.
+
+    Raises
+    ------
+    ValueError
+        If ``reliability`` is above 1 or ``factor`` is not positive or not finite.
+    TypeError
+        If one of them is no number.
+
+    References
+    ----------
+    Spearman (1910), "Correlation calculated from faulty data", and Brown (1910), "Some
+    experimental results in the correlation of mental abilities", British Journal of
+    Psychology 3.
+
+    Examples
+    --------
+    >>> spearman_brown(0.5, 3)
+    0.75
+    >>> round(spearman_brown(0.75, 1 / 3), 3)
+    0.5
+    """
+    if number(reliability, name="reliability") > 1:
+        raise ValueError(f"a reliability is at most 1; got {reliability}.")
+    if not 0 < number(factor, name="factor") < math.inf:
+        raise ValueError(f"factor must be a positive number, such as 2; got {factor}.")
+    share = 1 + (factor - 1) * reliability
+    # Rounding alone can lift it above 1.
+    return min(factor * reliability / share, 1.0) if share > 0 else math.nan
+
+
+def raters_needed(reliability: float, target: float) -> int:
+    """Return how many ratings per item give their mean the reliability that is wanted.
+
+    Parameters
+    ----------
+    reliability : float, above 0, at most 1
+        Of one rating, such as ``icc(...).single``.
+    target : float, between 0 and 1
+        What the mean should have.
+
+    Returns
+    -------
+    int
+        The smallest number of ratings, 1 or more, whose mean reaches ``target``.
+
+    Raises
+    ------
+    ValueError
+        If ``reliability`` is nan, not above 0 or above 1 (no number of such raters would do), or
+        ``target`` is not strictly between 0 and 1.
+    TypeError
+        If one of them is no number.
+
+    References
+    ----------
+    As for :func:`spearman_brown`, solved for the factor.
+
+    Examples
+    --------
+    >>> raters_needed(0.5, 0.75)
+    3
+    """
+    if not 0 < number(reliability, name="reliability") <= 1:
+        raise ValueError(
+            f"reliability must be above 0 and at most 1; got {reliability}. No number of raters "
+            "makes the mean of ratings reliable that have nothing in common."
+        )
+    fraction(target, name="target")
+    factor = target / (1 - target) * (1 - reliability) / reliability
+    if math.isinf(factor):
+        raise ValueError(f"no number of raters can be told for a reliability of {reliability}.")
+    # A whole number that rounding has lifted by a hair is still enough.
+    return max(1, math.ceil(factor * (1 - 1e-12)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HumanCeiling(Record):
+    """What a perfect judge can reach against these raters.
+
+    Attributes
+    ----------
+    ceiling : float
+        Expected Pearson correlation, from 0 to 1, of the items' true values with their mean
+        ratings: the square root of ``reliability``; nan if that is undefined or negative.
+    reliability : float
+        Split-half reliability of the mean rating after Spearman and Brown; at most 1.
+    half_correlation : float
+        Mean correlation of the two halves over the splits in which it is defined.
+    n_items : int
+        Items with at least two ratings; the others take no part.
+    n_undefined : int
+        Splits without a correlation, left out.
+    """
+
+    ceiling: float
+    reliability: float
+    half_correlation: float
+    n_items: int
+    n_undefined: int
+
+
+def human_ceiling(
+    ratings: ArrayLike,
+    *,
+    rng: Rng = 0,
+    n_splits: int = 200,
+) -> HumanCeiling:
+    """Return the correlation with mean ratings that a perfect judge could expect.
+
+    Each item's ratings are split at random into two halves (one is left over if their number
+    is odd); the correlation of the halves' means, averaged over splits, is stepped up to the
+    full number of ratings. The true values are what infinitely many such raters would give on
+    average, so a bias that raters share is not seen. The reliability is nearly that of the mean in
+    one-way analysis: :func:`~judgesmith.metrics.ratings.icc_interval` with ``of="mean"`` says how
+    sure it is, and the roots of its ends how sure the ceiling is.
+
+    Parameters
+    ----------
+    ratings : array-like, shape (n_items, n_raters), in points of the human scale
+        nan (or None) where a rating is missing.
+    rng : int or numpy.random.Generator
+        Where the splits come from.
+    n_splits : int, at least 1
+        How many.
+
+    Returns
+    -------
+    HumanCeiling
+        nan throughout if fewer than two items have two ratings or no split has a correlation.
+        With different numbers of ratings per item, the step uses their mean numbers: an
+        approximation.
+
+    Raises
+    ------
+    ValueError
+        If ``ratings`` is not such a table, holds an infinite rating, or ``n_splits`` is below 1.
+    TypeError
+        If ``rng`` is neither a whole number nor a generator or ``n_splits`` no whole number.
+
+    References
+    ----------
+    As for :func:`~judgesmith.metrics.ratings.spearman_brown`, which steps the halves up.
+
+    Examples
+    --------
+    >>> found = human_ceiling([[1, 1], [2, 3], [4, 5], [5, 5]], rng=np.random.default_rng(0))
+    >>> found.ceiling > found.reliability > found.half_correlation > 0.9
+    True
+    """
+    rng = generator(rng)
+    if not isinstance(n_splits, int | np.integer):
+        raise TypeError(f"n_splits must be a whole number; got {n_splits!r}.")
+    if n_splits < 1:
+        raise ValueError(f"n_splits must be at least 1; got {n_splits}.")
+    table = rating_table(ratings)
+    table = table[np.count_nonzero(~np.isnan(table), axis=1) >= 2]
+    undefined = float("nan")
+    if len(table) < 2:
+        return HumanCeiling(
+            ceiling=undefined,
+            reliability=undefined,
+            half_correlation=undefined,
+            n_items=len(table),
+            n_undefined=n_splits,
+        )
+    size = np.count_nonzero(~np.isnan(table), axis=1)
+    values = np.array([_half_correlation(table, size // 2, rng) for _ in range(n_splits)])
+    defined = values[~np.isnan(values)]
+    half = float(defined.mean()) if defined.size else undefined
+    factor = float(size.mean() / (size // 2).mean())
+    reliability = spearman_brown(half, factor)
+    return HumanCeiling(
+        ceiling=float(np.sqrt(reliability)) if reliability >= 0 else undefined,
+        reliability=reliability,
+        half_correlation=half,
+        n_items=len(table),
+        n_undefined=n_splits - len(defined),
+    )
+
+
+def _half_correlation(table: FloatArray, half: FloatArray, rng: np.random.Generator) -> float:
+    """Correlate the means of two random, disjoint halves of each item's ratings."""
+    # Missing ratings get the last places, so that the first 2 * half of each row are given.
+    keys = np.where(np.isnan(table), 2.0, rng.random(table.shape))
+    order = np.argsort(keys, axis=1)
+    place = np.empty_like(order)
+    np.put_along_axis(place, order, np.arange(table.shape[1])[None], axis=1)
+    given = np.nan_to_num(table)
+    first = np.sum(given, axis=1, where=place < half[:, None]) / half
+    second = np.sum(given, axis=1, where=(place >= half[:, None]) & (place < 2 * half[:, None]))
+    rows = np.zeros(len(table), np.int64)
+    pair = Column.of(first), Column.of(second / half)
+    return float(group_correlations("pearson", *pair, rows, 1)[0])

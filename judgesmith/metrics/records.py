@@ -1,0 +1,180 @@
+"""What a statistic returns: an estimate with its interval, and records that print themselves."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self, cast
+
+import numpy as np
+
+from judgesmith.metrics.arrays import FloatArray
+
+__all__ = ["Estimate", "PairedEstimate", "Record", "plain", "squarable", "whole_number"]
+
+
+_LARGEST_SQUARED = 1e100
+
+
+def squarable(scores: FloatArray, *, name: str) -> FloatArray:
+    """Return ``scores`` if products of two of them are far from overflowing."""
+    large = np.abs(scores) > _LARGEST_SQUARED
+    if large.any():
+        raise ValueError(
+            f"{name} must be from -1e100 to 1e100, since scores are squared; got "
+            f"{scores[large][0]} at index {np.flatnonzero(large)[0]}. Give them in other units."
+        )
+    return scores
+
+
+def whole_number(value: int, *, name: str, least: int) -> int:
+    """Return ``value`` if it is a whole number, ``least`` or more."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ValueError(f"{name} must be a whole number, {least} or more; got {value!r}.")
+    return int(value)
+
+
+class Record:
+    """What all records of results share."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name, in order, ready for JSON."""
+        found: dict[str, Any] = {}
+        for field in fields(cast(Any, self)):
+            value = getattr(self, field.name)
+            found[field.name] = plain(value)
+            if isinstance(value, float) and math.isinf(value):
+                found[f"{field.name}_is"] = self._in_words(value)
+        return found
+
+    def _in_words(self, infinite: float) -> str:
+        """Say what an infinite number means."""
+        return "infinite" if infinite > 0 else "minus infinite"
+
+
+def plain(value: object) -> Any:
+    """Return a value as JSON holds it.
+
+    None for nan and infinite numbers, text for other objects.
+    """
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(one) for one in value]
+    return str(value)
+
+
+FEWEST_GROUPS = 5
+"""Independent units that an interval needs to be reported."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate(Record):
+    """A statistic with its interval and what both rest on.
+
+    Attributes
+    ----------
+    value, low, high : float
+        The statistic and the ends of its interval, in the unit of the statistic. nan is
+        undefined: ``low`` and ``high`` together, where no interval can be given.
+    confidence : float
+        Nominal coverage of the interval, a fraction such as 0.95.
+    n : int
+        Rows that entered, all of them scored.
+    n_groups : int
+        Independent units among these rows, the ones that were resampled: sources, unless the
+        function says otherwise.
+    n_undefined : int
+        Groups left out of ``value`` because nothing could be computed on them, counted as in
+        :class:`~judgesmith.metrics.correlation.LevelValue`. Resamples are never counted here.
+
+    Examples
+    --------
+    >>> found = Estimate(
+    ...     value=0.5, low=float("nan"), high=float("nan"),
+    ...     confidence=0.95, n=3, n_groups=1, n_undefined=0,
+    ... )
+    >>> found.to_dict()["low"] is None, found.to_dict()["reason"]
+    (True, 'an interval needs 5 sources or more; got 1')
+    """
+
+    value: float
+    low: float
+    high: float
+    confidence: float
+    n: int
+    n_groups: int
+    n_undefined: int
+
+    @property
+    def has_few_groups(self) -> bool:
+        """Whether there are too few groups for an interval that can be reported."""
+        return self.n_groups < FEWEST_GROUPS and not math.isnan(self.value)
+
+    def reported(self) -> Self:
+        """Return the estimate as reports show it: without an interval over fewer than 5 groups."""
+        return self._without_interval() if self.has_few_groups else self
+
+    def _without_interval(self) -> Self:
+        return replace(self, low=math.nan, high=math.nan)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the reported fields by name, ready for JSON.
+
+        Over fewer than 5 groups the interval, and the p-value of a difference, are None, and
+        ``reason`` says why.
+        """
+        found = Record.to_dict(self.reported())
+        if self.has_few_groups:
+            found["reason"] = (
+                f"an interval needs {FEWEST_GROUPS} sources or more; got {self.n_groups}"
+            )
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedEstimate(Estimate):
+    """A difference between two predictors on the same rows.
+
+    Attributes
+    ----------
+    first, second : float
+        The statistic of either predictor; ``value`` is ``first - second``.
+    p_value : float
+        Two-sided, for the hypothesis of no difference; from ``1 / (n_resamples + 1)`` to 1, nan
+        without an interval.
+    """
+
+    first: float
+    second: float
+    p_value: float
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the difference is told from none: by the interval and by the p-value, both.
+
+        Over few units resamples cannot spread as far as the difference may, so a difference over
+        fewer than 5 groups is never clear.
+
+        Examples
+        --------
+        >>> known = dict(value=1.1, confidence=0.95, n=12, n_undefined=0, first=1.4, second=0.3)
+        >>> PairedEstimate(low=0.7, high=1.1, p_value=0.273, n_groups=2, **known).is_clear
+        False
+        >>> PairedEstimate(low=0.7, high=1.6, p_value=0.002, n_groups=40, **known).is_clear
+        True
+        """
+        leaves_out_zero = self.low > 0 or self.high < 0
+        return leaves_out_zero and self.p_value <= 1 - self.confidence and not self.has_few_groups
+
+    def _without_interval(self) -> Self:
+        return replace(self, low=math.nan, high=math.nan, p_value=math.nan)

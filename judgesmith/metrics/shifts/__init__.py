@@ -1,1 +1,0 @@
-"""How far numbers have moved from what they were, and whether that is more than chance."""

@@ -1,0 +1,16 @@
+from judgesmith.metrics.spans.agreement import (
+    SpanAgreement,
+    SpanStatistic,
+    span_agreement_difference,
+)
+from judgesmith.metrics.spans.matching import matched_span_agreement, span_character_agreement
+from judgesmith.metrics.spans.tables import Span
+
+__all__ = [
+    "Span",
+    "SpanAgreement",
+    "SpanStatistic",
+    "matched_span_agreement",
+    "span_agreement_difference",
+    "span_character_agreement",
+]

@@ -1,0 +1,374 @@
+"""Instructions under which no answer is likelier than another before anything is read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from judgesmith.errors import InputError
+from judgesmith.optimizers.base import OFFLINE, JudgeOptimizer
+from judgesmith.optimizers.texts import INSTRUCTIONS, judge_texts, problem_with, with_texts
+from judgesmith.optimizers.trials import ENOUGH_SCORED, TrialRecord
+from judgesmith.programs.judging.ask_once import paraphrased, paraphrased_by_rule
+from judgesmith.programs.judging.executors import with_own_models
+from judgesmith.programs.judging.judge import Judge, check_judge
+from judgesmith.programs.judging.program import ModelReply, PromptRequest, Steps
+from judgesmith.programs.judging.prompts import Template
+from judgesmith.programs.judging.registry import family_of
+from judgesmith.programs.judging.runner import judge_items, was_not_asked
+from judgesmith.programs.lm import BudgetSpent, lm_client_of
+from judgesmith.signatures.config import JudgeConfig
+from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.scale import levels_of, whole
+
+if TYPE_CHECKING:
+    import dspy
+
+
+class Overheard:
+    """Asks what a judge asks, and keeps the chances of each answer."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+        self.chances: dict[str, list[Mapping[str, float]]] = {}
+        self.n_stated = 0
+
+    @property
+    def protocol(self) -> JudgeConfig:
+        """The judge as one value."""
+        return self._judge.protocol
+
+    def templates(self) -> Mapping[str, Template]:
+        """Return every question, rendered up to the item, by predictor."""
+        return self._judge.templates()
+
+    def own_models(self) -> Mapping[str, Any]:
+        """Return the models that single predictors have, by predictor."""
+        return self._judge.own_models()
+
+    def steps(self, **texts: Any) -> Steps:
+        """Return the judgement of one response, as a generator of questions."""
+        steps = self._judge.steps(**texts)
+        try:
+            asked = next(steps)
+            while True:
+                said = yield asked
+                pairs = (
+                    [(asked, said)]
+                    if isinstance(asked, PromptRequest)
+                    else zip(asked, said, strict=True)
+                )
+                for ask, reply in pairs:
+                    self._hear(ask, reply)
+                asked = steps.send(said)
+        except StopIteration as end:
+            judgement: Judgement = end.value
+            return judgement
+
+    def mean_chances(self) -> dict[str, dict[str, float]]:
+        """Return the mean distribution of the answers to each question."""
+        return {
+            question: {
+                answer: math.fsum(one[answer] for one in several) / len(several)
+                for answer in several[0]
+            }
+            for question, several in self.chances.items()
+        }
+
+    def _hear(self, ask: PromptRequest, reply: ModelReply) -> None:
+        if reply.fields is None:
+            return
+        wanted = ask.probabilities
+        field = "score" if wanted is None else wanted.field
+        answers = tuple(levels_of(self.protocol.answers)) if wanted is None else wanted.answers
+        names = (field,) if wanted is None else wanted.names
+        heard = self.chances.setdefault(ask.predictor, [])
+        for name in names:
+            found = reply.probabilities.get(name)
+            if found is not None and found.mode == "probabilities":
+                heard.append({one: found.values.get(one, 0.0) for one in answers})
+                continue
+            value = reply.fields.get(field)
+            said = str(whole(value)) if isinstance(value, int | float) else str(value)
+            if said in answers:
+                self.n_stated += 1
+                heard.append({one: float(one == said) for one in answers})
+        if not heard:
+            del self.chances[ask.predictor]
+
+
+MOST_ANSWERS = 10
+"""Answers beyond which an even spread is no aim: nobody expects all of 0 to 100 equally often."""
+
+
+def imbalance(shares: Mapping[str, float]) -> float:
+    """Return how far a distribution is from even: half the sum of the absolute differences."""
+    even = 1 / len(shares)
+    return math.fsum(abs(share - even) for share in shares.values()) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a judge answered on some texts."""
+
+    shares: Mapping[str, Mapping[str, float]]
+    share_scored: float
+    complete: bool
+
+    def imbalance(self, questions: Sequence[str]) -> float:
+        """Return the mean imbalance of several questions; nan where none was answered."""
+        found = [imbalance(self.shares[one]) for one in questions if one in self.shares]
+        return math.fsum(found) / len(found) if found else math.nan
+
+
+def refuse_many_answers(judge: Judge) -> None:
+    """Refuse a judge that asks for one of more answers than can be equally likely."""
+    if family_of(judge.protocol.judge).ranks:
+        raise InputError(
+            f"a judge of {judge.protocol.judge} compares the responses to a source, and an even "
+            "spread is looked for in answers about single texts; search otherwise, or not at all "
+            "(--optimizer protocol or none)."
+        )
+    if not list(judge.named_predictors()):
+        raise InputError("this judge asks a model nothing by an instruction; there is no wording.")
+    for name, template in judge.templates().items():
+        n = len(levels_of(template.answers))
+        if set(template.outputs.values()) - {"text"} and n > MOST_ANSWERS:
+            raise InputError(
+                f"the question {name} has {n} answers, of which no even spread can be expected.",
+                hint=f"take a scale of {MOST_ANSWERS} at most, such as --choose answers=1-5.",
+            )
+
+
+ROUNDS, PARAPHRASES, TEXTS = 2, 5, 50
+"""Rounds per instruction, paraphrases in each, and texts that each is tried on, by default."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Best:
+    judge: Judge
+    measured: Measured
+    number: int
+
+
+class FairPromptSearch(JudgeOptimizer):
+    """Search wordings of a judge's instructions for the most even answers, without any rating.
+
+    Every round asks for paraphrases of the best wording so far; the one whose answers, on average
+    over texts, are nearest to even is taken if it is nearer than what there was. Ratings are not
+    read: that even answers agree better with people is a hope that rows held out can test.
+
+    Parameters
+    ----------
+    n_rounds, n_paraphrases : int
+        Rounds per instruction at most, and paraphrases in each.
+    n_rows : int
+        Texts that each wording is tried on; drawn where there are more.
+    writer : dspy.LM or None
+        Who paraphrases; None takes the judge's model. The offline model writes none: its
+        paraphrases are made by rule.
+    on_trial : callable or None
+        Told of every trial.
+    seed, lm, concurrency, on_progress
+        See ``JudgeOptimizer``.
+
+    Attributes
+    ----------
+    trials_ : tuple of TrialRecord
+        What was tried; the value is the imbalance with its sign turned, so that more is better.
+    complete_ : bool
+        False where the budget ended the search.
+    writes_by_rule_ : bool
+        Whether nobody could be asked for paraphrases.
+
+    References
+    ----------
+    Zhou et al. (2024), "Fairer Preferences Elicit Improved Human-Aligned Large Language Model
+    Judgments", EMNLP. arXiv:2406.11370.
+
+    Examples
+    --------
+    >>> FairPromptSearch(n_rounds=0)
+    Traceback (most recent call last):
+    ...
+    judgesmith.InputError: n_rounds, n_paraphrases and n_rows must be 1 or more; got 0, 5 and 50.
+    """
+
+    def __init__(
+        self,
+        *,
+        n_rounds: int = ROUNDS,
+        n_paraphrases: int = PARAPHRASES,
+        n_rows: int = TEXTS,
+        writer: dspy.LM | None = None,
+        on_trial: Callable[[TrialRecord], None] | None = None,
+        seed: int = 0,
+        lm: dspy.LM | None = None,
+        concurrency: int = 32,
+        on_progress: Callable[[int], None] | None = None,
+    ) -> None:
+        super().__init__(
+            seed=seed, scale=None, lm=lm, concurrency=concurrency, on_progress=on_progress
+        )
+        if min(n_rounds, n_paraphrases, n_rows) < 1:
+            raise InputError(
+                "n_rounds, n_paraphrases and n_rows must be 1 or more; got "
+                f"{n_rounds}, {n_paraphrases} and {n_rows}."
+            )
+        self.n_rounds = n_rounds
+        self.n_paraphrases = n_paraphrases
+        self.n_rows = n_rows
+        self.writer = writer
+        self.on_trial = on_trial
+
+    def compile(
+        self,
+        student: Judge,
+        *,
+        trainset: Sequence[dspy.Example],
+        teacher: None = None,
+        valset: None = None,
+    ) -> Judge:
+        """Return a judge with more even answers; ``student`` is left as it was.
+
+        Parameters
+        ----------
+        student : Judge
+            It competes, and stays where nothing is more even.
+        trainset : sequence of dspy.Example
+            Texts: source, response and perhaps context. Ratings in them are not read.
+        teacher, valset : None
+            There is nothing to teach, and nothing to choose by.
+
+        Raises
+        ------
+        ValueError
+            If there is no text, or the judge asks for no answer from a short list.
+        ModelError, LedgerError
+            If a model cannot be asked at all, or the ledger not used.
+        """
+        check_judge(student)
+        if teacher is not None or valset is not None:
+            raise InputError(
+                "FairPromptSearch needs texts only.", hint="drop teacher= and valset=."
+            )
+        refuse_many_answers(student)
+        items = self._drawn(trainset)
+        lm = with_own_models(student, self.lm)[1]
+        if lm_client_of(lm) is None:
+            raise InputError("FairPromptSearch needs a model made by judgesmith.model.")
+        self.complete_ = True
+        self.writes_by_rule_ = str((self.writer or lm).model) == OFFLINE
+        self.trials_: tuple[TrialRecord, ...] = ()
+        judge = student.with_protocol(student.protocol)
+        best = _Best(judge, self._measured(judge, items, lm), 0)
+        if not best.measured.complete:
+            self.complete_ = False
+            return judge
+        value = -best.measured.imbalance(list(best.measured.shares))
+        self._note(_judged(TrialRecord(number=0), best.measured, value, len(items)))
+        for questions in _by_instruction(judge).values():
+            for turn in range(self.n_rounds):
+                found = self._more_even(best, questions, turn, items, lm)
+                if found is best or not self.complete_:
+                    best = found
+                    break
+                best = found
+            if not self.complete_:
+                break
+        return best.judge
+
+    def _more_even(
+        self,
+        best: _Best,
+        questions: Sequence[str],
+        turn: int,
+        items: Sequence[RatedItem],
+        lm: dspy.LM,
+    ) -> _Best:
+        """Return the best after one round over the questions that share an instruction."""
+        name = f"{INSTRUCTIONS}{questions[0]}"
+        own = judge_texts(best.judge)[name]
+        leader = best
+        for place in range(self.n_paraphrases):
+            trial = TrialRecord(
+                number=len(self.trials_),
+                parent=best.number,
+                changed=name,
+                before=-best.measured.imbalance(questions),
+            )
+            try:
+                found = self._paraphrased(own, sample=turn * self.n_paraphrases + place, lm=lm)
+            except BudgetSpent:
+                self.complete_ = False
+                return leader
+            problem = found.problem or problem_with(found.text)
+            if not problem and found.text in {own, *(one.text for one in self.trials_)}:
+                problem = "it is a wording that was there before."
+            if problem:
+                self._note(replace(trial, problem=problem))
+                continue
+            texts = {f"{INSTRUCTIONS}{one}": found.text for one in questions}
+            other = with_texts(best.judge, texts)
+            measured = self._measured(other, items, lm)
+            if not measured.complete:
+                self.complete_ = False
+                return leader
+            after = -measured.imbalance(questions)
+            tried = replace(trial, text=found.text, after=after)
+            self._note(_judged(tried, measured, after, len(items)))
+            least = leader.measured.imbalance(questions)
+            if measured.share_scored >= ENOUGH_SCORED and -after < least:
+                leader = _Best(other, measured, trial.number)
+        return leader
+
+    def _paraphrased(self, text: str, *, sample: int, lm: dspy.LM) -> Any:
+        if self.writes_by_rule_:
+            return paraphrased_by_rule(text, sample=sample)
+        return paraphrased(self.writer or lm, text, sample=sample)
+
+    def _measured(self, judge: Judge, items: Sequence[RatedItem], lm: dspy.LM) -> Measured:
+        heard = Overheard(judge)
+        said = judge_items(
+            heard, items, lm=lm, concurrency=self.concurrency, progress=self.on_progress
+        )
+        complete = not any(map(was_not_asked, said))
+        n_scored = sum(one.score is not None for one in said)
+        return Measured(heard.mean_chances(), n_scored / len(said), complete)
+
+    def _drawn(self, examples: Sequence[dspy.Example]) -> list[RatedItem]:
+        items = [
+            RatedItem(source=one.source, context=one.get("context"), response=one.response)
+            for one in examples
+        ]
+        if not items:
+            raise InputError(
+                "no rated items to try wordings on.", hint="give a non-empty trainset."
+            )
+        if len(items) > self.n_rows:
+            rng = np.random.default_rng([self.seed, 21])
+            places = sorted(rng.choice(len(items), size=self.n_rows, replace=False).tolist())
+            items = [items[place] for place in places]
+        return items
+
+    def _note(self, trial: TrialRecord) -> None:
+        self.trials_ = (*self.trials_, trial)
+        if self.on_trial is not None:
+            self.on_trial(trial)
+
+
+def _judged(trial: TrialRecord, measured: Measured, value: float, n_rows: int) -> TrialRecord:
+    return replace(trial, value=value, n_rows=n_rows, share_scored=measured.share_scored)
+
+
+def _by_instruction(judge: Judge) -> dict[str, list[str]]:
+    """Return the questions of a judge by their instruction."""
+    found: dict[str, list[str]] = {}
+    for name, predictor in judge.named_predictors():
+        found.setdefault(str(predictor.signature.instructions), []).append(name)
+    return found

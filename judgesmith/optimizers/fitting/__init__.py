@@ -1,0 +1,1 @@
+"""Numbers learned from ratings: weights, calibration, panels."""

@@ -1,0 +1,411 @@
+"""Learning how a judge's numbers become its score: the simplest way that the data bear out."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import dspy
+import numpy as np
+
+from judgesmith.errors import InputError
+from judgesmith.optimizers.base import JudgeOptimizer, check_objective, rows_for
+from judgesmith.optimizers.fitting.cross_validation import CrossValidatedAgreement, SourceFolds
+from judgesmith.optimizers.fitting.linear import LIMIT, LinearFit, fit_ridge
+from judgesmith.optimizers.objectives.grammar import AnyObjective, as_objective
+from judgesmith.optimizers.predictions import FloatArray
+from judgesmith.optimizers.rows import Rows, rows_of
+from judgesmith.optimizers.search.confirmation import (
+    ConfirmationResult,
+    HoldoutConfirmation,
+    check_confirm,
+    pseudo_values,
+)
+from judgesmith.optimizers.space.demonstrations import shown_keys
+from judgesmith.optimizers.splitting import IntArray
+from judgesmith.optimizers.trials import ENOUGH_SCORED, TrialRecord, rank_of
+from judgesmith.programs.features import FEATURE_NAMES
+from judgesmith.programs.judging.judge import Judge, check_judge
+from judgesmith.programs.judging.runner import CONCURRENCY
+from judgesmith.programs.judging.scoring import terms_of
+from judgesmith.signatures.config import Aggregation
+from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.scale import PERCENT, Scale
+
+CombinerName = Literal["own", "overall", "mean", "criteria", "lexical"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Combiner:
+    """One way to aggregate, and the rows it may be fitted on."""
+
+    name: CombinerName
+    rows: Rows
+    terms: FloatArray
+    names: tuple[str, ...]
+    own: Aggregation | None = None
+    changed: FloatArray | None = None
+
+    @property
+    def scale(self) -> Scale:
+        """What predictions are points of."""
+        if self.own is not None:
+            return self.own.scale
+        return PERCENT if self.name in ("overall", "mean") else self.rows.scale
+
+    def predictions(self, inside: IntArray, outside: IntArray) -> FloatArray:
+        """Return the scores of rows ``outside`` by a fit on rows ``inside``, nan if undefined."""
+        return self._scores(inside, self.terms[outside])
+
+    def predictions_of_versions(self, inside: IntArray, outside: IntArray) -> FloatArray:
+        """Return the scores of the changed versions of rows, shape (n_outside, n_kinds)."""
+        assert self.changed is not None
+        terms = self.changed[outside]
+        found = np.full(terms.shape[:2], np.nan)
+        there = ~np.isnan(terms).any(axis=2)
+        found[there] = self._scores(inside, terms[there])
+        return found
+
+    def _scores(self, inside: IntArray, terms: FloatArray) -> FloatArray:
+        """Return the scores of texts with these numbers by a fit on rows ``inside``."""
+        if self.own is not None:
+            return np.asarray([self.own.apply(row) for row in terms.tolist()], dtype=np.float64)
+        if self.name in ("overall", "mean"):
+            return np.asarray(terms.mean(axis=1))
+        if np.ptp(self.rows.human[inside]) == 0:
+            return np.full(len(terms), np.nan)
+        found = self._fitted(inside).predict(terms)
+        return np.clip(found, self.rows.scale.low, self.rows.scale.high)
+
+    def aggregation(self) -> Aggregation:
+        """Return the aggregation fitted on all rows."""
+        if self.own is not None:
+            return self.own
+        if self.name == "overall" or self.name == "mean":
+            return Aggregation(kind=self.name)
+        fit = self._fitted(np.arange(len(self.rows)))
+        used = np.flatnonzero(fit.weights).tolist()
+        return Aggregation(
+            kind="linear",
+            terms=tuple(self.names[i] for i in used),
+            centers=tuple(float(fit.centers[i]) for i in used),
+            spreads=tuple(float(fit.spreads[i]) for i in used),
+            weights=tuple(float(fit.weights[i]) for i in used),
+            limit=LIMIT,
+            intercept=fit.intercept,
+            scale=self.rows.scale,
+        )
+
+    def _fitted(self, inside: IntArray) -> LinearFit:
+        return fit_ridge(
+            self.terms[inside],
+            self.rows.human[inside],
+            kinds=[name.partition(":")[0] for name in self.names],
+            groups=self.rows.groups[inside],
+        )
+
+
+def combiners_of(
+    rows: Rows, judgements: Sequence[Judgement], *, own: Aggregation | None = None
+) -> list[Combiner]:
+    """Return the combiners that judgements with a raw score allow, simplest first."""
+    judgements, of_versions = judgements[: len(rows)], judgements[len(rows) :]
+    asked = judgements[0].criteria
+    scored = [name for name in asked if all(_has(one, name) for one in judgements)]
+    criteria = [f"criterion:{name}" for name in scored]
+    names = ("overall", *criteria, *(f"lexical:{name}" for name in FEATURE_NAMES))
+    found = []
+    for item, judgement in zip(rows.items, judgements, strict=True):
+        term = terms_of(judgement, item.source, item.context, item.response)
+        found.append([term(name) for name in names])
+    terms = np.asarray(found)
+    changed = _terms_of_versions(rows, of_versions, names) if of_versions else None
+    n_asked = 1 + len(criteria)
+
+    def weighing(
+        name: CombinerName, places: Sequence[int], own: Aggregation | None = None
+    ) -> Combiner:
+        return Combiner(
+            name=name,
+            rows=rows,
+            terms=terms[:, places],
+            names=tuple(names[place] for place in places),
+            own=own,
+            changed=None if changed is None else changed[:, :, places],
+        )
+
+    def combiner(name: CombinerName, first: int, last: int) -> Combiner:
+        return weighing(name, range(first, last))
+
+    combiners = []
+    if (
+        own is not None
+        and own.kind == "linear"
+        and (own.scale.low, own.scale.high) == (rows.scale.low, rows.scale.high)
+        and set(own.terms) <= set(names)
+    ):
+        combiners.append(weighing("own", [names.index(name) for name in own.terms], own))
+    combiners.append(combiner("overall", 0, 1))
+    if criteria and len(criteria) == len(asked):
+        combiners.append(combiner("mean", 1, n_asked))
+    if criteria:
+        combiners.append(combiner("criteria", 0, n_asked))
+    return [*combiners, combiner("lexical", 0, len(names))]
+
+
+def _terms_of_versions(
+    rows: Rows, judgements: Sequence[Judgement], names: Sequence[str]
+) -> FloatArray:
+    """Return the numbers of changed versions, shape (n, n_kinds, n_terms), nan where one lacks."""
+    versioned = rows.versioned
+    terms = np.full((*versioned.shape, len(names)), np.nan)
+    changed = rows.texts[len(rows) :]
+    places = np.argwhere(versioned).tolist()
+    for (row, kind), item, judgement in zip(places, changed, judgements, strict=True):
+        term = terms_of(judgement, item.source, item.context, item.response)
+        with suppress(ValueError):  # it lacks one
+            terms[row, kind] = [term(name) for name in names]
+    return terms
+
+
+def _has(judgement: Judgement, criterion: str) -> bool:
+    one = judgement.criteria.get(criterion)
+    return one is not None and one.score is not None
+
+
+FEWEST_ROWS = 20
+FEWEST_SOURCES = 5
+"""With fewer scored rows or sources nothing is learned: what the judge has stays."""
+
+
+class FitAggregation(JudgeOptimizer):
+    """Choose and fit how criteria, overall score and lexical features make one score.
+
+    Four combiners compete, simplest first: the model's own overall score; the mean of its criteria;
+    learned weights on both; learned weights with lexical features. Where the student has learned
+    weights already, they compete before all others, as they are. Each is scored by
+    cross-validation over sources. The simplest one within a standard error of the best, or else
+    the best one, replaces the first if it passes (see ``HoldoutConfirmation``), and is fitted on
+    all rows. Rows that the judge shows as demonstrations are left out.
+
+    Parameters
+    ----------
+    objective : Objective, callable or str
+        What the cross-validated predictions are compared by.
+    lexical : bool
+        Whether lexical features may enter. Where they may not, what they would add is reported.
+    n_folds, n_repeats : int
+        Of the cross-validation over sources. Of thirds, a fit sees two of three rows, and combiners
+        are compared on parts that are not too small; ten repeats average out how they are drawn.
+    seed : int
+        Of the folds.
+    scale, lm, concurrency, on_progress
+        As for ``JudgeOptimizer``.
+    confirm : HoldoutConfirmation or None
+        By what rule another combiner replaces the first, whose cross-validated gain is tested; None
+        takes the simplest one within a standard error of the best.
+
+    Attributes
+    ----------
+    trials_ : tuple of TrialRecord
+        The combiners that competed, simplest first; set by ``compile``. Empty where there was too
+        little to learn from.
+    chosen_ : str
+        The one taken.
+    confirmation_ : ConfirmationResult or None
+        Of the best combiner; its number is its place in ``trials_``. None where no other is better
+        than the first, or without a rule.
+
+    References
+    ----------
+    Breiman et al. (1984), "Classification and Regression Trees", section 3.4.3, for the rule of
+    one standard error; here it is the error of the distance to the best, as combiners share rows.
+    """
+
+    def __init__(
+        self,
+        objective: AnyObjective = "q",
+        *,
+        lexical: bool = False,
+        n_folds: int = 3,
+        n_repeats: int = 10,
+        seed: int = 0,
+        scale: Scale | None = None,
+        lm: dspy.LM | None = None,
+        concurrency: int = CONCURRENCY,
+        on_progress: Callable[[int], None] | None = None,
+        metric: Callable[..., Any] | None = None,
+        confirm: HoldoutConfirmation | None = HoldoutConfirmation(),  # noqa: B008 - a frozen record
+    ) -> None:
+        super().__init__(
+            seed=seed, scale=scale, lm=lm, concurrency=concurrency, on_progress=on_progress
+        )
+        check_confirm(confirm)
+        if n_folds < 2 or n_repeats < 1:
+            raise InputError(f"need 2 folds and 1 repeat or more; got {n_folds} and {n_repeats}.")
+        self.objective = as_objective(objective, metric)
+        self.lexical = lexical
+        self.n_folds = n_folds
+        self.n_repeats = n_repeats
+        self.confirm = confirm
+
+    def compile(
+        self,
+        student: Judge,
+        *,
+        trainset: Sequence[dspy.Example],
+        teacher: dspy.Module | None = None,
+        valset: Sequence[dspy.Example] | None = None,
+    ) -> Judge:
+        """Return a copy of ``student`` with the chosen aggregation; it is left as it was.
+
+        Raises
+        ------
+        ValueError
+            If there is a teacher or a valset: this optimizer validates within ``trainset``.
+        """
+        check_judge(student)
+        if teacher is not None or valset is not None:
+            raise InputError(
+                "FitAggregation cross-validates within trainset.", hint="drop teacher, valset."
+            )
+        protocol = student.protocol
+        rows = rows_of(trainset, self.scale).without(shown_keys(protocol.demonstrations))
+        if not rows.is_rated:
+            raise InputError("nobody rated these rows, and weights are learned from ratings.")
+        rows = rows_for(self.objective, rows)
+        check_objective(self.objective, rows, criteria=protocol.scored_criteria)
+        raw = student.with_protocol(protocol.model_copy(update={"aggregation": Aggregation()}))
+        judgements = self.judged(raw, rows)
+        aggregation = self.choose(rows, judgements, own=protocol.aggregation)
+        return student.with_protocol(protocol.model_copy(update={"aggregation": aggregation}))
+
+    def choose(
+        self,
+        rows: Rows,
+        judgements: Sequence[Judgement],
+        *,
+        own: Aggregation | None = None,
+    ) -> Aggregation:
+        """Return the aggregation that raw judgements of rated rows support.
+
+        Parameters
+        ----------
+        rows, judgements
+            Rated rows and what the raw judge says of them, one judgement per row; or per text
+            (``rows.texts``), where the objective looks at changed versions.
+        own : Aggregation or None
+            Learned numbers that the judge has already: they compete first of all, and stay where
+            there is too little to learn from. They may have been learned from some of the same
+            rows, which flatters them.
+        """
+        own = own or Aggregation()
+        scored = _places_to_learn_from(judgements[: len(rows)])
+        judgements = rows.at(judgements, scored)
+        rows = rows.take(scored)
+        self.trials_: tuple[TrialRecord, ...] = ()
+        self.confirmation_: ConfirmationResult | None = None
+        self.chosen_: str = "own" if own.kind == "linear" else own.kind
+        n_sources = len(np.unique(rows.groups))
+        if len(rows) < FEWEST_ROWS or n_sources < FEWEST_SOURCES or np.ptp(rows.human) == 0:
+            return own
+        combiners = combiners_of(rows, judgements, own=own)
+        self.trials_ = self._compared(rows, judgements, combiners)
+        return next(
+            combiner for combiner in combiners if combiner.name == self.chosen_
+        ).aggregation()
+
+    def _compared(
+        self, rows: Rows, judgements: Sequence[Judgement], combiners: Sequence[Combiner]
+    ) -> tuple[TrialRecord, ...]:
+        halves = SourceFolds.of(
+            rows.judged(judgements, judge_scale=PERCENT),
+            n_folds=self.n_folds,
+            n_repeats=self.n_repeats,
+            rng=np.random.default_rng([self.seed, 2]),
+        )
+        found: dict[str, CrossValidatedAgreement] = {
+            combiner.name: halves.agreement(
+                combiner.predictions,
+                self.objective,
+                judge_scale=combiner.scale,
+                of_versions=None if combiner.changed is None else combiner.predictions_of_versions,
+            )
+            for combiner in combiners
+        }
+        allowed: list[str] = [
+            one.name for one in combiners if one.name != "lexical" or self.lexical
+        ]
+        best = max(allowed, key=lambda name: -math.inf if math.isnan(v := found[name].value) else v)
+        trials = []
+        for name, crossed in found.items():
+            behind, error = crossed.behind(found[best])
+            trials.append(
+                TrialRecord(
+                    name=name,
+                    value=crossed.value,
+                    behind=behind,
+                    standard_error=error,
+                    allowed=name in allowed,
+                )
+            )
+        self.chosen_ = simplest_within_an_error(trials)
+        if self.confirm is not None:
+            self.chosen_ = self._confirmed(self.confirm, trials, found, n_rows=len(rows))
+        return tuple(trials)
+
+    def _confirmed(
+        self,
+        rule: HoldoutConfirmation,
+        trials: Sequence[TrialRecord],
+        crossed: Mapping[str, CrossValidatedAgreement],
+        *,
+        n_rows: int,
+    ) -> str:
+        """Return the simplest combiner within an error of the best, or the best, if it passes."""
+        first = crossed[trials[0].name]
+        others = [n for n, trial in enumerate(trials) if n and trial.allowed]
+        ranks = {n: rank_of(trials[n].value, 1.0) for n in (0, *others)}
+        preferred = next(n for n, trial in enumerate(trials) if trial.name == self.chosen_)
+        ranks[preferred] = (True, math.inf)
+        shares, values = {}, {}
+        for n in others:
+            own = crossed[trials[n].name]
+            moved = own.without - first.without
+            shares[n] = pseudo_values(own.value - first.value, moved)
+            values[n] = own.value, first.value
+        self.confirmation_ = rule.decided(
+            shares,
+            ranks,
+            values,
+            dict.fromkeys(others, n_rows),
+            rng=np.random.default_rng([self.seed, 6]),
+        )
+        taken = self.confirmation_
+        return trials[taken.number if taken is not None and taken.passed else 0].name
+
+
+def _places_to_learn_from(judgements: Sequence[Judgement]) -> list[int]:
+    """Return which judgements have a raw score and one for each criterion that can be weighed."""
+    places = [place for place, one in enumerate(judgements) if one.raw is not None]
+    n_scored = Counter(name for place in places for name in _scored(judgements[place]))
+    weighed = {name for name, n in n_scored.items() if n >= ENOUGH_SCORED * len(places)}
+    return [place for place in places if weighed <= _scored(judgements[place])]
+
+
+def _scored(judgement: Judgement) -> set[str]:
+    return {name for name, one in judgement.criteria.items() if one.score is not None}
+
+
+def simplest_within_an_error(trials: Sequence[TrialRecord]) -> str:
+    """Return the first allowed combiner that is no more than a standard error behind the best."""
+    for trial in trials:
+        if trial.allowed and not math.isnan(trial.value):
+            beyond = trial.behind > trial.standard_error
+            if not beyond:
+                return trial.name
+    return trials[0].name

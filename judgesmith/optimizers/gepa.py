@@ -1,0 +1,573 @@
+"""Evolution of a judge's texts by a model that reads where it contradicts people."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+
+import dspy
+import numpy as np
+
+from judgesmith.errors import InputError
+from judgesmith.metrics.correlation import worst_pairs
+from judgesmith.optimizers.base import OFFLINE, SearchSettings
+from judgesmith.optimizers.objectives.base import Objective
+from judgesmith.optimizers.objectives.grammar import AnyObjective
+from judgesmith.optimizers.predictions import SCORE, FloatArray, PredictionTable, on_criterion
+from judgesmith.optimizers.rows import Rows
+from judgesmith.optimizers.search.racing import OutOfBudget
+from judgesmith.optimizers.space.candidates import Asking
+from judgesmith.optimizers.splitting import ROWS_PER_DEMONSTRATION
+from judgesmith.optimizers.texts import (
+    Texts,
+    TextSearch,
+    judge_texts,
+    part_text,
+    problem_with,
+    with_texts,
+)
+from judgesmith.optimizers.trials import TrialRecord, rank_of
+from judgesmith.programs.families.ensemble.judges import scale_of
+from judgesmith.programs.judging.ask_once import Rewriter
+from judgesmith.programs.judging.executors import with_own_models
+from judgesmith.programs.judging.judge import Judge
+from judgesmith.programs.lm import BudgetSpent
+from judgesmith.programs.lm.limits import STOPPING
+from judgesmith.signatures.fences import unix_lines
+from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.rubric import folded
+from judgesmith.signatures.scale import PERCENT, Scale
+
+if TYPE_CHECKING:
+    from gepa.core.adapter import EvaluationBatch
+
+
+N_PAIRS, N_ROWS = 3, 4
+"""Pairs and single rows that are shown at most: about as much as a long article."""
+
+LONGEST_SHOWN = 1000
+"""Characters shown of each text; what is left out of its middle is said."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Feedback:
+    """Rows as a judge scored them, with what each adds to the objective."""
+
+    rows: Rows
+    judgements: Sequence[Judgement]
+    parts: FloatArray
+    target: str = SCORE
+    judge_scale: Scale = PERCENT
+    within_sources: bool = False
+
+    @property
+    def verdicts(self) -> list[Judgement]:
+        """What the judge says of the target."""
+        if self.target == SCORE:
+            return list(self.judgements)
+        return on_criterion(self.judgements, self.target)
+
+    def pairs_json(self) -> str:
+        """Return the pairs that are ordered worst, the most harmful first."""
+        said = self.rows.said(self.target)
+        rated = np.flatnonzero(~np.isnan(said))
+        predicted = np.asarray([np.nan if v.score is None else v.score for v in self.verdicts])
+        if np.count_nonzero(~np.isnan(predicted[rated])) < 2:
+            return "[]"
+        groups = self.rows.groups[rated].tolist() if self.within_sources else None
+        kinds = (
+            worst_pairs(said[rated], predicted[rated], sources=groups, n=N_PAIRS, kind=kind)
+            for kind in ("reversed", "tied")
+        )
+        found = next((pairs for pairs in kinds if pairs), ())
+        return _json([self._pair(int(rated[p.better]), int(rated[p.worse])) for p in found])
+
+    def rows_json(self) -> str:
+        """Return the rows that add least to the objective, and those without a score, as JSON."""
+        order = np.argsort(np.where(np.isnan(self.parts), np.inf, self.parts), kind="stable")
+        lowest = [int(row) for row in order if not np.isnan(self.parts[row])][:N_ROWS]
+        failed = [row for row, one in enumerate(self.verdicts) if one.score is None][:N_ROWS]
+        return _json([self._row(row) for row in [*failed, *lowest][:N_ROWS]])
+
+    def _pair(self, better: int, worse: int) -> dict[str, Any]:
+        people, own = self._scales()
+        said = self.rows.said(self.target)
+        verdicts = self.verdicts
+        points = [f"{verdicts[row].score:g}" for row in (better, worse)]
+        items = [self.rows.items[row] for row in (better, worse)]
+        told = (
+            f"Response A was rated {said[better]:g} by people ({people}) and {points[0]} by the "
+            f"judge ({own}); response B was rated {said[worse]:g} by people and {points[1]} by the "
+            "judge."
+        )
+        shared = items[0].source == items[1].source and items[0].context == items[1].context
+        if shared:
+            return {
+                "rated": told,
+                **_given(items[0]),
+                "response A": _cut(items[0].response),
+                "response B": _cut(items[1].response),
+            }
+        return {
+            "rated": told,
+            "A": {**_given(items[0]), "response": _cut(items[0].response)},
+            "B": {**_given(items[1]), "response": _cut(items[1].response)},
+        }
+
+    def _row(self, row: int) -> dict[str, Any]:
+        people, own = self._scales()
+        said, verdict = self.rows.said(self.target)[row], self.verdicts[row]
+        rated = "by nobody" if np.isnan(said) else f"{said:g} by people ({people})"
+        scored = (
+            f"got no score, because {_cut(verdict.problem or 'of an unknown fault')}"
+            if verdict.score is None
+            else f"{verdict.score:g} by the judge ({own})"
+        )
+        part = self.parts[row]
+        added = "" if np.isnan(part) else f" It adds {part:+.4f} to the agreement of these rows."
+        found: dict[str, Any] = {"rated": f"Rated {rated}; {scored}.{added}"}
+        item = self.rows.items[row]
+        found |= {**_given(item), "response": _cut(item.response)}
+        if verdict.explanation:
+            found["judge's explanation"] = _cut(verdict.explanation)
+        return found
+
+    def _scales(self) -> tuple[Scale, Scale]:
+        if self.target != SCORE:
+            return PERCENT, PERCENT
+        return self.rows.scale, self.judge_scale
+
+
+def _given(item: RatedItem) -> Mapping[str, str]:
+    texts = {"source": item.source, "context": item.context or ""}
+    return {name: _cut(text) for name, text in texts.items() if text}
+
+
+def _cut(text: str) -> str:
+    text = unix_lines(text)
+    if len(text) <= LONGEST_SHOWN:
+        return text
+    half = LONGEST_SHOWN // 2
+    return f"{text[:half]} … ({len(text) - 2 * half} characters left out) … {text[-half:]}"
+
+
+def _json(records: Sequence[Mapping[str, Any]]) -> str:
+    text = "[" + ",\n".join(json.dumps(one, ensure_ascii=False) for one in records) + "]"
+    # Half of a character (a lone surrogate) can be sent to no model.
+    return text.encode("utf-8", "replace").decode()
+
+
+TO_READ, TO_CHOOSE = "train", "select"
+
+_NO_PART = -1e9
+"""What GEPA is told of a row without a part in the objective: it comes after all that have one."""
+
+
+class Place(NamedTuple):
+    """A row, by the set it stands in: to learn from, or to choose by."""
+
+    part: str
+    row: int
+
+
+@dataclass(kw_only=True, eq=False)
+class TextTrials:
+    """The judges of all texts that were tried, and what they say; no row is judged twice."""
+
+    student: Judge
+    rows: Mapping[str, Rows]
+    objective: Objective
+    targets: tuple[str, ...]
+    asking: Asking
+    on_trial: Callable[[TrialRecord], None] | None = None
+    records: list[TrialRecord] = field(default_factory=list)
+    tables: dict[int, PredictionTable] = field(default_factory=dict)
+    _said: dict[tuple[tuple[str, ...], Place], Judgement] = field(default_factory=dict)
+    _judges: dict[tuple[str, ...], Judge] = field(default_factory=dict)
+    _numbers: dict[tuple[str, ...], int] = field(default_factory=dict)
+
+    def places(self, part: str) -> list[Place]:
+        """Return all rows of a set."""
+        return [Place(part, row) for row in range(len(self.rows[part]))]
+
+    def start(self) -> dict[str, str]:
+        """Return the texts of the student, and count it as the first trial."""
+        texts = judge_texts(self.student)
+        self._judges[_key(texts)] = self.student
+        self._numbers[_key(texts)] = 0
+        self.records.append(TrialRecord(number=0))
+        return texts
+
+    def number(self, texts: Texts) -> int:
+        """Return the number of the trial with these texts."""
+        return self._numbers[_key(texts)]
+
+    def judge(self, number: int) -> Judge:
+        """Return the judge of a trial."""
+        by_number = {number: key for key, number in self._numbers.items()}
+        return self._judges[by_number[number]]
+
+    def add(self, trial: TrialRecord, texts: Texts, problem: str) -> bool:
+        """Keep a rewrite as a trial, and return whether it can be judged."""
+        key = _key(texts)
+        if not problem and key in self._numbers:
+            problem = f"it makes the judge that number {self._numbers[key]} is."
+        if not problem:
+            try:
+                self._judges[key] = with_texts(self.student, texts)
+            except ValueError as fault:
+                problem = str(fault)
+        self.records.append(
+            replace(trial, text="" if problem else texts[trial.changed], problem=problem)
+        )
+        if problem:
+            self.note(trial.number)
+            return False
+        self._numbers[key] = trial.number
+        return True
+
+    def judged(
+        self, batch: Sequence[Place], texts: Texts
+    ) -> tuple[list[Judgement], PredictionTable, Rows]:
+        """Return what a judge says of rows, asking for those that it has not judged yet."""
+        key = _key(texts)
+        rows = self.rows[batch[0].part].take([place.row for place in batch])
+        missing = [place for place in batch if (key, place) not in self._said]
+        if missing:
+            asked = self.rows[batch[0].part].take([place.row for place in missing])
+            found = self.asking.judged(self._judges[key], asked)
+            self._said |= {(key, place): one for place, one in zip(missing, found, strict=True)}
+        said = [self._said[key, place] for place in batch]
+        table = rows.judged(said, self.targets, judge_scale=scale_of(self.student))
+        return said, table, rows
+
+    def parts(self, table: PredictionTable, rows: Rows) -> FloatArray:
+        """Return the part of each row, added up over the targets that it was rated on."""
+        of_table = self.objective.row_parts(table)
+        rated = [np.flatnonzero(~np.isnan(rows.said(one))) for one in self.targets]
+        places = np.concatenate(rated)
+        has_one = ~np.isnan(of_table)
+        sums = np.bincount(places[has_one], weights=of_table[has_one], minlength=len(rows))
+        counts = np.bincount(places[has_one], minlength=len(rows))
+        return np.where(counts > 0, sums, np.nan)
+
+    def choose_by(self, texts: Texts, table: PredictionTable) -> None:
+        """Keep how well a judge did on the rows to choose by."""
+        number = self.number(texts)
+        if self.records[number].n_rows:
+            return
+        self.records[number] = replace(
+            self.records[number],
+            value=self.objective.value(table),
+            n_rows=len(self.rows[TO_CHOOSE]),
+            share_scored=table.least_scored,
+        )
+        self.tables[number] = table
+        self.note(number)
+
+    def note(self, number: int) -> None:
+        """Tell the callback of a trial."""
+        if self.on_trial is not None:
+            self.on_trial(self.records[number])
+
+
+@dataclass(kw_only=True, eq=False)
+class TextAdapter:
+    """What GEPA evolves with: judges rows and rewrites texts."""
+
+    trials: TextTrials
+    rewriter: Rewriter
+    spent: bool = False
+    fault: BaseException | None = None
+    n_asked: int = 0
+
+    def evaluate(
+        self, batch: Sequence[Place], candidate: Texts, capture_traces: bool = False
+    ) -> EvaluationBatch[Place, Judgement]:
+        """Return the judgements of rows, and each row's part in the objective on them."""
+        from gepa.core.adapter import EvaluationBatch
+
+        said, table, rows = self.trials.judged(batch, candidate)
+        parts = self.trials.parts(table, rows)
+        if batch and batch[0].part == TO_CHOOSE:
+            self.trials.choose_by(candidate, table)
+        scores = [_NO_PART if math.isnan(one) else one for one in parts.tolist()]
+        return EvaluationBatch(
+            outputs=list(said), scores=scores, trajectories=list(batch) if capture_traces else None
+        )
+
+    def make_reflective_dataset(
+        self,
+        candidate: Texts,
+        eval_batch: EvaluationBatch[Place, Judgement],
+        components_to_update: Sequence[str],
+    ) -> dict[str, list[dict[str, Any]]]:
+        """Return one record per text: the rows that it is to be rewritten from."""
+        record = {"places": list(eval_batch.trajectories or ())}
+        return {name: [record] for name in components_to_update}
+
+    def propose_new_texts(
+        self,
+        candidate: Texts,
+        reflective_dataset: Mapping[str, Sequence[Mapping[str, Any]]],
+        components_to_update: Sequence[str],
+    ) -> dict[str, str]:
+        """Return another text for one part of a judge, or nothing where there is none."""
+        try:
+            name = components_to_update[0]
+            return self._rewritten(candidate, name, reflective_dataset[name][0]["places"])
+        except (BudgetSpent, OutOfBudget):
+            self.spent = True
+        except BaseException as fault:  # GEPA would only log it, and go on
+            self.fault = fault
+        return {}
+
+    def _rewritten(self, candidate: Texts, name: str, batch: Sequence[Place]) -> dict[str, str]:
+        self.n_asked += 1
+        trials = self.trials
+        trial = TrialRecord(
+            number=len(trials.records), parent=trials.number(candidate), changed=name
+        )
+        feedback = self._feedback(candidate, name, batch)
+        found = self.rewriter(
+            part=part_text(trials.student, name),
+            judge=_others(candidate, name),
+            text=candidate[name],
+            pairs=feedback.pairs_json(),
+            rows=feedback.rows_json(),
+            sample=self.n_asked,
+        )
+        texts = {**candidate, name: found.text}
+        fits = trials.add(trial, texts, found.problem or problem_with(found.text))
+        return {name: found.text} if fits else {}
+
+    def _feedback(self, candidate: Texts, name: str, batch: Sequence[Place]) -> Feedback:
+        trials = self.trials
+        said, table, rows = trials.judged(batch, candidate)
+        wanted = {folded(one): one for one in trials.targets}
+        own = wanted.get(folded(name.partition(":")[2]))
+        first = SCORE if SCORE in trials.targets else trials.targets[0]
+        return Feedback(
+            rows=rows,
+            judgements=said,
+            parts=trials.parts(table, rows),
+            target=own or first,
+            judge_scale=scale_of(trials.student),
+            within_sources=trials.objective.level == "sample",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BetterOnItsRows:
+    """GEPA's acceptance criterion: a rewrite is better where it was learned than its parent."""
+
+    trials: TextTrials
+
+    def should_accept(self, proposal: Any, state: Any) -> bool:
+        """Return whether the objective is larger on the rows that the rewrite was learned from."""
+        trials = self.trials
+        number = trials.number(proposal.candidate)
+        places = [Place(TO_READ, int(row)) for row in proposal.subsample_indices]
+        parent = state.program_candidates[proposal.parent_program_ids[0]]
+        tables = [trials.judged(places, texts)[1] for texts in (parent, proposal.candidate)]
+        before, after = map(trials.objective.value, tables)
+        trials.records[number] = replace(trials.records[number], before=before, after=after)
+        ranks = [
+            rank_of(value, table.least_scored)
+            for table, value in zip(tables, (before, after), strict=True)
+        ]
+        if ranks[1] > ranks[0]:
+            return True
+        trials.note(number)
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class BestOnAllRows:
+    """GEPA's evaluation policy: candidates are compared by the objective on all rows."""
+
+    trials: TextTrials
+
+    def get_eval_batch(self, loader: Any, state: Any, target_program_idx: Any = None) -> list[Any]:
+        """Return all rows to choose by."""
+        return list(loader.all_ids())
+
+    def get_best_program(self, state: Any) -> int:
+        """Return the place of the best candidate, the first of equals."""
+        return max(range(len(state.program_candidates)), key=lambda i: self._rank(i, state))
+
+    def get_valset_score(self, program_idx: int, state: Any) -> float:
+        """Return the objective on the rows to choose by."""
+        return self._rank(program_idx, state)[1]
+
+    def _rank(self, place: int, state: Any) -> tuple[bool, float, int]:
+        number = self.trials.number(state.program_candidates[place])
+        return self.trials.records[number].rank
+
+
+class NoLogger:
+    """GEPA's logger: it writes nothing."""
+
+    def log(self, message: str) -> None:
+        """Drop a message."""
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteStopper:
+    """GEPA's stopper: enough rewrites, an exhausted budget or a fault end the search."""
+
+    adapter: TextAdapter
+    n_rewrites: int
+
+    def __call__(self, gepa_state: Any) -> bool:
+        """Return whether the search has to end."""
+        one = self.adapter
+        return one.spent or one.fault is not None or one.n_asked >= self.n_rewrites
+
+
+def _others(texts: Texts, name: str) -> str:
+    return "\n\n".join(f"{one}\n{text}" for one, text in texts.items() if one != name) or "nothing"
+
+
+def _key(texts: Texts) -> tuple[str, ...]:
+    return tuple(part for one in sorted(texts.items()) for part in one)
+
+
+BATCH = 35
+"""Rows that a rewrite is learned from: on 3, as GEPA usually takes, Q of one and the same judge
+varies by 1.3 from draw to draw, on 35 by .2; and it is compared with its parent on the same."""
+
+
+class ReflectiveSearch(TextSearch):
+    """Rewrite instructions, task and criteria from what the judge got wrong; keep the best judge.
+
+    In each round one text of a good judge is rewritten by a model that is shown pairs of responses
+    that the judge orders otherwise than people do, and the rows that lower the objective most.
+    The rewrite is judged on these same rows, and where the objective grows, on the rows to choose
+    by. Which judge is rewritten next, and which of its texts, is up to the library ``gepa``:
+    among the judges that are best on some row, one is drawn, and its texts take turns.
+
+    What is asked for, the scale, demonstrations and aggregation stay as they are.
+
+    Parameters
+    ----------
+    objective : Objective, callable or str
+        What is made as large as possible over the whole list of predictions, such as ``q``.
+    n_trials : int
+        Rewrites that are asked for.
+    batch : int
+        Rows that a rewrite is learned from; of fewer rows, all.
+    reflection_lm : dspy.LM or None
+        The model that rewrites; None takes the one that judges. The offline model cannot.
+    on_trial : callable or None
+        Told of every trial as soon as it is known how well it did.
+    **shared
+        As for ``JudgeSearch``.
+
+    Attributes
+    ----------
+    trials_ : tuple of TrialRecord
+        Everything that was tried, in order; set by ``compile``.
+    complete_ : bool
+        False where the budget ended the search.
+    ended_ : str
+        Why nothing was tried, in a sentence; empty where the search ran.
+
+    References
+    ----------
+    Agrawal et al. (2025), "GEPA: Reflective Prompt Evolution Can Outperform Reinforcement
+    Learning". arXiv:2507.19457.
+    """
+
+    taught_by = "learns from rated rows only"
+
+    def __init__(
+        self,
+        objective: AnyObjective = "q",
+        *,
+        n_trials: int = 30,
+        batch: int = BATCH,
+        reflection_lm: dspy.LM | None = None,
+        on_trial: Callable[[TrialRecord], None] | None = None,
+        **shared: Unpack[SearchSettings],
+    ) -> None:
+        super().__init__(objective, **shared)
+        if n_trials < 1 or batch < 3:
+            raise InputError(
+                f"n_trials must be 1 or more and batch 3 or more; got {n_trials} and {batch}."
+            )
+        self.n_trials = n_trials
+        self.batch = batch
+        self.reflection_lm = reflection_lm
+        self.on_trial = on_trial
+
+    @property
+    def n_demonstrations(self) -> int:
+        """How many demonstrations would want as many rows to draw from as a rewrite reads."""
+        return -(-self.batch // ROWS_PER_DEMONSTRATION)
+
+    def _found(self, student: Judge, pool: Rows, selection: Rows) -> Judge:
+        self.trials_: tuple[TrialRecord, ...] = ()
+        self.complete_, self.ended_ = True, ""
+        self.taken_, self.confirmation_ = 0, None
+        lm = with_own_models(student, self.lm)[1]
+        writer = self.reflection_lm or lm
+        if str(writer.model) == OFFLINE:
+            self.ended_ = (
+                "the offline model reads no instructions and writes none, so that no text was "
+                "rewritten; name a language model to rewrite with."
+            )
+        elif len(pool) < 3:
+            self.ended_ = f"{len(pool)} rows are too few to learn from, so no text was rewritten."
+        if self.ended_:
+            return student
+        trials = TextTrials(
+            student=student,
+            rows={TO_READ: pool, TO_CHOOSE: selection},
+            objective=self.objective,
+            targets=self.targets,
+            asking=Asking(lm=lm, concurrency=self.concurrency, on_progress=self.on_progress),
+            on_trial=self.on_trial,
+        )
+        adapter = TextAdapter(trials=trials, rewriter=Rewriter(writer))
+        evolve(adapter, n_rewrites=self.n_trials, batch=self.batch, seed=self.seed)
+        self.trials_ = tuple(trials.records)
+        self.complete_ = not adapter.spent
+        ranks = {number: self.trials_[number].rank for number in trials.tables}
+        return trials.judge(self.select_trial(self.objective, trials.tables, ranks, learned=True))
+
+
+def evolve(adapter: TextAdapter, *, n_rewrites: int, batch: int, seed: int) -> None:
+    """Let GEPA rewrite until there were enough rewrites, or the budget is spent."""
+    from gepa.api import optimize
+
+    trials = adapter.trials
+    of_gepa: dict[str, Any] = {
+        "adapter": adapter,
+        "acceptance_criterion": BetterOnItsRows(trials),
+        "val_evaluation_policy": BestOnAllRows(trials),
+        "stop_callbacks": [RewriteStopper(adapter, n_rewrites)],
+        "logger": NoLogger(),
+    }
+    with STOPPING.attended(), contextlib.redirect_stdout(io.StringIO()):
+        try:
+            optimize(
+                seed_candidate=trials.start(),
+                trainset=trials.places(TO_READ),
+                valset=trials.places(TO_CHOOSE),
+                reflection_minibatch_size=min(batch, len(trials.rows[TO_READ])),
+                skip_perfect_score=False,
+                track_best_outputs=False,
+                seed=seed,
+                **of_gepa,
+            )
+        except OutOfBudget:
+            adapter.spent = True
+    if adapter.fault is not None:
+        raise adapter.fault

@@ -1,0 +1,1 @@
+"""Objectives: what better means, as functions of a whole table of judgements."""

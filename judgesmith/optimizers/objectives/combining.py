@@ -1,0 +1,364 @@
+"""Several numbers in one objective, and conditions before an aim."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from judgesmith.errors import InputError
+from judgesmith.metrics.arrays import FloatArray, IntArray
+from judgesmith.metrics.records import Estimate
+from judgesmith.metrics.resampling.draws import Counted
+from judgesmith.optimizers.objectives.base import Need, Objective
+from judgesmith.optimizers.objectives.discernment import careful_p, moved_to
+from judgesmith.optimizers.predictions import PredictionTable
+from judgesmith.signatures.scale import shortest
+
+Terms = tuple[tuple[float, Objective], ...]
+"""Weights and what they weigh."""
+
+
+@dataclass(frozen=True)
+class WeightedSum(Objective):
+    """A weighted sum of objectives.
+
+    Parameters
+    ----------
+    terms : tuple of (float, Objective)
+        Weights and what they weigh. What is better when lower has a weight below 0, everything
+        else one above 0.
+
+    Raises
+    ------
+    ValueError
+        If there is no term, or a weight is 0, not finite or of the wrong sign.
+
+    Examples
+    --------
+    >>> from judgesmith.optimizers import Agreement, CallsPerItem
+    >>> str(WeightedSum(((1, Agreement("q")), (-0.01, CallsPerItem()))))
+    'q - 0.01*calls'
+    """
+
+    terms: Terms
+
+    def __post_init__(self) -> None:
+        """Refuse what has no say, or the wrong one."""
+        if not self.terms:
+            raise InputError("a sum has one term or more; got none.")
+        for weight, atom in self.terms:
+            if not math.isfinite(weight) or weight == 0:
+                raise InputError(f"a weight is a finite number other than 0; got {weight:g}.")
+            if has_wrong_sign(weight, atom):
+                remedy = (
+                    f"lower; subtract it, as in q - .1*{atom}."
+                    if weight > 0
+                    else f"higher; add it, as in 2*{atom}."
+                )
+                raise InputError(f"{atom} is better when {remedy}")
+
+    def __str__(self) -> str:
+        """Return the sum as it is read."""
+        return written(self.terms)
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """What its terms look at."""
+        return needs_of(self.atoms)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """What the sum cannot fall below or exceed, as far as its terms are bounded."""
+        ends = [sorted(weight * end for end in atom.bounds) for weight, atom in self.terms]
+        return math.fsum(low for low, _ in ends), math.fsum(high for _, high in ends)
+
+    @property
+    def within_sources(self) -> bool:
+        """Whether each of its terms compares scores of one source only."""
+        return all(atom.within_sources for atom in self.atoms)
+
+    @property
+    def atoms(self) -> tuple[Objective, ...]:
+        """What it adds up."""
+        return tuple(one for _, atom in self.terms for one in atom.atoms)
+
+    def weighted(self) -> Terms:
+        """Return its terms."""
+        return self.terms
+
+    def without(self, need: Need, instead: Objective) -> Objective:
+        """Return the sum of those terms that do not have a need."""
+        terms = tuple((weight, atom) for weight, atom in self.terms if need not in atom.needs)
+        if len(terms) == len(self.terms):
+            return self
+        return WeightedSum(terms) if terms else instead
+
+    def centred(self, value: float, resampled: FloatArray) -> FloatArray:
+        """Return resamples, moved to the value where discernment is in the sum."""
+        return moved_to(value, resampled) if "versions" in self.needs else resampled
+
+    def interval_of_gain(
+        self, value: float, resampled: FloatArray, n_units: int
+    ) -> tuple[float, float]:
+        """Return the interval of a difference, shifted where discernment is in the sum."""
+        return super().interval_of_gain(value, self.centred(value, resampled), n_units)
+
+    def p_of_gain(self, value: float, resampled: FloatArray, n_units: int) -> float:
+        """Return the p-value of a difference, the larger of two where discernment is in it."""
+        if "versions" in self.needs:
+            return careful_p(value, resampled, n_units)
+        return super().p_of_gain(value, resampled, n_units)
+
+    def value(self, table: PredictionTable) -> float:
+        """Return the sum, nan where any of its terms is undefined."""
+        return math.fsum(weight * atom.value(table) for weight, atom in self.terms)
+
+    def counted(self, table: PredictionTable, sources: IntArray, n_sources: int) -> Counted:
+        """Return it as a function of counts."""
+        return Counted.sum(
+            [(weight, atom.counted(table, sources, n_sources)) for weight, atom in self.terms]
+        )
+
+    def counted_pair(
+        self, first: PredictionTable, second: PredictionTable, sources: IntArray, n_sources: int
+    ) -> tuple[Counted, Counted]:
+        """Return it for two judges, each term on the rows that it compares them on."""
+        pairs = [
+            (weight, atom.counted_pair(first, second, sources, n_sources))
+            for weight, atom in self.terms
+        ]
+        one, other = (
+            Counted.sum([(weight, pair[place]) for weight, pair in pairs]) for place in (0, 1)
+        )
+        return one, other
+
+    def row_parts(self, table: PredictionTable) -> FloatArray:
+        """Return the weighted parts of every row; a row that some terms look at has a part."""
+        found = np.stack([weight * atom.row_parts(table) for weight, atom in self.terms])
+        if np.isnan(found).all(axis=1).any():  # a sum is undefined where one of its terms is
+            return np.full(found.shape[1], np.nan)
+        return np.where(np.isnan(found).all(axis=0), np.nan, np.nansum(found, axis=0))
+
+    def row_part(self, table: PredictionTable, row: int) -> float:
+        """Return the weighted parts of one row."""
+        terms = [weight * atom.row_part(table, row) for weight, atom in self.terms]
+        given = [term for term in terms if not math.isnan(term)]
+        return float(np.sum(given)) if given else math.nan
+
+
+def needs_of(atoms: Iterable[Objective]) -> frozenset[Need]:
+    """Return what any of several objectives looks at."""
+    return frozenset(need for atom in atoms for need in atom.needs)
+
+
+def has_wrong_sign(weight: float, atom: Objective) -> bool:
+    """Return whether a weight rewards what is better when lower, or punishes the opposite."""
+    return (weight > 0) == atom.lower_is_better
+
+
+def written(terms: Terms) -> str:
+    """Return terms as they are read."""
+    text = ""
+    for weight, atom in terms:
+        sign = "-" if weight < 0 else "+" if text else ""
+        times = "" if abs(weight) == 1 else f"{shortest(abs(weight))}*"
+        text += (f" {sign} " if text else sign) + f"{times}{atom}"
+    return text
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A condition: an objective, or a sum of some, reaches a bound.
+
+    Parameters
+    ----------
+    left : Objective
+        What is bounded from below. What is better when lower is given as a sum, with a weight
+        below 0 and the bound's sign turned.
+    bound : float
+        The least that it may be.
+
+    Raises
+    ------
+    ValueError
+        If the bound is not finite.
+
+    Examples
+    --------
+    >>> from judgesmith.optimizers import CallsPerItem, Kappa
+    >>> str(Constraint(Kappa(), 0.4))
+    'kappa >= 0.4'
+    >>> str(Constraint(WeightedSum(((-1, CallsPerItem()),)), -2))
+    'calls <= 2'
+    """
+
+    left: Objective
+    bound: float
+
+    def __post_init__(self) -> None:
+        """Refuse a bound that is none."""
+        object.__setattr__(self, "left", WeightedSum(self.left.weighted()))
+        if not math.isfinite(self.bound):
+            raise InputError(f"a bound is a finite number; got {self.bound:g}.")
+
+    def __str__(self) -> str:
+        """Return the condition as it is read: what is subtracted alone is bounded from above."""
+        if self._from_above:
+            turned = tuple((-weight, atom) for weight, atom in self.left.weighted())
+            return f"{written(turned)} <= {shortest(-self.bound)}"
+        return f"{self.left} >= {shortest(self.bound)}"
+
+    @property
+    def _from_above(self) -> bool:
+        return all(weight < 0 for weight, _ in self.left.weighted())
+
+    def met(self, table: PredictionTable) -> bool:
+        """Say whether the condition is met; one that looks at something undefined is not."""
+        return bool(self.violation_of(np.asarray(self.left.value(table))) == 0)
+
+    def estimate(self, table: PredictionTable, *, rng: np.random.Generator) -> Estimate:
+        """Return what stands left of the sign as it is read, with its interval."""
+        found = self.left.estimate(table, rng=rng)
+        if not self._from_above:
+            return found
+        return replace(found, value=-found.value, low=-found.high, high=-found.low)
+
+    def violation_of(self, found: FloatArray) -> FloatArray:
+        """Return by how much each value falls short, 0 where it does not, nan where it is nan."""
+        size = max(abs(self.bound), 1.0)
+        short = (self.bound - found) / size
+        # What differs by rounding alone is no violation; nan is not below anything, and stays.
+        return np.where(short < 1e-12, 0.0, short)
+
+
+def violation_of(constraints: Iterable[Constraint], table: PredictionTable) -> float:
+    """Return by how much conditions are missed together: 0 where all are met."""
+    return math.fsum(
+        float(one.violation_of(np.asarray(one.left.value(table)))) for one in constraints
+    )
+
+
+@dataclass(frozen=True)
+class Constrained(Objective):
+    """An aim under conditions: a judge that meets them ranks above all that do not.
+
+    Parameters
+    ----------
+    aim : Objective
+        What counts among the judges that meet all conditions.
+    constraints : tuple of Constraint
+        The conditions; among judges that miss some, the one that misses least ranks first.
+
+    Raises
+    ------
+    ValueError
+        If there is no condition.
+
+    Examples
+    --------
+    >>> from judgesmith.optimizers import Agreement, Kappa
+    >>> str(Constrained(Agreement("q"), (Constraint(Kappa(), 0.4),)))
+    'q; kappa >= 0.4'
+    """
+
+    aim: Objective
+    constraints: tuple[Constraint, ...] = field()  # not the empty default of all objectives
+
+    def __post_init__(self) -> None:
+        """Refuse an aim without conditions."""
+        object.__setattr__(self, "aim", WeightedSum(self.aim.weighted()))
+        if not self.constraints:
+            raise InputError("a constrained objective has one constraint or more; got none.")
+
+    def __str__(self) -> str:
+        """Return the objective as it is read."""
+        return "; ".join(map(str, (self.aim, *self.constraints)))
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """What the aim and the conditions look at."""
+        return needs_of(self.atoms)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """What it cannot exceed; below, violations have no end."""
+        return -math.inf, self.aim.bounds[1]
+
+    @property
+    def within_sources(self) -> bool:
+        """Whether aim and conditions compare scores of one source only."""
+        return all(atom.within_sources for atom in self.atoms)
+
+    @property
+    def atoms(self) -> tuple[Objective, ...]:
+        """What the aim and the conditions are put together from."""
+        return (*self.aim.atoms, *(atom for one in self.constraints for atom in one.left.atoms))
+
+    def unconditional(self) -> Objective:
+        """Return the aim."""
+        return self.aim
+
+    def without(self, need: Need, instead: Objective) -> Objective:
+        """Return aim and conditions without what has a need."""
+        kept = tuple(one for one in self.constraints if need not in one.left.needs)
+        aim = self.aim.without(need, instead)
+        return Constrained(aim, kept) if kept else aim
+
+    def violation(self, table: PredictionTable) -> float:
+        """Return by how much the conditions are missed together: 0 where all are met."""
+        return violation_of(self.constraints, table)
+
+    def row_parts(self, table: PredictionTable) -> FloatArray:
+        """Return the part of every row in the aim."""
+        return self.aim.row_parts(table)
+
+    def row_part(self, table: PredictionTable, row: int) -> float:
+        """Return the part of one row in the aim."""
+        return self.aim.row_part(table, row)
+
+    def value(self, table: PredictionTable) -> float:
+        """Return what samplers are told: see above."""
+        aim, violation = np.asarray([self.aim.value(table)]), np.asarray([self.violation(table)])
+        return float(self._ordered(aim, violation)[0])
+
+    def estimate(self, table: PredictionTable, *, rng: np.random.Generator) -> Estimate:
+        """Return the aim with its interval, whether or not the conditions are met."""
+        return self.aim.estimate(table, rng=rng)
+
+    def counted(self, table: PredictionTable, sources: IntArray, n_sources: int) -> Counted:
+        """Return ``value`` as a function of counts."""
+        parts = [self.aim, *(one.left for one in self.constraints)]
+        return self._of([part.counted(table, sources, n_sources) for part in parts])
+
+    def counted_pair(
+        self, first: PredictionTable, second: PredictionTable, sources: IntArray, n_sources: int
+    ) -> tuple[Counted, Counted]:
+        """Return ``value`` for two judges on what each term compares them on."""
+        parts = [self.aim, *(one.left for one in self.constraints)]
+        pairs = [part.counted_pair(first, second, sources, n_sources) for part in parts]
+        return self._of([one for one, _ in pairs]), self._of([other for _, other in pairs])
+
+    def _of(self, found: list[Counted]) -> Counted:
+        aim, *lefts = found
+
+        def told(of: Callable[[Counted], FloatArray]) -> FloatArray:
+            missed = [
+                one.violation_of(of(left))
+                for one, left in zip(self.constraints, lefts, strict=True)
+            ]
+            return self._ordered(of(aim), np.sum(missed, axis=0))
+
+        return Counted(
+            value=float(told(lambda one: np.asarray([one.value]))[0]),
+            of_counts=lambda counts: told(lambda one: one.of_counts(counts)),
+            n_units=min(one.n_units for one in found),
+            n_undefined=max(one.n_undefined for one in found),
+        )
+
+    def _ordered(self, aim: FloatArray, violation: FloatArray) -> FloatArray:
+        least = self.aim.bounds[0]
+        met = np.maximum(aim, least)  # keeps nan
+        return np.where(violation > 0, least - violation + 0 * aim, met + 0 * violation)

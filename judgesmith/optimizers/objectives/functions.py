@@ -1,0 +1,215 @@
+"""Objectives that users write as functions."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from numbers import Real
+from typing import Any
+
+import dspy
+import numpy as np
+
+from judgesmith.errors import InputError, JudgesmithError
+from judgesmith.metrics.arrays import FloatArray, IntArray
+from judgesmith.metrics.resampling.draws import Counted, ratio_of_sums
+from judgesmith.optimizers.objectives.base import TargetMean, counted_by_rows
+from judgesmith.optimizers.predictions import PredictionTable
+from judgesmith.optimizers.space.proposing import identity_of
+from judgesmith.signatures.judgement import Judgement
+
+KINDS = "f(table) -> float or metric(example, prediction, trace=None) -> float"
+"""What a function has to be like."""
+
+
+@dataclass(frozen=True)
+class FunctionObjective(TargetMean):
+    """A function of a table's scored rows; the mean of it over targets where there are several.
+
+    Optimizers make one of any function of one argument that they are given.
+
+    Parameters
+    ----------
+    function : callable
+        From a ``PredictionTable`` of scored rows to a finite number, or nan where undefined.
+
+    Examples
+    --------
+    >>> str(FunctionObjective(lambda table: 1.0))
+    '<lambda>'
+    """
+
+    function: Callable[[PredictionTable], Any]
+    within_sources = True  # whether it does is the user's business
+
+    @property
+    def identity(self) -> str:
+        """What tells the function from others of its name."""
+        return identity_of(self.function)
+
+    def __str__(self) -> str:
+        """Return the name of the function."""
+        return name_of(self.function)
+
+    def of_target(self, table: PredictionTable) -> float:
+        """Return what the function says of the scored rows, nan without any."""
+        scored = table.take(np.flatnonzero(~np.isnan(table.predicted)))
+        if not scored.n:
+            return math.nan
+        return _number(self.function, self.function, scored, where=f"a table of {scored.n} rows")
+
+    def counted_target(self, table: PredictionTable, sources: IntArray, n_sources: int) -> Counted:
+        """Return it as a function of counts: every draw is a table with repeated rows."""
+        return counted_by_rows(self.of_target, table, sources, n_sources)
+
+
+@dataclass(frozen=True)
+class MetricObjective(TargetMean):
+    """The mean over scored rows of a metric as DSPy's optimizers take it.
+
+    Optimizers make one of ``metric=``, and of any function of two arguments or more.
+
+    Parameters
+    ----------
+    metric : callable
+        ``metric(example, prediction, trace=None) -> float``.
+
+    Examples
+    --------
+    >>> def close(example, prediction, trace=None):
+    ...     return abs(example.score - prediction.score) < 1
+    >>> str(MetricObjective(close))
+    'close'
+    """
+
+    metric: Callable[..., Any]
+    within_sources = True  # it sees one row at a time
+
+    @property
+    def identity(self) -> str:
+        """What tells the metric from others of its name."""
+        return identity_of(self.metric)
+
+    def __str__(self) -> str:
+        """Return the name of the metric."""
+        return name_of(self.metric)
+
+    def of_rows(self, table: PredictionTable) -> FloatArray:
+        """Return the metric of every row, nan where it has no score."""
+        if len(table.examples) != table.n:
+            raise InputError(
+                f"the metric {self} compares examples with predictions, and this table has no "
+                "examples.",
+                hint=f"give an objective {KINDS.partition(' or ')[0]}.",
+            )
+        found = np.full(table.n, np.nan)
+        traces = [None] * (_n_arguments(self.metric) - 2)
+        for row in np.flatnonzero(~np.isnan(table.predicted)).tolist():
+            judgement = table.judgements[row] if table.judgements else Judgement(score=0.0)
+            fields = {name: getattr(judgement, name) for name in type(judgement).model_fields}
+            fields |= {"score": float(table.predicted[row]), "problem": None}
+            fields["criteria"] = dict(judgement.criteria)
+            prediction = dspy.Prediction(**fields)
+            call = partial(self.metric, table.examples[row], prediction)
+            where = f"row {row + 1} of {table.n}"
+            value = _number(self.metric, call, *traces, where=where)
+            if math.isnan(value):
+                raise _unusable(self.metric, value, where)
+            found[row] = value
+        return found
+
+    def of_target(self, table: PredictionTable) -> float:
+        """Return the mean over the scored rows, nan without any."""
+        found = self.of_rows(table)
+        return float(np.nanmean(found)) if not np.isnan(table.predicted).all() else math.nan
+
+    def counted_target(self, table: PredictionTable, sources: IntArray, n_sources: int) -> Counted:
+        """Return it from each source's sums."""
+        found = self.of_rows(table)
+        scored = (~np.isnan(found)).astype(np.float64)
+        return ratio_of_sums(np.nan_to_num(found), scored, sources, n_sources)
+
+    def row_parts(self, table: PredictionTable) -> FloatArray:
+        """Return the shares of rows in the mean, each divided by the scored rows of its target."""
+        parts = self.of_rows(table)
+        labels = np.asarray(table.targets or ("",) * table.n)
+        names = dict.fromkeys(labels.tolist())
+        for name in names:
+            own = labels == name
+            n = np.count_nonzero(~np.isnan(parts[own]))
+            if not n:
+                return np.full(table.n, np.nan)
+            parts[own] /= n * len(names)
+        return parts
+
+    def row_part(self, table: PredictionTable, row: int) -> float:
+        """Return the part of one row."""
+        return float(self.row_parts(table)[row])
+
+
+def objective_of(function: Callable[..., Any]) -> FunctionObjective | MetricObjective:
+    """Return the objective that a function is: of a table, or a metric of one row."""
+    n = _n_arguments(function)
+    return FunctionObjective(function) if n == 1 else MetricObjective(function)
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """Return what a function is called."""
+    if isinstance(function, partial):
+        return name_of(function.func)
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+_ARGUMENTS: Sequence[int] = (1, 2, 3, 5)
+"""A table; example and prediction; with a trace; and with the two that GEPA's metrics take."""
+
+
+def _n_arguments(function: Callable[..., Any]) -> int:
+    """Return with how many arguments a function can be called, the fewest that make sense."""
+    called = function.forward if isinstance(function, dspy.Module) else function
+    try:
+        signature = inspect.signature(called)
+    except (TypeError, ValueError):
+        raise _unlike(function) from None
+    for n in _ARGUMENTS:
+        try:
+            signature.bind(*[None] * n)
+        except TypeError:
+            continue
+        return n
+    raise _unlike(function)
+
+
+def _unlike(function: object) -> InputError:
+    return InputError(f"an objective is {KINDS}; {name_of(function)} takes other arguments.")  # type: ignore[arg-type]
+
+
+def _number(
+    named: Callable[..., Any], call: Callable[..., Any], *arguments: Any, where: str
+) -> float:
+    """Return the number that a user's function returns; nan is undefined."""
+    try:
+        found = call(*arguments)
+    except JudgesmithError:
+        raise
+    except Exception as fault:
+        raise InputError(
+            f"the objective {name_of(named)} raised {type(fault).__name__} on {where}: {fault}"
+        ) from fault
+    if isinstance(found, dspy.Prediction) and "score" in found:
+        found = found.score
+    if isinstance(found, np.ndarray) and not found.ndim:
+        found = found.item()
+    if isinstance(found, Real | np.bool_) and not math.isinf(value := float(found)):
+        return value
+    raise _unusable(named, found, where)
+
+
+def _unusable(named: Callable[..., Any], found: object, where: str) -> InputError:
+    return InputError(
+        f"the objective {name_of(named)} must return a finite number; on {where} it returned "
+        f"{found!r:.80}."
+    )

@@ -1,0 +1,336 @@
+"""Objectives as people write them: ``q + .5*kappa - .01*calls; scored >= .95``.
+
+::
+
+    objectives = sum { "," sum } { ";" constraint }
+    objective  = sum { ";" constraint }
+    constraint = sum ( ">=" | "<=" ) [ "+" | "-" ] number
+    sum        = [ "+" | "-" ] term { ( "+" | "-" ) term }
+    term       = [ number [ "*" ] ] name [ "@" level ]
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from judgesmith.errors import InputError, did_you_mean
+from judgesmith.metrics.correlation import Level, Statistic
+from judgesmith.metrics.pairs import PairLevel
+from judgesmith.optimizers.objectives.agreement import Agreement
+from judgesmith.optimizers.objectives.base import Objective
+from judgesmith.optimizers.objectives.combining import (
+    Constrained,
+    Constraint,
+    Terms,
+    WeightedSum,
+    has_wrong_sign,
+)
+from judgesmith.optimizers.objectives.discernment import (
+    AverageDiscernment,
+    FalseAlarms,
+    LowestDiscernment,
+)
+from judgesmith.optimizers.objectives.effort import CallsPerItem, DollarsPerItem, ShareScored
+from judgesmith.optimizers.objectives.functions import KINDS, objective_of
+from judgesmith.optimizers.objectives.ordinal import AbsoluteError, Kappa
+from judgesmith.optimizers.objectives.pairs import NeighbourAccuracy, TieAccuracy
+from judgesmith.optimizers.objectives.pareto import SeveralObjectives
+
+CORRELATIONS: tuple[Statistic, ...] = tuple(
+    sorted(get_args(Statistic), key=lambda name: name != "q")
+)
+"""What is aimed at most often comes first where they are listed."""
+
+PLAIN: Mapping[str, Callable[[], Objective]] = {
+    "kappa": Kappa,
+    "kappa_linear": lambda: Kappa("linear"),
+    "adjacent": NeighbourAccuracy,
+    "mae": AbsoluteError,
+    "d_min": LowestDiscernment,
+    "d_avg": AverageDiscernment,
+    "false_alarms": FalseAlarms,
+    "scored": ShareScored,
+    "calls": CallsPerItem,
+    "usd": DollarsPerItem,
+}
+"""Names that stand at no level."""
+
+TIES = "ties"
+"""The share of pairs ordered, or tied, as people do; it has levels of its own."""
+
+NAMES: tuple[str, ...] = (*CORRELATIONS, TIES, *PLAIN)
+
+DEFAULT = "q"
+"""The text of the objective that is taken where none is given."""
+
+AnyObjective = Objective | Callable[..., Any] | str
+"""What optimizers take: see ``as_objective``."""
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+    r"|(?P<name>[A-Za-z_][A-Za-z_0-9]*)|(?P<sign>>=|<=|[-+*;@,])|(?P<other>\S))"
+)
+_SHOWN = 60  # characters of a text that a message repeats before the place, and after it
+
+
+def parse_objective(text: str) -> Objective:
+    """Return the objective that ``text`` writes.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``q``, ``pearson@sample``, ``q + .5*kappa`` or ``q; kappa >= .4``. See
+        ``docs/objectives.md`` for all names.
+
+    Raises
+    ------
+    ValueError
+        If it writes none; the message says at which character, what was expected there and what
+        came.
+
+    Examples
+    --------
+    >>> parse_objective("spearman@sample")
+    Agreement(statistic='spearman', level='sample')
+    >>> str(parse_objective("q+.5*kappa-.01*calls;scored>=.95"))
+    'q + 0.5*kappa - 0.01*calls; scored >= 0.95'
+    """
+    return _Reader(text).objective()
+
+
+def as_objective(given: AnyObjective, metric: Callable[..., Any] | None = None) -> Objective:
+    """Return an objective, or the one that a text, a function or a metric of DSPy's kind is."""
+    if metric is not None:
+        if str(given) != DEFAULT:
+            raise InputError(
+                "metric= stands in for objective=.", hint=f"drop {given} or the metric."
+            )
+        given = metric
+    if isinstance(given, str):
+        return parse_objective(given)
+    if isinstance(given, Objective):
+        if given.lower_is_better:
+            raise InputError(f"{given} is better when lower; subtract it, as in '-{given}'.")
+        return given
+    if callable(given) and not isinstance(given, type):
+        return objective_of(given)
+    raise InputError(f"an objective is a text such as 'q', {KINDS}; got {given!r:.80}.")
+
+
+def as_objectives(
+    given: AnyObjective | SeveralObjectives, metric: Callable[..., Any] | None = None
+) -> Objective | SeveralObjectives:
+    """Return one objective, as ``as_objective`` does, or several."""
+    if metric is None and isinstance(given, str):
+        return parse_objectives(given)
+    if metric is None and isinstance(given, SeveralObjectives):
+        return given
+    return as_objective(given, metric)  # type: ignore[arg-type]
+
+
+def parse_objectives(text: str) -> Objective | SeveralObjectives:
+    """Return the objective that ``text`` writes, or the several ones, with commas between.
+
+    Parameters
+    ----------
+    text : str
+        As for ``parse_objective``, or such as ``q, -calls; scored >= .95``: conditions hold for
+        all objectives.
+
+    Raises
+    ------
+    ValueError
+        If it writes none, or one twice.
+
+    Examples
+    --------
+    >>> str(parse_objectives("q,-calls;scored>=.95"))
+    'q, -calls; scored >= 0.95'
+    >>> parse_objectives("q")
+    Agreement(statistic='q', level='dataset')
+    """
+    return _Reader(text).objectives()
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    """A piece of the text, a number, name, sign, other or end, and where it starts, from 0."""
+
+    kind: str
+    text: str
+    start: int
+
+
+class _Reader:
+    """Reads from left to right, one token ahead."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.place = 0
+        self.token = self._next()
+
+    def objective(self) -> Objective:
+        """Read the whole text as one objective."""
+        aim = self._sum()
+        if self._at(","):
+            raise self._fault(
+                "one objective; several, with commas between, are for a search of the protocol "
+                "(--optimizer protocol)"
+            )
+        return self._whole(aim)
+
+    def objectives(self) -> Objective | SeveralObjectives:
+        """Read the whole text as one objective or several."""
+        aims = [self._sum()]
+        while self._at(","):
+            self._step()
+            aims.append(self._sum())
+        if len(aims) == 1:
+            return self._whole(aims[0])
+        return SeveralObjectives(tuple(map(_alone, aims)), self._constraints())
+
+    def _whole(self, aim: WeightedSum) -> Objective:
+        constraints = self._constraints()
+        return Constrained(aim, constraints) if constraints else _alone(aim)
+
+    def _constraints(self) -> tuple[Constraint, ...]:
+        """Read the conditions, up to the end of the text."""
+        constraints = []
+        while self._at(";"):
+            self._step()
+            constraints.append(self._constraint())
+        if self.token.kind != "end":
+            expected = "+, -, ; or the end" if not constraints else "; or the end"
+            raise self._fault(expected)
+        return tuple(constraints)
+
+    def _constraint(self) -> Constraint:
+        start = self.token
+        terms = self._terms()
+        if not self._at(">=", "<="):
+            raise self._fault("+, -, >= or <=")
+        sign = 1.0 if self._step().text == ">=" else -1.0
+        bound = self._sign() * self._number("a number to compare with")
+        turned = tuple((sign * weight, atom) for weight, atom in terms)
+        return Constraint(self._made(turned, start, in_constraint=True), sign * bound)
+
+    def _sum(self) -> WeightedSum:
+        start = self.token
+        return self._made(self._terms(), start)
+
+    def _made(self, terms: Terms, start: _Token, *, in_constraint: bool = False) -> WeightedSum:
+        for weight, atom in terms:
+            if not has_wrong_sign(weight, atom):
+                continue
+            if weight > 0:
+                how = (
+                    f"bounded from above, as in {atom} <= 2"
+                    if in_constraint
+                    else f"subtracted, as in q - .1*{atom} or -{atom}"
+                )
+                raise self._fault(f"{atom} {how}, for it is better when lower", start)
+            how = (
+                f"bounded from below, as in {atom} >= .4"
+                if in_constraint
+                else f"added, as in 2*{atom}"
+            )
+            raise self._fault(f"{atom} {how}, for it is better when higher", start)
+        return WeightedSum(terms)
+
+    def _terms(self) -> Terms:
+        found = [self._term(self._sign())]
+        while self._at("+", "-"):
+            found.append(self._term(self._sign()))
+        return tuple(found)
+
+    def _term(self, sign: float) -> tuple[float, Objective]:
+        weight = 1.0
+        if self.token.kind == "number":
+            start = self.token
+            weight = self._number("a weight")
+            if weight == 0:
+                raise self._fault("a weight other than 0, or no such term", start)
+            if self._at("*"):
+                self._step()
+        return sign * weight, self._atom()
+
+    def _atom(self) -> Objective:
+        if self.token.kind != "name" or self.token.text not in NAMES:
+            if self.token.text == "cost":
+                raise self._fault(
+                    "usd, which is dollars per item, or calls, which is calls per item"
+                )
+            what = "a known name" if self.token.kind == "name" else "a name or a weight"
+            raise self._fault(f"{what}; names are {', '.join(NAMES)}", known=NAMES)
+        name = self._step().text
+        level: str | None = None
+        if self._at("@"):
+            at = self._step()
+            known = _levels(name)
+            if not known:
+                raise self._fault(f"no level, which {name} does not have", at)
+            if self.token.text not in known:
+                raise self._fault(f"a level; those of {name} are {', '.join(known)}", known=known)
+            level = self._step().text
+        if name in PLAIN:
+            return PLAIN[name]()
+        chosen = level or "dataset"
+        if name == TIES:
+            return TieAccuracy(chosen)  # type: ignore[arg-type]
+        return Agreement(name, chosen)  # type: ignore[arg-type]
+
+    def _sign(self) -> float:
+        if not self._at("+", "-"):
+            return 1.0
+        return -1.0 if self._step().text == "-" else 1.0
+
+    def _number(self, what: str) -> float:
+        if self.token.kind != "number" or not math.isfinite(float(self.token.text)):
+            raise self._fault(what)
+        return float(self._step().text)
+
+    def _at(self, *signs: str) -> bool:
+        return self.token.kind == "sign" and self.token.text in signs
+
+    def _step(self) -> _Token:
+        """Return the current token and go on to the next."""
+        done, self.token = self.token, self._next()
+        return done
+
+    def _next(self) -> _Token:
+        found = _TOKEN.match(self.text, self.place)
+        if found is None:
+            return _Token("end", "", len(self.text))
+        self.place = found.end()
+        kind = found.lastgroup or "other"
+        return _Token(kind, found[kind], found.start(kind))
+
+    def _fault(
+        self, expected: str, at: _Token | None = None, *, known: Sequence[str] = ()
+    ) -> InputError:
+        """Return the refusal of a token, with the nearest of the names that are ``known`` there."""
+        token = at or self.token
+        came = "the end" if token.kind == "end" else repr(token.text[:_SHOWN])
+        shown = self.text[max(0, token.start - _SHOWN) : token.start + _SHOWN]
+        return InputError(
+            f"the objective {shown!r} cannot be read at character {token.start + 1}: expected "
+            f"{expected}; got {came}.",
+            hint=did_you_mean(token.text[:_SHOWN], known, cutoff=0.6),
+        )
+
+
+def _alone(aim: WeightedSum) -> Objective:
+    """Return a sum of one unweighted term as that term."""
+    weight, atom = aim.terms[0]
+    return atom if len(aim.terms) == 1 and weight == 1 else aim
+
+
+def _levels(name: str) -> tuple[str, ...]:
+    """Return the levels that a name may stand at."""
+    if name in CORRELATIONS:
+        return get_args(Level)
+    return get_args(PairLevel) if name == TIES else ()

@@ -1,0 +1,349 @@
+"""What an objective looks at: every prediction of a judge beside what people said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgesmith.errors import InputError
+from judgesmith.signatures.judgement import Cause, Judgement, Reason
+from judgesmith.signatures.perturbation import Perturbation
+from judgesmith.signatures.rubric import folded
+from judgesmith.signatures.scale import PERCENT, Scale
+
+FloatArray = NDArray[np.float64]
+Labels = NDArray[np.generic]
+
+Scales = Scale | Mapping[str, Scale] | None
+"""The scale of all rows, or by target where targets differ; None where it is unknown."""
+
+SCORE = "score"
+"""The target that a judge's own score is held against; other targets are criteria by name."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PredictionTable:
+    """Aligned columns, one row per judged item and target.
+
+    Attributes
+    ----------
+    predicted : array, shape (n,), in points of the judge's scale
+        nan where an item is unscored.
+    human : array, shape (n,), in points of the human scale
+        What people said; never nan, or nan in all rows where nobody rated any.
+    sources, systems : array, shape (n,)
+        Labels of what was answered and of who answered.
+    problems : tuple of (Cause or None)
+        Why a row is unscored, code and sentence; None where it is scored.
+    targets : tuple of str, or empty
+        What each row is about where there are several targets: ``score`` or a criterion.
+    n_calls : tuple of int, or empty
+        Calls to a model behind each row's judgement, on record or not; empty where nobody knows.
+    usd : tuple of float, or empty
+        What each row's judgement costs, in dollars, whether or not its answers are on record;
+        empty where nobody knows.
+    scale, judge_scale : Scale, dict of str to Scale, or None
+        What people rated on, and what the judge answered on; by target where targets differ. None
+        where unknown: objectives in points and levels, such as ``kappa``, are refused then.
+    kinds : tuple of Perturbation, or empty
+        Ways in which texts were changed, where changed versions were judged, too.
+    damaged : array, shape (n, n_kinds), in points of the judge's scale, or None
+        Predictions on the changed versions of each row, by kind; nan where one is unscored, or
+        there is none.
+    versioned : array of bool, shape (n, n_kinds), or None
+        Where there is such a version.
+    examples : tuple of dspy.Example, or empty
+        What the rows were made from, where they were; only metrics of DSPy's kind read them.
+    judgements : tuple of Judgement, or empty
+        What the judge said of the rows; scores that count are those of ``predicted``.
+    evidence : float
+        How many times as many rows these stand for: a part of the rows in a race stands for all.
+
+    Examples
+    --------
+    >>> table = PredictionTable(
+    ...     predicted=np.array([80.0, np.nan]), human=np.array([4.0, 2.0]),
+    ...     sources=np.array([0, 1]), systems=np.array(["a", "a"]),
+    ...     problems=(None, Cause(Reason.CUT_OFF, "it was cut off")),
+    ... )
+    >>> table.n, table.n_unscored
+    (2, 1)
+    """
+
+    predicted: FloatArray
+    human: FloatArray
+    sources: Labels
+    systems: Labels
+    problems: tuple[Cause | None, ...] = ()
+    targets: tuple[str, ...] = ()
+    n_calls: tuple[int, ...] = ()
+    usd: tuple[float, ...] = ()
+    scale: Scales = None
+    judge_scale: Scales = None
+    kinds: tuple[Perturbation, ...] = ()
+    damaged: FloatArray | None = None
+    versioned: NDArray[np.bool_] | None = None
+    examples: tuple[Any, ...] = ()
+    judgements: tuple[Judgement, ...] = ()
+    evidence: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Refuse columns that are not aligned."""
+        lengths = {len(self.predicted), len(self.human), len(self.sources), len(self.systems)}
+        if len(lengths) != 1:
+            raise InputError(f"columns must be of one length; got {sorted(lengths)}.")
+        for name, given in (
+            ("problems", self.problems),
+            ("targets", self.targets),
+            ("n_calls", self.n_calls),
+            ("usd", self.usd),
+            ("examples", self.examples),
+            ("judgements", self.judgements),
+        ):
+            if given and len(given) != self.n:
+                raise InputError(f"{name} are none or one per row; got {len(given)}, not {self.n}.")
+        for column in (self.damaged, self.versioned):
+            if column is not None and column.shape != (self.n, len(self.kinds)):
+                raise InputError(
+                    f"versions are one row per row and one column per kind, {self.n} by "
+                    f"{len(self.kinds)}; got shape {column.shape}."
+                )
+
+    @property
+    def n(self) -> int:
+        """Rows, scored or not."""
+        return len(self.predicted)
+
+    @property
+    def n_unscored(self) -> int:
+        """Rows without a score."""
+        return int(np.isnan(self.predicted).sum())
+
+    @property
+    def share_scored(self) -> float:
+        """Fraction of rows with a score; 1 for a table without rows."""
+        return 1.0 - self.n_unscored / self.n if self.n else 1.0
+
+    @property
+    def least_scored(self) -> float:
+        """Fraction of rows, and of their changed versions, with a score: the smallest there is.
+
+        Of all targets, and of rows and versions.
+        """
+        return min(min(part.share_scored, part.share_versions_scored) for part in self.parts)
+
+    @property
+    def share_versions_scored(self) -> float:
+        """Fraction of the changed versions with a score; 1 for a table without versions."""
+        if self.damaged is None or self.versioned is None or not self.versioned.any():
+            return 1.0
+        return 1.0 - float(np.isnan(self.damaged[self.versioned]).mean())
+
+    @property
+    def is_rated(self) -> bool:
+        """Whether people rated these rows; True for a table without rows."""
+        return not self.n or not bool(np.isnan(self.human).all())
+
+    def predicting(
+        self,
+        predicted: FloatArray,
+        damaged: FloatArray | None = None,
+        *,
+        judge_scale: Scales = None,
+    ) -> PredictionTable:
+        """Return the same rows with other predictions, in points of ``judge_scale``.
+
+        ``damaged`` are those on their changed versions; without them nothing is known of these.
+        """
+        kept = damaged is not None
+        return replace(
+            self,
+            predicted=predicted,
+            problems=(),
+            judge_scale=judge_scale,
+            kinds=self.kinds if kept else (),
+            damaged=damaged,
+            versioned=self.versioned if kept else None,
+        )
+
+    def of_kinds(self, kinds: Iterable[Perturbation]) -> PredictionTable:
+        """Return the table with the versions of these kinds alone, as far as it has them."""
+        wanted = set(kinds)
+        places = [place for place, kind in enumerate(self.kinds) if kind in wanted]
+        return replace(
+            self,
+            kinds=tuple(self.kinds[place] for place in places),
+            damaged=None if self.damaged is None else self.damaged[:, places],
+            versioned=None if self.versioned is None else self.versioned[:, places],
+        )
+
+    def standing_for(self, n_rows: float) -> PredictionTable:
+        """Return the table as a part of ``n_rows`` rows, which say as much more than these.
+
+        It makes a difference only to objectives that grow with the number of rows.
+        """
+        if self.damaged is None or not self.n:
+            return self
+        return replace(self, evidence=n_rows / self.n_rows)
+
+    @property
+    def n_rows(self) -> float:
+        """Rows of each target, on average."""
+        return self.n / len(set(self.targets) or {""})
+
+    def part(self, indices: NDArray[np.intp]) -> PredictionTable:
+        """Return the rows at ``indices``, standing for all rows of this table."""
+        return self.take(indices).standing_for(self.n_rows * self.evidence)
+
+    def take(self, indices: NDArray[np.intp]) -> PredictionTable:
+        """Return the rows at ``indices``, in that order."""
+        return replace(
+            self,
+            predicted=self.predicted[indices],
+            human=self.human[indices],
+            sources=self.sources[indices],
+            systems=self.systems[indices],
+            problems=tuple(self.problems[i] for i in indices.tolist()) if self.problems else (),
+            targets=tuple(self.targets[i] for i in indices.tolist()) if self.targets else (),
+            n_calls=tuple(self.n_calls[i] for i in indices.tolist()) if self.n_calls else (),
+            usd=tuple(self.usd[i] for i in indices.tolist()) if self.usd else (),
+            damaged=None if self.damaged is None else self.damaged[indices],
+            versioned=None if self.versioned is None else self.versioned[indices],
+            examples=tuple(self.examples[i] for i in indices.tolist()) if self.examples else (),
+            judgements=tuple(self.judgements[i] for i in indices.tolist())
+            if self.judgements
+            else (),
+        )
+
+    @property
+    def parts(self) -> list[PredictionTable]:
+        """The table of each target, in the order of their first rows."""
+        if not self.targets:
+            return [self]
+        labels = np.asarray(self.targets)
+        names = dict.fromkeys(self.targets)
+        return [
+            replace(
+                self.take(np.flatnonzero(labels == name)),
+                targets=(),
+                scale=_of_target(self.scale, name),
+                judge_scale=_of_target(self.judge_scale, name),
+            )
+            for name in names
+        ]
+
+    @classmethod
+    def of_parts(cls, parts: Mapping[str, PredictionTable]) -> PredictionTable:
+        """Return one table of several targets' tables, by target."""
+        tables = list(parts.values())
+        counted = all(len(one.n_calls) == one.n for one in tables)
+        priced = all(len(one.usd) == one.n for one in tables)
+        made = all(len(one.examples) == len(one.judgements) == one.n for one in tables)
+        damaged = [one.damaged for one in tables if one.damaged is not None]
+        versioned = [one.versioned for one in tables if one.versioned is not None]
+        changed = len(damaged) == len(versioned) == len(tables)
+        return cls(
+            predicted=np.concatenate([one.predicted for one in tables]),
+            human=np.concatenate([one.human for one in tables]),
+            sources=np.concatenate([one.sources for one in tables]),
+            systems=np.concatenate([one.systems for one in tables]),
+            problems=tuple(problem for one in tables for problem in one.problems),
+            targets=tuple(name for name, one in parts.items() for _ in range(one.n)),
+            n_calls=tuple(n for one in tables for n in one.n_calls) if counted else (),
+            usd=tuple(usd for one in tables for usd in one.usd) if priced else (),
+            scale=_by_target({name: one.scale for name, one in parts.items()}),
+            judge_scale=_by_target({name: one.judge_scale for name, one in parts.items()}),
+            kinds=tables[0].kinds if changed else (),
+            damaged=np.concatenate(damaged) if changed else None,
+            versioned=np.concatenate(versioned) if changed else None,
+            examples=tuple(each for one in tables for each in one.examples) if made else (),
+            judgements=tuple(each for one in tables for each in one.judgements) if made else (),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PerturbedJudgements:
+    """Judgements of changed versions of rows."""
+
+    kinds: tuple[Perturbation, ...]
+    versioned: NDArray[np.bool_]
+    judgements: Sequence[Judgement]
+
+
+def prediction_table(
+    judgements: Sequence[Judgement],
+    human: FloatArray,
+    *,
+    sources: Labels,
+    systems: Labels,
+    target: str = SCORE,
+    scale: Scale | None = None,
+    judge_scale: Scale | None = None,
+    usd: Sequence[float] = (),
+    changed: PerturbedJudgements | None = None,
+    is_rated: bool = True,
+    examples: Sequence[Any] = (),
+) -> PredictionTable:
+    """Return the table of ``judgements`` on one target, without rows that nobody scored on it."""
+    verdicts = judgements if target == SCORE else on_criterion(judgements, target)
+    table = PredictionTable(
+        predicted=_points(verdicts),
+        human=human,
+        sources=sources,
+        systems=systems,
+        problems=tuple(one.cause for one in verdicts),
+        n_calls=tuple(len(one.calls) for one in judgements),
+        usd=tuple(usd),
+        scale=scale,
+        judge_scale=judge_scale if target == SCORE else PERCENT,
+        examples=tuple(examples),
+        judgements=tuple(judgements),
+    )
+    if changed is not None:
+        said = changed.judgements if target == SCORE else on_criterion(changed.judgements, target)
+        damaged = np.full(changed.versioned.shape, np.nan)
+        damaged[changed.versioned] = _points(said)
+        table = replace(table, kinds=changed.kinds, damaged=damaged, versioned=changed.versioned)
+    rated = ~np.isnan(human)
+    if rated.all() or not is_rated:
+        return table
+    return table.take(np.flatnonzero(rated))
+
+
+def _of_target(given: Scales, name: str) -> Scale | None:
+    """Return the scale of one target."""
+    return given.get(name) if isinstance(given, Mapping) else given
+
+
+def _by_target(scales: Mapping[str, Scales]) -> Scales:
+    """Return the scale of all targets, or their known scales by name."""
+    first, *others = scales.values()
+    if all(one == first for one in others):
+        return first
+    return {name: one for name, one in scales.items() if isinstance(one, Scale)}
+
+
+def _points(judgements: Iterable[Judgement]) -> FloatArray:
+    """Return scores, nan where there is none."""
+    return np.asarray([np.nan if one.score is None else one.score for one in judgements], float)
+
+
+def on_criterion(judgements: Iterable[Judgement], name: str) -> list[Judgement]:
+    """Return the verdicts on one criterion alone, from 0 to 100, or why there are none."""
+    own = folded(name)
+    found = []
+    for judgement in judgements:
+        scores = [one for key, one in judgement.criteria.items() if folded(key) == own]
+        if scores and scores[0].score is not None:
+            one = scores[0]
+            found.append(Judgement(score=one.score, explanation=one.explanation))
+            continue
+        why = scores[0].problem if scores else ""
+        problem = why or judgement.problem or f"the judge gave no score on {name}"
+        reason = judgement.reason or (Reason.UNREADABLE if why else Reason.OTHER)
+        found.append(Judgement.unscored(problem, reason=reason))
+    return found

@@ -1,0 +1,400 @@
+"""Search of the whole protocol: proposals of a sampler, raced against the best judge so far."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+import dspy
+import numpy as np
+
+from judgesmith.errors import InputError
+from judgesmith.metrics import Estimate
+from judgesmith.optimizers.base import JudgeSearch, SearchSettings
+from judgesmith.optimizers.objectives.grammar import AnyObjective, as_objectives
+from judgesmith.optimizers.objectives.pareto import SeveralObjectives
+from judgesmith.optimizers.rows import Rows
+from judgesmith.optimizers.search.front import FrontSearch, front_elimination
+from judgesmith.optimizers.search.racing import (
+    RUNGS,
+    Elimination,
+    RacingRule,
+    RacingSearch,
+    stratified_order,
+)
+from judgesmith.optimizers.search.screening import ConfirmedSearch, ScreenedSearch, ScreeningStage
+from judgesmith.optimizers.search.work_queue import SharedJudging, WorkQueue
+from judgesmith.optimizers.space.candidates import (
+    Asking,
+    Candidates,
+    JudgeOnRows,
+    judge_space,
+    shows_examples,
+    with_demonstrations,
+)
+from judgesmith.optimizers.space.choices import (
+    check_fixed,
+    check_models,
+    with_models,
+    without_fixed,
+)
+from judgesmith.optimizers.space.proposing import MakeSampler, Proposer, sampler_identity, tpe
+from judgesmith.optimizers.storage import open_storage, quiet, reachable
+from judgesmith.optimizers.trials import TrialRecord
+from judgesmith.programs.judging.executors import endpoint_of, with_own_models
+from judgesmith.programs.judging.judge import Judge, check_judge
+from judgesmith.signatures.rubric import Rubric
+from judgesmith.signatures.space import Picked, Space
+
+if TYPE_CHECKING:
+    import optuna
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ParetoMember:
+    """One judge on the front."""
+
+    number: int
+    picked: Mapping[str, str]
+    judge: Judge
+    lm: dspy.LM
+    values: Mapping[str, Estimate]
+    n_calls: float
+    is_knee: bool
+
+
+def pareto_members(search: FrontSearch[JudgeOnRows], *, seed: int) -> tuple[ParetoMember, ...]:
+    """Return the front of a search that has ended, in the order in which its members were tried."""
+    rows = sorted(search.order.tolist())
+    several, knee = search.objectives, search.knee
+    found = []
+    for one in search.members:
+        table = one.candidate.table(rows)
+        estimates = {
+            name: aim.estimate(table, rng=np.random.default_rng([seed, 12]))
+            for name, aim in zip(several.names, several.aims, strict=True)
+        }
+        found.append(
+            ParetoMember(
+                number=one.number,
+                picked=dict(one.picked),
+                judge=one.candidate.judge,
+                lm=one.candidate.asking.lm,
+                values=estimates,
+                n_calls=float(np.mean(table.n_calls)),
+                is_knee=one is knee,
+            )
+        )
+    return tuple(found)
+
+
+class ProtocolSearch(JudgeSearch):
+    """Search variant, rubric, explanations, samples and demonstrations for the best agreement.
+
+    In each round a sampler proposes configurations that were not tried yet. They and the best
+    judge so far are judged on growing parts of the same rows; who falls behind is not judged
+    further. The student as it was given is the first leader. The best replaces it only if the
+    luck of so many does not explain its gain, see ``HoldoutConfirmation``.
+
+    Parameters
+    ----------
+    objective : Objective, SeveralObjectives, callable or str
+        What is made as large as possible over the whole list of predictions, such as ``q``. Of
+        several, such as ``q, -calls``, the front is searched, and the judge at its knee returned.
+    n_trials : int
+        Configurations tried besides the student.
+    batch : int
+        How many are proposed at a time, and race each other.
+    space : Space or None
+        What may be chosen; None takes the student's own space, with ``rubrics``.
+    rubrics : dict of str to Rubric, or None
+        Rubrics that compete with the student's own.
+    fixed : sequence of str
+        Choices that are not made: there the student stays as it is. See ``without_fixed`` for
+        those about demonstrations.
+    first : sequence of dict of str to str
+        Configurations that are tried before the sampler proposes any, where the space has them.
+    n_demonstrations, n_demo_sets : int
+        Demonstrations per prompt at most, 0 for none; how many sets of each kind compete.
+    elimination : Elimination
+        Who goes on in a race.
+    looks : sequence of float
+        Shares of the rows at which contenders are compared, rising to 1.
+    screen : ScreeningStage or None
+        Where given, all are proposed and judged on few rows first, by what was learned from those
+        before, and the best go on; it stands in for ``elimination``, ``looks`` and ``sampler``,
+        and is meant for more trials: ``n_trials=108, screen=ScreeningStage()``.
+    sampler : callable
+        From a seed to an Optuna sampler. With a storage, samplers that differ in their code or
+        in what is bound to it have different studies.
+    storage : str, Path or None
+        Where the study is kept: a file (an Optuna journal) or the URL of a database; None keeps
+        it in memory. A search that is run again with the same storage goes on. Where it is run
+        several times at once, each process judges a part of the rows, and all find the same judge.
+    beside : Path or None
+        See ``WorkQueue``; None takes ``storage`` where that is a file.
+    models : dict of str to dspy.LM, or None
+        Models that compete with ``lm``, by name.
+    partial_demos : bool
+        As for ``RandomDemonstrationSearch``.
+    on_trial : callable or None
+        Told of every trial as soon as it is known how well it did.
+    **shared
+        As for ``JudgeSearch``.
+
+    Attributes
+    ----------
+    trials_ : tuple of TrialRecord
+        Everything that was tried, in order; set by ``compile``.
+    taken_ : int or None
+        Number of the trial that was taken: 0 where the student stays, which is a usual outcome;
+        None of a front.
+    complete_ : bool
+        False where the budget ended the search.
+    n_judged_ : int
+        Rows that were judged in all, those whose runs may be shown included.
+    space_ : Space
+        What was chosen from.
+    study_ : optuna.Study
+        What the sampler learned from.
+    lm_ : dspy.LM
+        The model that the judge was found with.
+    front_ : tuple of ParetoMember
+        The front of several objectives, in the order in which they were tried; empty for one.
+    """
+
+    def __init__(
+        self,
+        objective: AnyObjective | SeveralObjectives = "q",
+        *,
+        n_trials: int = 30,
+        batch: int = 6,
+        space: Space | None = None,
+        rubrics: Mapping[str, Rubric] | None = None,
+        fixed: Sequence[str] = (),
+        first: Sequence[Picked] = (),
+        n_demonstrations: int = 5,
+        n_demo_sets: int = 3,
+        elimination: Elimination = RacingRule(),  # noqa: B008 - a frozen record
+        looks: Sequence[float] = RUNGS,
+        screen: ScreeningStage | None = None,
+        sampler: MakeSampler = tpe,
+        storage: str | Path | None = None,
+        beside: Path | None = None,
+        models: Mapping[str, dspy.LM] | None = None,
+        partial_demos: bool = False,
+        on_trial: Callable[[TrialRecord], None] | None = None,
+        **shared: Unpack[SearchSettings],
+    ) -> None:
+        super().__init__(**shared)
+        if n_trials < 1 or batch < 1:
+            raise InputError(f"n_trials and batch must be 1 or more; got {n_trials} and {batch}.")
+        if n_demonstrations < 0 or n_demo_sets < 1:
+            raise InputError(
+                "n_demonstrations must be 0 or more and n_demo_sets 1 or more; got "
+                f"{n_demonstrations} and {n_demo_sets}."
+            )
+        if list(looks) != sorted(set(looks)) or not looks or looks[0] <= 0 or looks[-1] != 1:
+            raise InputError(f"looks rise from above 0 to 1; got {list(looks)}.")
+        self.objective = as_objectives(objective, self.metric)
+        several = len(self.objective.each) > 1
+        if several:
+            front_elimination(elimination)  # which refuses what cannot be
+        self.n_trials = n_trials
+        self.batch = batch
+        self.space = space
+        self.rubrics = rubrics
+        self.fixed = tuple(fixed)
+        self.first = tuple(first)
+        self.n_demonstrations = n_demonstrations
+        self.n_demo_sets = n_demo_sets
+        self.elimination = elimination
+        self.looks = tuple(looks)
+        if screen is not None and (
+            several or (elimination, tuple(looks), sampler) != (RacingRule(), RUNGS, tpe)
+        ):
+            raise InputError(
+                "screen stands in for elimination, looks and sampler, and is for one objective.",
+                hint="drop it or them.",
+            )
+        self.screen = screen
+        self.sampler = sampler
+        self.storage = storage
+        in_file = storage is not None and "://" not in str(storage)
+        self.beside = Path(str(storage)) if beside is None and in_file else beside
+        self.models = dict(models or {})
+        self.partial_demos = partial_demos
+        self.on_trial = on_trial
+
+    def compile(
+        self,
+        student: Judge,
+        *,
+        trainset: Sequence[dspy.Example],
+        teacher: Judge | None = None,
+        valset: Sequence[dspy.Example] | None = None,
+    ) -> Judge:
+        """Return the best judge found; ``student`` is left as it was.
+
+        Parameters
+        ----------
+        student : Judge
+            The first leader.
+        trainset : sequence of dspy.Example
+            Rows that may be shown. Without ``valset``, a part of them by source.
+        teacher : None
+            Runs that are shown are the candidates' own.
+        valset : sequence of dspy.Example or None
+            Rows to choose by. They share no source with ``trainset``.
+
+        Raises
+        ------
+        ValueError
+            If there are too few rows, all scores are equal, rows to show and rows to choose by
+            share a source, the student scores no such target, or a teacher was given.
+        """
+        check_judge(student)
+        check_models(with_own_models(student, self.lm)[1], self.models, self.objective)
+        if teacher is not None:
+            raise InputError("ProtocolSearch shows the candidates' own runs.", hint="drop teacher.")
+        check_fixed(self.fixed, student.protocol, () if self.space is None else self.space.names)
+        n_shown = self.n_demonstrations if shows_examples(student) else 0
+        pool, selection = self.parted(
+            student, trainset, valset, n_demonstrations=n_shown, objective=self.objective
+        )
+        candidates = self._candidates(student, pool, selection)
+        with quiet(), reachable():
+            kept, name = open_storage(self.storage), self._name(candidates)
+            study = kept.study(name, n_objectives=len(self.objective.each))
+            search = self._racing(candidates, study)
+            if self.storage is not None:
+                board = WorkQueue(kept, name, beside=self.beside)
+                search.together = SharedJudging(board, candidates)
+            best = search.run(candidates.start(), known=candidates.start_ids())
+        self.trials_ = tuple(search.trials[number] for number in sorted(search.trials))
+        self.complete_ = search.complete
+        self.n_judged_ = candidates.n_judged
+        self.space_ = candidates.space
+        self.study_ = study
+        self.lm_ = best.asking.lm
+        self.front_: tuple[ParetoMember, ...] = ()
+        if isinstance(search, FrontSearch):
+            self.front_ = pareto_members(search, seed=self.seed)
+        self.confirmation_, self.taken_ = None, None
+        if isinstance(search, ConfirmedSearch):
+            self.confirmation_, self.taken_ = search.confirmation, search.taken
+        return best.judge.with_protocol(best.judge.protocol)
+
+    def _racing(self, candidates: Candidates, study: optuna.Study) -> RacingSearch[JudgeOnRows]:
+        """Return the search of one objective, or of the front of several."""
+        selection = candidates.selection
+        several = self.objective if isinstance(self.objective, SeveralObjectives) else None
+        order = stratified_order(
+            selection.levels, selection.groups, np.random.default_rng([self.seed, 3])
+        )
+        shared: dict[str, Any] = {
+            "proposer": Proposer(
+                study=study,
+                space=candidates.space,
+                sampler=self.sampler,
+                seed=self.seed,
+                first=self._first(candidates.space),
+            ),
+            "make": candidates.make,
+            "objective": self.objective.leading,
+            "order": order,
+            "elimination": self.elimination,
+            "looks": self.looks,
+            "n_trials": self.n_trials,
+            "batch": self.batch,
+            "seed": self.seed,
+            "on_trial": self.on_trial,
+        }
+        if self.screen is not None:
+            del shared["elimination"], shared["looks"]
+            return ScreenedSearch(**shared, rule=self.confirm, screen=self.screen)
+        if several is None:
+            return ConfirmedSearch(**shared, rule=self.confirm)
+        return FrontSearch(
+            **shared, objectives=several, dominance=front_elimination(self.elimination)
+        )
+
+    def _candidates(self, student: Judge, pool: Rows, selection: Rows) -> Candidates:
+        space = self.space
+        if space is None:
+            space = judge_space(student, self.rubrics, self.targets)
+        space = without_fixed(space, self.fixed)
+        lm = with_own_models(student, self.lm)[1]
+        whole = with_demonstrations(
+            space, student, len(pool), most=self.n_demonstrations, n_demo_sets=self.n_demo_sets
+        )
+        whole = with_models(whole, str(lm.model), self.models)
+        return Candidates(
+            student=student,
+            space=without_fixed(whole, self.fixed),
+            pool=pool,
+            selection=selection,
+            targets=self.targets,
+            partial_demos=self.partial_demos,
+            seed=self.seed,
+            asking=Asking(lm=lm, concurrency=self.concurrency, on_progress=self.on_progress),
+            models=self.models,
+            costs="usd" in self.objective.needs,
+        )
+
+    def _first(self, space: Space) -> list[dict[str, str]]:
+        """Return what is tried first, as far as there is anything to choose about it."""
+        known = {one.name: one.ids for one in space.choices}
+        kept = ({k: v for k, v in one.items() if v in known.get(k, ())} for one in self.first)
+        return [one for one, asked in zip(kept, self.first, strict=True) if one == dict(asked)]
+
+    def _name(self, candidates: Candidates) -> str:
+        """Return what tells this search from every other in the same storage."""
+        parts = (candidates.pool, candidates.selection)
+        rows = [[item.key for item in part.items] for part in parts]
+        human = [[part.human.tolist(), part.groups.tolist()] for part in parts]
+        lm = candidates.asking.lm
+        whole = [
+            candidates.space.model_dump(mode="json"),
+            candidates.student.protocol.fingerprint,
+            [
+                self.objective.identity,
+                self.seed,
+                self.batch,
+                self.targets,
+                self.looks,
+            ],
+            [*map(_in_studies, (self.confirm, self.elimination)), sampler_identity(self.sampler)],
+            [self.partial_demos, self.percent_of_max, str(lm.model), endpoint_of(lm)],
+            [dict(one) for one in self.first],
+            [version("judgesmith"), rows, human],
+            *([[name, endpoint_of(one)] for name, one in self.models.items()]),
+            *([] if self.screen is None else [_in_studies(self.screen)]),
+        ]
+        if kinds := candidates.selection.kinds:
+            versions = candidates.selection.versions
+            keys = [[one and one.key for one in several] for several in versions]
+            whole.append([[kind.model_dump(mode="json") for kind in kinds], keys])
+        text = json.dumps(whole, sort_keys=True)
+        return f"protocol-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+
+
+_NAMES_IN_STUDIES = {
+    "HoldoutConfirmation": "Confirm",
+    "NoElimination": "KeepAll",
+    "RacingRule": "Race",
+    "ScreeningStage": "Screen",
+    "SuccessiveHalving": "Halve",
+}
+"""What rules are called in the names of studies, which stay whatever their classes are called."""
+
+
+def _in_studies(rule: object) -> str:
+    """Return a rule as the name of a study has it."""
+    name = type(rule).__name__
+    return repr(rule).replace(name, _NAMES_IN_STUDIES.get(name, name), 1)

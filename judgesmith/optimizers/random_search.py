@@ -1,0 +1,199 @@
+"""Random search for the demonstrations that make a judge agree best (Active-Critic, stage 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Unpack
+
+import dspy
+import numpy as np
+
+from judgesmith.errors import InputError
+from judgesmith.optimizers.base import JudgeSearch, SearchSettings
+from judgesmith.optimizers.objectives.grammar import AnyObjective, as_objective
+from judgesmith.optimizers.predictions import PredictionTable
+from judgesmith.optimizers.rows import Rows
+from judgesmith.optimizers.space.demonstrations import (
+    Pool,
+    Shown,
+    demonstrated,
+    demonstration_plan,
+    kept_runs,
+    shown_keys,
+)
+from judgesmith.optimizers.trials import TrialRecord
+from judgesmith.programs.families.ensemble.judges import scale_of
+from judgesmith.programs.judging.judge import Judge, check_judge
+from judgesmith.programs.judging.runner import was_not_asked
+from judgesmith.signatures.config import ActiveCriticConfig
+from judgesmith.signatures.judgement import Judgement
+
+
+class RandomDemonstrationSearch(JudgeSearch):
+    """Try random sets of demonstrations; keep the one whose scores agree best with people.
+
+    All candidates are scored on the same rows, and no row is both shown and scored on. The
+    judge without demonstrations is always among them.
+
+    Parameters
+    ----------
+    objective : Objective, callable or str
+        What is made as large as possible over the whole list of predictions, such as ``q``.
+    n_demonstrations : int
+        Shown per prompt (3 by default, as in Active-Critic on SummEval and Topical-Chat).
+    n_candidates : int
+        Sets tried, "none" and "labelled only" included (11 by default, as in Active-Critic).
+        Those that the student shows already are tried besides.
+    partial_demos : bool
+        Whether a question about all criteria is shown labelled examples with the overall score
+        alone, where people did not score every criterion.
+    **shared
+        As for ``JudgeSearch``.
+
+    Attributes
+    ----------
+    trials_ : tuple of TrialRecord
+        Everything that was tried, in order; set by ``compile``.
+
+    References
+    ----------
+    "Large Language Models Are Active Critics in NLG Evaluation", stage 3.
+
+    Examples
+    --------
+    >>> from judgesmith.programs import ActiveCritic
+    >>> rows = [
+    ...     dspy.Example(
+    ...         source=f"Note {n}: the bridge opened.", response="It opened. " * score, score=score
+    ...     ).with_inputs("source", "response")
+    ...     for n, score in enumerate((1, 2, 3, 4, 5, 3, 2, 1))
+    ... ]
+    >>> search = RandomDemonstrationSearch(n_demonstrations=1, n_candidates=2, scale="1..5")
+    >>> judge = search.compile(ActiveCritic(variant="vanilla"), trainset=rows[:4], valset=rows[4:])
+    >>> [trial.n_demonstrations for trial in search.trials_]
+    [0, 1]
+    """
+
+    def __init__(
+        self,
+        objective: AnyObjective = "q",
+        *,
+        n_demonstrations: int = 3,
+        n_candidates: int = 11,
+        partial_demos: bool = False,
+        **shared: Unpack[SearchSettings],
+    ) -> None:
+        super().__init__(**shared)
+        if n_demonstrations < 1 or n_candidates < 1:
+            raise InputError(
+                "n_demonstrations and n_candidates must be 1 or more; got "
+                f"{n_demonstrations} and {n_candidates}."
+            )
+        self.objective = as_objective(objective, self.metric)
+        self.n_demonstrations = n_demonstrations
+        self.n_candidates = n_candidates
+        self.partial_demos = partial_demos
+
+    def compile(
+        self,
+        student: Judge,
+        *,
+        trainset: Sequence[dspy.Example],
+        teacher: Judge | None = None,
+        valset: Sequence[dspy.Example] | None = None,
+    ) -> Judge:
+        """Return a copy of ``student`` with the best demonstrations; it is left as it was.
+
+        Parameters
+        ----------
+        student : Judge
+            Its own demonstrations, if it has any, compete with the others; rows that it shows
+            are not chosen by.
+        trainset : sequence of dspy.Example
+            Rows that may be shown. Without ``valset``, a part of them by source.
+        teacher : Judge or None
+            Whose runs are shown; None takes the student without demonstrations.
+        valset : sequence of dspy.Example or None
+            Rows to choose by. They share no source with ``trainset``.
+
+        Raises
+        ------
+        ValueError
+            If there are too few rows, all scores are equal, rows to show and rows to choose by
+            share a source, or the student shows no demonstrations or scores no such target.
+        """
+        check_judge(student)
+        nothing_shown: dict[str, Any] = {"demonstrations": {}, "nearest": None}
+        protocol = demonstrated(student.protocol).model_copy(update=nothing_shown)
+        own = student.protocol.demonstrations
+        pool_rows, selection = self.parted(
+            student,
+            trainset,
+            valset,
+            n_demonstrations=self.n_demonstrations,
+            objective=self.objective,
+        )
+        runs = self._runs(teacher or student.with_protocol(protocol), protocol, pool_rows)
+        pool = Pool(rows=pool_rows, runs=runs, partial_demos=self.partial_demos)
+        trials: list[TrialRecord] = []
+        found: dict[int, Judge] = {}
+        tables: dict[str, PredictionTable] = {}
+        for number, shown in enumerate(self._sets(pool, protocol, own)):
+            nearest = student.protocol.nearest if shown == own else None
+            update = {"demonstrations": shown, "nearest": nearest}
+            candidate = student.with_protocol(protocol.model_copy(update=update))
+            known = candidate.protocol.fingerprint
+            if known not in tables:
+                judgements = self.judged(candidate, selection)
+                if any(map(was_not_asked, judgements)):
+                    break
+                tables[known] = selection.judged(
+                    judgements, self.targets, judge_scale=scale_of(candidate)
+                )
+                found[number] = candidate
+            elif self.on_progress is not None:
+                # Drawn before, such as "labelled only" where no question can show such rows.
+                self.on_progress(len(selection.texts))
+            table = tables[known]
+            trials.append(
+                TrialRecord(
+                    number=number,
+                    n_rows=len(selection),
+                    n_demonstrations=max((len(several) for several in shown.values()), default=0),
+                    n_bootstrapped=_n_bootstrapped(shown),
+                    keys=shown_keys(shown),
+                    value=self.objective.value(table),
+                    share_scored=table.least_scored,
+                )
+            )
+        self.trials_ = tuple(trials)
+        number = self.select_trial(
+            self.objective,
+            dict(zip(found, tables.values(), strict=True)),
+            {number: trials[number].rank for number in found},
+            start=1 if own else 0,  # without demonstrations comes first, the student's own next
+        )
+        return found.get(number, student.with_protocol(student.protocol))
+
+    def _sets(self, pool: Pool, protocol: ActiveCriticConfig, own: Shown) -> Iterator[Shown]:
+        """Yield the sets to try: none, the student's own, labelled ones, then random ones."""
+        rng = np.random.default_rng([self.seed, 1])
+        n_shown = min(self.n_demonstrations, len(pool.rows))
+        for n, n_bootstrapped in demonstration_plan(n_shown, self.n_candidates, rng):
+            yield pool.draw(protocol, n, n_bootstrapped, rng) if n else {}
+            if not n and own:
+                yield own
+
+    def _runs(
+        self, teacher: Judge, protocol: ActiveCriticConfig, rows: Rows
+    ) -> dict[int, Judgement]:
+        if protocol.variant == "vanilla":
+            return {}
+        return kept_runs(rows, self.judged(teacher, rows), criteria=protocol.scored_criteria)
+
+
+def _n_bootstrapped(shown: Shown) -> int:
+    return max(
+        (sum(one.kind == "bootstrapped" for one in several) for several in shown.values()),
+        default=0,
+    )

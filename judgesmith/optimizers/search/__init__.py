@@ -1,0 +1,1 @@
+"""How candidates are compared: races, screens, confirmation, fronts, shared work."""

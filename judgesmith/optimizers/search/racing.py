@@ -1,0 +1,377 @@
+"""A search by races: candidates are judged on growing parts of the same rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
+
+import numpy as np
+
+from judgesmith.errors import InputError
+from judgesmith.optimizers.objectives.base import Objective
+from judgesmith.optimizers.predictions import FloatArray, Labels, PredictionTable
+from judgesmith.optimizers.space.proposing import Proposer, configuration_id
+from judgesmith.optimizers.splitting import IntArray
+from judgesmith.optimizers.trials import ENOUGH_SCORED, TrialRecord, rank_of
+
+Shared = TypeVar("Shared", contravariant=True)
+
+
+class WorkSharing(Protocol[Shared]):
+    """Told what a search is about to ask, so that several workers may share it out."""
+
+    def alone(self, what: str) -> AbstractContextManager[None]:
+        """Return a block that one worker goes through first while the others wait for its end."""
+
+    def made(self, configurations: Sequence[Mapping[str, str]]) -> None:
+        """Share out what is asked to make the candidates of these configurations."""
+
+    def judged(self, candidates: Sequence[Shared], rows: Sequence[int]) -> None:
+        """Share out what these candidates are asked about the rows at these places."""
+
+
+class NoSharing:
+    """The only worker there is."""
+
+    def alone(self, what: str) -> AbstractContextManager[None]:
+        """Return a block like any other."""
+        return nullcontext()
+
+    def made(self, configurations: Sequence[Mapping[str, str]]) -> None:
+        """Do nothing."""
+
+    def judged(self, candidates: Sequence[object], rows: Sequence[int]) -> None:
+        """Do nothing."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RaceStage:
+    """What is known of the contenders at one point of a race."""
+
+    tables: Sequence[PredictionTable]
+    objective: Objective
+    number: int
+    n_looks: int
+    rng: np.random.Generator
+
+    def ranking(self) -> list[int]:
+        """Return the contenders' places in ``tables``, best first; of equals the first."""
+        values = [self.objective.value(table) for table in self.tables]
+        ranks = [
+            rank_of(value, table.least_scored)
+            for table, value in zip(self.tables, values, strict=True)
+        ]
+        return sorted(range(len(ranks)), key=lambda place: ranks[place], reverse=True)
+
+
+class Elimination(Protocol):
+    """Decides who stays in a race."""
+
+    def __call__(self, look: RaceStage) -> Sequence[int]:
+        """Return the places in ``look.tables`` of those who stay, in rising order."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoElimination:
+    """Everybody is judged on all rows."""
+
+    def __call__(self, look: RaceStage) -> Sequence[int]:
+        """Return all places."""
+        return range(len(look.tables))
+
+
+@dataclass(frozen=True, slots=True)
+class SuccessiveHalving:
+    """Successive halving: the better half goes on, on twice as many rows.
+
+    References
+    ----------
+    Jamieson and Talwalkar (2016), "Non-stochastic Best Arm Identification and Hyperparameter
+    Optimization", AISTATS.
+    """
+
+    def __call__(self, look: RaceStage) -> Sequence[int]:
+        """Return the places of the better half, at least one."""
+        ranking = look.ranking()
+        return sorted(ranking[: math.ceil(len(ranking) / 2)])
+
+
+@dataclass(frozen=True, slots=True)
+class RacingRule:
+    """Those go who are worse than the leader by more than chance explains.
+
+    The paired difference to the leader is resampled over sources. Each contender is compared at
+    every look but the last; ``risk`` is shared out among these looks (Bonferroni), so that a
+    contender who is as good as the leader goes by mistake with at most that probability, in all
+    looks together. It is not shared out among the contenders, and the leader is the best of
+    several: what is lost is the search's effort, not its honesty, for which other rows are kept.
+
+    Those go, too, whose agreement is undefined where the leader's is not, as they say the same of
+    every row, and those that leave more than half of the rows without a score.
+
+    Parameters
+    ----------
+    risk : float
+        From 0 (nobody goes) to below 1. The default is generous, because who goes by mistake
+        was close to the leader and costs little.
+    """
+
+    risk: float = 0.2
+
+    def __post_init__(self) -> None:
+        """Refuse what is no probability."""
+        if not 0 <= self.risk < 1:
+            raise InputError(f"risk must be from 0 to below 1; got {self.risk}.")
+
+    def __call__(self, look: RaceStage) -> Sequence[int]:
+        """Return the places of those who may yet win."""
+        ranking = look.ranking()
+        leader = ranking[0]
+        threshold = 2 * self.risk / max(look.n_looks - 1, 1)  # one-sided, of a two-sided p-value
+        is_sound = [self._is_sound(look, table) for table in look.tables]
+        staying = []
+        for place, table in enumerate(look.tables):
+            if place == leader:
+                staying.append(place)
+                continue
+            if is_sound[leader] and not is_sound[place]:
+                continue
+            behind = look.objective.gain(look.tables[leader], table, rng=look.rng)
+            if not (behind.value > 0 and behind.p_value <= threshold):
+                staying.append(place)
+        return staying
+
+    def _is_sound(self, look: RaceStage, table: PredictionTable) -> bool:
+        enough = table.least_scored >= 0.5
+        return enough and not math.isnan(look.objective.value(table))
+
+
+RUNGS = (0.15, 0.3, 0.6, 1.0)
+"""Shares of the rows at which contenders are compared."""
+
+FEWEST_ROWS = 10
+"""Nobody falls behind on fewer rows than that: agreement on so few says nothing."""
+
+
+class OutOfBudget(Exception):  # noqa: N818 - says what happened
+    """The budget left rows of a candidate unasked."""
+
+
+class Candidate(Protocol):
+    """Whoever can be judged by what it says of rows."""
+
+    def table(self, rows: Sequence[int]) -> PredictionTable:
+        """Return what it says of the rows at these places, beside what people said."""
+
+
+OneCandidate = TypeVar("OneCandidate", bound=Candidate)
+
+
+@dataclass(kw_only=True, eq=False)
+class Contender(Generic[OneCandidate]):
+    """A candidate in a search: its trial here and in the study, its rival, rows judged so far."""
+
+    number: int
+    picked: Mapping[str, str]
+    candidate: OneCandidate
+    trial: int | None = None
+    against: int | None = None
+    n_rows: int = 0
+
+
+@dataclass(kw_only=True, eq=False)
+class RacingSearch(Generic[OneCandidate]):
+    """Proposes, races and remembers."""
+
+    proposer: Proposer
+    make: Callable[[Mapping[str, str]], OneCandidate]
+    objective: Objective
+    order: IntArray
+    elimination: Elimination
+    looks: Sequence[float] = RUNGS
+    n_trials: int
+    batch: int
+    seed: int
+    on_trial: Callable[[TrialRecord], None] | None = None
+    together: WorkSharing[OneCandidate] = field(default_factory=NoSharing)
+    trials: dict[int, TrialRecord] = field(default_factory=dict)
+    complete: bool = True
+
+    def run(self, start: OneCandidate, known: Iterable[str] = ()) -> OneCandidate:
+        """Return the best candidate among all that were judged on all rows, ``start`` included."""
+        best = Contender(number=0, picked={}, candidate=start)
+        tried = set(known)
+        try:
+            self._share([best], len(self.order))
+            self._note(best, self._table(best, len(self.order)))
+            for batch in self._batches(best, tried):
+                for one in self._raced(best, batch):
+                    best = max(best, one, key=lambda one: self.trials[one.number].rank)
+        except OutOfBudget:
+            self.complete = False
+        return best.candidate
+
+    @property
+    def n_judged(self) -> int:
+        """Rows that those who were tried were judged on, of all together."""
+        return sum(one.n_rows for one in self.trials.values())
+
+    @property
+    def stops(self) -> list[int]:
+        """After how many rows contenders are compared, rising to all of them."""
+        n = len(self.order)
+        parts = {math.ceil(share * n) for share in self.looks}
+        return [*sorted(rows for rows in parts if FEWEST_ROWS <= rows < n), n]
+
+    def _batches(
+        self, start: Contender[OneCandidate], tried: set[str]
+    ) -> Iterator[list[Contender[OneCandidate]]]:
+        """Yield those that race each other, one race after the other."""
+        for first in range(0, self.n_trials, self.batch):
+            batch = self._proposed(first, tried)
+            if not batch:
+                return
+            yield batch
+
+    def _proposed(self, first: int, tried: set[str]) -> list[Contender[OneCandidate]]:
+        proposals = []
+        end = min(first + self.batch, self.n_trials)
+        with self.together.alone(f"proposals {first} to {end - 1}"):
+            for k in range(first, end):
+                found = self.proposer.propose(k, tried)
+                if found is None:
+                    break
+                tried.add(configuration_id(found[1]))
+                proposals.append((k, *found))
+        self.together.made([picked for _, _, picked in proposals])
+        # All are proposed before any is judged: what comes of one must not guide its neighbours.
+        return [
+            Contender(number=k + 1, picked=picked, candidate=self.make(picked), trial=trial)
+            for k, trial, picked in proposals
+        ]
+
+    def _raced(
+        self, leader: Contender[OneCandidate], batch: Sequence[Contender[OneCandidate]]
+    ) -> Iterator[Contender[OneCandidate]]:
+        """Judge a batch as far as its members keep up; yield those that reach the end."""
+        stops = self.stops
+        racing = list(batch)
+        for one in batch:
+            one.against = leader.number
+        for number, n_rows in enumerate(stops[:-1], start=1):
+            # The leader is in every look, whoever leads on these rows: it was judged on all.
+            self._share([leader, *racing], n_rows)
+            tables = [self._table(one, n_rows) for one in (leader, *racing)]
+            look = RaceStage(
+                tables=tables,
+                objective=self.objective,
+                number=number,
+                n_looks=len(stops),
+                rng=np.random.default_rng([self.seed, 4, batch[0].number, number]),
+            )
+            staying = self._staying(look, leader, racing)
+            for place, one in enumerate(racing, start=1):
+                if place not in staying:
+                    self._finish(one, tables[place], leader, tables[0])
+            racing = [one for place, one in enumerate(racing, start=1) if place in staying]
+        self._share([leader, *racing], stops[-1])
+        whole = self._table(leader, stops[-1])
+        for one in racing:
+            self._finish(one, self._table(one, stops[-1]), leader, whole)
+            yield one
+
+    def _staying(
+        self,
+        look: RaceStage,
+        leader: Contender[OneCandidate],
+        racing: Sequence[Contender[OneCandidate]],
+    ) -> set[int]:
+        """Return the places in the look's tables of those who stay; place 0 is the leader's."""
+        return set(self.elimination(look))
+
+    def _finish(
+        self,
+        one: Contender[OneCandidate],
+        table: PredictionTable,
+        leader: Contender[OneCandidate],
+        leaders: PredictionTable,
+    ) -> None:
+        self._note(one, table)
+        self._tell(one, table, leader, leaders)
+
+    def _tell(
+        self,
+        one: Contender[OneCandidate],
+        table: PredictionTable,
+        leader: Contender[OneCandidate],
+        leaders: PredictionTable,
+    ) -> None:
+        """Tell the study how well a contender did, or that it fell behind."""
+        if one.trial is None:
+            return
+        value = self.objective.value(table)
+        enough = self.trials[one.number].share_scored >= ENOUGH_SCORED
+        if not enough:
+            self.proposer.tell(one.trial, math.nan)
+        elif one.n_rows < len(self.order):
+            expected = self._expected(table, leader, leaders)
+            self.proposer.prune(one.trial, [value], [expected], one.n_rows)
+        else:
+            self.proposer.tell(one.trial, value)
+
+    def _expected(
+        self, table: PredictionTable, leader: Contender[OneCandidate], leaders: PredictionTable
+    ) -> float:
+        value = self.objective.value(table)
+        lead = self.trials[leader.number].value
+        apart = value - self.objective.value(leaders)
+        return value if math.isnan(lead + apart) else lead + apart
+
+    def _share(self, several: Sequence[Contender[OneCandidate]], n_rows: int) -> None:
+        rows = np.sort(self.order[:n_rows]).tolist()
+        self.together.judged([one.candidate for one in several], rows)
+
+    def _table(self, one: Contender[OneCandidate], n_rows: int) -> PredictionTable:
+        table = one.candidate.table(np.sort(self.order[:n_rows]).tolist())
+        one.n_rows = max(one.n_rows, n_rows)
+        return table.standing_for(len(self.order))
+
+    def _note(self, one: Contender[OneCandidate], table: PredictionTable) -> None:
+        trial = TrialRecord(
+            number=one.number,
+            picked=dict(one.picked),
+            value=self.objective.value(table),
+            n_rows=one.n_rows,
+            share_scored=table.least_scored,
+            against=one.against,
+        )
+        self.trials[one.number] = trial
+        if self.on_trial is not None:
+            self.on_trial(trial)
+
+
+def stratified_order(human: FloatArray, groups: Labels, rng: np.random.Generator) -> IntArray:
+    """Return the rows in an order of which every beginning spans the range of human scores."""
+    names, codes = np.unique(groups, return_inverse=True)
+    n = len(names)
+    means = np.bincount(codes, weights=human) / np.bincount(codes)
+    ranked = np.lexsort((rng.permutation(n), means))
+    # The van der Corput sequence fills the unit interval evenly, at every length.
+    sequence = (np.asarray([_mirrored(place) for place in range(2 * n)]) + rng.random()) % 1.0
+    visited = dict.fromkeys((sequence * n).astype(np.intp).tolist() + list(range(n)))
+    turn = np.empty(n, dtype=np.intp)
+    turn[ranked[list(visited)]] = np.arange(n)
+    return np.asarray(np.argsort(turn[codes], kind="stable"), dtype=np.intp)
+
+
+def _mirrored(number: int) -> float:
+    """Return the binary digits of a number mirrored at the point, from 0 to below 1."""
+    value, share = 0.0, 0.5
+    while number:
+        value += share * (number & 1)
+        number >>= 1
+        share /= 2
+    return value

@@ -1,0 +1,269 @@
+"""Judges as candidates of a search: made from a configuration, judging one row only once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import dspy
+
+from judgesmith.optimizers.predictions import SCORE, PredictionTable
+from judgesmith.optimizers.rows import Rows
+from judgesmith.optimizers.search.racing import OutOfBudget
+from judgesmith.optimizers.space.choices import MODEL
+from judgesmith.optimizers.space.demonstrations import (
+    CHOSEN,
+    NAMES,
+    NEAREST,
+    RUNS,
+    Drawer,
+    N,
+    OnlyIf,
+    Pool,
+    demonstrated,
+    demonstration_choices,
+    kept_runs,
+)
+from judgesmith.optimizers.space.proposing import configuration_id
+from judgesmith.programs.families.ensemble.judges import scale_of
+from judgesmith.programs.judging.judge import Judge
+from judgesmith.programs.judging.registry import family_of
+from judgesmith.programs.judging.rows import usd_of
+from judgesmith.programs.judging.runner import judge_items, readable_of, was_not_asked
+from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.rubric import Rubric, folded
+from judgesmith.signatures.space import Space
+
+Said = Sequence[Judgement]
+"""What a judge says of a row: of the row itself, then of its changed versions."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Asking:
+    """How rows are judged."""
+
+    lm: dspy.LM
+    concurrency: int
+    on_progress: Callable[[int], None] | None
+    competes: bool = False
+
+    def judged(self, judge: Judge, rows: Rows) -> list[Judgement]:
+        """Return the judgement of every row, then of their changed versions, if they have some."""
+        with readable_of(self.lm).forgiving() if self.competes else nullcontext():
+            found = judge_items(
+                judge,
+                rows.texts,
+                lm=self.lm,
+                concurrency=self.concurrency,
+                progress=self.on_progress,
+            )
+        if any(map(was_not_asked, found)):
+            raise OutOfBudget
+        return found
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Candidates:
+    """Makes the judges of configurations; equal judges are one and the same."""
+
+    student: Judge
+    space: Space
+    pool: Rows
+    selection: Rows
+    targets: tuple[str, ...]
+    partial_demos: bool
+    seed: int
+    asking: Asking
+    models: Mapping[str, dspy.LM] = field(default_factory=dict)
+    costs: bool = False
+    runs: dict[str, dict[int, Judgement]] = field(default_factory=dict)
+    made: dict[str, JudgeOnRows] = field(default_factory=dict)
+    running: dict[str, JudgeOnRows] = field(default_factory=dict)
+
+    @property
+    def of_judge(self) -> Space:
+        """The choices that the judge's own protocol decides."""
+        others = {*NAMES, *([MODEL] if self.models else [])}
+        return Space(choices=tuple(one for one in self.space.choices if one.name not in others))
+
+    def start(self) -> JudgeOnRows:
+        """Return the student as it was given."""
+        return self._on_rows(self.student)
+
+    def start_ids(self) -> list[str]:
+        """Return the configuration that is the student, if there is one in the space."""
+        shows_none = {N: "0"} if N in self.space.names else {}
+        if shows_none and "0" not in next(one for one in self.space.choices if one.name == N).ids:
+            return []
+        picked = self.space.complete(shows_none)
+        is_it = self._bare(picked).protocol == self.student.protocol
+        return [configuration_id(picked)] if is_it else []
+
+    def make(self, picked: Mapping[str, str]) -> JudgeOnRows:
+        """Return the judge of a configuration, with its demonstrations."""
+        bare = self._bare(picked)
+        model = picked.get(MODEL, "")
+        if picked.get(N, "0") == "0":
+            return self._on_rows(bare, model)
+        pool = Pool(rows=self.pool, runs=self._runs(picked), partial_demos=self.partial_demos)
+        shown = Drawer(pool, self.seed).shown(demonstrated(bare.protocol), picked)
+        nearest = int(picked[N]) if shown and picked.get(CHOSEN) == NEAREST else None
+        update = {"demonstrations": shown, "nearest": nearest}
+        protocol = bare.protocol.model_copy(update=update)
+        return self._on_rows(bare.with_protocol(protocol), model)
+
+    def _bare(self, picked: Mapping[str, str]) -> Judge:
+        """Return the judge of a configuration without demonstrations."""
+        nothing_shown: dict[str, Any] = {"demonstrations": {}, "nearest": None}
+        undecided = self.student.protocol.model_copy(update=nothing_shown)
+        own = self.of_judge
+        chosen = {name: option for name, option in picked.items() if name in own.names}
+        return self.student.with_protocol(undecided).with_choices(chosen, space=own)
+
+    def _on_rows(self, judge: Judge, model: str = "") -> JudgeOnRows:
+        known = self._key(judge, model)
+        if known not in self.made:
+            self.made[known] = JudgeOnRows(known, judge, self, self.asking_by(model))
+        return self.made[known]
+
+    def on_pool(self, picked: Mapping[str, str]) -> JudgeOnRows | None:
+        """Return the judge of a configuration on the rows to show, if any of its runs are shown."""
+        bare = self._bare(picked)
+        if picked.get(N, "0") == "0" or picked.get(RUNS, "none") == "none":
+            return None
+        if not bare.protocol.tells_rubric:
+            return None
+        model = picked.get(MODEL, "")
+        known = self._key(bare, model)
+        if known not in self.running:
+            asking = self.asking_by(model)
+            self.running[known] = JudgeOnRows(known, bare, self, asking, rows=self.pool)
+        return self.running[known]
+
+    def asking_by(self, model: str) -> Asking:
+        """Return how rows are judged with a model: an option of the choice, or none for its own."""
+        lm = self.models.get(model)
+        return self.asking if lm is None else replace(self.asking, lm=lm, competes=True)
+
+    def _key(self, judge: Judge, model: str) -> str:
+        """Return what tells a judge from all others."""
+        own = judge.protocol.fingerprint
+        return f"{own} {model}" if model in self.models else own
+
+    def _runs(self, picked: Mapping[str, str]) -> Mapping[int, Judgement]:
+        """Return what a judge without demonstrations makes of the pool, asked once."""
+        running = self.on_pool(picked)
+        if running is None:
+            return {}
+        if running.known not in self.runs:
+            judgements = running.judged(range(len(self.pool)))
+            criteria = running.judge.protocol.scored_criteria
+            self.runs[running.known] = kept_runs(self.pool, judgements, criteria=criteria)
+        return self.runs[running.known]
+
+    @property
+    def n_judged(self) -> int:
+        """Rows that were asked about, those of the pool included."""
+        of_selection = sum(len(one.judgements) for one in self.made.values())
+        return of_selection + len(self.runs) * len(self.pool)
+
+
+class JudgeOnRows:
+    """A judge as a candidate; what it said of a row is kept."""
+
+    def __init__(
+        self,
+        known: str,
+        judge: Judge,
+        among: Candidates,
+        asking: Asking,
+        *,
+        rows: Rows | None = None,
+    ) -> None:
+        self.known = known
+        self.judge = judge
+        self.among = among
+        self.asking = asking
+        self.rows = among.selection if rows is None else rows
+        self.judgements: dict[int, Judgement] = {}
+        self.of_versions: dict[int, Sequence[Judgement]] = {}
+        self.usd: dict[int, float] = {}
+
+    def table(self, rows: Sequence[int]) -> PredictionTable:
+        """Return what the judge says of these rows, asking about those that are new."""
+        said = self.judged(rows)
+        usd = [self.usd[row] for row in rows] if self.among.costs else ()
+        changed = [one for row in rows for one in self.of_versions[row]]
+        return self.rows.take(rows).judged(
+            [*said, *changed],
+            self.among.targets,
+            judge_scale=scale_of(self.judge),
+            usd=usd,
+        )
+
+    def judged(self, rows: Sequence[int]) -> list[Judgement]:
+        """Return the judgement of each of these rows, asking about those that are new."""
+        missing = self.missing(rows)
+        if missing:
+            self.take(missing, *self.ask(missing))
+        return [self.judgements[row] for row in rows]
+
+    def missing(self, rows: Sequence[int]) -> list[int]:
+        """Return which of these rows are new."""
+        return [row for row in rows if row not in self.judgements]
+
+    def ask(self, rows: Sequence[int]) -> tuple[list[Said], Sequence[float]]:
+        """Return what is said of each of these rows, and what it costs where that counts."""
+        asked = self.rows.take(rows)
+        found = self.asking.judged(self.judge, asked)
+        own = found[: len(asked)]
+        said: list[Said] = [asked.at(found, [place]) for place in range(len(asked))]
+        return said, usd_of(own, self.asking.lm) if self.among.costs else ()
+
+    def take(self, rows: Sequence[int], found: Sequence[Said], usd: Sequence[float] = ()) -> None:
+        """Keep what the judge said of these rows."""
+        self.judgements |= {row: said[0] for row, said in zip(rows, found, strict=True)}
+        self.of_versions |= {row: said[1:] for row, said in zip(rows, found, strict=True)}
+        if self.among.costs:
+            self.usd |= dict(zip(rows, usd, strict=True))
+
+
+def judge_space(
+    student: Judge,
+    rubrics: Mapping[str, Rubric] | None,
+    targets: Sequence[str],
+) -> Space:
+    """Return the student's space, without what scores no target."""
+    wanted = {folded(one) for one in targets if one != SCORE}
+    if not wanted:
+        return student.space(rubrics)
+    having = {
+        name: one
+        for name, one in (rubrics or {}).items()
+        if wanted <= {folded(criterion) for criterion in one.names}
+    }
+    return student.space(having).without("variant")
+
+
+def shows_examples(student: Judge) -> bool:
+    """Say whether judges of the student's family can be shown graded examples."""
+    return family_of(student.protocol.judge).has_demonstrations
+
+
+def with_demonstrations(
+    space: Space, student: Judge, n_rows: int, *, most: int, n_demo_sets: int
+) -> Space:
+    """Return a space with the choices about demonstrations from a pool of ``n_rows`` rows."""
+    if not shows_examples(student):
+        return space
+    variants = next((one.ids for one in space.choices if one.name == "variant"), ())
+    having_runs = tuple(one for one in variants if one != "vanilla")
+    only_if: OnlyIf | None = {"variant": having_runs} if having_runs else None
+    if not variants and student.protocol.tells_rubric:
+        only_if = {}
+    choices = demonstration_choices(
+        n_rows, most=most, n_demo_sets=n_demo_sets, with_runs_if=only_if
+    )
+    return space.extended(*(one for one in choices if one.name not in space.names))

@@ -1,0 +1,369 @@
+"""Which demonstrations are shown: how they are drawn, and as choices of a space."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from judgesmith.errors import InputError
+from judgesmith.optimizers.rows import Rows
+from judgesmith.optimizers.splitting import FloatArray, IntArray
+from judgesmith.programs.families.steps.active_critic import (
+    assessing_names,
+    assessments_text,
+    critic_inputs,
+    question_names,
+)
+from judgesmith.programs.features import lexical_features
+from judgesmith.programs.judging.answers import LEFT_OUT
+from judgesmith.programs.judging.logprobs import as_stated
+from judgesmith.signatures.config import ActiveCriticConfig, Demonstration, JudgeConfig
+from judgesmith.signatures.fences import imitates_layout
+from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.judgement import CriterionScore, Judgement
+from judgesmith.signatures.rubric import folded
+from judgesmith.signatures.scale import is_percent, level_of
+from judgesmith.signatures.space import Choice, Option, Picked
+
+NEAR = 10.0
+"""A run is kept for bootstrapping when its overall is this near to the human score, of 100."""
+
+FEWEST_KEPT = 25
+"""With fewer runs that near, the nearest ones are kept up to this number."""
+
+Shown = Mapping[str, tuple[Demonstration, ...]]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Pool:
+    """Rows that may be shown, with what the teacher made of them."""
+
+    rows: Rows
+    runs: Mapping[int, Judgement]
+    partial_demos: bool = False
+
+    def draw(
+        self, protocol: ActiveCriticConfig, n: int, n_bootstrapped: int, rng: np.random.Generator
+    ) -> Shown:
+        """Return ``n`` demonstrations by question, ``n_bootstrapped`` of them with runs."""
+        runs = () if protocol.variant == "vanilla" else sorted(self.runs)
+        kept = np.asarray(runs, dtype=int)
+        with_runs = rng.permutation(kept)[:n_bootstrapped]
+        others = np.setdiff1d(np.arange(len(self.rows)), with_runs)
+        labelled = rng.permutation(others)[: n - len(with_runs)]
+        order = rng.permutation(np.concatenate([with_runs, labelled])).tolist()
+        return self.shown(protocol, order, with_runs.tolist())
+
+    def shown(
+        self, protocol: ActiveCriticConfig, order: Sequence[int], with_runs: Iterable[int]
+    ) -> Shown:
+        """Return the rows in ``order`` by question, those in ``with_runs`` with their runs."""
+        bootstrapped = set(with_runs)
+        shown = {}
+        for question in question_names(protocol):
+            drawn = [self._shown(protocol, question, row, row in bootstrapped) for row in order]
+            if found := tuple(one for one in drawn if one is not None):
+                shown[question] = found
+        return shown
+
+    def _shown(
+        self, protocol: ActiveCriticConfig, question: str, row: int, bootstrapped: bool
+    ) -> Demonstration | None:
+        """Return a row as one question shows it, or None where there is nothing to show."""
+        inputs = {**critic_inputs(protocol, question), **_texts(self.rows.items[row])}
+        assessing = question in assessing_names(protocol)
+        outputs: Mapping[str, Any] | None
+        if bootstrapped:
+            run = self.runs[row]
+            names = protocol.rubric.names
+            criteria = {name: run.criteria[name] for name in names if name in run.criteria}
+            if question == "overall":
+                inputs["assessments"] = assessments_text(criteria, protocol.answers)
+            if assessing:
+                outputs = _assessed(protocol, question, criteria)
+            else:
+                # The run's own score stays: its explanation argues for that one.
+                own = level_of(_as_asked(run.raw or 0.0, protocol), protocol.answers)
+                outputs = {"explanation": run.explanation, "score": own}
+                outputs = _in_words(outputs, protocol)
+            kind = "bootstrapped"
+        else:
+            outputs = (
+                self._labelled(protocol, question, row)
+                if assessing
+                else self._graded(protocol, row)
+            )
+            kind = "labelled"
+        if outputs is None:
+            return None
+        return Demonstration.model_validate({"inputs": inputs, "outputs": outputs, "kind": kind})
+
+    def _graded(self, protocol: ActiveCriticConfig, row: int) -> dict[str, Any]:
+        return {"score": level_of(self._percent(protocol, row), protocol.answers)}
+
+    def _percent(self, protocol: ActiveCriticConfig, row: int) -> float:
+        return _as_asked(float(self.rows.percent()[row]), protocol)
+
+    def _labelled(
+        self, protocol: ActiveCriticConfig, question: str, row: int
+    ) -> dict[str, Any] | None:
+        """Return what people said of the criteria that a question asks for."""
+        rated = self.rows.criteria
+        said = {
+            name: float(rated[folded(name)][row])
+            for name in protocol.rubric.names
+            if folded(name) in rated and not np.isnan(rated[folded(name)][row])
+        }
+        criteria = {
+            name: CriterionScore(score=round(points), explanation=LEFT_OUT)
+            for name, points in said.items()
+        }
+        if question != "assess" or len(criteria) == len(protocol.rubric.names):
+            return _assessed(protocol, question, criteria)
+        if self.partial_demos:
+            graded = CriterionScore(score=self._percent(protocol, row), explanation=LEFT_OUT)
+            return {"assessments": _records({"overall": graded}, protocol)}
+        return None
+
+
+def demonstrated(protocol: JudgeConfig) -> ActiveCriticConfig:
+    """Return a protocol whose questions show graded examples."""
+    if not isinstance(protocol, ActiveCriticConfig):
+        raise InputError(
+            f"a {protocol.judge} judge shows no graded examples; search none for it, or use an "
+            "active-critic judge."
+        )
+    return protocol
+
+
+def _as_asked(percent: float, protocol: ActiveCriticConfig) -> float:
+    """Return a whole number where models answer on 0 to 100; other scales round by themselves."""
+    return round(percent) if is_percent(protocol.answers) else percent
+
+
+def kept_runs(
+    rows: Rows, judgements: Sequence[Judgement], *, criteria: Sequence[str] = ()
+) -> dict[int, Judgement]:
+    """Return the teacher's runs that may be shown: those near to what people said."""
+    judgements = [as_stated(one) for one in judgements]  # what an answer that is shown says
+    distance = {
+        row: abs(one.raw - percent)
+        for row, (one, percent) in enumerate(zip(judgements, rows.percent(), strict=True))
+        if one.raw is not None
+        and (one.criteria or one.explanation)
+        and _is_whole(one, criteria)
+        and not any(map(imitates_layout, _words_of(one)))
+    }
+    nearest = sorted(distance, key=lambda row: (distance[row], row))
+    n_near = sum(gap <= NEAR for gap in distance.values())
+    return {row: judgements[row] for row in nearest[: max(n_near, FEWEST_KEPT)]}
+
+
+def shown_keys(shown: Shown) -> tuple[str, ...]:
+    """Return ``RatedItem.key`` of every row that demonstrations were made from, each once."""
+    return tuple(dict.fromkeys(one.key for several in shown.values() for one in several))
+
+
+def demonstration_plan(
+    n: int, n_candidates: int, rng: np.random.Generator
+) -> Iterator[tuple[int, int]]:
+    """Yield how many demonstrations each round shows, and how many of them bootstrapped."""
+    for number in range(n_candidates):
+        if number == 0:
+            yield 0, 0
+        elif number == 1:
+            yield n, 0
+        else:
+            yield n, int(rng.integers(n + 1))
+
+
+def _assessed(
+    protocol: ActiveCriticConfig, question: str, criteria: Mapping[str, CriterionScore]
+) -> dict[str, Any] | None:
+    """Return the answer to a question about all criteria, or to one about a single criterion."""
+    if question == "assess":
+        return {"assessments": _records(criteria, protocol)}
+    name = protocol.rubric.names[assessing_names(protocol).index(question)]
+    one = criteria.get(name)
+    if one is None or one.score is None:
+        return None
+    return _in_words(
+        {"explanation": one.explanation, "score": level_of(one.score, protocol.answers)}, protocol
+    )
+
+
+def _records(
+    criteria: Mapping[str, CriterionScore], protocol: ActiveCriticConfig
+) -> list[dict[str, Any]]:
+    """Return assessments with their keys in the order in which they are asked for."""
+    keys = {
+        "before": ("criterion", "explanation", "score"),
+        "after": ("criterion", "score", "explanation"),
+        "none": ("criterion", "score"),
+    }[protocol.explain]
+    records = []
+    for name, one in criteria.items():
+        score = None if one.score is None else level_of(one.score, protocol.answers)
+        record = {"criterion": name, "explanation": one.explanation or LEFT_OUT, "score": score}
+        records.append({key: record[key] for key in keys})
+    return records
+
+
+def _in_words(outputs: Mapping[str, Any], protocol: ActiveCriticConfig) -> dict[str, Any]:
+    """Return an answer without its explanation, where none is asked for or there is none."""
+    silent = protocol.explain == "none" or outputs["explanation"] in ("", LEFT_OUT)
+    return {k: v for k, v in outputs.items() if k != "explanation" or not silent}
+
+
+def _is_whole(judgement: Judgement, criteria: Sequence[str]) -> bool:
+    """Say whether no criterion is without a score: a gap is nothing to learn from."""
+    scored = [name for name, one in judgement.criteria.items() if one.score is not None]
+    return len(scored) == len(judgement.criteria) and set(criteria) <= set(scored)
+
+
+def _words_of(judgement: Judgement) -> Iterator[str]:
+    yield judgement.explanation
+    yield from (one.explanation for one in judgement.criteria.values())
+
+
+def _texts(item: RatedItem) -> dict[str, str | None]:
+    return {"source": item.source, "context": item.context, "response": item.response}
+
+
+NUMBERS = (3, 0, 1, 2, 5, 8)
+"""How many demonstrations compete; the first is what Active-Critic shows."""
+
+N, CHOSEN, DRAW, RUNS, ORDER = (
+    *("demonstrations", "demonstrations.chosen", "demonstrations.draw"),
+    *("demonstrations.runs", "demonstrations.order"),
+)
+NAMES = (N, CHOSEN, DRAW, RUNS, ORDER)
+
+NEAREST = "nearest"
+"""The id of the option that shows each text those rows that are most like it."""
+
+POOL = 64
+"""Rows among which the nearest are looked for, by default."""
+
+OnlyIf = Mapping[str, tuple[str, ...]]
+NOT_DECIDED: OnlyIf = MappingProxyType({})
+
+
+def demonstration_choices(
+    n_rows: int, *, most: int, n_demo_sets: int, with_runs_if: OnlyIf | None = NOT_DECIDED
+) -> tuple[Choice, ...]:
+    """Return the choices about demonstrations from a pool of rows."""
+    limit = min(n_rows, most)
+    usual = tuple(n for n in NUMBERS if n <= limit)
+    numbers = tuple(str(n) for n in (usual if limit in usual else (*usual, limit)))
+    some = tuple(n for n in numbers if n != "0")
+    if not some:
+        return ()
+    several = tuple(n for n in some if n != "1")
+    # The nearest of no more rows than are shown anyway would always be the same ones.
+    ways = (*_WAYS, NEAREST) if n_rows > limit else tuple(_WAYS)
+    drawn: OnlyIf = {CHOSEN: tuple(_WAYS)} if NEAREST in ways else {}
+    found = [
+        _choice(N, numbers),
+        _choice(CHOSEN, ways, some),
+        _choice(DRAW, tuple(map(str, range(n_demo_sets))), some, drawn),
+    ]
+    if with_runs_if is not None:
+        found.append(_choice(RUNS, ("some", "none", "all"), some, {**with_runs_if, **drawn}))
+    if several:
+        found.append(_choice(ORDER, ("drawn", "rising", "falling"), several, drawn))
+    return tuple(found)
+
+
+def _choice(
+    name: str, ids: tuple[str, ...], n_shown: tuple[str, ...] = (), only_if: OnlyIf = NOT_DECIDED
+) -> Choice:
+    options = tuple(Option(id=one) for one in ids)
+    return Choice(
+        name=name, options=options, only_if={**only_if, N: n_shown} if n_shown else only_if
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Drawer:
+    """Draws the demonstrations that a configuration names; the same ones every time."""
+
+    pool: Pool
+    seed: int
+    n_pool: int = POOL
+
+    def shown(self, protocol: ActiveCriticConfig, picked: Picked) -> Shown:
+        """Return the demonstrations of a configuration, by question."""
+        n = int(picked.get(N, "0"))
+        if n == 0:
+            return {}
+        # What is not chosen is as it usually is: a search may leave any of these choices out.
+        chosen = picked.get(CHOSEN, next(iter(_WAYS)))
+        if chosen == NEAREST:
+            return self._to_look_in(protocol)
+        rng = np.random.default_rng([self.seed, 2, int(picked.get(DRAW, "0")), n])
+        rows = _WAYS[chosen](self.pool, n, rng)
+        runs = np.asarray(sorted(self.pool.runs), dtype=np.intp)
+        n_runs = int(rng.integers(1, n + 1))
+        n_runs = {"none": 0, "all": n}.get(picked.get(RUNS, "none"), n_runs)
+        with_runs = rng.permutation(np.intersect1d(rows, runs))[:n_runs]
+        human = self.pool.rows.human[rows]
+        order = picked.get(ORDER, "drawn")
+        if order != "drawn":
+            rows = rows[np.argsort(human if order == "rising" else -human, kind="stable")]
+        return self.pool.shown(protocol, rows.tolist(), with_runs.tolist())
+
+    def _to_look_in(self, protocol: ActiveCriticConfig) -> Shown:
+        """Return the rows among which the nearest are looked for, spread over the scores."""
+        rng = np.random.default_rng([self.seed, 3])
+        n = min(self.n_pool, len(self.pool.rows))
+        rows = np.sort(_stratified(self.pool, n, rng))
+        return self.pool.shown(protocol, rows.tolist(), ())
+
+
+def _at_random(pool: Pool, n: int, rng: np.random.Generator) -> IntArray:
+    return rng.permutation(len(pool.rows))[:n]
+
+
+def _stratified(pool: Pool, n: int, rng: np.random.Generator) -> IntArray:
+    """Draw one row from each of ``n`` stretches of the human scores, in random order."""
+    mixed = rng.permutation(len(pool.rows))
+    ordered = mixed[np.argsort(pool.rows.human[mixed], kind="stable")]
+    edges = np.linspace(0, len(ordered), n + 1).astype(np.intp)
+    drawn = [ordered[rng.integers(a, b)] for a, b in itertools.pairwise(edges)]
+    return rng.permutation(np.asarray(drawn, dtype=np.intp))
+
+
+def _diverse(pool: Pool, n: int, rng: np.random.Generator) -> IntArray:
+    """Draw a row, then always the one that is least like all drawn so far, by lexical features."""
+    points = _standardised_features(pool)
+    drawn = [int(rng.integers(len(points)))]
+    nearest = np.full(len(points), np.inf)
+    while len(drawn) < n:
+        nearest = np.minimum(nearest, np.sum((points - points[drawn[-1]]) ** 2, axis=1))
+        nearest[drawn] = -1.0
+        drawn.append(int(np.argmax(nearest)))
+    return np.asarray(drawn, dtype=np.intp)
+
+
+def _standardised_features(pool: Pool) -> FloatArray:
+    rows = [
+        lexical_features(item.source, item.context, item.response).values
+        for item in pool.rows.items
+    ]
+    values = np.asarray(rows, dtype=float)
+    spread = values.std(axis=0)
+    standardised: FloatArray = (values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    return standardised
+
+
+_WAYS: dict[str, Callable[[Pool, int, np.random.Generator], IntArray]] = {
+    "stratified": _stratified,
+    "random": _at_random,
+    "diverse": _diverse,
+}

@@ -1,0 +1,585 @@
+"""What benchmarks are made from: sides of a criterion, references, and comparisons."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import dspy
+
+from judgesmith.errors import InputError
+from judgesmith.programs.families.direct import DirectJudge
+from judgesmith.programs.families.steps.pairwise import pair_inputs, unsendable
+from judgesmith.programs.features.texts import Text
+from judgesmith.programs.judging.answers import read_json
+from judgesmith.programs.judging.ask_once import LineOrder, Written, written_side_by_side
+from judgesmith.programs.judging.dspy_executor import AskingModule
+from judgesmith.programs.judging.executors import Executor, current_lm
+from judgesmith.programs.judging.judge import without_untold
+from judgesmith.programs.judging.program import AnySteps, Calls, PromptRequest, asked, gather
+from judgesmith.programs.judging.runner import (
+    CONCURRENCY,
+    Readable,
+    Work,
+    beginning,
+    judge_items,
+    readable_of,
+    work_each,
+)
+from judgesmith.programs.judging.scoring import criteria_text
+from judgesmith.programs.perturbing.differences import spoken_around, unwrapped
+from judgesmith.programs.perturbing.injection.by_rule import known_sub_aspects
+from judgesmith.signatures.config import DirectConfig
+from judgesmith.signatures.family_configs import PairwiseConfig, steps_key
+from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.judgement import Cause, Judgement
+from judgesmith.signatures.perturbation import SubAspect
+from judgesmith.signatures.questions.pairwise import CompareAcross, Relation
+from judgesmith.signatures.questions.texts import (
+    FEWEST,
+    MOST,
+    NameSubAspects,
+    Reference,
+    WriteReference,
+)
+from judgesmith.signatures.rubric import Criterion, Rubric, folded
+
+_LONGEST_NAME = 60
+_LONGEST_DEFINITION = 1000  # as much as a file of them may hold
+_LONGEST_ANSWER = 20_000
+_MARK = re.compile(r"^(?:[-*•–#>]+\s+|[(\[]?\d{1,2}[.):\]]+\s*)+")
+_JSON = re.compile(r"^(?:[^\n]*:)?\s*(?:```\w*\s*)?[\[{]")  # perhaps after a line of greeting
+_SIDE = re.compile(r"(?P<name>[^:]+?)\s*(?::|\s[-–—]\s)\s*(?P<definition>.+)")
+
+
+def infer_sub_aspects(
+    rubric: Rubric,
+    lm: dspy.LM | None = None,
+    *,
+    concurrency: int = CONCURRENCY,
+    told: Callable[[str], None] | None = None,
+) -> tuple[SubAspect, ...]:
+    """Return the sides of every criterion, two to four each, as a model names them."""
+    if not rubric.criteria:
+        raise InputError("no criterion to take apart.", hint="give a rubric that has some.")
+    orders = [_order(rubric.task, criterion) for criterion in rubric.criteria]
+    answers = written_side_by_side(orders, lm or current_lm(), concurrency=concurrency)
+    found: list[SubAspect] = []
+    for criterion, answer in zip(rubric.criteria, answers, strict=True):
+        if isinstance(answer, Cause):
+            if told is not None:
+                told(
+                    f"{criterion.name} is taken apart in general words: {answer.text.rstrip('.')}."
+                )
+            found += known_sub_aspects(criterion.name, criterion.definition)
+            continue
+        for side in answer:
+            name, _, definition = side.partition(": ")
+            found.append(SubAspect(criterion=criterion.name, name=name, definition=definition))
+    return tuple(found)
+
+
+def _order(task: str, criterion: Criterion) -> LineOrder:
+    told = {"criterion": steps_key(criterion)}
+    return LineOrder(
+        question=NameSubAspects if task else NameSubAspects.delete("task"),
+        told={"task": task, **told} if task else told,
+        field="sub_aspects",
+        read=lambda text: sides_in(text, of=criterion.name),
+    )
+
+
+def sides_in(text: str, *, of: str) -> tuple[str, ...]:
+    r"""Return what a model's answer names, each as ``NAME: DEFINITION``, the first four."""
+    if len(text) > _LONGEST_ANSWER:
+        raise InputError(f"the sides of {of} take {len(text):,} characters; expected a few lines.")
+    found: dict[str, str] = {}
+    for name, definition in _pairs(text):
+        try:
+            side = Criterion(name=_plain(name).rstrip(" .:"), definition=_plain(definition))
+        except ValueError:
+            continue
+        long = len(side.name) > _LONGEST_NAME or len(side.definition) > _LONGEST_DEFINITION
+        printable = side.name.isprintable() and side.definition.isprintable()
+        if printable and not long and folded(side.name) != folded(of):
+            found.setdefault(folded(side.name), f"{side.name}: {side.definition}")
+    if len(found) < FEWEST:
+        raise InputError(
+            f"expected {FEWEST} to {MOST} sides of {of}, each with a name and a definition; "
+            f"got {len(found)}."
+        )
+    return tuple(found.values())[:MOST]
+
+
+def _pairs(text: str) -> Iterator[tuple[str, str]]:
+    """Yield what stands as name and definition in a text, on its lines or in its JSON."""
+    plain = text.strip()
+    if _JSON.search(plain):
+        try:
+            value = read_json(plain, list[Any])
+        except ValueError:
+            value = None
+        if isinstance(value, dict) and list(value) in (["sub_aspects"], ["sides"]):
+            (value,) = value.values()
+        if isinstance(value, dict):
+            yield from ((str(name), said) for name, said in value.items() if isinstance(said, str))
+            return
+        if isinstance(value, list) and all(isinstance(one, dict) for one in value):
+            yield from ((str(one.get("name", "")), str(one.get("definition", ""))) for one in value)
+            return
+        if isinstance(value, list) and all(isinstance(one, str) for one in value):
+            plain = "\n".join(value)
+    for line in plain.splitlines():
+        bare = _MARK.sub("", line.strip())
+        side = _SIDE.fullmatch(_plain(bare))
+        # What looks like JSON and could not be read is no name.
+        if side is not None and bare[:1] not in ("[", "{", '"'):
+            yield side["name"], side["definition"]
+
+
+def _plain(text: str) -> str:
+    """Return a text on one line without marks of emphasis around its parts."""
+    return " ".join(text.replace("**", "").replace("__", "").split()).strip("*_`\"' ")
+
+
+Grams = frozenset[tuple[str, ...]]
+
+
+def diverse(texts: Sequence[str], k: int) -> tuple[int, ...]:
+    """Return which texts to keep so that those most alike are as little alike as may be."""
+    if k < 0:
+        raise InputError(f"keep zero texts or more; got {k}.")
+    grams = [grams_of(text) for text in texts]
+    kept: list[int] = []
+    distance = [float("inf")] * len(grams)
+    while len(kept) < min(k, len(grams)):
+        chosen = max(range(len(grams)), key=distance.__getitem__)
+        kept.append(chosen)
+        for place, one in enumerate(grams):
+            distance[place] = min(distance[place], 1 - _shared(grams[chosen], one))
+        distance[chosen] = -1.0
+    return tuple(kept)
+
+
+def overlap(first: str, second: str) -> float:
+    """Return how much two texts have in common."""
+    return _shared(grams_of(first), grams_of(second))
+
+
+def grams_of(text: str) -> Grams:
+    """Return the words of a text and its pairs of neighbouring words."""
+    read = Text(text)
+    return frozenset((word,) for word in read.words) | read.bigrams
+
+
+def _shared(first: Grams, second: Grams) -> float:
+    either = len(first | second)
+    return len(first & second) / either if either else 1.0
+
+
+TEMPERATURE = 1.0
+"""Of every call: texts are to differ."""
+
+
+class ReferenceWriter(AskingModule):
+    """The DSPy program that writes one good text."""
+
+    def __init__(self, rubric: Rubric) -> None:
+        super().__init__(DirectConfig(rubric=rubric, temperature=TEMPERATURE))
+        self.write = dspy.Predict(without_untold(WriteReference, self.fixed_inputs("write")))
+
+    @property
+    def protocol(self) -> DirectConfig:
+        """Task and criteria, and what the calls are made with."""
+        own = self._settings
+        assert isinstance(own, DirectConfig)
+        return own
+
+    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
+        """Return task and criteria as far as there are any."""
+        rubric = self.protocol.rubric
+        lines = criteria_text(rubric, self.protocol.answers)
+        told = {"task": rubric.task, "criteria": lines}
+        return {name: text for name, text in told.items() if text}
+
+    def forward(self, *, source: str, number: int = 1, context: str | None = None) -> Written:
+        """Write one text, asked through DSPy's current model."""
+        return self.taken(writing_steps(source, context, number))
+
+
+def writing_steps(source: str, context: str | None, number: int) -> AnySteps[Written]:
+    """Ask for one text, and once more where the answer is not a text alone."""
+
+    def read(fields: Mapping[str, object]) -> Written:
+        text = unwrapped(str(fields["reference"] or ""), source).strip()
+        if not any(map(str.isalnum, text)):
+            raise InputError("an empty text")
+        if problem := spoken_around(text, source):
+            raise InputError(problem)
+        return Written(text=text)
+
+    inputs = {"number": str(number), "source": source, "context": context}
+    ask = PromptRequest(predictor="write", inputs=inputs)
+    found = yield from asked(ask, read, again=1, calls=Calls())
+    return Written(cause=found) if isinstance(found, Cause) else found
+
+
+def write_references(
+    items: Sequence[RatedItem],
+    rubric: Rubric,
+    n: int,
+    lm: dspy.LM | None = None,
+    *,
+    concurrency: int = CONCURRENCY,
+    progress: Callable[[int], None] | None = None,
+) -> tuple[tuple[Written, ...], ...]:
+    """Return ``n`` texts for each item's source, as a model writes them."""
+    if n < 0:
+        raise InputError(f"write zero texts or more for each source; got {n}.")
+    lm = lm or current_lm()
+    work = _Writing(Executor.of(ReferenceWriter(rubric), lm))
+    units = ((item, number) for item in items for number in range(1, n + 1))
+    texts = [
+        written
+        for _, written in work_each(
+            work, units, concurrency=concurrency, may_begin=beginning(1, lm), progress=progress
+        )
+    ]
+    return tuple(tuple(texts[place * n : (place + 1) * n]) for place in range(len(items)))
+
+
+class _Writing(Work["tuple[RatedItem, int]", Written]):
+    """Sources with numbers, for each of which a text is written."""
+
+    def __init__(self, executor: Executor) -> None:
+        super().__init__(executor)
+
+    async def done(self, unit: tuple[RatedItem, int]) -> Written:
+        """Return one text, or why there is none."""
+        item, number = unit
+        return await self.executor.taken(writing_steps(item.source, item.context, number))
+
+    def undone(self, unit: tuple[RatedItem, int], cause: Cause) -> Written:
+        """Return why the model could not be asked."""
+        return Written(cause=cause)
+
+
+EMPTY = "no word in it"
+COPY = "a copy of the source"
+TWICE = "the same as another"
+NOT_WRITTEN = "not written"
+UNRATED = "no quality score"
+LOWER = "lower quality than others"
+SPARE = "good, but not needed"
+"""Why a candidate is no reference."""
+
+SHARE = 0.5
+"""How much of the candidates for a source the quality filter leaves, if no more are needed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundReferences:
+    """The references of sources, and what became of the other candidates."""
+
+    by_item: tuple[tuple[Reference, ...], ...]
+    n_candidates: int
+    dropped: Mapping[str, int]
+    causes: tuple[Cause, ...] = ()
+
+    @property
+    def n_without(self) -> int:
+        """How many items have no reference."""
+        return sum(not several for several in self.by_item)
+
+
+def references_for(
+    items: Sequence[RatedItem],
+    rubric: Rubric,
+    n: int,
+    lm: dspy.LM | None = None,
+    *,
+    responses: Sequence[Sequence[str]] = (),
+    written: Sequence[Sequence[Written]] = (),
+    share: float = SHARE,
+    concurrency: int = CONCURRENCY,
+    progress: Callable[[int], None] | None = None,
+) -> FoundReferences:
+    """Return up to ``n`` references for each item's source, good ones that differ."""
+    if n < 1:
+        raise InputError(f"each source needs 1 reference or more; got {n}.")
+    if not 0 < share <= 1:
+        raise InputError(f"share is above 0 and at most 1; got {share}.")
+    for name, given in (("responses", responses), ("written", written)):
+        if given and len(given) != len(items):
+            raise InputError(
+                f"{name} holds texts for each of {len(items)} items; it has {len(given)} entries."
+            )
+    sieve = _Sieve()
+    usable = [
+        list(
+            sieve.usable(
+                item,
+                responses[place] if responses else (),
+                written[place] if written else (),
+            )
+        )
+        for place, item in enumerate(items)
+    ]
+    rated = iter(
+        judge_items(
+            DirectJudge(rubric=rubric),
+            [
+                _as_rated(item, one)
+                for item, several in zip(items, usable, strict=True)
+                if len(several) > n
+                for one in several
+            ],
+            lm=lm,
+            concurrency=concurrency,
+            progress=progress,
+        )
+    )
+    by_item = tuple(
+        sieve.chosen(several, rated, n, share) if len(several) > n else tuple(several)
+        for several in usable
+    )
+    return FoundReferences(
+        by_item=by_item,
+        n_candidates=sieve.n_candidates,
+        dropped=dict(sieve.dropped),
+        causes=tuple(sieve.causes),
+    )
+
+
+@dataclass
+class _Sieve:
+    """What is taken from many candidates, and why the others are not."""
+
+    n_candidates: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+    causes: dict[Cause, None] = field(default_factory=dict)
+
+    def usable(
+        self, item: RatedItem, responses: Sequence[str], written: Sequence[Written]
+    ) -> Iterator[Reference]:
+        """Yield the candidates for a source that say something of their own."""
+        own = {tuple(Text(text).words) for text in (item.source, item.context) if text}
+        seen: set[tuple[str, ...]] = set()
+        for name, one in (
+            *((f"given-{n}", Written(text=text)) for n, text in enumerate(item.references, 1)),
+            *((f"response-{n}", Written(text=text)) for n, text in enumerate(responses, 1)),
+            *((f"written-{n}", one) for n, one in enumerate(written, 1)),
+        ):
+            self.n_candidates += 1
+            text = one.text.strip()
+            words = tuple(Text(text).words)
+            if one.cause:
+                self.dropped[NOT_WRITTEN] += 1
+                self.causes[one.cause] = None
+            elif not words:
+                self.dropped[EMPTY] += 1
+            elif words in own:
+                self.dropped[COPY] += 1
+            elif words in seen:
+                self.dropped[TWICE] += 1
+            else:
+                seen.add(words)
+                yield Reference(id=name, text=text)
+
+    def chosen(
+        self, candidates: Sequence[Reference], judged: Iterator[Judgement], n: int, share: float
+    ) -> tuple[Reference, ...]:
+        """Return ``n`` of more candidates, whose judgements come next."""
+        rated: list[Reference] = []
+        unrated: list[Reference] = []
+        for one in candidates:
+            judgement = next(judged)
+            if judgement.cause:
+                unrated.append(one)
+                self.causes[judgement.cause] = None
+            elif judgement.score is not None:
+                quality = round(judgement.score / 100, 6)
+                rated.append(one.model_copy(update={"quality": quality}))
+        rated.sort(key=lambda one: -(one.quality or 0.0))
+        # What 0.7 times 10 is in binary is more than 7.
+        n_good = max(n, math.ceil(round(share * len(rated), 9)))
+        good = (rated[:n_good] + unrated)[: max(n, len(rated[:n_good]))]
+        kept = tuple(good[place] for place in diverse([one.text for one in good], n))
+        self.dropped[LOWER] += max(len(rated) - n_good, 0)
+        self.dropped[UNRATED] += sum(one not in good for one in unrated)
+        self.dropped[SPARE] += len(good) - len(kept)
+        self.dropped = +self.dropped
+        return kept
+
+
+def _as_rated(item: RatedItem, candidate: Reference) -> RatedItem:
+    return RatedItem(source=item.source, context=item.context, response=candidate.text)
+
+
+COMPARE = "compare"
+"""The question."""
+
+_AGAIN = 1  # number of the second attempt at a question
+_TURNED: Mapping[Relation, Relation] = {"first": "second", "similar": "similar", "second": "first"}
+_SIGNS: Mapping[Relation, Literal[-1, 0, 1]] = {"first": 1, "similar": 0, "second": -1}
+
+
+@dataclass(frozen=True, slots=True)
+class AcrossPair:
+    """Two texts to compare, each with what it was written about."""
+
+    first: RatedItem
+    second: RatedItem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """What a model says of a pair in both orders, and what that comes to."""
+
+    given: Relation | None = None
+    swapped: Relation | None = None
+    cause: Cause | None = None
+    calls: tuple[str, ...] = ()
+
+    @property
+    def relation(self) -> Relation | None:
+        """The relation that both orders agree on, ``similar`` if they do not, or None."""
+        if self.given is None or self.swapped is None:
+            return None
+        return self.given if self.given == self.swapped else "similar"
+
+    @property
+    def sign(self) -> Literal[-1, 0, 1] | None:
+        """1 where the first is better, -1 where the second is, 0 for similar; None without one."""
+        return None if self.relation is None else _SIGNS[self.relation]
+
+    @property
+    def disagree(self) -> bool | None:
+        """Whether the two orders differ; None where one has no answer."""
+        if self.given is None or self.swapped is None:
+            return None
+        return self.given != self.swapped
+
+
+def across_steps(pair: AcrossPair) -> AnySteps[Compared]:
+    """Ask which text of a pair is better, in both orders at once."""
+    sides = [(pair.first, pair.second), (pair.second, pair.first)]
+    inputs = [{**_shown("first", one), **_shown("second", two)} for one, two in sides]
+    fault = unsendable({name.replace("_", " "): text or "" for name, text in inputs[0].items()})
+    if fault is not None:
+        return Compared(cause=fault)
+    calls = Calls()
+    given, swapped = yield from gather(
+        [
+            asked(PromptRequest(predictor=COMPARE, inputs=shown), _read, again=_AGAIN, calls=calls)
+            for shown in inputs
+        ]
+    )
+    missing = next((one for one in (given, swapped) if isinstance(one, Cause)), None)
+    return Compared(
+        given=None if isinstance(given, Cause) else given,
+        swapped=None if isinstance(swapped, Cause) else _TURNED[swapped],
+        cause=missing and replace(missing, text=f"a comparison has no answer: {missing}"),
+        calls=tuple(calls.made),
+    )
+
+
+def _shown(place: str, item: RatedItem) -> dict[str, str | None]:
+    """Return the fields in which a text and its source are shown."""
+    return {
+        f"{place}_source": item.source,
+        f"{place}_context": item.context,
+        place: item.response,
+    }
+
+
+def _read(fields: Mapping[str, Any]) -> Relation:
+    better: Relation = fields["better"]
+    return better
+
+
+CALLS_PER_PAIR = 2
+"""Model calls that a pair takes if every answer can be read: one for each order."""
+
+
+class AcrossComparer(AskingModule):
+    """The DSPy program that compares two texts about different sources on one criterion."""
+
+    def __init__(self, criterion: Criterion, *, task: str = "") -> None:
+        super().__init__(PairwiseConfig(rubric=Rubric(task=task, criteria=(criterion,))))
+        told = self.fixed_inputs("compare")
+        self.compare = dspy.Predict(without_untold(CompareAcross, told))
+
+    @property
+    def protocol(self) -> PairwiseConfig:
+        """Task and criterion, and what the calls are made with."""
+        own = self._settings
+        assert isinstance(own, PairwiseConfig)
+        return own
+
+    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
+        """Return task and criterion as far as there are any."""
+        return pair_inputs(self.protocol)
+
+    def forward(self, *, first: RatedItem, second: RatedItem) -> Compared:
+        """Compare two texts, asked through DSPy's current model."""
+        return self.taken(across_steps(AcrossPair(first, second)))
+
+
+class Comparator:
+    """Compares texts about different sources on one criterion, many pairs at a time."""
+
+    def __init__(
+        self,
+        criterion: Criterion,
+        *,
+        task: str = "",
+        lm: dspy.LM | None = None,
+        concurrency: int = CONCURRENCY,
+    ) -> None:
+        self._lm = lm or current_lm()
+        self._executor = Executor.of(AcrossComparer(criterion, task=task), self._lm)
+        self._concurrency = concurrency
+
+    def each(
+        self, pairs: Iterable[AcrossPair], *, progress: Callable[[int], None] | None = None
+    ) -> Iterator[tuple[AcrossPair, Compared]]:
+        """Yield pairs with what became of them, in order, reading only as far as needed."""
+        return work_each(
+            _Comparing(self._executor, readable_of(self._lm)),
+            pairs,
+            concurrency=self._concurrency,
+            may_begin=beginning(CALLS_PER_PAIR, self._lm),
+            progress=progress,
+        )
+
+
+class _Comparing(Work[AcrossPair, Compared]):
+    """Pairs, each asked about in both orders."""
+
+    def __init__(self, executor: Executor, readable: Readable) -> None:
+        super().__init__(executor, readable)
+
+    async def done(self, unit: AcrossPair) -> Compared:
+        """Return which of two texts is better."""
+        found = await self.executor.taken(across_steps(unit))
+        self.readable.add(_as_read(found))
+        return found
+
+    def undone(self, unit: AcrossPair, cause: Cause) -> Compared:
+        """Return that there is no answer."""
+        return Compared(cause=cause)
+
+
+_READ = Judgement(score=0.0)
+
+
+def _as_read(found: Compared) -> Judgement:
+    """Return what was read of a pair: something if one order has an answer, or why nothing was."""
+    if found.cause and found.given is None and found.swapped is None:
+        return Judgement.unscored(found.cause, calls=found.calls)
+    return _READ

@@ -1,0 +1,272 @@
+"""Plain data from outside: YAML as people write it, and what a record does not take, in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from judgesmith.errors import InputError
+
+# Aliases let a few lines stand for more than any memory holds.
+_MOST_PARTS = 1_000_000
+
+
+class _Loader(yaml.SafeLoader):
+    """The safe loader, which makes plain data alone; strict about keys, without dates or tags."""
+
+    def get_single_node(self) -> yaml.Node | None:
+        node: yaml.Node | None = super().get_single_node()
+        if node is not None:
+            _n_parts(node, {})
+        return node
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        if getattr(event, "tag", None) not in (None, "!"):
+            raise yaml.MarkedYAMLError(
+                problem=f"the tag {event.tag} makes it more than plain YAML",
+                note="leave it out",
+                problem_mark=event.start_mark,
+            )
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        given: dict[str, yaml.Mark] = {}
+        for key, _ in node.value:
+            if key.tag == "tag:yaml.org,2002:merge":
+                continue
+            if key.tag != "tag:yaml.org,2002:str":
+                raise yaml.MarkedYAMLError(
+                    problem=f"expected a text as key; got {key.value}",
+                    note="put it in quotes",
+                    problem_mark=key.start_mark,
+                )
+            if key.value in given:
+                raise yaml.MarkedYAMLError(
+                    problem=f"the key {key.value!r} stands twice, first on line "
+                    f"{given[key.value].line + 1}",
+                    note="keep one of the two",
+                    problem_mark=key.start_mark,
+                )
+            given[key.value] = key.start_mark
+        return super().construct_mapping(node, deep)
+
+
+def _n_parts(node: yaml.Node, known: dict[int, int]) -> int:
+    """Return how many values a node stands for, aliases followed; refuse one that holds itself."""
+    if id(node) in known:
+        n = known[id(node)]
+    else:
+        known[id(node)] = _MOST_PARTS  # until it is known: what comes back to it never ends
+        below = node.value if isinstance(node, yaml.CollectionNode) else []
+        parts = [one for part in below for one in (part if isinstance(part, tuple) else (part,))]
+        n = known[id(node)] = 1 + sum(_n_parts(part, known) for part in parts)
+    if n > _MOST_PARTS:
+        raise yaml.MarkedYAMLError(
+            problem=f"its aliases stand for more than {_MOST_PARTS:,} values",
+            note="write them out",
+            problem_mark=node.start_mark,
+        )
+    return n
+
+
+# A date would come back as something other than the text that was written.
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(":timestamp")]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+class _Dumper(yaml.SafeDumper):
+    """The safe dumper, with texts of several lines as blocks and numbers side by side."""
+
+
+def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+    # Of these PyYAML reads some back as plain line ends unless they are spelled as escapes.
+    style = '"' if _ODD_LINE_END.search(text) else "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+def _list(dumper: _Dumper, values: list[Any]) -> yaml.SequenceNode:
+    numbers = bool(values) and all(isinstance(one, int | float) for one in values)
+    return dumper.represent_sequence("tag:yaml.org,2002:seq", values, flow_style=numbers)
+
+
+_ODD_LINE_END = re.compile("[\r\x85\u2028\u2029]")
+_Dumper.add_representer(str, _text)
+_Dumper.add_representer(list, _list)
+
+
+def read_yaml(text: str) -> Any:
+    r"""Return the plain data that ``text`` spells out."""
+    return _read(text)[0]
+
+
+Place = tuple[str | int, ...]
+"""The keys, and numbers of entries from 0, that lead to a value."""
+
+
+def read_placed_yaml(text: str) -> tuple[Any, dict[Place, int]]:
+    r"""Return plain data as ``read_yaml`` does, and on which line each value begins."""
+    data, node = _read(text)
+    lines: dict[Place, int] = {(): 1}
+    waiting: list[tuple[Place, yaml.Node]] = [] if node is None else [((), node)]
+    while waiting:
+        place, one = waiting.pop()
+        if isinstance(one, yaml.MappingNode):
+            for key, value in one.value:
+                lines[(*place, key.value)] = key.start_mark.line + 1
+                waiting.append(((*place, key.value), value))
+        elif isinstance(one, yaml.SequenceNode):
+            for number, value in enumerate(one.value):
+                lines[(*place, number)] = value.start_mark.line + 1
+                waiting.append(((*place, number), value))
+    return data, lines
+
+
+def _read(text: str) -> tuple[Any, yaml.Node | None]:
+    """Return the data and the node that they were made of."""
+    try:
+        loader = _Loader(text)
+        node = loader.get_single_node()
+        return (None if node is None else loader.construct_document(node)), node
+    except yaml.MarkedYAMLError as fault:
+        mark = fault.problem_mark or fault.context_mark
+        where = "" if mark is None else f"line {mark.line + 1}: "
+        said, hint = _plainly(fault)
+        raise InputError(f"{where}{said}.", hint=None if hint is None else f"{hint}.") from None
+    except yaml.YAMLError:
+        raise InputError(
+            "not YAML: it holds a character that cannot be printed.",
+            hint="remove it, or spell it as an escape in double quotes.",
+        ) from None
+    except RecursionError:
+        raise InputError("not YAML that can be read: it is nested too deeply.") from None
+
+
+_SAID = {
+    r"found character '\\t' that cannot start any token": ("a tab begins the line", "write blanks"),
+    r"expected .*, but (found|got) '<stream end>'": ("a bracket or a quote is never closed", None),
+    r"found undefined alias '(?P<name>.*)'": (
+        "*{name} stands for nothing",
+        "put a text that begins with * in quotes",
+    ),
+    r"but found another document": ("a second document begins", "keep one of them"),
+    r"mapping values are not allowed here": ("a second colon", "put a text with a colon in quotes"),
+    r"expected ',' or '[}\]]', but got '(?P<name>.*)'": (
+        "{name!r} cannot stand in a text between brackets",
+        "put the text in quotes, or close the bracket before it",
+    ),
+}
+"""What PyYAML reports, what it means to the writer of a rubric, and what to do about it."""
+
+
+def _plainly(fault: yaml.MarkedYAMLError) -> tuple[str, str | None]:
+    """Return what is wrong with YAML and, where it is known, what to do about it."""
+    said = fault.problem or fault.context or "not YAML"
+    for pattern, (words, hint) in _SAID.items():
+        if found := re.fullmatch(pattern, said):
+            return words.format(**found.groupdict()), hint
+    return said, fault.note
+
+
+def write_yaml(plain: Any) -> str:
+    r"""Return plain data as YAML that ``read_yaml`` reads back the same."""
+    return str(yaml.dump(plain, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=88))
+
+
+_LONGEST = 80
+_MISSING = "is missing"
+_EXPECTED = {
+    "bool_type": "true or false",
+    "dict_type": "fields by name",
+    "finite_number": "a finite number",
+    "float_parsing": "a number",
+    "float_type": "a number",
+    "int_from_float": "a whole number",
+    "int_parsing": "a whole number",
+    "int_type": "a whole number",
+    "list_type": "a list",
+    "model_attributes_type": "fields by name",
+    "model_type": "fields by name",
+    "string_type": "a text",
+    "tuple_type": "a list",
+}
+
+
+class SettingsModel(BaseModel):
+    """A record that users make themselves: what it does not take is an ``InputError``."""
+
+    if not TYPE_CHECKING:  # where the signature is that of the fields
+
+        def __init__(self, **given: Any) -> None:
+            with record_faults():
+                super().__init__(**given)
+
+        # So that what is read, and is no call of a user, keeps its places: see pydantic.
+        __init__.__pydantic_base_init__ = True
+
+
+@contextmanager
+def record_faults() -> Iterator[None]:
+    """Raise what a record does not take in the block as an ``InputError``."""
+    try:
+        yield
+    except ValidationError as fault:
+        raise InputError(plain_faults(fault)) from _own_fault(fault)
+
+
+def _own_fault(fault: ValidationError) -> Exception:
+    """Return what a check of ours raised, where it is all that is wrong."""
+    of_checks = [one.get("ctx", {}).get("error") for one in fault.errors(include_url=False)]
+    only = of_checks[0] if len(of_checks) == 1 else None
+    return only if isinstance(only, Exception) else fault
+
+
+def plain_faults(fault: ValidationError) -> str:
+    """Return everything that is wrong, each with its place, on one line."""
+    return "; ".join(_placed(one) for one in fault.errors(include_url=False))
+
+
+def _placed(one: Mapping[str, Any]) -> str:
+    place, said = ".".join(map(str, one["loc"])), plain_fault(one)
+    if not place:
+        return said
+    return f"{place} {said}" if said == _MISSING else f"{place}: {said}"
+
+
+def plain_fault(one: Mapping[str, Any]) -> str:
+    """Return one fault without its place: what was expected, and what came."""
+    kind, limits = one["type"], one.get("ctx", {})
+    if kind == "missing":
+        return _MISSING
+    if kind == "extra_forbidden":
+        return "there is no such field"
+    if kind == "value_error":
+        return str(limits["error"])
+    if kind in ("literal_error", "enum"):
+        expected = f"one of {limits['expected']}"
+    elif kind in ("string_too_short", "too_short"):
+        return f"expected {'some text' if kind == 'string_too_short' else 'at least one'}; got none"
+    elif kind == "string_too_long":
+        expected = f"a text of at most {limits['max_length']} characters"
+    elif kind in _EXPECTED:
+        expected = _EXPECTED[kind]
+    else:
+        expected = one["msg"].removeprefix("Input should be ")
+    came = _shown(one["input"]) if "input" in one else "something else"
+    return f"expected {expected}; got {came}"
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
