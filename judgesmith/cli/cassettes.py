@@ -123,8 +123,9 @@ def _refuse_to_go_on(output: object, *, force: bool | None) -> None:
     if isinstance(output, str) and Path(output).exists() and not force:
         raise OptionError(
             f"{output} is there already, and what is done is not asked again, so its answers would "
-            f"be missing; {_otherwise('place', force=force)}",
+            "be missing.",
             option=RECORD,
+            hint=_otherwise("place", force=force),
         )
 
 
@@ -219,7 +220,7 @@ def record_place(
             )
     if place.exists() and not force:
         raise OptionError(
-            f"{record} is there already; {_otherwise('file', force=force)}", option=RECORD
+            f"{record} is there already.", option=RECORD, hint=_otherwise("file", force=force)
         )
     return place
 

@@ -133,8 +133,8 @@ def command(
     except OSError as fault:
         # A name that nobody knows has no errno of the system, but one of the resolver.
         option = "--host" if fault.errno in (None, EADDRNOTAVAIL) or fault.errno < 0 else "--port"
-        said = f"cannot listen on {host}:{port}: {fault.strerror}; choose another with {option}."
-        raise OptionError(said, option=option) from None
+        said = f"cannot listen on {host}:{port}: {fault.strerror}."
+        raise OptionError(said, option=option, hint=f"choose another with {option}.") from None
     address = address_of(bound)
 
     def ready() -> None:

@@ -249,6 +249,7 @@ def unscored_text(unscored: Unscored) -> str:
 
     Examples
     --------
+    >>> from judgesmith.signatures.judgement import Cause, Reason
     >>> unscored_text(Unscored(n=2, n_rows=9, causes={Cause(Reason.CUT_OFF, "cut off"): 2}))
     '2 of 9 have no score: 2 × cut off'
     """

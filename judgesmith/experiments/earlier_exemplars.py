@@ -69,7 +69,8 @@ def refuse_lost_exemplars(path: Path, draft: Path, *, judge: str, writer: str) -
     if n_lost:
         raise ExistingFileError(
             f"{path} holds {len(earlier)} exemplars, {n_lost} of which this run does not have, or "
-            f"with another verdict{WAY_OUT}"
+            f"with another verdict.",
+            hint=WAY_OUT,
         )
 
 
@@ -85,7 +86,8 @@ def _own_rows(path: Path, *, judge: str, writer: str) -> Iterator[Mapping[str, A
             if (found.get("judge"), found.get("writer")) != (judge, writer):
                 raise ExistingFileError(
                     f"{path}:{number}: expected an exemplar of this judge ({judge}) by {writer}; "
-                    f"got {shown(line.rstrip())}{WAY_OUT}"
+                    f"got {shown(line.rstrip())}.",
+                    hint=WAY_OUT,
                 )
             yield found
 

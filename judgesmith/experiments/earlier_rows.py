@@ -15,10 +15,7 @@ from judgesmith.experiments.problems import DataError, shown
 from judgesmith.experiments.written_scores import open_scores
 from judgesmith.signatures import RatedItem
 
-WAY_OUT = (
-    "; it stays as it is. Name another file (the answers are on record), or replace it with "
-    "--force."
-)
+WAY_OUT = "name another file (the answers are on record), or replace this one with --force."
 
 _TABLES = (".gz", ".csv", ".parquet")  # endings of what is not read line by line
 
@@ -58,7 +55,8 @@ def earlier_rows(path: Path, run: str) -> Iterator[EarlierRow]:
         if not isinstance(row, Mapping) or row.get("run") != run or "key" not in row:
             raise ExistingFileError(
                 f"{path}:{number}: expected a row of this run, as one JSON object; got "
-                f"{shown(came)}{WAY_OUT}"
+                f"{shown(came)}.",
+                hint=WAY_OUT,
             )
         place = (str(row.get("file") or ""), int(row["row"])) if row.get("row") else None
         scored = row.get("score") is not None
@@ -83,9 +81,9 @@ def _rows(path: Path) -> Iterator[tuple[int, Any, str]]:
         for number, row in raw.rows:
             yield number, row, str(row)
     except DataError as fault:
-        raise ExistingFileError(f"{path}: {fault.problems[0].came}{WAY_OUT}") from fault
+        raise ExistingFileError(f"{path}: {fault.problems[0].came}.", hint=WAY_OUT) from fault
     if raw.problems:
-        raise ExistingFileError(f"{raw.problems[0].where}: {raw.problems[0].came}{WAY_OUT}")
+        raise ExistingFileError(f"{raw.problems[0].where}: {raw.problems[0].came}.", hint=WAY_OUT)
 
 
 class Beside:
@@ -175,7 +173,8 @@ def refuse_loss(path: Path, new: Iterable[EarlierRow], run: str) -> None:
     if n_earlier > n_rows or n_earlier_scored > n_scored:
         raise ExistingFileError(
             f"{path} holds {n_earlier} rows, {n_earlier_scored} with a score, and this run has "
-            f"{n_rows}, {n_scored} with a score{WAY_OUT}"
+            f"{n_rows}, {n_scored} with a score.",
+            hint=WAY_OUT,
         )
 
 
@@ -184,7 +183,7 @@ def _named(item: RatedItem, number: int) -> str:
     return f"row {number} of this run{f', {ids}' if ids else ''}"
 
 
-def _other_text(where: str, place: str) -> FileExistsError:
-    return FileExistsError(
-        f"{where}: expected the texts of {place}; got a score of other texts{WAY_OUT}"
+def _other_text(where: str, place: str) -> ExistingFileError:
+    return ExistingFileError(
+        f"{where}: expected the texts of {place}; got a score of other texts.", hint=WAY_OUT
     )

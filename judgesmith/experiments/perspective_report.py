@@ -128,28 +128,7 @@ def perspective_report(
 def mean_estimate(
     parts: Sequence[Counted], n_sources: int, *, n: int, rng: np.random.Generator
 ) -> Estimate:
-    """Return the mean over the parts that are defined, with an interval over shared sources.
-
-    Parameters
-    ----------
-    parts : sequence of Counted
-        Numbers as functions of how often each source is drawn.
-    n_sources : int
-        How many there are.
-    n : int
-        Rows or pairs behind all of them.
-    rng : Generator
-        Draws the sources.
-
-    Examples
-    --------
-    >>>     >>> parts = [
-    ...     ratio_of_sums(np.array(yes), np.ones(3), np.arange(3), 3)
-    ...     for yes in ([1.0, 1.0, 0.0], [1.0, 0.0, 0.0])
-    ... ]
-    >>> mean_estimate(parts, 3, n=6, rng=np.random.default_rng(0)).value
-    0.5
-    """
+    """Return the mean over the parts that are defined, with an interval over shared sources."""
     known = [one for one in parts if not math.isnan(one.value)]
     value = math.fsum(one.value for one in known) / len(known) if known else math.nan
     n_units = min((one.n_units for one in known), default=0)

@@ -136,7 +136,7 @@ def record_pairs(
         table = np.asarray(answers)
         if int(np.sum(~np.isnan(table))) < n_before:
             raise ExistingFileError(
-                f"{output} holds more answers than there are now; it stays as it is.",
+                f"{output} holds more answers than there are now.",
                 hint="name another file (the answers are on record), or replace it with --force.",
             )
         put(draft, output)

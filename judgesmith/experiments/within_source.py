@@ -66,7 +66,7 @@ class AcrossSourcesError(InputError):
     """A part of an objective compares sources; ``instead`` may stand in its place."""
 
     def __init__(self, fact: str, *, part: str, instead: str | None) -> None:
-        super().__init__(f"{fact}; {f'say {instead}' if instead else 'leave it out'}.")
+        super().__init__(f"{fact}.", hint=f"say {instead}." if instead else "leave it out.")
         self.fact, self.part, self.instead = fact, part, instead
 
 
@@ -91,8 +91,8 @@ def check_within_source(objective: AnyObjective | SeveralObjectives, *, judge: s
     >>> check_within_source("q", judge="pairs")
     Traceback (most recent call last):
     ...
-    judgesmith.InputError: scores of pairs are ranks within a source, and q compares sources; \
-say q@sample.
+    judgesmith.experiments.within_source.AcrossSourcesError: scores of pairs are ranks within a \
+source, and q compares sources; say q@sample.
     """
     for atom in as_objectives(objective).atoms:
         if atom.within_sources:

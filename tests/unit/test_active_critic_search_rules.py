@@ -347,7 +347,7 @@ def test_ours_rows_that_are_shown_and_rows_to_choose_by_share_no_source():
 
 def compiled(**settings):
     items = read_items("sample")
-    return items, compile_judge(items, CompileSettings(n_candidates=2, **settings))
+    return items, compile_judge(items, CompileSettings(n_trials=2, **settings))
 
 
 def test_ours_the_optimism_gap_is_reported_q_on_selection_against_held_out_rows():

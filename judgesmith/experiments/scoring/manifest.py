@@ -137,8 +137,8 @@ class Manifest:
             files = [Finished.from_dict(one) for one in found["files"]]
         except (ValueError, KeyError, TypeError, RecursionError) as fault:
             raise ExistingFileError(
-                f"{place}: expected the record of a folder of scores; got something else; "
-                f"{_WAY_OUT}"
+                f"{place}: expected the record of a folder of scores; got something else.",
+                hint=_WAY_OUT,
             ) from fault
         whose = None
         if found.get("judge") != judge:
@@ -148,7 +148,7 @@ class Manifest:
         elif found.get("reading") != reading:
             whose = "that were read or written otherwise (--map, --unordered, --as)"
         if whose is not None:
-            raise ExistingFileError(f"{folder} holds scores {whose}; {_WAY_OUT}")
+            raise ExistingFileError(f"{folder} holds scores {whose}.", hint=_WAY_OUT)
         new.finished = {one.output: one for one in files}
         return new
 
@@ -167,7 +167,7 @@ class Manifest:
             return None
         if found.input_sha256 != digest_of(shard):
             raise ExistingFileError(
-                f"{shard.name} has changed since {target.place} was made of it; {_WAY_OUT}"
+                f"{shard.name} has changed since {target.place} was made of it.", hint=_WAY_OUT
             )
         if found.output_sha256 != _sha256(target.place):
             raise ExistingFileError(

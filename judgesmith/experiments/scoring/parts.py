@@ -180,7 +180,8 @@ class Parts:
                     except (ValueError, RecursionError) as fault:
                         raise ExistingFileError(
                             f"{path}:{number}: expected a row of a run that was stopped; got "
-                            f"something else; {_WAY_OUT}"
+                            f"something else.",
+                            hint=_WAY_OUT,
                         ) from fault
                     if again or not line.again:
                         yield line
@@ -239,8 +240,8 @@ def _refuse_others(folder: Path, own: Mapping[str, Any]) -> None:
     else:
         holds = f"written {'in order' if run.get('ordered') else 'as they were finished'}"
     raise ExistingFileError(
-        f"{folder} holds rows of a run that was stopped, {holds}; finish it with its own "
-        f"command, {_WAY_OUT}"
+        f"{folder} holds rows of a run that was stopped, {holds}.",
+        hint=f"finish it with its own command, {_WAY_OUT}",
     )
 
 
@@ -357,15 +358,16 @@ class ByNumber:
             raise _too_many(self._folder, n_rows)
 
 
-def _other_texts(folder: Path, number: int) -> FileExistsError:
-    return FileExistsError(
+def _other_texts(folder: Path, number: int) -> ExistingFileError:
+    return ExistingFileError(
         f"{folder}: row {number} of the run that was stopped is about other texts than row "
-        f"{number} of this input; {_WAY_OUT}"
+        f"{number} of this input.",
+        hint=_WAY_OUT,
     )
 
 
-def _too_many(folder: Path, n_rows: int) -> FileExistsError:
-    return FileExistsError(
-        f"{folder} holds rows beyond the {n_rows} of this input; give the whole input, or "
-        f"{_WAY_OUT}"
+def _too_many(folder: Path, n_rows: int) -> ExistingFileError:
+    return ExistingFileError(
+        f"{folder} holds rows beyond the {n_rows} of this input.",
+        hint=f"give the whole input, or {_WAY_OUT}",
     )

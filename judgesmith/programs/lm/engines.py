@@ -141,7 +141,7 @@ class TextScoring:
             after = float(wait) if wait.replace(".", "", 1).isdecimal() else None
             return TransientModelError(shown, status=status, retry_after=after)
         if status in (401, 403):
-            shown += ". Check the key in the environment."
+            return ModelError(shown, status=status, hint="check the key in the environment.")
         return ModelError(shown, status=status)
 
     def _lost(self, fault: Exception) -> TransientModelError:

@@ -24,7 +24,7 @@ def test_a_wrong_key_is_given_up_at_once_and_not_quoted(run, data, server, monke
     server.script({"status": 401, "body": body})
     done = run(*COMPILE, "--model", "openai/m", "--api-base", server.url)
     assert done.status == 2
-    assert "Check the key in the environment." in done.err
+    assert "(check the key in the environment.)" in done.err
     assert key not in done.err
     assert server.counts()["requests"] <= 32
 

@@ -103,7 +103,7 @@ def test_rows_are_not_replaced_by_fewer_nor_scores_by_failures(run, judge, data,
     spent = ("--ledger", folder / "fresh.sqlite", "--max-calls", "4")
     done = run("score", judge, data, "-o", out, *spent)
     assert done.status == 2
-    assert "it stays as it is" in done.err
+    assert "replace this one with --force" in done.err
     assert out.read_bytes() == before
     assert run("score", judge, data, "-o", out, *spent, "--force").status == 0
     assert out.read_bytes() != before
@@ -125,7 +125,7 @@ def test_rows_of_an_input_that_only_begins_alike_are_kept(
         f"expected the texts of row 21 of this run, '{sample_rows[20]['source_id']}'"
         in (done.fault["error"])
     )
-    assert done.fault["hint"].endswith("or replace it with --force.")
+    assert done.fault["hint"].endswith("or replace this one with --force.")
     assert out.read_bytes() == before
     assert not list(folder.glob(".out*"))
     assert run("score", judge, other, "-o", out, "--force").status == 0
@@ -139,9 +139,7 @@ def test_a_broken_line_in_the_earlier_file_is_named(run, judge, data, out):
     done = run("score", judge, data, "-o", out)
     assert done.status == 2
     assert f"error: {out}:7: expected a row of this run, as one JSON object; got '{{" in done.err
-    assert (
-        "(Name another file (the answers are on record), or replace it with --force.)" in done.err
-    )
+    assert "(name another file (the answers are on record), or replace this one" in done.err
     assert out.read_bytes() == before
 
 

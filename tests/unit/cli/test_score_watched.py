@@ -27,9 +27,9 @@ def test_a_log_tells_the_run_and_none_of_its_texts(score, folder, sample_rows, m
     events, text = events_of(folder / "run.jsonl")
     assert list(events) == ["started", "unscored", "finished"]
     assert (events["started"]["rows"], events["started"]["max_calls"]) == (40, 20)
-    assert (events["unscored"]["level"], events["unscored"]["kind"]) == ("warning", "budget")
+    assert (events["unscored"]["level"], events["unscored"]["kind"]) == ("warning", "over_budget")
     assert (events["finished"]["rows"], events["finished"]["calls"]) == (40, 20)
-    assert events["finished"]["unscored"] == {"budget": 30}
+    assert events["finished"]["unscored"] == {"over_budget": 30}
     assert "sk-12345" not in text
     assert not any(row["response"][:40] in text for row in sample_rows[:40])
     score("--log", "run.jsonl")

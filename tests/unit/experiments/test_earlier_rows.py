@@ -62,10 +62,7 @@ def test_a_line_that_is_no_row_of_the_run_is_named(path, broken):
         rows(path)
     message = str(caught.value)
     assert message.startswith(f"{path}:2: expected a row of this run, as one JSON object; got ")
-    assert message.endswith(
-        "it stays as it is. Name another file (the answers are on record), or replace it with "
-        "--force."
-    )
+    assert message.endswith("or replace this one with --force.")
     assert len(message) < 400
     assert "\x1b" not in message
 

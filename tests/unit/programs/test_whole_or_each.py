@@ -87,11 +87,13 @@ class TestJudgements:
         assert (found.score, found.raw, found.explanation) == (40, 40, "It drags.")
 
     def test_no_score_of_the_whole_is_never_zero(self):
-        found = of_the_whole("no answer")
+        found = of_the_whole(Cause(Reason.UNREADABLE, "no answer"))
         assert (found.score, found.problem) == (None, "no answer")
 
     def test_the_first_that_is_missing_is_named_with_what_is_the_matter(self):
-        found = of_criteria({"wit": "mute", "brevity": "mum"}, some="lack an answer")
+        silent = {"wit": "mute", "brevity": "mum"}
+        causes = {name: Cause(Reason.UNREADABLE, why) for name, why in silent.items()}
+        found = of_criteria(causes, some="lack an answer")
         assert found.score is None
         assert found.problem == (
             "the score is the mean of the criteria, of which some lack an answer: wit: mute"

@@ -32,6 +32,8 @@ PROSE = (".md", ".txt", ".html", ".tex", ".yaml", ".svg")
 _VERSION = re.compile(r"(judgesmith(?:\[\w+\])?[ =]+)\d+\.\d+\.\d+\S*")
 _SERVER = re.compile(r"http://(?:127\.0\.0\.1|localhost):\d+")
 _CLOCK = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+\d\d:\d\d)?")
+# What a database takes on disk depends on how much of its log was written back.
+_MEGABYTES = re.compile(r"\b\d+\.\d MB")
 
 
 def digest(text: str) -> str:
@@ -53,7 +55,7 @@ class Plain:
         for folder in self.folders:
             text = text.replace(folder, "FOLDER")
         text = _CLOCK.sub("CLOCK", _SERVER.sub("SERVER", text))
-        return _VERSION.sub(r"\1VERSION", text)
+        return _MEGABYTES.sub("N MB", _VERSION.sub(r"\1VERSION", text))
 
     def short(self, text: str) -> str:
         text = self.text(text)
