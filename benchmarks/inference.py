@@ -13,7 +13,7 @@ from pathlib import Path
 
 from judgesmith.experiments import read_items
 from judgesmith.experiments.inferring import InferenceRun, infer_rubric
-from judgesmith.programs.families.steps.task_inference import InferenceSettings
+from judgesmith.programs.families.task_inference import InferenceSettings
 from judgesmith.programs.lm import model
 
 # What each set is, as its origin describes it, and the types that name it rightly.

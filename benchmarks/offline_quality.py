@@ -25,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 
 from judgesmith.metrics import kendall, pearson, spearman
 from judgesmith.programs import ActiveCritic
-from judgesmith.programs.families.steps.active_critic import assessments_text
+from judgesmith.programs.families.active_critic import assessments_text
 from judgesmith.programs.features import lexical_features
 from judgesmith.programs.judging.program import ModelReply
 from judgesmith.programs.lm import ModelRequest

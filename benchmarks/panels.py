@@ -37,7 +37,7 @@ from judgesmith.optimizers.fitting.panels import PanelSelection
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.splitting import split_by_source
 from judgesmith.programs import judge_items
-from judgesmith.programs.families.annotator import AnnotatorJudge
+from judgesmith.programs.families.judge_models import AnnotatorJudge
 from judgesmith.signatures import Rubric, Scale
 from judgesmith.signatures.aggregation import PanelWeights
 from judgesmith.signatures.rubric import DEFAULT_RUBRIC

@@ -47,7 +47,7 @@ from judgesmith.metrics import Estimate
 from judgesmith.metrics.pairs import majority_preference
 from judgesmith.metrics.resampling import share_interval
 from judgesmith.programs import family_of
-from judgesmith.programs.families.pairwise import PairwiseJudge
+from judgesmith.programs.families.modules import PairwiseJudge
 from judgesmith.signatures import Rubric
 from judgesmith.signatures.scale import PERCENT, Scale
 

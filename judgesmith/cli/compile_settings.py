@@ -148,7 +148,7 @@ def _settings(
 ) -> CompileSettings:
     from judgesmith.experiments import CompileSettings
     from judgesmith.experiments.ablating import without as left_out
-    from judgesmith.programs.families.steps.task_inference import InferenceSettings
+    from judgesmith.programs.families.task_inference import InferenceSettings
     from judgesmith.signatures import ActiveCriticConfig, Rubric
     from judgesmith.signatures.plain_data import record_faults
 

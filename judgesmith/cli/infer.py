@@ -92,7 +92,7 @@ def command(
     continues where an interrupted one was. DATA is described under 'judgesmith check --help'.
     """
     from judgesmith.experiments.inferring import InferenceRun, infer_rubric
-    from judgesmith.programs.families.steps.task_inference import InferenceSettings
+    from judgesmith.programs.families.task_inference import InferenceSettings
     from judgesmith.programs.judging.executors import endpoint_of
     from judgesmith.programs.lm import BudgetSpent, lm_client_of
     from judgesmith.signatures import Rubric

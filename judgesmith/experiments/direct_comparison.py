@@ -28,8 +28,8 @@ from judgesmith.metrics.pairs import (
     majority_preference,
     order_consistency,
 )
+from judgesmith.programs.families.pairwise import Preference, ResponsePair
 from judgesmith.programs.families.samples_apart import preferred_samples
-from judgesmith.programs.families.steps.pairwise import Preference, ResponsePair
 from judgesmith.programs.judging.executors import JudgeLike
 from judgesmith.signatures.judgement import Cause
 

@@ -16,7 +16,7 @@ from judgesmith.experiments.problems import nothing_in
 from judgesmith.metrics import Estimate
 from judgesmith.metrics.resampling import share_interval
 from judgesmith.programs import Judge, SavedJudge, judge_each
-from judgesmith.programs.families.steps.exemplar import Ladder, LadderExecutor, LadderJudgement
+from judgesmith.programs.families.exemplar import Ladder, LadderExecutor, LadderJudgement
 from judgesmith.programs.judging.executors import own_models, with_own_models
 from judgesmith.signatures import RatedItem
 
@@ -92,7 +92,7 @@ def exemplar_ladders(
 
     Examples
     --------
-    >>> from judgesmith.programs.families.exemplar import ExemplarJudge
+    >>> from judgesmith.programs.families.modules import ExemplarJudge
     >>> item = RatedItem(source="The bridge opened on Monday.", response="It did.")
     >>> ((_, found),) = exemplar_ladders(ExemplarJudge(levels=3), [item, item])
     >>> [rung.text for rung in found.ladders[0].rungs][-1]

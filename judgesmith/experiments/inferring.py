@@ -19,8 +19,8 @@ from judgesmith.experiments.ratings import Aggregate
 from judgesmith.experiments.targets import targets_of
 from judgesmith.optimizers.splitting import split_by_source
 from judgesmith.programs.artifacts.card import rubric_mark
-from judgesmith.programs.families.steps.task_inference import InferenceSettings
-from judgesmith.programs.families.task_inference import TaskInference
+from judgesmith.programs.families.modules import TaskInference
+from judgesmith.programs.families.task_inference import InferenceSettings
 from judgesmith.signatures import RatedItem, Rubric
 
 if TYPE_CHECKING:

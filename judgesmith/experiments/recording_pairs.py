@@ -21,7 +21,7 @@ from judgesmith.experiments.recorded_pairs import SWAPPED
 from judgesmith.experiments.score_rows import BETWEEN, pair_in
 from judgesmith.metrics.pairs import OrderConsistency, order_consistency
 from judgesmith.programs.artifacts.saved import SavedJudge
-from judgesmith.programs.families.steps.pairwise import OneOrder, ResponsePair, prefer_each
+from judgesmith.programs.families.pairwise import OneOrder, ResponsePair, prefer_each
 from judgesmith.programs.judging.executors import endpoint_of, with_own_models
 from judgesmith.programs.judging.runner import sources_of
 from judgesmith.signatures import RatedItem

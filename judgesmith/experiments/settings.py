@@ -28,7 +28,7 @@ from judgesmith.optimizers.objectives.pareto import SeveralObjectives
 from judgesmith.optimizers.search.confirmation import HoldoutConfirmation
 from judgesmith.optimizers.space.choices import check_fixed
 from judgesmith.optimizers.space.proposing import identity_of
-from judgesmith.programs.families.steps.task_inference import InferenceSettings
+from judgesmith.programs.families.task_inference import InferenceSettings
 from judgesmith.programs.judging.registry import AnyProtocol, family_of
 from judgesmith.programs.perturbing import TASKS
 from judgesmith.signatures import ActiveCriticConfig

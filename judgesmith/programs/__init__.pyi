@@ -9,20 +9,26 @@ from judgesmith.programs.exporting.dspy_program import load_program
 from judgesmith.programs.exporting.export import export_judge
 from judgesmith.programs.exporting.inspect_scorer import inspect_scorer
 from judgesmith.programs.exporting.mlflow_scorer import mlflow_scorer
-from judgesmith.programs.families.active_critic import ActiveCritic
-from judgesmith.programs.families.annotator import AnnotatorJudge
-from judgesmith.programs.families.checklist import ChecklistJudge
-from judgesmith.programs.families.direct import DirectJudge
 from judgesmith.programs.families.ensemble.judges import Calibrated, Panel, PanelJudge, Supervisor
-from judgesmith.programs.families.exemplar import ExemplarJudge
-from judgesmith.programs.families.explain_eval import ExplainEvalJudge
-from judgesmith.programs.families.g_eval import GEvalJudge
-from judgesmith.programs.families.gptscore import GPTScoreJudge
-from judgesmith.programs.families.judge_models import DistilledJudge, PromptFormatJudge
+from judgesmith.programs.families.judge_models import (
+    AnnotatorJudge,
+    DistilledJudge,
+    PromptFormatJudge,
+)
+from judgesmith.programs.families.modules import (
+    ActiveCritic,
+    ChecklistJudge,
+    DirectJudge,
+    ExemplarJudge,
+    ExplainEvalJudge,
+    GEvalJudge,
+    GPTScoreJudge,
+    PairwiseJudge,
+    PreferenceJudge,
+    ReferenceJudge,
+)
 from judgesmith.programs.families.own import judge_family
-from judgesmith.programs.families.pairwise import PairwiseJudge, PreferenceJudge
-from judgesmith.programs.families.reference import ReferenceJudge
-from judgesmith.programs.families.steps.pairwise import Preference, ResponsePair, prefer_each
+from judgesmith.programs.families.pairwise import Preference, ResponsePair, prefer_each
 from judgesmith.programs.judging.adapter import FencedAdapter
 from judgesmith.programs.judging.judge import Judge
 from judgesmith.programs.judging.prompts import Template

@@ -12,8 +12,8 @@ from typing import Any, Literal
 import dspy
 
 from judgesmith.errors import InputError
-from judgesmith.programs.families.direct import DirectJudge
-from judgesmith.programs.families.steps.pairwise import pair_inputs, unsendable
+from judgesmith.programs.families.modules import DirectJudge
+from judgesmith.programs.families.pairwise import pair_inputs, unsendable
 from judgesmith.programs.features.texts import Text
 from judgesmith.programs.judging.answers import read_json
 from judgesmith.programs.judging.ask_once import LineOrder, Written, written_side_by_side

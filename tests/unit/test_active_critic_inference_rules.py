@@ -6,14 +6,14 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from judgesmith.programs.families import task_inference
-from judgesmith.programs.families.steps.task_inference import (
+from judgesmith.programs.families import modules
+from judgesmith.programs.families.modules import TaskInference
+from judgesmith.programs.families.task_inference import (
     InferenceSettings,
     RatedExample,
     batches_of,
     inference_steps,
 )
-from judgesmith.programs.families.task_inference import TaskInference
 from judgesmith.programs.judging.program import ModelReply
 from judgesmith.signatures import RatedItem, Rubric
 from judgesmith.signatures.judgement import Cause, Reason
@@ -323,7 +323,7 @@ def test_ours_the_temperature_is_0_and_a_parameter(temperature, monkeypatch):
         seen.append(sampling)
         return ModelReply(cause=Cause(Reason.UNREADABLE, "unreadable"))
 
-    monkeypatch.setattr(task_inference, "ask_of", answered)
+    monkeypatch.setattr(modules, "ask_of", answered)
     choices = {"temperature": temperature} if temperature else {}
     with pytest.raises(ValueError, match="nothing could be inferred"):
         TaskInference(**choices)(items=[one.item for one in examples(5)], scores=[0, 1, 2, 3, 4])

@@ -12,8 +12,8 @@ from judgesmith.experiments.settings import CompileSettings
 from judgesmith.optimizers.rows import rows_of
 from judgesmith.optimizers.space.demonstrations import Pool
 from judgesmith.programs import ActiveCritic
-from judgesmith.programs.families.steps.active_critic import assessments_text, critic_steps
-from judgesmith.programs.families.steps.task_inference import RatedExample
+from judgesmith.programs.families.active_critic import assessments_text, critic_steps
+from judgesmith.programs.families.task_inference import RatedExample
 from judgesmith.programs.judging.answers import read_answer
 from judgesmith.programs.judging.program import ModelReply
 from judgesmith.signatures import (

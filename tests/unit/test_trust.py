@@ -16,7 +16,7 @@ from judgesmith.programs.artifacts.record import content_hash
 from judgesmith.programs.artifacts.saved import FrontMember, SavedJudge
 from judgesmith.programs.artifacts.saved_ensembles import SavedPanel, SavedSupervisor, load_saved
 from judgesmith.programs.families.ensemble.judges import Supervisor
-from judgesmith.programs.families.exemplar import ExemplarJudge
+from judgesmith.programs.families.modules import ExemplarJudge
 from judgesmith.programs.judging.executors import Executor
 from judgesmith.programs.lm import client_model
 from judgesmith.signatures import RatedItem

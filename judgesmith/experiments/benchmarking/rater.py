@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from judgesmith.experiments.anchor_comparisons import Told
 from judgesmith.experiments.benchmarking.models import refuse_unfinished
-from judgesmith.programs.families.active_critic import ActiveCritic
+from judgesmith.programs.families.modules import ActiveCritic
 from judgesmith.programs.families.samples_apart import judged_samples
 from judgesmith.programs.judging.runner import CONCURRENCY
 from judgesmith.signatures.items import RatedItem

@@ -13,7 +13,7 @@ from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.specs.grid import Cell
 from judgesmith.experiments.specs.parts import DataSpec, JudgeSpec, OptimizerSpec
 from judgesmith.experiments.specs.spec import Spec
-from judgesmith.programs.families.steps.task_inference import InferenceSettings
+from judgesmith.programs.families.task_inference import InferenceSettings
 from judgesmith.programs.judging.choices import decided_by_names
 from judgesmith.programs.judging.registry import JudgeFamily, family_of
 from judgesmith.signatures import Rubric

@@ -13,7 +13,7 @@ import numpy as np
 from judgesmith.errors import InputError
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.splitting import FloatArray, IntArray
-from judgesmith.programs.families.steps.active_critic import (
+from judgesmith.programs.families.active_critic import (
     assessing_names,
     assessments_text,
     critic_inputs,

@@ -1,126 +1,224 @@
-"""Active-Critic's judge: it scores by criteria, then weighs them into one score."""
+"""The steps of an Active-Critic judge: criteria first, then the whole (Active-Critic, stage 2).
+
+Free of DSPy, so that a loaded judge takes the same steps as the program it came from.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from statistics import fmean
 from typing import Any
 
-import dspy
-
 from judgesmith.errors import InputError
-from judgesmith.programs.families.steps.active_critic import assessing_names, critic_inputs
-from judgesmith.programs.judging.choices import (
-    answers_choice,
-    field_choice,
-    reduction_choices,
-    rubric_choice,
-    samples_choice,
+from judgesmith.programs.judging.answers import Kind, UnreadRecord
+from judgesmith.programs.judging.logprobs import criterion_term
+from judgesmith.programs.judging.program import AnySteps, Steps
+from judgesmith.programs.judging.prompts import TEXTS, QuestionForm
+from judgesmith.programs.judging.scoring import (
+    Answer,
+    Asking,
+    Once,
+    criteria_text,
+    said,
+    sampled_steps,
+    score_on,
 )
-from judgesmith.programs.judging.judge import Judge
-from judgesmith.programs.judging.scoring import check_terms
 from judgesmith.signatures.config import ActiveCriticConfig
-from judgesmith.signatures.plain_data import record_faults
-from judgesmith.signatures.questions.active_critic import (
-    AssessCriteria,
-    AssessCriterion,
-    GradeResponse,
-    RateByCriteria,
-    ScoreOverall,
+from judgesmith.signatures.judgement import Cause, CriterionScore, Judgement
+from judgesmith.signatures.rubric import folded
+from judgesmith.signatures.scale import PERCENT, Scale, level_of, percent_of
+
+
+def question_names(protocol: ActiveCriticConfig) -> tuple[str, ...]:
+    """Return the names of the judge's questions, in the order in which they are asked."""
+    if protocol.variant != "fine":
+        return ("grade",) if protocol.variant == "vanilla" else ("rate",)
+    last = ("overall",) if protocol.overall == "asked" else ()
+    return (*assessing_names(protocol), *last)
+
+
+def assessing_names(protocol: ActiveCriticConfig) -> tuple[str, ...]:
+    """Return the names of the questions that score criteria: one in all, or one for each."""
+    if protocol.variant != "fine":
+        return ()
+    if protocol.criteria_calls == "joint":
+        return ("assess",)
+    return tuple(f"assess_{place}" for place in range(1, len(protocol.rubric.criteria) + 1))
+
+
+def critic_forms(protocol: ActiveCriticConfig) -> dict[str, QuestionForm]:
+    """Return what each question of the judge must show and how it is read, in order."""
+    return {name: _FORMS.get(name, QuestionForm()) for name in question_names(protocol)}
+
+
+_ASSESSED: tuple[Kind, ...] = (
+    "assessments",
+    "assessments, score first",
+    "assessments, score only",
 )
-from judgesmith.signatures.questions.on_scale import question_on, without_fields
-from judgesmith.signatures.rubric import Rubric
-from judgesmith.signatures.space import Space
+_FORMS = {
+    "assess": QuestionForm(outputs=tuple({"assessments": kind} for kind in _ASSESSED)),
+    "overall": QuestionForm(texts=(*TEXTS, "assessments")),
+}
 
-_WITH_RUBRIC = ("fine", "coarse")
 
-
-def critic_space(
-    protocol: ActiveCriticConfig, rubrics: Mapping[str, Rubric] | None = None
-) -> Space:
-    """Return the choices about a judge; what its protocol says is always the first option."""
-    variants = ("fine", "coarse", "vanilla") if protocol.rubric.criteria else ("vanilla",)
-    choices = [field_choice(protocol, "variant", variants)]
-    if len(variants) > 1:
-        choices += [
-            rubric_choice(protocol, rubrics, variant=_WITH_RUBRIC),
-            field_choice(protocol, "criteria_calls", ("joint", "separate"), variant=("fine",)),
-            field_choice(protocol, "overall", ("asked", "mean"), variant=("fine",)),
-            field_choice(protocol, "explain", ("before", "after", "none"), variant=_WITH_RUBRIC),
+def critic_inputs(protocol: ActiveCriticConfig, question: str) -> dict[str, str]:
+    """Return the inputs of a question that are the same for every item, by field."""
+    if question == "grade":
+        return {}
+    rubric = protocol.rubric
+    fixed = {"task": rubric.task} if rubric.task else {}
+    if question in ("rate", "assess"):
+        fixed["criteria"] = criteria_text(rubric, protocol.answers)
+    elif question.startswith("assess_"):
+        fixed["criterion"] = criteria_text(rubric, protocol.answers).split("\n")[
+            int(question[7:]) - 1
         ]
-    choices += [answers_choice(protocol), samples_choice(protocol)]
-    return Space(choices=(*choices, *reduction_choices(protocol)))
+    return fixed
 
 
-class ActiveCritic(Judge):
-    """Score a response as Active-Critic does, by a protocol that can be compiled.
+def critic_steps(
+    protocol: ActiveCriticConfig, *, source: str, response: str, context: str | None = None
+) -> Steps:
+    """Judge one response by ``protocol``: a generator of questions that returns a judgement."""
 
-    ``vanilla`` asks once for an overall grade and shows graded examples (``grade``); ``coarse``
-    asks once as well, with the task and the criteria (``rate``); ``fine`` first scores every
-    criterion with an explanation (``assess``, or ``assess_1``, ``assess_2``, … in calls of their
-    own), then the whole (``overall``, unless it is the mean of the criteria).
+    def once(asking: Asking) -> Once:
+        return _VARIANTS[protocol.variant](protocol, asking)
 
-    Parameters
-    ----------
-    protocol : Protocol or None
-        The whole judge as one value; None starts from the defaults.
-    **choices
-        Parts of the protocol to set, such as ``variant="vanilla"`` or ``rubric=…``.
+    return sampled_steps(protocol, once, source=source, response=response, context=context)
 
-    Raises
-    ------
-    ValueError
-        If the protocol is not one of an Active-Critic judge, or a variant other than vanilla has
-        no criteria.
 
-    References
-    ----------
-    "Large Language Models Are Active Critics in NLG Evaluation", stage 2.
+def _vanilla(protocol: ActiveCriticConfig, asking: Asking) -> Once:
+    answer = yield from asking.of("grade", score_on(protocol.answers))
+    if isinstance(answer, Cause):
+        return Judgement.unscored(answer)
+    return Judgement(score=answer.score, raw=answer.score)
 
-    Examples
-    --------
-    >>> from judgesmith.programs import ActiveCritic
-    >>> judge = ActiveCritic(variant="vanilla")
-    >>> [name for name, _ in judge.named_predictors()]
-    ['grade']
-    """
 
-    _settings: ActiveCriticConfig
+def _coarse(protocol: ActiveCriticConfig, asking: Asking) -> Once:
+    answer = yield from asking.of("rate", score_on(protocol.answers))
+    if isinstance(answer, Cause):
+        return Judgement.unscored(answer)
+    return Judgement(score=answer.score, raw=answer.score, explanation=answer.explanation)
 
-    @record_faults()
-    def __init__(self, protocol: ActiveCriticConfig | None = None, **choices: Any) -> None:
-        given = protocol or ActiveCriticConfig()
-        family = choices.get("judge", given.judge)
-        if family != "active-critic":
-            raise InputError(f"expected an active-critic protocol; got one of {family}.")
-        protocol = ActiveCriticConfig.model_validate({**dict(given), **choices})
-        super().__init__(protocol)
-        check_terms(protocol.aggregation)
-        if protocol.variant != "vanilla" and not protocol.rubric.criteria:
-            raise InputError(
-                f"the {protocol.variant} variant needs criteria; the rubric has none.",
-                hint="give it at least one under 'criteria', as name: definition.",
-            )
 
-        def question(signature: type[dspy.Signature]) -> dspy.Predict:
-            asked = question_on(signature, protocol.answers, protocol.explain)
-            return dspy.Predict(asked if protocol.rubric.task else without_fields(asked, "task"))
+def _fine(protocol: ActiveCriticConfig, asking: Asking) -> Once:
+    assess = _together if protocol.criteria_calls == "joint" else _one_by_one
+    criteria, cause = yield from assess(protocol, asking)
+    if cause is not None and all(one.score is None for one in criteria.values()):
+        why = f"the criteria have no scores: {cause}"
+        return Judgement.unscored(why, reason=cause.reason)
+    if protocol.overall == "mean":
+        return _mean(criteria, cause)
+    shown = assessments_text(criteria, protocol.answers)
+    answer = yield from asking.of("overall", score_on(protocol.answers), assessments=shown)
+    if isinstance(answer, Cause):
+        return Judgement.unscored(answer, criteria=criteria)
+    return Judgement(
+        score=answer.score, raw=answer.score, explanation=answer.explanation, criteria=criteria
+    )
 
-        if protocol.variant == "vanilla":
-            self.grade = question(GradeResponse)
-        elif protocol.variant == "coarse":
-            self.rate = question(RateByCriteria)
-        else:
-            signature = AssessCriteria if protocol.criteria_calls == "joint" else AssessCriterion
-            for name in assessing_names(protocol):
-                setattr(self, name, question(signature))
-            if protocol.overall == "asked":
-                self.overall = question(ScoreOverall)
-        self._adopt(protocol)
 
-    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
-        """Return task and criteria as far as the question has them."""
-        return critic_inputs(self._settings, predictor)
+_VARIANTS = {"vanilla": _vanilla, "coarse": _coarse, "fine": _fine}
 
-    def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
-        """Return what may be chosen about this judge; as it is comes first everywhere."""
-        return critic_space(self._settings, rubrics)
+_Assessed = tuple[dict[str, CriterionScore], Cause | None]
+"""Scores by criterion, and why some are missing; None where none is."""
+
+
+def _together(protocol: ActiveCriticConfig, asking: Asking) -> AnySteps[_Assessed]:
+    """Score all criteria in one call; what two answers lack stays without a score."""
+    names = protocol.rubric.names
+    found: dict[str, CriterionScore] = {}
+
+    def read(fields: Mapping[str, Any]) -> None:
+        nonlocal found
+        readable, faults = _by_criterion(fields, names, protocol.answers)
+        if len(readable) >= len(found):
+            found = readable
+            asking.keep({name: criterion_term(name) for name in readable})
+        if faults:
+            raise InputError("; ".join(faults.values()))
+
+    cause = yield from asking.of("assess", read, records=names)
+    if cause is None:
+        return found, None
+    return {name: found.get(name) or CriterionScore.unscored(cause) for name in names}, cause
+
+
+def _one_by_one(protocol: ActiveCriticConfig, asking: Asking) -> AnySteps[_Assessed]:
+    """Score every criterion in a call of its own, all at once."""
+    criteria: dict[str, CriterionScore] = {}
+    causes = []
+    names = protocol.rubric.names
+
+    def scoring(name: str, question: str) -> Callable[[Asking], AnySteps[Answer]]:
+        about = criterion_term(name)
+        return lambda part: part.of(question, score_on(protocol.answers), about=about)
+
+    questions = zip(names, assessing_names(protocol), strict=True)
+    answers = yield from asking.each([scoring(*one) for one in questions])
+    for name, answer in zip(names, answers, strict=True):
+        if isinstance(answer, Cause):
+            causes.append(replace(answer, text=f"{name}: {answer}"))
+            answer = CriterionScore.unscored(answer)
+        criteria[name] = answer
+    if not causes:
+        return criteria, None
+    return criteria, replace(causes[0], text="; ".join(map(str, causes)))
+
+
+def _mean(criteria: Mapping[str, CriterionScore], cause: Cause | None) -> Judgement:
+    """Return the judgement without an overall question; it needs every criterion's score."""
+    if cause is not None:
+        why = f"the score is the mean of the criteria, of which some have none: {cause}"
+        return Judgement.unscored(why, reason=cause.reason, criteria=criteria)
+    scores = [one.score for one in criteria.values() if one.score is not None]
+    words = [f"{name}: {one.explanation}" for name, one in criteria.items() if one.explanation]
+    score = fmean(scores)
+    return Judgement(score=score, raw=score, explanation="\n".join(words), criteria=criteria)
+
+
+def _by_criterion(
+    fields: Mapping[str, Any], names: Sequence[str], answers: Scale
+) -> tuple[dict[str, CriterionScore], dict[str, str]]:
+    """Return the criteria with a score, and why the others have none; others' names are extra."""
+    wanted = {folded(name): name for name in names}
+    found: dict[str, CriterionScore] = {}
+    faults: dict[str, str] = {}
+    for one in fields["assessments"]:
+        name = wanted.get(folded(one.criterion))
+        if name is None:
+            continue
+        if name in found or name in faults:
+            found.pop(name, None)
+            faults[name] = f"the criterion {name} is assessed twice"
+            continue
+        if isinstance(one, UnreadRecord):
+            faults[name] = f"{name}: {one.problem.rstrip('.')}"
+            continue
+        try:
+            score = percent_of(one.score, answers)
+        except ValueError as fault:
+            faults[name] = f"{name}: {str(fault).rstrip('.')}"
+            continue
+        found[name] = CriterionScore(score=score, explanation=said(getattr(one, "explanation", "")))
+    missing = [name for name in names if name not in found and name not in faults]
+    if missing:
+        faults[missing[0]] = f"no assessment of {', '.join(missing)}"
+    return {name: found[name] for name in names if name in found}, faults
+
+
+def assessments_text(criteria: Mapping[str, CriterionScore], answers: Scale = PERCENT) -> str:
+    """Return scores and explanations as the overall question shows them, one line each."""
+    lines = []
+    for name, one in criteria.items():
+        points = "no score" if one.score is None else _written(one.score, answers)
+        words = "" if one.score is None else " ".join(one.explanation.split())
+        lines.append(f"- {name}: {points}. {words}".rstrip())
+    return "\n".join(lines)
+
+
+def _written(percent: float, answers: Scale) -> str:
+    level = level_of(percent, answers)
+    return level if isinstance(level, str) else f"{level:g}"

@@ -1,128 +1,196 @@
-"""The annotator: points at what is wrong in one respect, then says how good the response is."""
+"""The steps of judges that point at errors, and of those that learned to."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import dspy
-
 from judgesmith.programs.families.forms import PromptFormat, prompt_format_named
-from judgesmith.programs.families.forms.annotators import form_for
-from judgesmith.programs.families.steps.annotator import (
-    annotator_form,
-    annotator_inputs,
-    annotator_questions,
+from judgesmith.programs.families.forms.annotators import (
+    StatedError,
+    errors_of,
+    form_for,
+    quoted_in,
 )
-from judgesmith.programs.judging.adapter import PromptFormatAdapter, signature_in, template_in
-from judgesmith.programs.judging.choices import (
-    asks_choices,
-    field_choice,
-    reduction_choice,
-    samples_choice,
+from judgesmith.programs.families.one_score import ANY_TASK, form_questions
+from judgesmith.programs.judging.program import AnySteps, Steps
+from judgesmith.programs.judging.prompts import TEXTS, QuestionForm
+from judgesmith.programs.judging.scoring import (
+    Answer,
+    Asking,
+    Once,
+    each_scored,
+    place_of,
+    sampled_steps,
+    score_on,
+    whole_or_each,
 )
-from judgesmith.programs.judging.judge import Judge, own_protocol
-from judgesmith.programs.judging.prompts import Template
-from judgesmith.signatures.family_configs import LEVELS, POINTS, SHOWN, AnnotatorConfig
-from judgesmith.signatures.rubric import Rubric
-from judgesmith.signatures.space import Choice, Option, Space
+from judgesmith.programs.judging.spans import Locator, Place
+from judgesmith.signatures.config import JudgeConfig
+from judgesmith.signatures.family_configs import MOST_ERRORS, AnnotatorConfig, DistilledConfig
+from judgesmith.signatures.judgement import CriterionScore, ErrorSpan, Note
+from judgesmith.signatures.rubric import Criterion
+
+_WHOLE = "Is the response good as a whole?"
+# What stands behind a quotation and this is how it should be.
+_CORRECTED = re.compile(
+    r"(?<=[\"”»'’`)])\s*+\(?(?:→|[-=]>"
+    r"|(?:should|ought to|must) (?:be|read|say)\b|instead of\b|rather than\b|correct(?:ed|ly)?\b)",
+    re.IGNORECASE,
+)
+_QUOTED = 8  # quotations of one error that become errors of their own
 
 
-class AnnotatorJudge(Judge):
-    """Ask for errors, each with its place, reason and severity, and for an overall score.
+def criterion_of(protocol: JudgeConfig, question: str) -> Criterion | None:
+    """Return the criterion that a question is about; None for the whole."""
+    place = place_of(question)
+    return None if place is None else protocol.rubric.criteria[place]
 
-    Each criterion is asked about by itself. The errors of a judgement have offsets in the
-    response, or say why they have none.
 
-    Parameters
-    ----------
-    protocol : AnnotatorConfig or None
-        The whole judge as one value; None starts from the defaults.
-    **choices
-        Parts of the protocol to set, such as ``severity="words"``.
+def annotator_form(protocol: AnnotatorConfig, question: str) -> PromptFormat:
+    """Return the form that a question is asked in: which texts it shows, and on what it answers."""
+    shown = protocol.shown_for(criterion_of(protocol, question))
+    return prompt_format_named(form_for(shown, protocol.answers))
 
-    Raises
-    ------
-    ValueError
-        If each criterion is to be scored and the rubric has none.
 
-    References
-    ----------
-    Kartáč, Lango and Dušek (2025), "OpeNLGauge: An Explainable Metric for NLG Evaluation with
-    Open-Weights LLMs", arXiv:2503.11858. The words of all questions are our own.
+def annotator_questions(protocol: AnnotatorConfig) -> dict[str, QuestionForm]:
+    """Return the questions of an annotator: one for each criterion, or one about the whole."""
+    found = {}
+    for name in whole_or_each(protocol, QuestionForm(), whole="annotate", each="annotate"):
+        form = annotator_form(protocol, name)
+        found[name] = QuestionForm(
+            texts=tuple(text for text in TEXTS if text in form.outside),
+            outputs=(dict(form.outputs),),
+            form=form.name,
+            answers=form.answers,
+        )
+    return found
 
-    Examples
-    --------
-    >>> judge = AnnotatorJudge(rubric={"criteria": {"faithfulness": "Is it true to the source?"}})
-    >>> found = judge(source="Ann left Rome in May.", response="Then Bob left Rome.")
-    >>> [(one.text, one.start, one.located) for one in found.errors]
-    [('Bob', 5, 'exact')]
-    """
 
-    _settings: AnnotatorConfig
+def annotator_inputs(protocol: AnnotatorConfig, question: str) -> dict[str, str]:
+    """Return the inputs of a question that are the same for every item, by field."""
+    rubric = protocol.rubric
+    criterion = criterion_of(protocol, question)
+    lines = " ".join(f"{one.name}: {one.definition}" for one in rubric.criteria)
+    whole = Criterion(name="overall quality", definition=lines or _WHOLE)
+    return {
+        "task": rubric.task or ANY_TASK,
+        "criterion": protocol.meaning_of(criterion or whole),
+        "rules": protocol.rules_for(criterion),
+        "grades": protocol.grades,
+    }
 
-    def __init__(self, protocol: AnnotatorConfig | None = None, **choices: Any) -> None:
-        own = own_protocol(AnnotatorConfig, protocol, choices)
-        super().__init__(own)
-        for name in annotator_questions(own):
-            setattr(self, name, dspy.Predict(signature_in(annotator_form(own, name))))
-        self._adopt(own)
 
-    def adapter(self) -> PromptFormatAdapter:
-        """Return what lays out the questions and reads the answers."""
-        return _AnnotatorAdapter(self._settings)
+def annotator_steps(
+    protocol: AnnotatorConfig, *, source: str, response: str, context: str | None = None
+) -> Steps:
+    """Judge one response by ``protocol``: a generator of questions that returns a judgement."""
+    questions = annotator_questions(protocol)
+    return pointing_steps(protocol, questions, source=source, response=response, context=context)
 
-    def templates(self) -> dict[str, Template]:
-        """Return every question of the judge, by predictor, rendered up to the item."""
-        return {
-            name: template_in(
-                annotator_form(self._settings, name), name, predictor, self.fixed_inputs(name)
-            )
-            for name, predictor in self.named_predictors()
+
+def pointing_steps(
+    protocol: JudgeConfig,
+    questions: Iterable[str],
+    *,
+    source: str,
+    response: str,
+    context: str | None = None,
+) -> Steps:
+    """Judge by answers that have ``errors`` beside their score; see ``annotator_steps``."""
+    read_score = score_on(protocol.answers)
+
+    def once(asking: Asking) -> Once:
+        errors: dict[str, tuple[ErrorSpan, ...]] = {}
+        notes: dict[str, tuple[Note, ...]] = {}
+
+        def ask(part: Asking, question: str, about: str) -> AnySteps[Answer]:
+            criterion = criterion_of(protocol, question)
+
+            def read(fields: Mapping[str, Any]) -> CriterionScore:
+                score = read_score(fields)
+                spans, said = error_spans(
+                    errors_of(str(fields["errors"])),
+                    response,
+                    about=about,
+                    criterion=criterion.name if criterion else "",
+                )
+                errors[question] = tuple(spans)
+                notes[question] = (*said, *_contradiction(score, len(spans), about))
+                return score
+
+            return part.of(question, read, about=about)
+
+        asked = list(questions)
+        found = yield from each_scored(protocol, asking, asked, ask)
+        told = {
+            "errors": tuple(one for name in asked for one in errors.get(name, ())),
+            "notes": tuple(one for name in asked for one in notes.get(name, ())),
         }
+        return found.model_copy(update=told)
 
-    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
-        """Return task, criterion, rules and the form of the answer."""
-        return annotator_inputs(self._settings, predictor)
+    return sampled_steps(protocol, once, source=source, response=response, context=context)
 
-    def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
-        """Return what may be chosen about this judge; as it is comes first everywhere."""
-        own = self._settings
-        scales = {"words": LEVELS, "1-5": POINTS}
-        ids = sorted(scales, key=lambda name: scales[name] != own.answers)
-        answers = Choice(
-            name="answers",
-            options=tuple(Option(id=name, sets={"answers": scales[name]}) for name in ids),
+
+def _contradiction(score: CriterionScore, n_errors: int, about: str) -> tuple[Note, ...]:
+    """Return the note that a score contradicts its list of errors, if it does."""
+    is_best = score.score == 100.0
+    if is_best != bool(n_errors):
+        return ()
+    several = "1 error" if n_errors == 1 else f"{n_errors} errors"
+    text = f"the best score, with {several}" if is_best else "less than the best, with no error"
+    return (Note(kind="contradiction", about=about, text=text),)
+
+
+def error_spans(
+    stated: Sequence[StatedError], response: str, *, about: str, criterion: str = ""
+) -> tuple[tuple[ErrorSpan, ...], tuple[Note, ...]]:
+    """Return errors with their places, the most severe if they are many, and what was left out."""
+    find = Locator(response)
+    found = [
+        ErrorSpan(
+            text=quoted if place.start is None else response[place.start : place.end],
+            start=place.start,
+            end=place.end,
+            severity=one.severity,
+            explanation=one.explanation,
+            located=place.located,
+            ambiguous=place.ambiguous,
+            criterion=criterion,
         )
-        samples = samples_choice(own)
-        choices = (
-            *asks_choices(own, rubrics),
-            answers,
-            field_choice(own, "severity", ("points", "words")),
-            field_choice(own, "rules", ("on", "off")),
-            field_choice(own, "shown", ("fitting", *SHOWN)),
-            samples,
-            reduction_choice(own, samples),
-        )
-        return Space(choices=choices)
+        for one in stated
+        for quoted, place in places_of(one.location, find)
+    ]
+    notes = []
+    n_ungraded = sum(one.severity is None for one in stated)
+    if n_ungraded:
+        text = f"{n_ungraded} of {len(stated)} errors have no severity that can be read"
+        notes.append(Note(kind="unread", about=about, text=text))
+    if len(found) > MOST_ERRORS:
+        text = f"{len(found) - MOST_ERRORS} of {len(found)} errors were left out, the mildest"
+        notes.append(Note(kind="left out", about=about, text=text))
+        worst = sorted(range(len(found)), key=lambda at: (-(found[at].severity or 0), at))
+        found = [found[at] for at in sorted(worst[:MOST_ERRORS])]
+    return tuple(found), tuple(notes)
 
 
-class _AnnotatorAdapter(PromptFormatAdapter):
-    """Lays out each question in the form that shows the texts it has fields for."""
+def places_of(location: str, find: Locator) -> Iterator[tuple[str, Place]]:
+    """Yield what a location quotes, each with its place: several quotations are several places."""
+    whole = find.look(location)
+    if whole.located in ("exact", "normalised", "missing"):
+        yield location, find(location)
+        return
+    several = list(quoted_in(_CORRECTED.split(location, maxsplit=1)[0]))[:_QUOTED]
+    if not several:
+        yield location, find(location)
+    for quoted in several:
+        yield quoted, find(quoted, is_quoted=True)
 
-    def __init__(self, protocol: AnnotatorConfig) -> None:
-        forms = [prompt_format_named(form_for(shown, protocol.answers)) for shown in SHOWN]
-        super().__init__(forms[0])
-        self._forms = {frozenset(one.inputs): one for one in forms}
 
-    def format(
-        self,
-        signature: type[dspy.Signature],
-        demos: list[dict[str, Any]],
-        inputs: dict[str, Any],
-    ) -> list[dict[str, Any]]:
-        """Return the system message and the question."""
-        return PromptFormatAdapter(self._form_of(signature)).format(signature, demos, inputs)
-
-    def _form_of(self, signature: type[dspy.Signature]) -> PromptFormat:
-        return self._forms[frozenset(signature.input_fields)]
+def distilled_steps(
+    protocol: DistilledConfig, *, source: str, response: str, context: str | None = None
+) -> Steps:
+    """Judge one response by ``protocol``: a generator of questions that returns a judgement."""
+    questions = form_questions(protocol)
+    return pointing_steps(protocol, questions, source=source, response=response, context=context)

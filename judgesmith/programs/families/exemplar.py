@@ -1,99 +1,659 @@
-"""The judge by synthetic exemplars: absolute scores, though it only ever compares."""
+"""The steps of a judge by exemplars: write what is good and bad, then compare."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import fsum, isfinite, sqrt
+from typing import Any, Literal
 
-import dspy
+from pydantic import BaseModel, ConfigDict, FiniteFloat
 
-from judgesmith.programs.families.steps.exemplar import (
-    exemplar_forms,
-    exemplar_inputs,
+from judgesmith.errors import InputError
+from judgesmith.programs.judging.answers import Kind
+from judgesmith.programs.judging.executors import Executor, JudgeLike
+from judgesmith.programs.judging.logprobs import OVERALL, AnswerProbabilities, criterion_term
+from judgesmith.programs.judging.program import (
+    AnySteps,
+    Calls,
+    ProbabilitiesOf,
+    PromptRequest,
+    Steps,
+    asked,
+    gather,
 )
-from judgesmith.programs.judging.choices import asks_choices, field_choice
-from judgesmith.programs.judging.judge import Judge, own_protocol
+from judgesmith.programs.judging.prompts import QuestionForm
+from judgesmith.programs.judging.registry import ATTEMPTS_TO_READ, Effort
+from judgesmith.programs.judging.scoring import (
+    Asking,
+    Once,
+    criteria_text,
+    of_criteria,
+    of_the_whole,
+    sampled_steps,
+)
 from judgesmith.signatures.family_configs import ExemplarConfig
-from judgesmith.signatures.questions.exemplar import (
-    CompareThree,
-    CompareYesNo,
-    WriteBetween,
-    WriteEnd,
-)
-from judgesmith.signatures.questions.on_scale import without_fields
-from judgesmith.signatures.rubric import Rubric
-from judgesmith.signatures.space import Choice, Option, Space
+from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.judgement import Cause, CriterionScore, Judgement, Reason, Weighting
+from judgesmith.signatures.scale import PERCENT, Scale
 
-LEVELS = (2, 3, 5, 9)
-"""How many exemplars compete; more cost more calls and gain ever less."""
+Normalisation = Literal["affine", "level"]
 
 
-class ExemplarJudge(Judge):
-    """Compare a response with texts written to be the worst, the best, and between.
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """How a response compares with one exemplar."""
 
-    Parameters
-    ----------
-    protocol : ExemplarConfig or None
-        The whole judge as one value; None starts from the defaults.
-    **choices
-        Parts of the protocol to set, such as ``levels=3`` or ``form="yes-no"``.
+    better: float
+    worse: float
 
-    Raises
-    ------
-    ValueError
-        If each criterion is to be scored and the rubric has none.
+    def __post_init__(self) -> None:
+        parts = (self.better, self.worse, 1 - self.better - self.worse)
+        if not all(isfinite(one) and -1e-9 <= one <= 1 + 1e-9 for one in parts):
+            raise InputError(
+                "better and worse are probabilities, at most 1 together; got "
+                f"{self.better:g} and {self.worse:g}."
+            )
 
-    References
-    ----------
-    Direct scoring through comparisons with synthetic exemplars; levels between the ends by
-    halving, for any number of them, and the normalised scores are ours.
+    def averaged(self, other: Compared) -> Compared:
+        """Return the mean of two, such as of both orders."""
+        return Compared((self.better + other.better) / 2, (self.worse + other.worse) / 2)
 
-    Examples
-    --------
-    >>> judge = ExemplarJudge(levels=3)
-    >>> found = judge(source="The bridge opened on Monday.", response="It opened on Monday.")
-    >>> found.weighting["overall"].mode, len(found.calls)
-    ('probabilities', 6)
+
+def largest_sum(n: int) -> int:
+    """Return S, the sum of a response that is certainly better than all ``n`` exemplars."""
+    return n * (n + 1) // 2
+
+
+def comparison_sum(compared: Sequence[Compared], *, mirrored: bool = False) -> float:
+    """Return s, the sum over all exemplars of what a response gains and loses."""
+    n = len(compared)
+    if n < 2:
+        raise InputError(f"expected comparisons with two exemplars or more; got {n}.")
+    return fsum(
+        level * one.better - (n + 1 - level if mirrored else level) * one.worse
+        for level, one in enumerate(compared, start=1)
+    )
+
+
+def level_of_sum(s: float, n: int, *, mirrored: bool = False) -> float:
+    """Return the level that a sum stands for, from 1 to ``n``."""
+    above = _above_least(s, n)
+    level = above / n if mirrored else sqrt(above)
+    return min(max(level, 1.0), float(n))
+
+
+def normalised(
+    s: float,
+    n: int,
+    how: Normalisation,
+    *,
+    mirrored: bool = False,
+    low: float = 0.0,
+    high: float = 100.0,
+) -> float:
+    """Return a sum on the scale from ``low`` to ``high``; larger sums never get less."""
+    if how == "affine":
+        share = _above_least(s, n) / (2 * largest_sum(n))
+    else:
+        share = (level_of_sum(s, n, mirrored=mirrored) - 1) / (n - 1)
+    return low + (high - low) * share
+
+
+def _above_least(s: float, n: int) -> float:
+    """Return how far a sum lies above the least possible one, 0 to 2 S."""
+    if n < 2:
+        raise InputError(f"expected comparisons with two exemplars or more; got {n}.")
+    most = largest_sum(n)
+    if not abs(s) <= most + 1e-6:
+        raise InputError(f"the sum over {n} exemplars lies between {-most} and {most}; got {s:g}.")
+    return min(max(s + most, 0.0), 2.0 * most)
+
+
+_EMPTY = "empty"  # what is wrong with an exemplar without a word
+SAMPLED_AT = 1.0
+"""Temperature of answers whose frequencies stand for probabilities."""
+
+_AGAIN = 1  # number of the second attempt at a comparison
+_NOT_ASKED = "the judge draws samples instead"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparisons:
+    """How a response compares with each of several texts, and how that is known."""
+
+    compared: tuple[Compared, ...]
+    stated: tuple[Compared, ...]
+    mode: Literal["probabilities", "samples"]
+    n: int = 0
+    mass: float = 0.0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    said: str
+    given: AnswerProbabilities
+
+
+def comparisons(
+    protocol: ExemplarConfig,
+    criterion: str,
+    response: str,
+    others: Sequence[str],
+    *,
+    source: str,
+    context: str | None,
+    calls: Calls,
+) -> AnySteps[Comparisons | Cause]:
+    """Return how a response compares with other texts, or why one comparison is missing."""
+    texts = {"source": source, "context": context, "criterion": criterion}
+    turns = (False, True) if protocol.order == "both" else (False,)
+    pairs = [
+        (turned, {**texts, **_in_order(protocol, response, other, turned)})
+        for other in others
+        for turned in turns
+    ]
+    n_turns, reason, mass = len(turns), _NOT_ASKED, 0.0
+    stated: list[str] = []
+    if protocol.verdicts == "probabilities":
+        wanted = ProbabilitiesOf(field="verdict", answers=protocol.words.labels)
+        found = yield from gather(
+            [
+                _verdict(
+                    PromptRequest(predictor="compare", inputs=one, probabilities=wanted),
+                    _AGAIN,
+                    calls,
+                )
+                for _, one in pairs
+            ]
+        )
+        verdicts = [one for one in found if isinstance(one, _Verdict)]
+        if len(verdicts) < len(found):
+            return _missing(found, n_turns)
+        stated = [one.said for one in verdicts]
+        mass = min(one.given.mass for one in verdicts)
+        reason = next((v.given.reason for v in verdicts if v.given.mode == "none"), "")
+        if not reason:
+            sides = [
+                _compared(protocol, one.given.values, turned)
+                for one, (turned, _) in zip(verdicts, pairs, strict=True)
+            ]
+            return Comparisons(
+                compared=_over_turns(sides, n_turns),
+                stated=_stated(protocol, stated, pairs, n_turns),
+                mode="probabilities",
+                mass=mass,
+            )
+    n = protocol.n_sampled
+    drawn = yield from gather([_drawn(one, n, calls) for _, one in pairs])
+    counts = [one for one in drawn if isinstance(one, list)]
+    if len(counts) < len(drawn):
+        return _missing(drawn, n_turns)
+    shares = [{word: c / len(one) for word, c in Counter(one).items()} for one in counts]
+    sides = [
+        _compared(protocol, one, turned) for one, (turned, _) in zip(shares, pairs, strict=True)
+    ]
+    stated = stated or [one[0] for one in counts]
+    return Comparisons(
+        compared=_over_turns(sides, n_turns),
+        stated=_stated(protocol, stated, pairs, n_turns),
+        mode="samples",
+        n=min(map(len, counts)),
+        mass=mass,
+        reason=reason,
+    )
+
+
+def _in_order(protocol: ExemplarConfig, response: str, other: str, turned: bool) -> dict[str, str]:
+    """Return the two texts in their order."""
+    response_first = (protocol.form == "yes-no") != turned
+    first, second = (response, other) if response_first else (other, response)
+    return {"first": first, "second": second}
+
+
+def _verdict(ask: PromptRequest, again: int, calls: Calls) -> AnySteps[_Verdict | Cause]:
+    """Return what is answered to one comparison, or why nothing is."""
+
+    def read(fields: Mapping[str, Any]) -> _Verdict:
+        given = {} if calls.latest is None else calls.latest.probabilities
+        none = AnswerProbabilities.none(_NOT_ASKED)
+        return _Verdict(str(fields["verdict"]), given.get("verdict", none))
+
+    return asked(ask, read, again=again, calls=calls)
+
+
+def _drawn(inputs: Mapping[str, str | None], n: int, calls: Calls) -> AnySteps[list[str] | Cause]:
+    """Return the verdicts among ``n`` samples of one comparison, or why there is none."""
+    courses = []
+    for sample in range(1, n + 1):
+        ask = PromptRequest(
+            predictor="compare", inputs=inputs, sample=sample, temperature=SAMPLED_AT
+        )
+        courses.append(_verdict(ask, n + sample, calls))
+    found = yield from gather(courses)
+    said = [one.said for one in found if isinstance(one, _Verdict)]
+    return said or next(one for one in found if isinstance(one, Cause))
+
+
+def _compared(protocol: ExemplarConfig, shares: Mapping[str, float], turned: bool) -> Compared:
+    """Return how the response compares, by the probabilities of the words."""
+    up, down = ("Better", "Worse") if protocol.form == "three" else ("Yes", "No")
+    first, second = shares.get(up, 0.0), shares.get(down, 0.0)
+    return Compared(second, first) if turned else Compared(first, second)
+
+
+def _stated(
+    protocol: ExemplarConfig, said: Sequence[str], pairs: Sequence[tuple[bool, Any]], n: int
+) -> tuple[Compared, ...]:
+    sides = [
+        _compared(protocol, {word: 1.0}, turned)
+        for word, (turned, _) in zip(said, pairs, strict=True)
+    ]
+    return _over_turns(sides, n)
+
+
+def _over_turns(sides: Sequence[Compared], n_turns: int) -> tuple[Compared, ...]:
+    """Return the comparisons, both orders of each averaged where there are two."""
+    if n_turns == 1:
+        return tuple(sides)
+    return tuple(a.averaged(b) for a, b in zip(sides[::2], sides[1::2], strict=True))
+
+
+def _missing(found: Sequence[Any], n_turns: int) -> Cause:
+    """Return which comparison is missing, and why."""
+    place, first = next((at, one) for at, one in enumerate(found) if isinstance(one, Cause))
+    return replace(first, text=f"no verdict on exemplar {place // n_turns + 1}: {first}")
+
+
+WARM = 0.7
+"""Least temperature of a second attempt: at 0 a model would write the same text again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exemplar:
+    """A response that was written to stand on a level."""
+
+    level: int
+    text: str
+    flags: tuple[str, ...] = ()
+
+
+def n_rounds(levels: int) -> int:
+    """Return in how many rounds of questions that many exemplars are written."""
+    return (levels - 2).bit_length() + 1
+
+
+def written_exemplars(
+    protocol: ExemplarConfig,
+    criterion: str,
+    *,
+    source: str,
+    context: str | None,
+    calls: Calls,
+) -> AnySteps[tuple[Exemplar, ...] | Cause]:
+    """Return the exemplars of levels 1 to N, or why there are none."""
+    writing = _Writing(protocol, {"source": source, "context": context}, criterion, calls)
+    n = protocol.levels
+    causes = yield from gather([writing.end(1, other=n), writing.end(n, other=1)])
+    cause = next(filter(None, causes), None) or (yield from writing.between(1, n))
+    return cause or tuple(writing.found[level] for level in range(1, n + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class _Writing:
+    protocol: ExemplarConfig
+    texts: Mapping[str, str | None]
+    criterion: str
+    calls: Calls
+    found: dict[int, Exemplar] = field(default_factory=dict)
+
+    def end(self, level: int, *, other: int) -> AnySteps[Cause | None]:
+        """Write the worst or the best; return why there is none, or nothing."""
+        name = "worst" if level == 1 else "best"
+        said = f"{level} of {self.protocol.levels}: the {name} possible response"
+        return self._one("end", level, said, beside=(other,))
+
+    def between(self, low: int, high: int) -> AnySteps[Cause | None]:
+        """Write all between two that are there; return why one is missing, or nothing."""
+        if high - low < 2:
+            return None
+        level = (low + high) // 2
+        said = f"{level} of {self.protocol.levels}, where {self.protocol.levels} is the best"
+        cause = yield from self._one("between", level, said, beside=(low, high))
+        if cause:
+            return cause
+        halves = [self.between(low, level), self.between(level, high)]
+        causes = yield from gather(halves)
+        return next(filter(None, causes), None)
+
+    def _one(
+        self, question: str, level: int, said: str, beside: tuple[int, ...]
+    ) -> AnySteps[Cause | None]:
+        inputs = {**self.texts, "criterion": self.criterion, "level": said}
+        if question == "between":
+            inputs |= {
+                name: self.found[one].text
+                for name, one in zip(("worse", "better"), beside, strict=True)
+            }
+        own = self.protocol.writer_temperature
+        first = PromptRequest(predictor=question, inputs=inputs, temperature=own)
+        cause = Cause(Reason.OTHER, "")
+        for ask in (first, replace(first, sample=1, temperature=max(own, WARM))):
+            reply = self.calls((yield ask))
+            if reply.fields is None:
+                cause = reply.cause or cause
+                if reply.final:
+                    break
+                continue
+            text = str(reply.fields["exemplar"]).strip()
+            flags = self._flags(text, beside)
+            if text or level not in self.found:  # a copy still says more than nothing
+                self.found[level] = Exemplar(level=level, text=text, flags=flags)
+            if not flags:
+                break
+        if level in self.found:
+            return None
+        return replace(cause, text=f"no exemplar of level {level}: {cause}")
+
+    def _flags(self, text: str, beside: tuple[int, ...]) -> tuple[str, ...]:
+        if not text:
+            return (_EMPTY,)
+        copied = (one for one in beside if one in self.found and _alike(self.found[one].text, text))
+        return tuple(f"copy of level {one}" for one in copied)
+
+
+def _alike(first: str, second: str) -> bool:
+    return first.casefold().split() == second.casefold().split()
+
+
+WHOLE = "quality as a whole"
+"""What the criterion is called where exemplars are of all things together."""
+
+_ENDS = Scale.categorical("the worst", "the best")
+_TEXT: tuple[Mapping[str, Kind], ...] = ({"exemplar": "text"},)
+
+
+def exemplar_forms(protocol: ExemplarConfig) -> dict[str, QuestionForm]:
+    """Return the questions of an exemplar judge, whatever it asks about."""
+    texts = ("source", "context")
+    told = ("criterion", "level")
+    return {
+        "end": QuestionForm(texts=texts, told=told, outputs=_TEXT, answers=PERCENT),
+        "between": QuestionForm(
+            texts=(*texts, "worse", "better"), told=told, outputs=_TEXT, answers=PERCENT
+        ),
+        "compare": QuestionForm(
+            texts=(*texts, "first", "second"),
+            told=("criterion",),
+            outputs=({"verdict": "points"},),
+            answers=protocol.words,
+        ),
+    }
+
+
+def exemplar_inputs(protocol: ExemplarConfig, question: str) -> dict[str, str]:
+    """Return the inputs of a question that are the same for every item, by field."""
+    task = protocol.rubric.task
+    fixed = {"task": task} if task else {}
+    return fixed if question == "compare" else {**fixed, "manner": protocol.asked_manner}
+
+
+def exemplar_calls(protocol: ExemplarConfig) -> int:
+    """Return the calls of a text by itself: N exemplars and N comparisons for each criterion."""
+    n_orders = 2 if protocol.order == "both" else 1
+    n_drawn = protocol.n_sampled if protocol.verdicts == "samples" else 1
+    n_criteria = len(protocol.rubric.criteria) if protocol.scores_criteria else 1
+    return n_criteria * protocol.levels * (1 + n_orders * n_drawn)
+
+
+def exemplar_efforts(protocol: ExemplarConfig, n_responses: int) -> dict[str, Effort]:
+    """Return how often each question is asked for the responses to a source."""
+    n_criteria = len(protocol.rubric.criteria) if protocol.scores_criteria else 1
+    n_pairs = n_criteria * protocol.levels * (2 if protocol.order == "both" else 1) * n_responses
+    sampled = protocol.n_sampled + (protocol.verdicts == "probabilities")
+    n_compared = n_pairs if protocol.verdicts == "probabilities" else n_pairs * sampled
+
+    def written(n: int) -> Effort:
+        each = Effort.each(n * n_criteria * n_responses)
+        return replace(each, usual=n * n_criteria)
+
+    return {
+        "end": written(2),
+        "between": written(protocol.levels - 2),
+        "compare": Effort(
+            usual=n_compared,
+            calls=n_compared,
+            unlisted=n_pairs * sampled,
+            most=ATTEMPTS_TO_READ * n_pairs * sampled,
+        ),
+    }
+
+
+def criteria_lines(protocol: ExemplarConfig) -> dict[str, str]:
+    """Return the criteria that exemplars are of, as the model reads them, by name."""
+    rubric = protocol.rubric
+    lines = criteria_text(rubric, _ENDS)
+    if protocol.scores_criteria:
+        return dict(zip(rubric.names, lines.split("\n"), strict=True))
+    whole = f"{WHOLE}: How good is the response, all things taken together?"
+    return {WHOLE: f"{whole}\nWhat counts in it:\n{lines}" if rubric.criteria else whole}
+
+
+def exemplar_steps(
+    protocol: ExemplarConfig, *, source: str, response: str, context: str | None = None
+) -> Steps:
+    """Judge one response by ``protocol``: a generator of questions that returns a judgement."""
+
+    def once(asking: Asking) -> Once:
+        return _judged(protocol, source, response, context, asking.calls)
+
+    return sampled_steps(protocol, once, source=source, response=response, context=context)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scored:
+    score: CriterionScore
+    how: Weighting
+
+
+def _judged(
+    protocol: ExemplarConfig, source: str, response: str, context: str | None, calls: Calls
+) -> Once:
+    lines = criteria_lines(protocol)
+    found = yield from gather(
+        [_one(protocol, line, source, response, context, calls) for line in lines.values()]
+    )
+    answers = [one if isinstance(one, Cause) else one.score for one in found]
+    if protocol.scores_criteria:
+        terms = [criterion_term(name) for name in lines]
+        judgement = of_criteria(dict(zip(lines, answers, strict=True)))
+    else:
+        terms = [OVERALL]
+        judgement = of_the_whole(*answers)
+    scored = zip(terms, found, strict=True)
+    how = {term: one.how for term, one in scored if not isinstance(one, Cause)}
+    return judgement.model_copy(update={"weighting": how})
+
+
+def _one(
+    protocol: ExemplarConfig,
+    line: str,
+    source: str,
+    response: str,
+    context: str | None,
+    calls: Calls,
+) -> AnySteps[_Scored | Cause]:
+    """Return the score on one criterion, or why there is none."""
+    exemplars = yield from written_exemplars(
+        protocol, line, source=source, context=context, calls=calls
+    )
+    if isinstance(exemplars, Cause):
+        return exemplars
+    others = [one.text for one in exemplars]
+    found = yield from comparisons(
+        protocol, line, response, others, source=source, context=context, calls=calls
+    )
+    return found if isinstance(found, Cause) else _scored(protocol, found, exemplars)
+
+
+def _scored(
+    protocol: ExemplarConfig, found: Comparisons, exemplars: tuple[Exemplar, ...]
+) -> _Scored:
+    def points(compared: tuple[Compared, ...]) -> tuple[float, float]:
+        s = comparison_sum(compared, mirrored=protocol.mirrored)
+        how = protocol.normalisation
+        return s, normalised(s, protocol.levels, how, mirrored=protocol.mirrored)
+
+    s, score = points(found.compared)
+    return _Scored(
+        score=CriterionScore(score=score, explanation=_said(s, found, exemplars)),
+        how=Weighting(
+            mode=found.mode,
+            stated=points(found.stated)[1],
+            mass=found.mass,
+            reason=found.reason,
+            n=found.n,
+            sum=s,
+        ),
+    )
+
+
+def _said(s: float, found: Comparisons, exemplars: tuple[Exemplar, ...]) -> str:
+    """Return in words how the response compares with the exemplars."""
+    by: dict[str, list[str]] = {"better than": [], "like": [], "worse than": []}
+    for exemplar, one in zip(exemplars, found.compared, strict=True):
+        alike = 1 - one.better - one.worse
+        likeliest = max((one.better, "better than"), (one.worse, "worse than"), (alike, "like"))
+        by[likeliest[1]].append(str(exemplar.level))
+    parts = [f"{how} {', '.join(levels)}" for how, levels in by.items() if levels]
+    flags = [f"that of level {one.level} is {_flagged(one)}" for one in exemplars if one.flags]
+    noted = f" Of the exemplars, {'; '.join(flags)}." if flags else ""
+    most = largest_sum(len(exemplars))
+    return f"Of levels 1 to {len(exemplars)} {'; '.join(parts)} (sum {s:+.2f} of {most}).{noted}"
+
+
+def _flagged(exemplar: Exemplar) -> str:
+    """Return what is wrong with an exemplar: ``empty``, ``a copy of level 1``."""
+    return ", ".join(one if one == _EMPTY else f"a {one}" for one in exemplar.flags)
+
+
+class Rung(BaseModel):
+    """One exemplar, and how the judge places it against the one below."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    level: int
+    text: str
+    flags: tuple[str, ...] = ()
+    above: FiniteFloat | None = None
+
+
+class Ladder(BaseModel):
+    """The exemplars of one source and criterion."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    criterion: str
+    rungs: tuple[Rung, ...] = ()
+    problem: str = ""
+
+
+class LadderJudgement(Judgement):
+    """What becomes of one source.
+
+    Its ladders, and as the score how many neighbours are in order.
     """
 
-    _settings: ExemplarConfig
+    ladders: tuple[Ladder, ...] = ()
 
-    def __init__(self, protocol: ExemplarConfig | None = None, **choices: Any) -> None:
-        own = own_protocol(
-            ExemplarConfig, protocol, choices, called="a protocol of exemplar judges"
+
+class LadderExecutor(Executor):
+    """Writes the exemplars of items' sources and compares neighbours; responses are not read."""
+
+    def __init__(self, judge: JudgeLike, lm: Any = None) -> None:
+        if not isinstance(judge.protocol, ExemplarConfig):
+            raise InputError(
+                f"only exemplar judges write exemplars; this is one of the family "
+                f"{judge.protocol.judge}."
+            )
+        self._protocol = judge.protocol
+        self._executor = Executor.of(judge, lm)
+
+    async def judge(self, item: RatedItem) -> Judgement:
+        """Return the ladders of an item's source."""
+        steps = ladder_steps(self._protocol, source=item.source, context=item.context)
+        return await self._executor.taken(steps)
+
+    async def aclose(self) -> None:
+        """Let go of what belongs to the running event loop."""
+        await self._executor.aclose()
+
+
+def ladder_steps(
+    protocol: ExemplarConfig, *, source: str, context: str | None = None
+) -> AnySteps[LadderJudgement]:
+    """Write the exemplars of one source for every criterion, and compare neighbours."""
+    calls = Calls()
+    courses = [
+        _ladder(protocol, name, line, source, context, calls)
+        for name, line in criteria_lines(protocol).items()
+    ]
+    found = yield from gather(courses)
+    ladders, causes = tuple(one for one, _ in found), [cause for _, cause in found]
+    placed = [rung.above for one in ladders for rung in one.rungs if rung.above is not None]
+    if not placed:
+        cause = next(filter(None, causes), Cause(Reason.OTHER, "there are no neighbours"))
+        return LadderJudgement(
+            score=None,
+            problem=cause.text,
+            reason=cause.reason,
+            calls=tuple(calls.made),
+            ladders=ladders,
         )
-        super().__init__(own)
-        compare = CompareThree if own.form == "three" else CompareYesNo
-        signatures = {"end": WriteEnd, "between": WriteBetween, "compare": compare}
-        for name in exemplar_forms(own):
-            signature = signatures[name]
-            if "task" not in exemplar_inputs(own, name):
-                signature = without_fields(signature, "task")
-            setattr(self, name, dspy.Predict(signature))
-        self._adopt(own)
+    score = 100 * sum(one > 0 for one in placed) / len(placed)
+    return LadderJudgement(score=score, calls=tuple(calls.made), ladders=ladders)
 
-    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
-        """Return task and manner as far as the question has them."""
-        return exemplar_inputs(self._settings, predictor)
 
-    def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
-        """Return what may be chosen about this judge; as it is comes first everywhere."""
-        own = self._settings
-        choices = [
-            *asks_choices(own, rubrics),
-            _plain_choice(own, "levels", {str(n): n for n in LEVELS}),
-            field_choice(own, "form", ("three", "yes-no")),
-            field_choice(own, "order", ("one", "both")),
-            field_choice(own, "normalisation", ("affine", "level")),
-            _plain_choice(own, "mirrored", {"no": False, "yes": True}),
+def _ladder(
+    protocol: ExemplarConfig,
+    name: str,
+    line: str,
+    source: str,
+    context: str | None,
+    calls: Calls,
+) -> AnySteps[tuple[Ladder, Cause | None]]:
+    """Return the exemplars of one criterion, and why some, or their verdicts, are missing."""
+    written = yield from written_exemplars(
+        protocol, line, source=source, context=context, calls=calls
+    )
+    if isinstance(written, Cause):
+        return Ladder(criterion=name, problem=str(written)), written
+    pairs = zip(written[1:], written[:-1], strict=True)
+    verdicts = yield from gather(
+        [
+            comparisons(
+                protocol,
+                line,
+                upper.text,
+                [lower.text],
+                source=source,
+                context=context,
+                calls=calls,
+            )
+            for upper, lower in pairs
         ]
-        return Space(choices=tuple(choices))
-
-
-def _plain_choice(protocol: ExemplarConfig, name: str, values: Mapping[str, Any]) -> Choice:
-    """Return the choice between values that are no texts, by id; the protocol's own first."""
-    own = getattr(protocol, name)
-    ids = {value: option for option, value in values.items()}
-    ordered = dict.fromkeys((own, *values.values()))
-    options = tuple(Option(id=ids.get(one, str(one)), sets={name: one}) for one in ordered)
-    return Choice(name=name, options=options)
+    )
+    found = [None if isinstance(one, Cause) else one.compared[0] for one in verdicts]
+    above = [None, *(None if one is None else one.better - one.worse for one in found)]
+    missing = next((one for one in verdicts if isinstance(one, Cause)), None)
+    ladder = Ladder(
+        criterion=name,
+        rungs=tuple(
+            Rung(level=one.level, text=one.text, flags=one.flags, above=by)
+            for one, by in zip(written, above, strict=True)
+        ),
+        problem="" if missing is None else str(missing),
+    )
+    return ladder, missing

@@ -1,94 +1,151 @@
-"""G-Eval: a criterion, steps to check it by, and a score weighed by its probabilities."""
+"""How a judge with evaluation steps scores: the same steps for every item, then one number.
+
+Free of DSPy, so that a loaded judge takes the same steps as the program it came from.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Sequence
+from statistics import fmean
 
-import dspy
-
-from judgesmith.programs.families.steps.g_eval import g_eval_forms, g_eval_inputs
-from judgesmith.programs.judging.ask_once import STEPS
-from judgesmith.programs.judging.choices import (
-    answers_choice,
-    asks_choices,
-    field_choice,
-    reduction_choice,
-    samples_choice,
+from judgesmith.programs.judging.logprobs import (
+    OVERALL,
+    AnswerProbabilities,
+    criterion_term,
+    weighed,
 )
-from judgesmith.programs.judging.judge import Judge, own_protocol, without_untold
-from judgesmith.programs.judging.runner import CONCURRENCY
-from judgesmith.signatures.family_configs import G_EVAL_ENDS as ENDS
+from judgesmith.programs.judging.program import AnySteps, Steps
+from judgesmith.programs.judging.prompts import QuestionForm
+from judgesmith.programs.judging.scoring import (
+    Answer,
+    Asking,
+    Once,
+    aggregate,
+    each_scored,
+    of_the_whole,
+    place_of,
+    sampled_steps,
+    score_on,
+    told_inputs,
+    whole_or_each,
+)
+from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.family_configs import GENERAL_STEPS, GEvalConfig
-from judgesmith.signatures.questions.g_eval import FollowForOne, FollowForWhole
-from judgesmith.signatures.questions.on_scale import question_on
-from judgesmith.signatures.space import Space
+from judgesmith.signatures.judgement import Cause, CriterionScore, Judgement
+from judgesmith.signatures.scale import Scale
 
-if TYPE_CHECKING:
-    from judgesmith.signatures.rubric import Rubric
+_FORM = QuestionForm(outputs=({"score": "points"},))
 
-
-SAMPLES = (1, 5, 20)
-"""How many answers compete where probabilities are lacking; the paper takes 20, at 1."""
+_Settled = dict[str, tuple[CriterionScore, AnswerProbabilities]]
 
 
-class GEvalJudge(Judge):
-    """Score by evaluation steps, weighed by the probabilities of the scores."""
+def g_eval_forms(protocol: GEvalConfig) -> dict[str, QuestionForm]:
+    """Return the questions of such a judge: one for each criterion, or one about the whole."""
+    return whole_or_each(protocol, _FORM, whole="follow", each="follow")
 
-    _settings: GEvalConfig
 
-    def __init__(self, protocol: GEvalConfig | None = None, **choices: Any) -> None:
-        own = own_protocol(GEvalConfig, protocol, choices)
-        super().__init__(own)
-        for name in g_eval_forms(own):
-            signature = FollowForWhole if name == "follow" else FollowForOne
-            told = without_untold(signature, g_eval_inputs(own, name))
-            setattr(self, name, dspy.Predict(question_on(told, own.answers, ends=ENDS)))
-        self._adopt(own)
+def g_eval_inputs(protocol: GEvalConfig, question: str) -> dict[str, str]:
+    """Return the inputs of a question that are the same for every item, by field."""
+    place = place_of(question)
+    if place is None:
+        steps = _steps_of_all(protocol)
+    else:
+        criterion = protocol.rubric.criteria[place]
+        own = protocol.steps_for(criterion) if protocol.plan == "own" else None
+        steps = _numbered(own or GENERAL_STEPS)
+    return {**told_inputs(protocol, question), "steps": steps}
 
-    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
-        """Return task, criteria and steps as far as the question has them."""
-        return g_eval_inputs(self._settings, predictor)
 
-    def prepared(
-        self,
-        lm: dspy.LM | None = None,
-        *,
-        rubrics: Sequence[Rubric] = (),
-        concurrency: int = CONCURRENCY,
-    ) -> tuple[Self, tuple[str, ...]]:
-        """Return the judge with steps for its criteria and those of other rubrics.
+def g_eval_steps(
+    protocol: GEvalConfig, *, source: str, response: str, context: str | None = None
+) -> Steps:
+    """Judge one response by ``protocol``: a generator of questions that returns a judgement."""
+    settled: _Settled = {}
+    terms = (
+        [criterion_term(name) for name in protocol.rubric.names]
+        if protocol.scores_criteria
+        else [OVERALL]
+    )
 
-        See ``Judge``.
-        """
-        own = self.protocol
-        assert isinstance(own, GEvalConfig)
-        if own.plan == "general":
-            return self, ()
-        several = (own.rubric, *rubrics)
-        steps, problems = STEPS.completed(lm, own.steps, several, concurrency=concurrency)
-        if steps == own.steps:
-            return self, problems
-        return self.with_protocol(own.model_copy(update={"steps": steps})), problems
+    n_scored = 0
 
-    def as_if_prepared(self, rubrics: Sequence[Rubric] = ()) -> tuple[Self, int]:
-        """Return the judge with general steps for all criteria; see ``Judge``."""
-        own = self._settings
-        if own.plan == "general":
-            return self, 0
-        steps, n_calls = STEPS.stood_in(own.steps, (own.rubric, *rubrics), by=GENERAL_STEPS)
-        return self.with_protocol(self.protocol.model_copy(update={"steps": steps})), n_calls
+    def once(asking: Asking) -> Once:
+        def ask(part: Asking, question: str, about: str) -> AnySteps[Answer]:
+            return _asked_until_settled(protocol, part, settled, question, about)
 
-    def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
-        """Return what may be chosen about this judge; as it is comes first everywhere."""
-        own = self._settings
-        samples = samples_choice(own, SAMPLES, warm=1.0)
-        choices = [
-            *asks_choices(own, rubrics),
-            field_choice(own, "plan", ("own", "general")),
-            answers_choice(own),
-            field_choice(own, "weighting", ("probabilities", "none")),
-            samples,
-            reduction_choice(own, samples),
-        ]
-        return Space(choices=tuple(choices))
+        nonlocal n_scored
+        found = yield from each_scored(protocol, asking, g_eval_forms(protocol), ask)
+        n_scored += found.score is not None
+        return found
+
+    judgement = yield from sampled_steps(
+        protocol.model_copy(update={"aggregation": Aggregation()}),
+        once,
+        source=source,
+        response=response,
+        context=context,
+        enough=lambda: all(term in settled for term in terms),
+    )
+    judgement = _counted(_settled_alone(judgement, settled, protocol.answers), n_scored)
+    return aggregate(protocol.aggregation, judgement, source, context, response)
+
+
+def _settled_alone(judgement: Judgement, settled: _Settled, answers: Scale) -> Judgement:
+    """Return a judgement without the answers that came before one with probabilities."""
+    criteria, how = dict(judgement.criteria), dict(judgement.weighting)
+    raw = judgement.raw
+    mixed = [one for one in settled if one in how and how[one].mode == "stated"]
+    if judgement.problem is not None or not mixed:
+        return judgement
+    for term in mixed:
+        answer, chances = settled[term]
+        alone = weighed(of_the_whole(answer), {OVERALL: chances}, answers)
+        how[term] = alone.weighting[OVERALL]
+        if term == OVERALL:
+            raw = alone.raw
+        else:
+            name = term.removeprefix(criterion_term(""))
+            criteria[name] = criteria[name].model_copy(update={"score": alone.raw})
+    if OVERALL not in settled:
+        raw = fmean(one.score for one in criteria.values() if one.score is not None)
+    update = {"criteria": criteria, "weighting": how, "raw": raw, "score": raw}
+    return judgement.model_copy(update=update)
+
+
+def _counted(judgement: Judgement, n: int) -> Judgement:
+    """Return a judgement that says of how many answers its unweighed scores are the mean."""
+    if n < 2:
+        return judgement
+    how = {
+        term: one.model_copy(update={"mode": "samples", "n": n}) if one.mode == "stated" else one
+        for term, one in judgement.weighting.items()
+    }
+    return judgement.model_copy(update={"weighting": how})
+
+
+def _asked_until_settled(
+    protocol: GEvalConfig, asking: Asking, settled: _Settled, question: str, about: str
+) -> AnySteps[Answer]:
+    """Ask for a score, unless an earlier answer came with probabilities, which stands."""
+    if about in settled:
+        answer, asking.probabilities[about] = settled[about]
+        return answer
+    found = yield from asking.of(question, score_on(protocol.answers), about=about)
+    chances = asking.probabilities.get(about)
+    if not isinstance(found, Cause) and chances is not None and chances.mode == "probabilities":
+        settled.setdefault(about, (found, chances))
+    return found
+
+
+def _steps_of_all(protocol: GEvalConfig) -> str:
+    """Return the steps of a question about the whole: those of its criteria, one after another."""
+    own = protocol.plan == "own"
+    named = {one.name: protocol.steps_for(one) for one in protocol.rubric.criteria if own}
+    several = {name: steps for name, steps in named.items() if steps}
+    if not several:
+        return _numbered((protocol.steps.get(OVERALL) if own else None) or GENERAL_STEPS)
+    return "\n".join(f"For {name}:\n{_numbered(steps)}" for name, steps in several.items())
+
+
+def _numbered(steps: Sequence[str]) -> str:
+    return "\n".join(f"{place}. {step}" for place, step in enumerate(steps, start=1))

@@ -1,42 +1,110 @@
-"""GPTScore: a response is as good as it is likely, after a prompt that asks for a good one."""
+"""The steps of a judge by likelihood: how likely the model finds the response, token by token.
+
+Free of DSPy, so that a loaded judge takes the same steps as the program it came from.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from math import exp
+from statistics import fmean
 from typing import Any
 
-from judgesmith.programs.families.steps.gptscore import (
-    gptscore_forms,
-    gptscore_inputs,
-    gptscore_template,
+from judgesmith.programs.judging.program import AnySteps, PromptRequest, Steps, asked
+from judgesmith.programs.judging.prompts import QuestionForm, Slot, Template, Turn
+from judgesmith.programs.judging.scoring import (
+    Answer,
+    Asking,
+    Once,
+    criteria_text,
+    each_scored,
+    place_of,
+    sampled_steps,
+    whole_or_each,
 )
-from judgesmith.programs.judging.choices import asks_choices
-from judgesmith.programs.judging.judge import Judge, own_protocol
-from judgesmith.programs.judging.prompts import Template
 from judgesmith.signatures.config import GPTScoreConfig
-from judgesmith.signatures.rubric import Rubric
-from judgesmith.signatures.space import Space
+from judgesmith.signatures.judgement import CriterionScore, Judgement, Reason
+
+_FORM = QuestionForm(texts=("source", "context"), outputs=({},))
+_OPENING = (
+    "What follows are the notes for a piece of writing, and then the piece itself, which does what "
+    "the notes ask for as well as anybody could. What stands between verbatim tags is material."
+)
 
 
-class GPTScoreJudge(Judge):
-    """Score by the likelihood of the response; the model writes nothing."""
+def gptscore_forms(protocol: GPTScoreConfig) -> dict[str, QuestionForm]:
+    """Return the prompts after which the response is read: one, or one for each criterion."""
+    return whole_or_each(protocol, _FORM, whole="likely", each="likely")
 
-    _settings: GPTScoreConfig
 
-    def __init__(self, protocol: GPTScoreConfig | None = None, **choices: Any) -> None:
-        own = own_protocol(GPTScoreConfig, protocol, choices)
-        super().__init__(own)
-        self._adopt(own)
+def gptscore_inputs(protocol: GPTScoreConfig, question: str) -> dict[str, str]:
+    """Return task and criteria as far as a prompt names them."""
+    rubric = protocol.rubric
+    fixed = {"task": rubric.task} if rubric.task else {}
+    lines = criteria_text(rubric)
+    place = place_of(question)
+    if place is not None:
+        return {**fixed, "criteria": lines.split("\n")[place]}
+    return {**fixed, "criteria": lines} if rubric.criteria else fixed
 
-    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
-        """Return task and criteria as far as the prompt names them."""
-        return gptscore_inputs(self._settings, predictor)
 
-    def templates(self) -> dict[str, Template]:
-        """Return every prompt, rendered up to the item, by its name."""
-        own = self._settings
-        return {name: gptscore_template(own, name) for name in gptscore_forms(own)}
+def gptscore_template(protocol: GPTScoreConfig, question: str) -> Template:
+    """Return a prompt, rendered up to the item; it ends where the response begins."""
+    told = gptscore_inputs(protocol, question)
+    before = f"About: {told['task']}\n\n" if "task" in told else ""
+    if "criteria" in told:
+        before += f"What it is to be, by name and meaning:\n{told['criteria']}\n\n"
+    return Template(
+        predictor=question,
+        turns=(Turn(role="system", text=_OPENING),),
+        question=(
+            f"{before}Source:\n",
+            Slot(name="source", fenced=True),
+            "\n\nFurther material:\n",
+            Slot(name="context", fenced=True),
+            "\n\nThe piece itself:\n",
+        ),
+        outputs={},
+        answers=protocol.answers,
+    )
 
-    def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
-        """Return what may be chosen about this judge; as it is comes first everywhere."""
-        return Space(choices=tuple(asks_choices(self._settings, rubrics)))
+
+def gptscore_steps(
+    protocol: GPTScoreConfig, *, source: str, response: str, context: str | None = None
+) -> Steps:
+    """Judge one response by ``protocol``: a generator of questions that returns a judgement."""
+
+    def once(asking: Asking) -> Once:
+        if not response:
+            return Judgement.unscored(
+                "an empty response has no tokens, and so no likelihood", reason=Reason.UNSUITABLE
+            )
+
+        def ask(part: Asking, question: str, about: str) -> AnySteps[Answer]:
+            return _likelihood(part, question)
+
+        return (yield from each_scored(protocol, asking, gptscore_forms(protocol), ask))
+
+    return sampled_steps(protocol, once, source=source, response=response, context=context)
+
+
+def score_of(logprobs: Sequence[float]) -> CriterionScore:
+    """Return the score that log-probabilities make, and their mean in words."""
+    mean = fmean(logprobs)
+    n = len(logprobs)
+    words = f"mean log-probability {mean:.4f} of {n} token{'s' * (n > 1)}"
+    return CriterionScore(score=100 * exp(mean), explanation=words)
+
+
+def _likelihood(asking: Asking, question: str) -> AnySteps[Answer]:
+    texts = asking.texts
+    ask = PromptRequest(
+        predictor=question,
+        inputs={"source": texts["source"], "context": texts["context"]},
+        continuation=texts["response"],
+    )
+
+    def read(fields: Mapping[str, Any]) -> CriterionScore:
+        return score_of(fields["logprobs"])
+
+    return asked(ask, read, again=asking.again, calls=asking.calls)

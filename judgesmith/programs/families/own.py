@@ -17,13 +17,11 @@ from judgesmith.programs.judging.choices import (
     reduction_choices,
     samples_choice,
 )
-from judgesmith.programs.judging.judge import Judge, own_protocol, without_untold
-from judgesmith.programs.judging.program import Steps
+from judgesmith.programs.judging.judge import FamilyJudge
 from judgesmith.programs.judging.prompts import QuestionForm
 from judgesmith.programs.judging.registry import JudgeFamily, register_family
-from judgesmith.programs.judging.scoring import score_steps, told_inputs, whole_or_each
+from judgesmith.programs.judging.scoring import whole_or_each
 from judgesmith.signatures.config import WholeOrEachConfig
-from judgesmith.signatures.questions.on_scale import question_on
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.space import Space
 
@@ -32,22 +30,15 @@ _INPUTS = {"whole": ("task", "criteria", *_OUTSIDE), "each": ("task", "criterion
 _OUTPUTS: Mapping[str, Kind] = {"score": "points", "explanation": "text"}
 
 
-class SignatureJudge(Judge):
+class SignatureJudge(FamilyJudge):
     """A judge that asks what a few signatures ask: about the whole, or about each criterion."""
 
-    config: ClassVar[type[WholeOrEachConfig]]
     asked: ClassVar[Mapping[str, type[dspy.Signature]]]
     ends: ClassVar[tuple[str, str]]
     _settings: WholeOrEachConfig
 
-    def __init__(self, protocol: WholeOrEachConfig | None = None, **choices: Any) -> None:
-        own = own_protocol(self.config, protocol, choices)
-        super().__init__(own)
-        for name in self.forms(own):
-            signature = self.asked["whole" if name == "whole" else "each"]
-            told = without_untold(signature, told_inputs(own, name))
-            setattr(self, name, dspy.Predict(question_on(told, own.answers, ends=self.ends)))
-        self._adopt(own)
+    def _signatures(self) -> dict[str, type[dspy.Signature]]:
+        return self._scoring(self.forms(self._settings), self.asked, ends=self.ends)
 
     @classmethod
     def forms(cls, protocol: WholeOrEachConfig) -> dict[str, QuestionForm]:
@@ -57,14 +48,6 @@ class SignatureJudge(Judge):
         outputs: dict[str, Kind] = {name: _OUTPUTS[name] for name in signature.output_fields}
         form = QuestionForm(texts=texts, outputs=(outputs,))
         return whole_or_each(protocol, form, whole="whole", each="each")
-
-    @classmethod
-    def judging(
-        cls, protocol: WholeOrEachConfig, *, source: str, response: str, context: str | None = None
-    ) -> Steps:
-        """Return the judgement of one response, as a generator of questions."""
-        questions = cls.forms(protocol)
-        return score_steps(protocol, questions, source=source, response=response, context=context)
 
     def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
         """Return what may be chosen about this judge; as it is comes first everywhere."""
@@ -131,13 +114,17 @@ def judge_family(
         "asks": (Literal[kinds], kinds[0]),
     }
     config = create_model(f"{title}Config", __base__=WholeOrEachConfig, **fields)
-    parts = {"config": config, "asked": asked, "ends": ends, "__doc__": f"A judge that {about}."}
+    parts = {
+        "_family_config": config,
+        "asked": asked,
+        "ends": ends,
+        "__doc__": f"A judge that {about}.",
+    }
     judge: Any = type(f"{title}Judge", (SignatureJudge,), parts)
     family = JudgeFamily(
         name=name,
         judge=judge,
         protocol=config,
-        steps=judge.judging,
         forms=judge.forms,
         about=about,
     )

@@ -1,151 +1,700 @@
-"""Judges that compare: one ranks the responses to a source, one says which of two is better."""
+"""The steps of judges that compare: a preference between two responses, and a ranking of many."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-
-import dspy
+import hashlib
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from math import log
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Literal
 
 from judgesmith.errors import InputError
-from judgesmith.programs.families.steps.pairwise import (
-    Preference,
-    pair_inputs,
-    preference_steps,
-    source_steps,
+from judgesmith.programs.judging.executors import Executor, JudgeLike, with_own_models
+from judgesmith.programs.judging.logprobs import OVERALL
+from judgesmith.programs.judging.program import (
+    AnySteps,
+    Calls,
+    ProbabilitiesOf,
+    PromptRequest,
+    Steps,
+    asked,
+    gather,
 )
-from judgesmith.programs.judging.choices import field_choice, rubric_choice
-from judgesmith.programs.judging.judge import Judge, own_protocol, without_untold
-from judgesmith.signatures.family_configs import PairwiseConfig
-from judgesmith.signatures.judgement import Judgement
-from judgesmith.signatures.questions.pairwise import CompareTwo
-from judgesmith.signatures.rubric import Rubric
-from judgesmith.signatures.space import Choice, Space
+from judgesmith.programs.judging.prompts import QuestionForm
+from judgesmith.programs.judging.registry import Effort
+from judgesmith.programs.judging.runner import (
+    CONCURRENCY,
+    Readable,
+    Work,
+    beginning,
+    readable_of,
+    work_each,
+)
+from judgesmith.programs.judging.scoring import criteria_text
+from judgesmith.signatures.family_configs import PREFERENCES, PairwiseConfig
+from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.judgement import Cause, Judgement, Reason, Weighting
+from judgesmith.signatures.scale import Scale, levels_of, percent_of
 
 if TYPE_CHECKING:
-    from judgesmith.programs.artifacts.saved import SavedJudge
+    import dspy
 
 
-class PairwiseJudge(Judge):
-    """Rank the responses to a source by comparing two at a time, in both orders.
+COMPARE = "compare"
+"""The question."""
 
-    A response by itself has no score: ask for all of a source with ``rank``, or for many sources
-    with ``judge_items``. Scores are ranks within a source and say nothing about another one.
-
-    Parameters
-    ----------
-    protocol : PairwiseConfig or None
-        The whole judge as one value; None starts from the defaults.
-    **choices
-        Parts of the protocol to set, such as ``ranking="all"``.
-
-    Raises
-    ------
-    ValueError
-        If the parts make no such judge.
-
-    Examples
-    --------
-    >>> source = "The bridge opened on Monday. Two thousand people crossed it."
-    >>> said = ["The bridge opened on Monday.", "The the bridge in 1987 cats."]
-    >>> [found.score for found in PairwiseJudge().rank(source=source, responses=said)]
-    [100.0, 0.0]
-    """
-
-    _settings: PairwiseConfig
-
-    def __init__(self, protocol: PairwiseConfig | None = None, **choices: Any) -> None:
-        own = own_protocol(PairwiseConfig, protocol, choices, called="a protocol of pairs")
-        super().__init__(own)
-        self.compare = dspy.Predict(without_untold(CompareTwo, pair_inputs(own)))
-        self._adopt(own)
-
-    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
-        """Return task and criteria as far as there are any."""
-        return pair_inputs(self._settings)
-
-    def rank(
-        self, *, source: str, responses: Sequence[str], context: str | None = None
-    ) -> list[Judgement]:
-        """Return the judgements of all responses to one source, in order, asked through DSPy."""
-        return self.taken(
-            source_steps(self._settings, source=source, context=context, responses=responses)
-        )
-
-    def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
-        """Return what may be chosen about this judge; as it is comes first everywhere."""
-        own = self._settings
-        choices: list[Choice] = [rubric_choice(own, rubrics)] if own.rubric.criteria else []
-        choices += [
-            field_choice(own, "ranking", ("beam", "all")),
-            field_choice(own, "weighting", ("probabilities", "none")),
-        ]
-        return Space(choices=tuple(choices))
+_LEVELS = levels_of(PREFERENCES)
 
 
-class PreferenceJudge:
-    """Say which of two responses to a source is better, always asked in both orders.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneOrder:
+    """What a judge says of two responses that it is shown in one order."""
 
-    Parameters
-    ----------
-    judge : Pairs, SavedJudge, PairwiseConfig or None
-        How it asks; None takes the defaults. A saved judge asks in the words that this version has.
-    **choices
-        Parts of the protocol to set, such as ``rubric``.
-
-    Raises
-    ------
-    ValueError
-        If it is a judge that compares nothing.
-
-    Examples
-    --------
-    >>> judge = PreferenceJudge()
-    >>> found = judge(
-    ...     source="The bridge opened on Monday. Two thousand people crossed it.",
-    ...     first="The the bridge in 1987 cats.",
-    ...     second="The bridge opened on Monday.",
-    ... )
-    >>> found.probability < 0.5, found.disagree, found.given.mode
-    (True, False, 'probabilities')
-    """
-
-    def __init__(
-        self, judge: PairwiseJudge | SavedJudge | PairwiseConfig | None = None, **choices: Any
-    ) -> None:
-        asks: Any = judge
-        if hasattr(asks, "program"):
-            asks = asks.program()
-        if isinstance(asks, Judge) and not isinstance(asks, PairwiseJudge):
-            raise InputError(
-                f"a judge of the kind {asks.protocol.judge} compares nothing.",
-                hint="take one of pairs.",
-            )
-        if not isinstance(asks, PairwiseJudge) or choices:
-            own: Any = asks.protocol if isinstance(asks, PairwiseJudge) else asks
-            asks = PairwiseJudge(own, **choices)
-        self.judge: PairwiseJudge = asks
+    probability: float | None = None
+    stated: float | None = None
+    mode: Literal["probabilities", "samples", "stated"] = "stated"
+    mass: float = 0.0
+    reason: str = ""
+    cause: Cause | None = None
+    calls: tuple[str, ...] = ()
 
     @property
-    def protocol(self) -> PairwiseConfig:
-        """How it asks."""
-        own = self.judge.protocol
-        assert isinstance(own, PairwiseConfig)
-        return own
+    def problem(self) -> str | None:
+        """Why there is no answer, in one sentence."""
+        return None if self.cause is None else self.cause.text
 
-    def __call__(
-        self, *, source: str, first: str, second: str, context: str | None = None
-    ) -> Preference:
-        """Return which of two responses is better, asked through DSPy's current model.
 
-        Parameters
-        ----------
-        source, first, second : str
-            What was answered, and both answers, verbatim.
-        context : str or None
-            Further material that the responses may draw on.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preference:
+    """Which of two responses to a source is better, by both orders of showing them.
+
+    Attributes
+    ----------
+    given, swapped : OneOrder
+        With the first response shown first, and with the second.
+
+    Examples
+    --------
+    Whatever is shown first wins: the orders disagree, and together they say nothing.
+
+    >>> given = OneOrder(probability=0.9, stated=1.0)
+    >>> found = Preference(given=given, swapped=OneOrder(probability=0.1, stated=0.0))
+    >>> found.probability, found.disagree, found.first_place
+    (0.5, True, 0.4)
+    """
+
+    given: OneOrder
+    swapped: OneOrder
+
+    @property
+    def probability(self) -> float | None:
+        """The probability that the first is better, the mean of both orders; None without one.
+
+        A liking for one place adds to one order what it takes from the other.
         """
-        steps = preference_steps(
-            self.protocol, source=source, first=first, second=second, context=context
+        if self.given.probability is None or self.swapped.probability is None:
+            return None
+        return (self.given.probability + self.swapped.probability) / 2
+
+    @property
+    def disagree(self) -> bool | None:
+        """Whether the stated answers of the two orders differ; None where one has none."""
+        if self.given.stated is None or self.swapped.stated is None:
+            return None
+        return self.given.stated != self.swapped.stated
+
+    @property
+    def first_place(self) -> float | None:
+        """By how much being shown first adds to the probability of winning, -0.5 to 0.5."""
+        if self.given.probability is None or self.swapped.probability is None:
+            return None
+        return (self.given.probability - self.swapped.probability) / 2
+
+    @property
+    def cause(self) -> Cause | None:
+        """Why there is no answer to rely on; None where both orders have one."""
+        return self.given.cause or self.swapped.cause
+
+    @property
+    def problem(self) -> str | None:
+        """The same in one sentence."""
+        return None if self.cause is None else self.cause.text
+
+    @property
+    def calls(self) -> tuple[str, ...]:
+        """Identities of the model calls behind it."""
+        return (*self.given.calls, *self.swapped.calls)
+
+    @classmethod
+    def unanswered(cls, cause: Cause) -> Preference:
+        """Return the preference of a pair that nothing was said of, and why."""
+        none = OneOrder(cause=cause)
+        return cls(given=none, swapped=none)
+
+
+def preference_steps(
+    protocol: PairwiseConfig, *, source: str, first: str, second: str, context: str | None = None
+) -> AnySteps[Preference]:
+    """Ask which of two responses is better, in both orders at once."""
+    texts = {"source": source, "context": context, "first response": first}
+    fault = unsendable({**texts, "second response": second})
+    if fault is not None:
+        return Preference.unanswered(fault)
+    shared = {"source": source, "context": context}
+    given, swapped = yield from gather(
+        [
+            _one_order(protocol, {**shared, "response_a": first, "response_b": second}),
+            _one_order(protocol, {**shared, "response_a": second, "response_b": first}),
+        ]
+    )
+    return Preference(given=given, swapped=_turned(swapped))
+
+
+def unsendable(texts: Mapping[str, str | None]) -> Cause | None:
+    r"""Return why texts cannot be sent to a model; None where they can."""
+    for name, text in texts.items():
+        if not (isinstance(text, str) or (name == "context" and text is None)):
+            raise TypeError(f"{name} must be a text; got {type(text).__name__}.")
+        try:
+            (text or "").encode()
+        except UnicodeEncodeError:
+            return Cause(
+                Reason.UNSUITABLE,
+                f"the {name} holds half of a character (a lone surrogate), which no model can "
+                "receive",
+            )
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    """One answer to a comparison: the chances of the text that is shown first."""
+
+    stated: float
+    chance: float | None = None
+    mass: float = 0.0
+    reason: str = ""
+
+
+def _one_order(protocol: PairwiseConfig, inputs: Mapping[str, str | None]) -> AnySteps[OneOrder]:
+    """Return what is said of the text that is shown first, asked as often as samples are wanted."""
+    wanted = None
+    if protocol.weighting == "probabilities":
+        wanted = ProbabilitiesOf(field="better", answers=tuple(_LEVELS))
+
+    several = [Calls() for _ in range(protocol.samples)]
+
+    def sampled(sample: int, calls: Calls) -> AnySteps[_Answer | Cause]:
+        ask = PromptRequest(predictor=COMPARE, inputs=inputs, sample=sample, probabilities=wanted)
+        again = protocol.samples + sample
+        return asked(ask, lambda fields: _answered(fields, calls), again=again, calls=calls)
+
+    found = yield from gather([sampled(*one) for one in enumerate(several)])
+    made = tuple(call for calls in several for call in calls.made)
+    answers = [one for one in found if not isinstance(one, Cause)]
+    if not answers:
+        first = next(one for one in found if isinstance(one, Cause))
+        cause = replace(first, text=f"a comparison has no answer: {first}")
+        return OneOrder(cause=cause, calls=made)
+    return _together(answers, protocol, made)
+
+
+def _answered(fields: Mapping[str, Any], calls: Calls) -> _Answer:
+    stated = percent_of(fields["better"], PREFERENCES) / 100
+    found = None if calls.latest is None else calls.latest.probabilities.get("better")
+    if found is None:
+        return _Answer(stated=stated)
+    if found.mode == "none":
+        return _Answer(stated=stated, mass=found.mass, reason=found.reason)
+    chance = sum(chance * _LEVELS[answer] for answer, chance in found.values.items()) / 100
+    return _Answer(stated=stated, chance=chance, mass=found.mass)
+
+
+def _together(
+    answers: Sequence[_Answer], protocol: PairwiseConfig, calls: tuple[str, ...]
+) -> OneOrder:
+    """Return what several answers to one comparison come to."""
+    often = fmean(one.stated for one in answers)
+    said = 0.5 if often == 0.5 else float(often > 0.5)
+    chances = [one.chance for one in answers if one.chance is not None]
+    if len(chances) == len(answers):
+        return OneOrder(
+            probability=fmean(chances),
+            stated=said,
+            mode="probabilities",
+            mass=min(one.mass for one in answers),
+            calls=calls,
         )
-        return self.judge.taken(steps)
+    return OneOrder(
+        probability=often,
+        stated=said,
+        mode="samples" if len(answers) > 1 else "stated",
+        mass=min(one.mass for one in answers),
+        reason=next((one.reason for one in answers if one.reason), ""),
+        calls=calls,
+    )
+
+
+def _turned(found: OneOrder) -> OneOrder:
+    """Return the same answer, said of the other text."""
+    return OneOrder(
+        probability=None if found.probability is None else 1 - found.probability,
+        stated=None if found.stated is None else 1 - found.stated,
+        mode=found.mode,
+        mass=found.mass,
+        reason=found.reason,
+        cause=found.cause,
+        calls=found.calls,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResponsePair:
+    """Two responses to one source.
+
+    Attributes
+    ----------
+    source, context, first, second : str
+        The texts; ``context`` may be None.
+    source_id, first_id, second_id : str
+        What they are called; may be empty.
+    """
+
+    source: str
+    first: str
+    second: str
+    context: str | None = None
+    source_id: str = ""
+    first_id: str = ""
+    second_id: str = ""
+
+    @classmethod
+    def of(cls, first: RatedItem, second: RatedItem) -> ResponsePair:
+        """Return the pair of two items' responses to the first one's source."""
+        return cls(
+            source=first.source,
+            context=first.context,
+            first=first.response,
+            second=second.response,
+            source_id=first.source_id,
+            first_id=first.system_id,
+            second_id=second.system_id,
+        )
+
+
+def prefer_each(
+    judge: JudgeLike,
+    pairs: Iterable[ResponsePair],
+    *,
+    lm: dspy.LM | None = None,
+    concurrency: int = CONCURRENCY,
+    progress: Callable[[int], None] | None = None,
+) -> Iterator[tuple[ResponsePair, Preference]]:
+    """Yield pairs with what a judge prefers, in order, reading ``pairs`` only as far as needed.
+
+    Parameters
+    ----------
+    judge : Pairs or SavedJudge
+        A judge that compares. It is asked in both orders, in the words that it has or was saved
+        with.
+    pairs : iterable of ResponsePair
+        What to compare.
+    lm : dspy.LM or None
+        The model; None takes DSPy's current one, or the offline model.
+    concurrency : int
+        Pairs compared at the same time.
+    progress : callable or None
+        Told the number of pairs finished since it was last told.
+
+    Raises
+    ------
+    ValueError
+        If the judge compares nothing.
+    ModelError, LedgerError
+        As for ``judge_items``. A pair that the budget did not reach has no answer, and says so.
+
+    Examples
+    --------
+    >>> from judgesmith.programs.families.modules import PairwiseJudge
+    >>> pair = ResponsePair(source="It rained.", first="It rained.", second="It rained.")
+    >>> [found.probability for _, found in prefer_each(PairwiseJudge(), [pair])]
+    [0.5]
+    """
+    protocol = judge.protocol
+    if not isinstance(protocol, PairwiseConfig):
+        raise InputError(
+            f"a judge of the kind {protocol.judge} scores single texts and compares nothing.",
+            hint="compile one with --judge pairs.",
+        )
+    judge, lm = with_own_models(judge, lm)
+    return work_each(
+        _Pairs(protocol, Executor.of(judge, lm), readable_of(lm)),
+        pairs,
+        concurrency=concurrency,
+        may_begin=beginning(2 * protocol.samples, lm),
+        progress=progress,
+    )
+
+
+class _Pairs(Work[ResponsePair, Preference]):
+    """Pairs, each asked about in both orders."""
+
+    def __init__(self, protocol: PairwiseConfig, executor: Executor, readable: Readable) -> None:
+        super().__init__(executor, readable)
+        self._protocol = protocol
+
+    async def done(self, unit: ResponsePair) -> Preference:
+        """Return which of two responses is better."""
+        found = await self.executor.taken(
+            preference_steps(
+                self._protocol,
+                source=unit.source,
+                first=unit.first,
+                second=unit.second,
+                context=unit.context,
+            )
+        )
+        self.readable.add(as_read(found))
+        return found
+
+    def undone(self, unit: ResponsePair, cause: Cause) -> Preference:
+        """Return that there is no answer."""
+        return Preference.unanswered(cause)
+
+
+def as_read(found: Preference) -> Judgement:
+    """Return what was read of a pair: something if one order has an answer, or why nothing was."""
+    if found.cause and found.given.stated is None and found.swapped.stated is None:
+        return Judgement.unscored(found.cause, calls=found.calls)
+    return Judgement(score=0.0)
+
+
+Compare = Callable[[int, int], AnySteps[Preference]]
+"""Takes the places of two texts, the lower one first, and returns the steps of comparing them."""
+
+_LEAST = 1e-6  # probability of an answer that a model calls impossible
+_EVEN = 1e-9  # how far from one half rounding may put a comparison that is even
+
+
+class Unanswered(Exception):  # noqa: N818 - says what happened
+    """A comparison that the ranking needs has no answer, and why."""
+
+    def __init__(self, cause: Cause) -> None:
+        super().__init__(cause.text)
+        self.cause = cause
+
+
+@dataclass(frozen=True, slots=True)
+class Comparisons:
+    """Comparisons of the texts to one source, each carried out once."""
+
+    compare: Compare
+    made: dict[tuple[int, int], Preference] = field(default_factory=dict)
+
+    def all_of(self, pairs: set[tuple[int, int]]) -> AnySteps[None]:
+        """Carry out those of the comparisons that were not, all at once."""
+        wanted = sorted({_ordered(pair) for pair in pairs} - set(self.made))
+        found = yield from gather([self.compare(*pair) for pair in wanted])
+        self.made.update(zip(wanted, found, strict=True))
+
+    def chance(self, one: int, other: int) -> float:
+        """Return the probability that ``one`` is better than ``other``."""
+        found = self.made[_ordered((one, other))]
+        if found.cause is not None:
+            raise Unanswered(found.cause)
+        assert found.probability is not None  # as both orders have an answer
+        return found.probability if one < other else 1 - found.probability
+
+
+def _ordered(pair: tuple[int, int]) -> tuple[int, int]:
+    one, other = pair
+    return (one, other) if one < other else (other, one)
+
+
+@dataclass(frozen=True, slots=True)
+class _Path:
+    """A merge under way: what it has put in order, what is left of both runs, what it followed."""
+
+    merged: tuple[int, ...]
+    first: tuple[int, ...]
+    second: tuple[int, ...]
+    total: float = 0.0
+    n: int = 0
+
+    @property
+    def heads(self) -> tuple[int, int] | None:
+        """The two texts to compare next; None where one run is used up."""
+        return (self.first[0], self.second[0]) if self.first and self.second else None
+
+    @property
+    def likelihood(self) -> float:
+        """The mean logarithm of the probabilities of the answers that it follows."""
+        return self.total / self.n if self.n else 0.0
+
+    def further(self, comparisons: Comparisons, doubt: float) -> list[_Path]:
+        """Return the path with its next text; both ways where the comparison is uncertain."""
+        if self.heads is None:
+            rest = self.first or self.second
+            merged = (*self.merged, rest[0])
+            return [_Path(merged, self.first[1:], self.second[1:], self.total, self.n)]
+        chance = comparisons.chance(*self.heads)
+        ways = []
+        if chance >= 0.5 - doubt:
+            merged = (*self.merged, self.first[0])
+            total = self.total + log(max(chance, _LEAST))
+            ways.append(_Path(merged, self.first[1:], self.second, total, self.n + 1))
+        if chance <= 0.5 + doubt:
+            merged = (*self.merged, self.second[0])
+            total = self.total + log(max(1 - chance, _LEAST))
+            ways.append(_Path(merged, self.first, self.second[1:], total, self.n + 1))
+        return ways
+
+
+def merge_ranked(
+    places: tuple[int, ...], comparisons: Comparisons, *, beam: int, doubt: float
+) -> AnySteps[tuple[int, ...]]:
+    """Return texts from best to worst, by a merge sort with a beam of rankings in every merge."""
+    if len(places) < 2:
+        return places
+    middle = len(places) // 2
+    halves = (places[:middle], places[middle:])
+    first, second = yield from gather(
+        [merge_ranked(half, comparisons, beam=beam, doubt=doubt) for half in halves]
+    )
+    uncertain = doubt if beam > 1 else 0.0
+    paths = [_Path((), first, second)]
+    for _ in places:
+        yield from comparisons.all_of({path.heads for path in paths if path.heads is not None})
+        further = [way for path in paths for way in path.further(comparisons, uncertain)]
+        # Equally likely ones stand in the order of the texts, which is that of their contents.
+        further.sort(key=lambda path: (-round(path.likelihood, 12), path.merged))
+        paths = further[:beam]
+    return paths[0].merged
+
+
+def shared_ranks(order: tuple[int, ...], comparisons: Comparisons) -> dict[int, float]:
+    """Return the rank of each text, 1 for the best; neighbours that are even share theirs."""
+    groups: list[list[int]] = []
+    for place in order:
+        if groups and abs(comparisons.chance(groups[-1][-1], place) - 0.5) <= _EVEN:
+            groups[-1].append(place)
+        else:
+            groups.append([place])
+    ranks: dict[int, float] = {}
+    above = 0
+    for group in groups:
+        ranks |= dict.fromkeys(group, above + (len(group) + 1) / 2)
+        above += len(group)
+    return ranks
+
+
+def win_rates(n: int, comparisons: Comparisons) -> Mapping[int, float | Cause]:
+    """Return the mean probability of each of ``n`` texts to be better than another one."""
+    found: dict[int, float | Cause] = {}
+    for place in range(n):
+        others = [other for other in range(n) if other != place]
+        try:
+            chances = [comparisons.chance(place, other) for other in others]
+        except Unanswered as fault:
+            found[place] = fault.cause
+            continue
+        found[place] = sum(chances) / len(chances)
+    return found
+
+
+def every_pair(n: int) -> set[tuple[int, int]]:
+    """Return all pairs of ``n`` places."""
+    return set(combinations(range(n), 2))
+
+
+def most_merge_comparisons(n: int) -> int:
+    """Return how many comparisons a merge sort of ``n`` texts needs at most, with a beam of 1."""
+    rounds = (n - 1).bit_length() if n > 1 else 0
+    return n * rounds - (1 << rounds) + 1
+
+
+ALONE = Cause(
+    Reason.UNSUITABLE, "a response is ranked among the others to its source, and there are none"
+)
+"""Why a response without others has no score."""
+
+USUAL = 16
+"""Responses to a source that an estimate of calls assumes."""
+
+_ENDS = Scale.categorical("worst", "best")
+_FORM = QuestionForm(
+    texts=("source", "context", "response_a", "response_b"), outputs=({"better": "points"},)
+)
+
+
+def pair_forms(protocol: PairwiseConfig) -> dict[str, QuestionForm]:
+    """Return the one question: which of two responses is better."""
+    return {COMPARE: _FORM}
+
+
+def pair_inputs(protocol: PairwiseConfig) -> dict[str, str]:
+    """Return the inputs of the question that are the same for every pair, by field."""
+    rubric = protocol.rubric
+    fixed = {"task": rubric.task} if rubric.task else {}
+    if rubric.criteria:
+        fixed["criteria"] = criteria_text(rubric, _ENDS)
+    return fixed
+
+
+def lone_steps(
+    protocol: PairwiseConfig, *, source: str, response: str, context: str | None = None
+) -> Steps:
+    """Say of one response by itself that it cannot be ranked; nothing is asked."""
+    yield from ()
+    return Judgement.unscored(ALONE)
+
+
+def usual_calls(protocol: PairwiseConfig) -> int:
+    """Return how many calls a response takes where its source has ``USUAL`` of them."""
+    return -(-usual_comparisons(protocol, USUAL) * 2 * protocol.samples // USUAL)
+
+
+def usual_comparisons(protocol: PairwiseConfig, n: int) -> int:
+    """Return how many comparisons ``n`` responses take, without uncertain ones."""
+    return most_comparisons(n) if protocol.ranking == "all" else most_merge_comparisons(n)
+
+
+def most_comparisons(n: int) -> int:
+    """Return how many pairs ``n`` responses have: no ranking compares any twice."""
+    return n * (n - 1) // 2
+
+
+def most_calls(protocol: PairwiseConfig, n: int) -> int:
+    """Return how many calls ``n`` responses to a source take at most, if every answer is read."""
+    # Without doubt an even comparison is followed both ways all the same.
+    plain = protocol.ranking == "beam" and protocol.beam == 1
+    n_pairs = most_merge_comparisons(n) if plain else most_comparisons(n)
+    return n_pairs * 2 * protocol.samples
+
+
+def pair_efforts(protocol: PairwiseConfig, n: int) -> dict[str, Effort]:
+    """Return how often two of ``n`` responses to a source are compared; see ``most_calls``."""
+    found = Effort.each(most_calls(protocol, n))
+    return {COMPARE: replace(found, usual=usual_comparisons(protocol, n) * 2 * protocol.samples)}
+
+
+def source_steps(
+    protocol: PairwiseConfig,
+    *,
+    source: str,
+    context: str | None,
+    responses: Sequence[str],
+) -> AnySteps[list[Judgement]]:
+    """Rank the responses to one source: a generator of questions that returns judgements."""
+    faults = [
+        unsendable({"source": source, "context": context, "response": one}) for one in responses
+    ]
+    sendable = [one for one, fault in zip(responses, faults, strict=True) if fault is None]
+    if len(sendable) < 2:
+        return [Judgement.unscored(fault or ALONE) for fault in faults]
+    texts = sorted(set(sendable), key=_content)
+    place_of = {text: place for place, text in enumerate(texts)}
+
+    def compare(one: int, other: int) -> AnySteps[Preference]:
+        return preference_steps(
+            protocol, source=source, first=texts[one], second=texts[other], context=context
+        )
+
+    comparisons = Comparisons(compare)
+    found = yield from _scores(protocol, len(texts), comparisons)
+    judgements = []
+    asked_for: set[int] = set()
+    for text, fault in zip(responses, faults, strict=True):
+        if fault is not None:
+            judgements.append(Judgement.unscored(fault))
+            continue
+        place = place_of[text]
+        calls = () if place in asked_for else _calls(place, comparisons)
+        asked_for.add(place)
+        judgements.append(_judgement(protocol, found[place], comparisons, calls))
+    return judgements
+
+
+def _content(text: str) -> bytes:
+    return hashlib.sha256(text.encode()).digest()
+
+
+def _scores(
+    protocol: PairwiseConfig, n: int, comparisons: Comparisons
+) -> Generator[Any, Any, dict[int, tuple[float, str] | Cause]]:
+    """Return score and explanation of each text, or why it has none."""
+    if n == 1:
+        return {0: (50.0, "all responses to the source say the same")}
+    if protocol.ranking == "all":
+        yield from comparisons.all_of(every_pair(n))
+        return {
+            place: rate
+            if isinstance(rate, Cause)
+            else (100 * rate, f"better than {rate * (n - 1):.1f} of {n - 1} others")
+            for place, rate in win_rates(n, comparisons).items()
+        }
+    try:
+        order = yield from merge_ranked(
+            tuple(range(n)), comparisons, beam=protocol.beam, doubt=protocol.doubt
+        )
+    except Unanswered as fault:
+        why = f"the responses to the source have no ranking: {fault.cause}"
+        return dict.fromkeys(range(n), replace(fault.cause, text=why))
+    ranks = shared_ranks(order, comparisons)
+    made = f"by {len(comparisons.made)} comparisons"
+    return {
+        place: (100 * (n - rank) / (n - 1), f"rank {rank:g} of {n}, {made}")
+        for place, rank in ranks.items()
+    }
+
+
+def _calls(place: int, comparisons: Comparisons) -> tuple[str, ...]:
+    """Return the calls in which a text is shown first: every call belongs to one text."""
+    found: list[str] = []
+    for (one, other), preference in sorted(comparisons.made.items()):
+        if place == one:
+            found += preference.given.calls
+        elif place == other:
+            found += preference.swapped.calls
+    return tuple(found)
+
+
+def _judgement(
+    protocol: PairwiseConfig,
+    found: tuple[float, str] | Cause,
+    comparisons: Comparisons,
+    calls: tuple[str, ...],
+) -> Judgement:
+    if isinstance(found, Cause):
+        return Judgement.unscored(found, calls=calls)
+    score, explanation = found
+    how = _weighting(protocol, score, comparisons)
+    weighting = {} if how is None else {OVERALL: how}
+    return Judgement(
+        score=score, raw=score, explanation=explanation, calls=calls, weighting=weighting
+    )
+
+
+def _weighting(
+    protocol: PairwiseConfig, score: float, comparisons: Comparisons
+) -> Weighting | None:
+    """Return what the comparisons of a source rest on, where probabilities were to be used."""
+    if protocol.weighting == "none":
+        return None
+    orders = [
+        one
+        for found in comparisons.made.values()
+        for one in (found.given, found.swapped)
+        if one.probability is not None
+    ]
+    if not orders:
+        return None
+    mass = min(one.mass for one in orders)
+    without = [one for one in orders if one.mode != "probabilities"]
+    if not without:
+        return Weighting(mode="probabilities", stated=score, mass=mass)
+    n = protocol.samples if without[0].mode == "samples" else 0
+    reason = next((one.reason for one in without if one.reason), "")
+    return Weighting(mode=without[0].mode, stated=score, mass=mass, reason=reason, n=n)

@@ -1,100 +1,369 @@
-"""The reference judge: how much a response has in common with answers known to be good."""
+"""The steps of a judge by references: overlap and likeness, by published metrics."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Self, get_args
+import functools
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from judgesmith.errors import InputError
-from judgesmith.programs.families.steps.reference import measure_of, n_layers
-from judgesmith.programs.judging.choices import field_choice
-from judgesmith.programs.judging.judge import Judge
-from judgesmith.programs.judging.scoring import check_terms
-from judgesmith.signatures.family_configs import Metric, ReferenceConfig
-from judgesmith.signatures.plain_data import record_faults
-from judgesmith.signatures.rubric import Rubric
-from judgesmith.signatures.space import Choice, Option, Picked, Space
+from judgesmith.programs.extras import library
+from judgesmith.programs.judging.program import Steps
+from judgesmith.programs.judging.prompts import QuestionForm
+from judgesmith.programs.judging.scoring import Asking, Once, sampled_steps
+from judgesmith.signatures.family_configs import ReferenceConfig, weights_folder
+from judgesmith.signatures.judgement import Cause, Judgement, Reason
+
+_WITHOUT_SPACES = (
+    *("CJK UNIFIED", "CJK COMPAT", "HIRAGANA", "KATAKANA"),
+    *("THAI", "LAO ", "KHMER", "MYANMAR", "TIBETAN"),
+)
+_INSIDE = {"L", "N", "M"}  # general categories: letters, numbers, marks on them
 
 
-class ReferenceJudge(Judge):
-    """Compute a metric of the response and the item's references; no model is asked.
-
-    Parameters
-    ----------
-    protocol : ReferenceConfig or None
-        The whole judge as one value; None starts from the defaults.
-    **choices
-        Parts of the protocol to set, such as ``metric="chrf"``.
-
-    Raises
-    ------
-    ImportError
-        If the library behind the metric is not installed; the message names the extra.
-    ValueError
-        If METEOR is to know synonyms and WordNet is not there, or BERTScore's weights are not.
-
-    Examples
-    --------
-    >>> judge = ReferenceJudge(metric="rouge1")
-    >>> known = ["The bridge was opened on Monday."]
-    >>> round(judge(source="", response="It opened on Monday.", references=known).score, 1)
-    60.0
-    >>> judge(source="", response="It opened on Monday.").problem[:12]
-    'no reference'
-    """
-
-    _settings: ReferenceConfig
-
-    @record_faults()
-    def __init__(self, protocol: ReferenceConfig | None = None, **choices: Any) -> None:
-        given = protocol or ReferenceConfig()
-        if given.judge != "reference":
-            raise InputError(f"expected a reference protocol; got one of {given.judge}.")
-        own = ReferenceConfig.model_validate({**dict(given), **choices})
-        super().__init__(own)
-        check_terms(own.aggregation)
-        measure_of(own)
-        self._adopt(own)
-
-    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
-        """Return nothing: there are no questions."""
-        return {}
-
-    def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
-        """Return what may be chosen about this judge; as it is comes first everywhere."""
-        own = self._settings
-        rouge = tuple(name for name in get_args(Metric) if name.startswith("rouge"))
-        choices = [
-            field_choice(own, "metric", _EVERYWHERE),
-            field_choice(own, "against", ("references", "source", "context")),
-            field_choice(own, "several", ("max", "mean"), against=("references",)),
-            field_choice(own, "stem", ("none", "porter"), metric=rouge),
-            field_choice(own, "tokens", ("13a", "intl", "zh", "char"), metric=("bleu",)),
-        ]
-        # What is not installed everywhere competes only where it was asked for.
-        synonyms = ("none", "wordnet") if own.synonyms == "wordnet" else ("none",)
-        choices.append(field_choice(own, "synonyms", synonyms, metric=("meteor",)))
-        if own.metric == "bertscore":
-            choices.append(_layer_choice(own))
-        return Space(choices=tuple(choices))
-
-    def with_choices(self, picked: Picked, *, space: Space | None = None) -> Self:
-        """Return a judge decided as ``picked`` says, as every judge does.
-
-        BERTScore can be picked by its name though it is not among what is searched.
-        """
-        if space is None and picked.get("metric") == "bertscore" != self._settings.metric:
-            asked = self._settings.decided({"metric": "bertscore"})
-            return self.with_protocol(asked).with_choices(picked)
-        return super().with_choices(picked, space=space)
+@functools.lru_cache(maxsize=64)
+def words_of(text: str) -> tuple[str, ...]:
+    """Return the words of a text in small letters, without anything between them."""
+    plain = unicodedata.normalize("NFKC", text).lower()
+    spaced = "".join(map(_spaced, plain))
+    return tuple(spaced.split())
 
 
-_EVERYWHERE = tuple(name for name in get_args(Metric) if name != "bertscore")
+@functools.lru_cache(maxsize=50_000)
+def _spaced(character: str) -> str:
+    """Return a character as it stands in a word, or the space that ends one."""
+    kind = unicodedata.category(character)[0]
+    if kind not in _INSIDE:
+        # What cannot be seen, such as a soft hyphen, parts no words.
+        return "" if unicodedata.category(character) == "Cf" else " "
+    if kind == "L" and unicodedata.name(character, "").startswith(_WITHOUT_SPACES):
+        return f" {character}"
+    return character
 
 
-def _layer_choice(own: ReferenceConfig) -> Choice:
-    """Return the choice between the layers that there are, the protocol's own first."""
-    layers: list[int | None] = [own.layer]
-    layers += [one for one in (None, *range(1, n_layers(own))) if one != own.layer]
-    options = tuple(Option(id=str(one or "last"), sets={"layer": one}) for one in layers)
-    return Choice(name="layer", options=options, only_if={"metric": ("bertscore",)})
+FloatArray = npt.NDArray[np.floating[Any]]
+BoolArray = npt.NDArray[np.bool_]
+
+
+def greedy_matching(
+    response: FloatArray,
+    reference: FloatArray,
+    *,
+    response_counts: BoolArray,
+    reference_counts: BoolArray,
+) -> tuple[float, float, float]:
+    """Return precision, recall and F1 of BERTScore, without weights of rarity or a baseline."""
+    if not (response_counts.any() and reference_counts.any()):
+        raise InputError("no token to match: each text needs one that counts.")
+    cosines = _directions(response) @ _directions(reference).T
+    precision = float(cosines.max(axis=1)[response_counts].mean())
+    recall = float(cosines.max(axis=0)[reference_counts].mean())
+    both = precision + recall
+    return precision, recall, 2 * precision * recall / both if both > 0 else 0.0
+
+
+def _directions(vectors: FloatArray) -> FloatArray:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    if not (np.isfinite(lengths).all() and (lengths > 0).all()):
+        raise InputError("the weights give a token a vector without a direction")
+    return np.asarray(vectors / lengths, dtype=float)
+
+
+Embedded = tuple[FloatArray, BoolArray]
+"""A vector per token, and which tokens are the text's own."""
+
+
+def bertscore(protocol: ReferenceConfig) -> Callable[[str, str], float]:
+    """Return what computes BERTScore's F1, 0 to 100, by the weights that a protocol names."""
+    # Looked up before any library is, so that a missing folder is told at once.
+    weights_folder(protocol.weights)
+    embedded = _embedder(protocol.weights, protocol.layer)
+
+    def measure(response: str, reference: str) -> float:
+        said, said_counts = embedded(response)
+        known, known_counts = embedded(reference)
+        if not known_counts.any():
+            raise InputError("nothing to compare with: the weights know no token of the reference")
+        if not said_counts.any():
+            return 0.0
+        *_, f1 = greedy_matching(
+            said, known, response_counts=said_counts, reference_counts=known_counts
+        )
+        # Sums of floats differ from machine to machine, far behind these digits.
+        return round(min(max(100 * f1, 0.0), 100.0), 4)
+
+    return measure
+
+
+def n_layers(protocol: ReferenceConfig) -> int:
+    """Return how many layers the weights of a protocol have."""
+    _, model, _ = _loaded(protocol.weights)
+    return int(model.config.num_hidden_layers)
+
+
+@functools.cache
+def _embedder(weights: str, layer: int | None) -> Callable[[str], Embedded]:
+    torch = library("torch", extra="bertscore")
+    tokenizer, model, longest = _loaded(weights)
+    last = int(model.config.num_hidden_layers)
+    if layer is not None and layer > last:
+        raise InputError(f"the weights have {last} layers; got layer={layer}.")
+    taken = layer or last
+
+    @functools.lru_cache(maxsize=256)  # one reference is compared with many responses
+    def embedded(text: str) -> Embedded:
+        ids = tokenizer(
+            _as_a_word(text, tokenizer),
+            return_special_tokens_mask=True,
+            split_special_tokens=True,  # "[SEP]" in a text is text
+            verbose=False,
+        )
+        n_tokens = len(ids["input_ids"])
+        if longest is not None and n_tokens > longest:
+            raise InputError(
+                f"the text is too long for BERTScore: {n_tokens:,} tokens; the weights read "
+                f"{longest:,}"
+            )
+        own = np.asarray(ids["special_tokens_mask"]) == 0
+        with torch.inference_mode():
+            states = model(
+                input_ids=torch.tensor([ids["input_ids"]]), output_hidden_states=True
+            ).hidden_states[taken][0]
+        return np.asarray(states.numpy(), dtype=float), own
+
+    return embedded
+
+
+def _as_a_word(text: str, tokenizer: Any) -> str:
+    """Return a text whose first word is tokenized as it would be further on in it."""
+    stripped = text.strip()
+    glued = getattr(tokenizer, "add_prefix_space", None) is False
+    return f" {stripped}" if glued else stripped
+
+
+@functools.lru_cache(maxsize=2)
+def _loaded(weights: str) -> tuple[Any, Any, int | None]:
+    """Return tokenizer, model, and the most tokens that it reads, None where that is open."""
+    library("torch", extra="bertscore")
+    transformers = library("transformers", extra="bertscore")
+    folder = weights_folder(weights)
+    local = {"local_files_only": True, "trust_remote_code": False}
+    bars = transformers.utils.logging
+    shown = bars.is_progress_bar_enabled()
+    bars.disable_progress_bar()
+    try:
+        config = transformers.AutoConfig.from_pretrained(folder, **local)
+        if config.is_encoder_decoder:
+            raise InputError(f"expected an encoder such as BERT; got {config.model_type}")
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **local)
+        model = transformers.AutoModel.from_pretrained(folder, use_safetensors=True, **local)
+    except (OSError, ValueError, KeyError, RuntimeError) as fault:
+        said = " ".join(str(fault).split())[:200]
+        raise InputError(f"no model can be made of the weights in {folder}: {said}") from None
+    finally:
+        if shown:
+            bars.enable_progress_bar()
+    return tokenizer, model.float().eval(), _longest(tokenizer, model)
+
+
+def _longest(tokenizer: Any, model: Any) -> int | None:
+    embeddings = getattr(model, "embeddings", None)
+    # RoBERTa counts positions from behind the one that stands for padding.
+    padding = getattr(getattr(embeddings, "position_embeddings", None), "padding_idx", None)
+    positions = getattr(model.config, "max_position_embeddings", None) or 0
+    usable = positions - (0 if padding is None else padding + 1)
+    limits = [one for one in (usable, tokenizer.model_max_length) if 0 < one < 1_000_000]
+    return min(limits, default=None)
+
+
+MOST_CELLS = 4_000_000
+"""Words of a response times words of a reference up to which ROUGE-L is computed: seconds."""
+
+Measure = Callable[[str, str], float]
+"""Takes a response and a reference with something to compare, and returns 0 to 100.
+
+Raises ValueError with a sentence where there is no number.
+"""
+
+
+def measure_of(protocol: ReferenceConfig) -> Measure:
+    """Return what computes the metric of a protocol."""
+    name = protocol.metric
+    if name == "bertscore":
+        return bertscore(protocol)
+    if name == "bleu":
+        return _bleu(protocol.tokens)
+    if name == "chrf":
+        return _chrf()
+    if name == "meteor":
+        return _meteor(synonyms=protocol.synonyms == "wordnet")
+    return _rouge(name, stems=protocol.stem == "porter")
+
+
+def least_words(protocol: ReferenceConfig) -> int:
+    """Return how many words a reference has at least, so that there is something to compare."""
+    return 2 if protocol.metric == "rouge2" else 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """Splits texts for rouge-score, which otherwise drops all letters but a to z."""
+
+    stems: bool
+
+    def tokenize(self, text: str) -> list[str]:
+        """Return the words of a text, cut to their stems where that is wanted."""
+        words = list(words_of(text))
+        if not self.stems:
+            return words
+        stem = _stemmer()
+        # As in rouge-score: short words have no stem.
+        return [stem(word) if len(word) > 3 else word for word in words]
+
+
+@functools.cache
+def _stemmer() -> Callable[[str], str]:
+    stem: Callable[[str], str] = library("nltk.stem.porter").PorterStemmer().stem
+    return functools.lru_cache(maxsize=10_000)(stem)
+
+
+@functools.cache
+def _rouge(kind: str, *, stems: bool) -> Measure:
+    words = _Words(stems)
+    scorer = library("rouge_score.rouge_scorer").RougeScorer([kind], tokenizer=words)
+
+    def measure(response: str, reference: str) -> float:
+        if kind == "rougeL":
+            n_cells = len(words_of(response)) * len(words_of(reference))
+            if n_cells > MOST_CELLS:
+                raise InputError(
+                    f"the texts are too long for ROUGE-L: {n_cells:,} pairs of words, of at most "
+                    f"{MOST_CELLS:,}"
+                )
+        return 100.0 * float(scorer.score(reference, response)[kind].fmeasure)
+
+    return measure
+
+
+@functools.cache
+def _bleu(tokens: str) -> Measure:
+    bleu = library("sacrebleu").BLEU(tokenize=tokens, effective_order=True)
+    return lambda response, reference: _within(bleu.sentence_score(response, [reference]).score)
+
+
+@functools.cache
+def _chrf() -> Measure:
+    chrf = library("sacrebleu").CHRF()
+    return lambda response, reference: _within(chrf.sentence_score(response, [reference]).score)
+
+
+def _within(score: float) -> float:
+    """Return a score without what rounding puts above 100."""
+    return min(max(float(score), 0.0), 100.0)
+
+
+class _NoSynonyms:
+    """Stands in for WordNet: no word has a synonym."""
+
+    def synsets(self, word: str) -> tuple[()]:
+        """Return no meanings."""
+        return ()
+
+
+@functools.cache
+def _meteor(*, synonyms: bool) -> Measure:
+    module = library("nltk.translate.meteor_score")
+    thesaurus = _wordnet() if synonyms else _NoSynonyms()
+
+    def measure(response: str, reference: str) -> float:
+        known, said = words_of(reference), words_of(response)
+        return 100.0 * float(module.single_meteor_score(known, said, wordnet=thesaurus))
+
+    return measure
+
+
+def _wordnet() -> object:
+    reader = library("nltk.corpus").wordnet
+    try:
+        reader.ensure_loaded()
+    except LookupError:
+        raise InputError(
+            "METEOR with synonyms needs WordNet where NLTK looks for it, and nothing is downloaded "
+            "here: put 'wordnet' into a folder that NLTK_DATA names, or choose synonyms=none."
+        ) from None
+    return reader
+
+
+def reference_forms(protocol: ReferenceConfig) -> dict[str, QuestionForm]:
+    """Return the questions of a reference metric: none."""
+    return {}
+
+
+def no_calls(protocol: ReferenceConfig) -> int:
+    """Return how many model calls a text takes: none."""
+    return 0
+
+
+def reference_steps(
+    protocol: ReferenceConfig,
+    *,
+    source: str,
+    response: str,
+    context: str | None = None,
+    references: Sequence[str] = (),
+) -> Steps:
+    """Compare one response with what ``protocol`` says, and return a judgement."""
+    measure = measure_of(protocol)
+
+    def once(asking: Asking) -> Once:
+        yield from ()
+        known = compared_with(protocol, source=source, context=context, references=references)
+        if isinstance(known, Cause):
+            return Judgement.unscored(known)
+        if not response.strip():
+            return Judgement(score=0.0, raw=0.0)  # nothing in common, whatever a metric smooths
+        try:
+            found = [measure(response, one) for one in known]
+        except ValueError as fault:
+            return Judgement.unscored(str(fault), reason=Reason.UNSUITABLE)
+        score = max(found) if protocol.several == "max" else fmean(found)
+        return Judgement(score=score, raw=score)
+
+    return (
+        yield from sampled_steps(protocol, once, source=source, response=response, context=context)
+    )
+
+
+def compared_with(
+    protocol: ReferenceConfig, *, source: str, context: str | None, references: Sequence[str]
+) -> tuple[str, ...] | Cause:
+    """Return the texts that a response is compared with, or the reason why there are none."""
+    if protocol.against == "references":
+        given = tuple(references)
+        if not given:
+            return Cause(
+                Reason.UNSUITABLE,
+                "no reference: the item has none, and a source is taken for one only where that is "
+                "chosen",
+            )
+    elif protocol.against == "source":
+        given = (source,)
+    else:
+        given = () if context is None else (context,)
+        if not given:
+            return Cause(Reason.UNSUITABLE, "no context to compare with")
+    least = least_words(protocol)
+    kept = tuple(one for one in given if len(words_of(one)) >= least)
+    if not kept:
+        return Cause(
+            Reason.UNSUITABLE,
+            f"nothing to compare with: no text under {protocol.against} has "
+            f"{'a word' if least == 1 else f'{least} words'}",
+        )
+    return kept

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from judgesmith.errors import InputError
-from judgesmith.programs.families.steps.pairwise import (
+from judgesmith.programs.families.pairwise import (
     Preference,
     ResponsePair,
     as_read,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Self
 
 import dspy
 
@@ -16,11 +16,11 @@ from judgesmith.programs.judging.program import Steps
 from judgesmith.programs.judging.registry import Own, check_lines_given, family_of, validated
 from judgesmith.programs.judging.replies import noted
 from judgesmith.programs.judging.runner import CONCURRENCY
-from judgesmith.programs.judging.scoring import check_terms, told_inputs
+from judgesmith.programs.judging.scoring import check_terms, place_of, told_inputs
 from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.judgement import Judgement
-from judgesmith.signatures.questions.on_scale import without_fields
+from judgesmith.signatures.questions.on_scale import Explain, question_on, without_fields
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.space import Picked, Space
 
@@ -339,6 +339,39 @@ class Judge(AskingModule):
             calls=judgement.calls,
             protocol=self.protocol.fingerprint,
         )
+
+
+class FamilyJudge(Judge):
+    """A judge that is decided by its family's configuration and asks one signature by predictor."""
+
+    _family_config: ClassVar[type[JudgeConfig]]
+    _called: ClassVar[str] = ""
+
+    def __init__(self, protocol: JudgeConfig | None = None, **choices: Any) -> None:
+        own = own_protocol(self._family_config, protocol, choices, called=self._called)
+        super().__init__(own)
+        for name, signature in self._signatures().items():
+            setattr(self, name, dspy.Predict(signature))
+        self._adopt(own)
+
+    def _signatures(self) -> Mapping[str, type[dspy.Signature]]:
+        return {}
+
+    def _scoring(
+        self,
+        names: Iterable[str],
+        asked: Mapping[str, type[dspy.Signature]],
+        explain: Explain = "before",
+        *,
+        ends: tuple[str, str],
+    ) -> dict[str, type[dspy.Signature]]:
+        """Return what asks for scores of the "whole" or of "each", without empty fields."""
+        found = {}
+        for name in names:
+            signature = asked["whole" if place_of(name) is None else "each"]
+            told = without_untold(signature, self.fixed_inputs(name))
+            found[name] = question_on(told, self._settings.answers, explain, ends=ends)
+        return found
 
 
 def check_judge(student: object) -> None:

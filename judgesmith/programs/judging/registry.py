@@ -14,6 +14,7 @@ from judgesmith.errors import InputError, did_you_mean
 from judgesmith.front_door import at
 from judgesmith.programs.judging.logprobs import OVERALL
 from judgesmith.programs.judging.prompts import QuestionForm
+from judgesmith.programs.judging.scoring import score_steps
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.plain_data import record_faults
 
@@ -49,7 +50,8 @@ class JudgeFamily:
         ``module:Class`` of the ``Judge`` and of its ``JudgeConfig``.
     steps : str
         ``module:function`` that takes the protocol and, by name, source, response and context,
-        and returns the steps of a judgement; free of DSPy.
+        and returns the steps of a judgement; free of DSPy. Empty where each question asks for one
+        score.
     forms : str
         ``module:function`` that takes the protocol and returns a ``QuestionForm`` by question, in
         the order in which they are asked.
@@ -84,9 +86,9 @@ class JudgeFamily:
     name: str
     judge: Part
     protocol: Part
-    steps: Part
     forms: Part
     about: str
+    steps: Part = ""
     has_demonstrations: bool = False
     scores_texts: bool = False
     reads_references: bool = False
@@ -153,6 +155,11 @@ class JudgeFamily:
         references: Sequence[str] = (),
     ) -> Steps:
         """Return the judgement of one response, as a generator of questions."""
+        if not self.steps:
+            questions = self.forms_of(protocol)
+            return score_steps(
+                protocol, questions, source=source, response=response, context=context
+            )
         take: Callable[..., Steps] = at(self.steps)
         more = self.more_texts(references)
         return take(protocol, source=source, response=response, context=context, **more)
@@ -204,125 +211,120 @@ ACTIVE_CRITIC = "active-critic"
 SHIPPED: tuple[JudgeFamily, ...] = (
     JudgeFamily(
         name=ACTIVE_CRITIC,
-        judge="judgesmith.programs.families.active_critic:ActiveCritic",
+        judge="judgesmith.programs.families.modules:ActiveCritic",
         protocol="judgesmith.signatures.config:ActiveCriticConfig",
-        steps="judgesmith.programs.families.steps.active_critic:critic_steps",
-        forms="judgesmith.programs.families.steps.active_critic:critic_forms",
+        steps="judgesmith.programs.families.active_critic:critic_steps",
+        forms="judgesmith.programs.families.active_critic:critic_forms",
         about="scores every criterion with an explanation, then weighs them into one score",
         has_demonstrations=True,
     ),
     JudgeFamily(
         name="direct",
-        judge="judgesmith.programs.families.direct:DirectJudge",
+        judge="judgesmith.programs.families.modules:DirectJudge",
         protocol="judgesmith.signatures.config:DirectConfig",
-        steps="judgesmith.programs.families.steps.one_score:direct_steps",
-        forms="judgesmith.programs.families.steps.one_score:direct_forms",
+        forms="judgesmith.programs.families.one_score:direct_forms",
         about="asks for a score and nothing else, of the whole or of each criterion",
     ),
     JudgeFamily(
         name="exemplar",
-        judge="judgesmith.programs.families.exemplar:ExemplarJudge",
+        judge="judgesmith.programs.families.modules:ExemplarJudge",
         protocol="judgesmith.signatures.family_configs:ExemplarConfig",
-        steps="judgesmith.programs.families.steps.exemplar:exemplar_steps",
-        forms="judgesmith.programs.families.steps.exemplar:exemplar_forms",
+        steps="judgesmith.programs.families.exemplar:exemplar_steps",
+        forms="judgesmith.programs.families.exemplar:exemplar_forms",
         about="compares with texts that a model wrote to be the worst, the best, and between",
-        calls="judgesmith.programs.families.steps.exemplar:exemplar_calls",
-        efforts="judgesmith.programs.families.steps.exemplar:exemplar_efforts",
+        calls="judgesmith.programs.families.exemplar:exemplar_calls",
+        efforts="judgesmith.programs.families.exemplar:exemplar_efforts",
         roles=(("writer", ("end", "between")),),
     ),
     JudgeFamily(
         name="g-eval",
-        judge="judgesmith.programs.families.g_eval:GEvalJudge",
+        judge="judgesmith.programs.families.modules:GEvalJudge",
         protocol="judgesmith.signatures.family_configs:GEvalConfig",
-        steps="judgesmith.programs.families.steps.g_eval:g_eval_steps",
-        forms="judgesmith.programs.families.steps.g_eval:g_eval_forms",
+        steps="judgesmith.programs.families.g_eval:g_eval_steps",
+        forms="judgesmith.programs.families.g_eval:g_eval_forms",
         about="scores by evaluation steps that a model writes once, weighed by probabilities",
     ),
     JudgeFamily(
         name="explain-eval",
-        judge="judgesmith.programs.families.explain_eval:ExplainEvalJudge",
+        judge="judgesmith.programs.families.modules:ExplainEvalJudge",
         protocol="judgesmith.signatures.config:ExplainEvalConfig",
-        steps="judgesmith.programs.families.steps.one_score:explain_eval_steps",
-        forms="judgesmith.programs.families.steps.one_score:explain_eval_forms",
+        forms="judgesmith.programs.families.one_score:explain_eval_forms",
         about="analyses and rates each criterion, or the whole, in words and a score",
     ),
     JudgeFamily(
         name="gptscore",
-        judge="judgesmith.programs.families.gptscore:GPTScoreJudge",
+        judge="judgesmith.programs.families.modules:GPTScoreJudge",
         protocol="judgesmith.signatures.config:GPTScoreConfig",
-        steps="judgesmith.programs.families.steps.gptscore:gptscore_steps",
-        forms="judgesmith.programs.families.steps.gptscore:gptscore_forms",
+        steps="judgesmith.programs.families.gptscore:gptscore_steps",
+        forms="judgesmith.programs.families.gptscore:gptscore_forms",
         about="scores by how likely the model finds the response, token by token",
         scores_texts=True,
     ),
     JudgeFamily(
         name="reference",
-        judge="judgesmith.programs.families.reference:ReferenceJudge",
+        judge="judgesmith.programs.families.modules:ReferenceJudge",
         protocol="judgesmith.signatures.family_configs:ReferenceConfig",
-        steps="judgesmith.programs.families.steps.reference:reference_steps",
-        forms="judgesmith.programs.families.steps.reference:reference_forms",
+        steps="judgesmith.programs.families.reference:reference_steps",
+        forms="judgesmith.programs.families.reference:reference_forms",
         about="measures likeness to the item's references, by ROUGE, BLEU, chrF, METEOR, BERTScore",
         reads_references=True,
-        calls="judgesmith.programs.families.steps.reference:no_calls",
+        calls="judgesmith.programs.families.reference:no_calls",
     ),
     JudgeFamily(
         name="pairs",
-        judge="judgesmith.programs.families.pairwise:PairwiseJudge",
+        judge="judgesmith.programs.families.modules:PairwiseJudge",
         protocol="judgesmith.signatures.family_configs:PairwiseConfig",
-        steps="judgesmith.programs.families.steps.pairwise:lone_steps",
-        forms="judgesmith.programs.families.steps.pairwise:pair_forms",
+        steps="judgesmith.programs.families.pairwise:lone_steps",
+        forms="judgesmith.programs.families.pairwise:pair_forms",
         about="ranks the responses to a source by comparing two at a time, in both orders",
-        calls="judgesmith.programs.families.steps.pairwise:usual_calls",
-        efforts="judgesmith.programs.families.steps.pairwise:pair_efforts",
-        source_steps="judgesmith.programs.families.steps.pairwise:source_steps",
-        most_calls="judgesmith.programs.families.steps.pairwise:most_calls",
+        calls="judgesmith.programs.families.pairwise:usual_calls",
+        efforts="judgesmith.programs.families.pairwise:pair_efforts",
+        source_steps="judgesmith.programs.families.pairwise:source_steps",
+        most_calls="judgesmith.programs.families.pairwise:most_calls",
     ),
     JudgeFamily(
         name="prometheus",
         judge="judgesmith.programs.families.judge_models:PromptFormatJudge",
         protocol="judgesmith.signatures.family_configs:PrometheusConfig",
-        steps="judgesmith.programs.families.steps.one_score:form_steps",
-        forms="judgesmith.programs.families.steps.one_score:form_questions",
+        forms="judgesmith.programs.families.one_score:form_questions",
         about="asks a Prometheus model in its own form, for feedback and a score from 1 to 5",
     ),
     JudgeFamily(
         name="checklist",
-        judge="judgesmith.programs.families.checklist:ChecklistJudge",
+        judge="judgesmith.programs.families.modules:ChecklistJudge",
         protocol="judgesmith.signatures.family_configs:ChecklistConfig",
-        steps="judgesmith.programs.families.steps.checklist:checklist_steps",
-        forms="judgesmith.programs.families.steps.checklist:checklist_forms",
+        steps="judgesmith.programs.families.checklist:checklist_steps",
+        forms="judgesmith.programs.families.checklist:checklist_forms",
         about="asks yes-or-no questions about each criterion and takes the share of yes",
     ),
     JudgeFamily(
         name="themis",
         judge="judgesmith.programs.families.judge_models:PromptFormatJudge",
         protocol="judgesmith.signatures.family_configs:ThemisConfig",
-        steps="judgesmith.programs.families.steps.one_score:form_steps",
-        forms="judgesmith.programs.families.steps.one_score:form_questions",
+        forms="judgesmith.programs.families.one_score:form_questions",
         about="asks a Themis model in its own form, for an analysis and a rating from 1 to 5",
     ),
     JudgeFamily(
         name="auto-j",
         judge="judgesmith.programs.families.judge_models:PromptFormatJudge",
         protocol="judgesmith.signatures.family_configs:AutoJConfig",
-        steps="judgesmith.programs.families.steps.one_score:form_steps",
-        forms="judgesmith.programs.families.steps.one_score:form_questions",
+        forms="judgesmith.programs.families.one_score:form_questions",
         about="asks an Auto-J model in its own form, for a critique and a rating from 1 to 10",
     ),
     JudgeFamily(
         name="annotator",
-        judge="judgesmith.programs.families.annotator:AnnotatorJudge",
+        judge="judgesmith.programs.families.judge_models:AnnotatorJudge",
         protocol="judgesmith.signatures.family_configs:AnnotatorConfig",
-        steps="judgesmith.programs.families.steps.annotator:annotator_steps",
-        forms="judgesmith.programs.families.steps.annotator:annotator_questions",
+        steps="judgesmith.programs.families.annotator:annotator_steps",
+        forms="judgesmith.programs.families.annotator:annotator_questions",
         about="points at errors with their place, reason and severity, then gives a score",
     ),
     JudgeFamily(
         name="distilled",
         judge="judgesmith.programs.families.judge_models:DistilledJudge",
         protocol="judgesmith.signatures.family_configs:DistilledConfig",
-        steps="judgesmith.programs.families.steps.annotator:distilled_steps",
-        forms="judgesmith.programs.families.steps.one_score:form_questions",
+        steps="judgesmith.programs.families.annotator:distilled_steps",
+        forms="judgesmith.programs.families.one_score:form_questions",
         about="asks a model that learned from annotators, in the form of its training",
     ),
 )
@@ -516,7 +518,7 @@ def with_roles(judge: dspy.Module, models: Mapping[str, dspy.LM]) -> dspy.Module
 
     Examples
     --------
-    >>> from judgesmith.programs.families.exemplar import ExemplarJudge
+    >>> from judgesmith.programs.families.modules import ExemplarJudge
     >>> from judgesmith.programs.lm import model
     >>> judge = with_roles(ExemplarJudge(), {"writer": model("openai/m", ledger=None)})
     >>> sorted(judge.own_models()), judge.own_models()["end"].model

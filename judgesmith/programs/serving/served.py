@@ -245,7 +245,7 @@ class ServedJudge:
 
     Examples
     --------
-    >>> from judgesmith.programs.families.direct import DirectJudge
+    >>> from judgesmith.programs.families.modules import DirectJudge
     >>> served = ServedJudge("plain", DirectJudge())
     >>> served.described()["models"], served.described()["calls_per_item"]
     (['offline'], 1)

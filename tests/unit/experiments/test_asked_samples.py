@@ -6,8 +6,8 @@ from judgesmith.experiments.global_perspective import ratings_of
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.artifacts.saved_ensembles import SavedPanel
-from judgesmith.programs.families.g_eval import GEvalJudge
 from judgesmith.programs.families.judge_models import PromptFormatJudge
+from judgesmith.programs.families.modules import GEvalJudge
 from judgesmith.signatures import Judgement, Rubric, Scale
 from judgesmith.signatures.aggregation import PanelWeights
 from judgesmith.signatures.scale import PERCENT

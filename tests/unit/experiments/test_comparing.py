@@ -8,7 +8,7 @@ from judgesmith.experiments.comparing import compare_judges, shared_target
 from judgesmith.experiments.score_files import Scores
 from judgesmith.metrics import agreement_difference
 from judgesmith.programs import ActiveCritic
-from judgesmith.programs.families.pairwise import PairwiseJudge
+from judgesmith.programs.families.modules import PairwiseJudge
 from judgesmith.programs.lm import model
 from judgesmith.signatures import ActiveCriticConfig
 from judgesmith.signatures.judgement import Cause, Reason

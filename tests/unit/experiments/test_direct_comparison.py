@@ -12,9 +12,9 @@ from judgesmith.experiments.error_differences import (
     preferred_by_score,
 )
 from judgesmith.programs import ActiveCritic
-from judgesmith.programs.families.pairwise import PairwiseJudge
+from judgesmith.programs.families.modules import PairwiseJudge
+from judgesmith.programs.families.pairwise import ResponsePair, prefer_each
 from judgesmith.programs.families.samples_apart import preferred_samples
-from judgesmith.programs.families.steps.pairwise import ResponsePair, prefer_each
 from judgesmith.programs.lm import lm_client_of
 from judgesmith.signatures import RatedItem
 from judgesmith.signatures.judgement import Cause, Reason

@@ -13,7 +13,7 @@ from judgesmith.experiments import (
 from judgesmith.experiments.score_files import Scores
 from judgesmith.metrics import agreement
 from judgesmith.programs import ActiveCritic, judge_items
-from judgesmith.programs.families.pairwise import PairwiseJudge
+from judgesmith.programs.families.modules import PairwiseJudge
 from judgesmith.programs.lm import model
 from judgesmith.signatures import RatedItem, Scale
 from judgesmith.signatures.judgement import Cause, Reason

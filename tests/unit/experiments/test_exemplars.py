@@ -12,8 +12,8 @@ from judgesmith.experiments.exemplars import (
 )
 from judgesmith.metrics.resampling import share_interval
 from judgesmith.programs import DirectJudge, SavedJudge, judge_items
-from judgesmith.programs.families.exemplar import ExemplarJudge
-from judgesmith.programs.families.steps.exemplar import Ladder, LadderJudgement, Rung
+from judgesmith.programs.families.exemplar import Ladder, LadderJudgement, Rung
+from judgesmith.programs.families.modules import ExemplarJudge
 from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures import RatedItem, Rubric
 

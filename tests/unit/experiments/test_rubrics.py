@@ -5,7 +5,7 @@ from judgesmith.experiments.ablating import without
 from judgesmith.experiments.chosen_targets import chosen_targets
 from judgesmith.experiments.inferring import InferenceRun, infer_rubric
 from judgesmith.experiments.rubrics import rubric_for
-from judgesmith.programs.families.steps.task_inference import InferenceSettings
+from judgesmith.programs.families.task_inference import InferenceSettings
 from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures import ActiveCriticConfig, Rubric
 from judgesmith.signatures.rubric import DEFAULT_RUBRIC

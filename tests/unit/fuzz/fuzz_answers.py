@@ -5,7 +5,7 @@ import functools
 from draws import TEXTS, Draws, mutated
 
 from judgesmith.programs import ActiveCritic
-from judgesmith.programs.families.steps.active_critic import critic_steps
+from judgesmith.programs.families.active_critic import critic_steps
 from judgesmith.programs.judging.answers import read_answer, read_field, read_json
 from judgesmith.programs.judging.program import ModelReply, PromptRequest
 from judgesmith.programs.judging.replies import answered

@@ -8,7 +8,7 @@ import pytest
 from judgesmith.optimizers import FairPromptSearch
 from judgesmith.optimizers.fair import Overheard, imbalance
 from judgesmith.programs import DirectJudge
-from judgesmith.programs.families.gptscore import GPTScoreJudge
+from judgesmith.programs.families.modules import GPTScoreJudge
 from judgesmith.programs.judging.runner import judge_items
 from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, TokenLogprob, model
 from judgesmith.programs.lm.dspy_lm import ClientLM

@@ -8,8 +8,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judgesmith.programs.families.annotator import annotator_form, annotator_steps
 from judgesmith.programs.families.forms.annotators import stated_in
-from judgesmith.programs.families.steps.annotator import annotator_form, annotator_steps
 from judgesmith.programs.judging.program import ModelReply
 from judgesmith.programs.judging.replies import answered
 from judgesmith.signatures import Judgement

@@ -7,7 +7,7 @@ import pytest
 
 from judgesmith.metrics import spearman
 from judgesmith.programs import ActiveCritic, SavedJudge, judge_items
-from judgesmith.programs.families.steps.active_critic import assessments_text
+from judgesmith.programs.families.active_critic import assessments_text
 from judgesmith.programs.judging.adapter import FencedAdapter
 from judgesmith.programs.judging.scoring import criteria_text
 from judgesmith.signatures import (

@@ -9,7 +9,7 @@ import answer_shapes
 import pytest
 
 from judgesmith.programs import judge_items
-from judgesmith.programs.families.task_inference import TaskInference
+from judgesmith.programs.families.modules import TaskInference
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.offline.engine import OfflineEngine
 from judgesmith.signatures import RatedItem, Scale

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgesmith.programs import ActiveCritic
-from judgesmith.programs.families.steps.active_critic import critic_steps
-from judgesmith.programs.families.steps.task_inference import (
+from judgesmith.programs.families.active_critic import critic_steps
+from judgesmith.programs.families.task_inference import (
     InferenceSettings,
     RatedExample,
     batches_of,

@@ -6,7 +6,7 @@ import loopback
 import pytest
 
 from judgesmith.programs import ActiveCritic, judge_items
-from judgesmith.programs.families.task_inference import TaskInference
+from judgesmith.programs.families.modules import TaskInference
 from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures import RatedItem
 

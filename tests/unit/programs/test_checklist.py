@@ -6,8 +6,8 @@ import pytest
 from scripted_steps import scripted
 
 from judgesmith.programs import SavedJudge, family_of, judge_items, load_judge
-from judgesmith.programs.families.checklist import ChecklistJudge
-from judgesmith.programs.families.steps.checklist import checklist_steps
+from judgesmith.programs.families.checklist import checklist_steps
+from judgesmith.programs.families.modules import ChecklistJudge
 from judgesmith.programs.judging.ask_once import QUESTIONS
 from judgesmith.programs.judging.program import ModelReply
 from judgesmith.programs.lm import LMClient, ModelAnswer, TokenLogprob

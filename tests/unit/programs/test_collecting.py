@@ -2,7 +2,7 @@ import gc
 
 import pytest
 
-from judgesmith.programs.families.active_critic import ActiveCritic
+from judgesmith.programs.families.modules import ActiveCritic
 from judgesmith.programs.judging.runner import COLLECTING, YOUNG, Collecting, judge_each
 from judgesmith.signatures.items import RatedItem
 

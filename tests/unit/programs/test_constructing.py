@@ -2,14 +2,16 @@
 
 import pytest
 
-from judgesmith.programs.families.checklist import ChecklistJudge
-from judgesmith.programs.families.direct import DirectJudge
-from judgesmith.programs.families.exemplar import ExemplarJudge
-from judgesmith.programs.families.explain_eval import ExplainEvalJudge
-from judgesmith.programs.families.g_eval import GEvalJudge
-from judgesmith.programs.families.gptscore import GPTScoreJudge
 from judgesmith.programs.families.judge_models import PromptFormatJudge
-from judgesmith.programs.families.pairwise import PairwiseJudge
+from judgesmith.programs.families.modules import (
+    ChecklistJudge,
+    DirectJudge,
+    ExemplarJudge,
+    ExplainEvalJudge,
+    GEvalJudge,
+    GPTScoreJudge,
+    PairwiseJudge,
+)
 from judgesmith.programs.judging.judge import chosen, own_protocol, without_untold
 from judgesmith.signatures import ActiveCriticConfig, Rubric
 from judgesmith.signatures.aggregation import Aggregation

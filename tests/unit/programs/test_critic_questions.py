@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgesmith.programs import ActiveCritic
-from judgesmith.programs.families.steps.active_critic import (
+from judgesmith.programs.families.active_critic import (
     assessing_names,
     assessments_text,
     critic_inputs,

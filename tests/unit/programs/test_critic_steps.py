@@ -3,7 +3,7 @@
 import pytest
 from scripted_steps import scripted
 
-from judgesmith.programs.families.steps.active_critic import assessments_text, critic_steps
+from judgesmith.programs.families.active_critic import assessments_text, critic_steps
 from judgesmith.programs.judging.answers import LEFT_OUT
 from judgesmith.programs.judging.program import ModelReply
 from judgesmith.programs.judging.scoring import criteria_text

@@ -4,8 +4,8 @@ import pytest
 from scripted_steps import scripted
 
 from judgesmith.programs import ActiveCritic, DirectJudge, SavedJudge, judge_items, load_judge
-from judgesmith.programs.families.steps.one_score import direct_steps
 from judgesmith.programs.judging.program import ModelReply
+from judgesmith.programs.judging.registry import family_of
 from judgesmith.signatures import RatedItem, Rubric
 from judgesmith.signatures.config import DirectConfig
 from judgesmith.signatures.judgement import Cause, Reason
@@ -16,7 +16,7 @@ ITEM = RatedItem(source="The bridge opened on Monday.", response="It opened on M
 
 def judged(protocol, *answers):
     """Return the judgement that a judge makes of these answers, and what it asked."""
-    steps = direct_steps(protocol, source="s", response="r")
+    steps = family_of(protocol.judge).steps_of(protocol, source="s", response="r", context=None)
     judgement, asked = scripted(steps, answers)
     return judgement, [one.predictor for one in asked]
 

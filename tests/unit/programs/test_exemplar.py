@@ -9,8 +9,8 @@ import pytest
 from pydantic import ValidationError
 
 from judgesmith.programs import ActiveCritic, SavedJudge, family_of, judge_items, load_judge
-from judgesmith.programs.families.exemplar import ExemplarJudge
-from judgesmith.programs.families.steps.exemplar import exemplar_calls, exemplar_steps, n_rounds
+from judgesmith.programs.families.exemplar import exemplar_calls, exemplar_steps, n_rounds
+from judgesmith.programs.families.modules import ExemplarJudge
 from judgesmith.programs.judging.logprobs import AnswerProbabilities
 from judgesmith.programs.judging.program import ModelReply, PromptRequest
 from judgesmith.programs.lm import LMClient, ModelAnswer, TokenLogprob, model

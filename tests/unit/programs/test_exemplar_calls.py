@@ -6,8 +6,8 @@ import pytest
 from loopback import serving
 
 from judgesmith.programs import judge_items
-from judgesmith.programs.families.exemplar import ExemplarJudge
-from judgesmith.programs.families.steps.exemplar import exemplar_calls
+from judgesmith.programs.families.exemplar import exemplar_calls
+from judgesmith.programs.families.modules import ExemplarJudge
 from judgesmith.programs.lm import model
 from judgesmith.signatures import RatedItem
 

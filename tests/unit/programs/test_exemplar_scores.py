@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.programs.families.steps.exemplar import (
+from judgesmith.programs.families.exemplar import (
     Compared,
     comparison_sum,
     largest_sum,

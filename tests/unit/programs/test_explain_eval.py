@@ -4,9 +4,9 @@ import pytest
 from scripted_steps import scripted
 
 from judgesmith.programs import ActiveCritic, SavedJudge, judge_items, load_judge
-from judgesmith.programs.families.explain_eval import ExplainEvalJudge
-from judgesmith.programs.families.steps.one_score import explain_eval_steps
+from judgesmith.programs.families.modules import ExplainEvalJudge
 from judgesmith.programs.judging.program import ModelReply
+from judgesmith.programs.judging.registry import family_of
 from judgesmith.signatures import RatedItem, Rubric
 from judgesmith.signatures.config import ExplainEvalConfig
 from judgesmith.signatures.judgement import Cause, Reason
@@ -17,7 +17,7 @@ ITEM = RatedItem(source="The bridge opened on Monday.", response="It opened on M
 
 def judged(protocol, *answers):
     """Return the judgement that a judge makes of these answers, and what it asked."""
-    steps = explain_eval_steps(protocol, source="s", response="r")
+    steps = family_of(protocol.judge).steps_of(protocol, source="s", response="r", context=None)
     judgement, asked = scripted(steps, answers)
     return judgement, [one.predictor for one in asked]
 

@@ -14,7 +14,6 @@ from judgesmith.programs.families.forms import (
     register_prompt_format,
 )
 from judgesmith.programs.families.judge_models import PromptFormatComparison, PromptFormatJudge
-from judgesmith.programs.families.steps.one_score import form_steps
 from judgesmith.programs.judging.adapter import PromptFormatAdapter, signature_in
 from judgesmith.programs.judging.program import ModelReply
 from judgesmith.programs.judging.prompts import PromptFormat, Template
@@ -68,7 +67,7 @@ def test_the_form_is_asked_as_it_was_published(scripted):
 
 def test_scores_of_criteria_come_to_their_mean_or_to_none():
     protocol = PrometheusConfig(rubric=TWO)
-    steps = form_steps(protocol, source="s", response="r")
+    steps = family_of(protocol.judge).steps_of(protocol, source="s", response="r", context=None)
     said = [ModelReply(fields={"explanation": one, "score": n}) for one, n in (("a", 5), ("b", 2))]
     assert scripted(steps, said)[0].score == (100 + 25) / 2
 

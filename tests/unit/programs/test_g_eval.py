@@ -10,8 +10,8 @@ from scripted_steps import scripted
 from judgesmith.experiments import CompileSettings, compile_judge, read_items
 from judgesmith.programs import ActiveCritic, SavedJudge, judge_items, load_judge
 from judgesmith.programs.artifacts.card import judge_card
-from judgesmith.programs.families.g_eval import GEvalJudge
-from judgesmith.programs.families.steps.g_eval import g_eval_steps
+from judgesmith.programs.families.g_eval import g_eval_steps
+from judgesmith.programs.families.modules import GEvalJudge
 from judgesmith.programs.judging.ask_once import STEPS
 from judgesmith.programs.judging.logprobs import AnswerProbabilities
 from judgesmith.programs.judging.program import ModelReply

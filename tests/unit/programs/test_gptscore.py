@@ -8,8 +8,8 @@ import pytest
 from scripted_steps import scripted
 
 from judgesmith.programs import ActiveCritic, SavedJudge, judge_items, load_judge
-from judgesmith.programs.families.gptscore import GPTScoreJudge
-from judgesmith.programs.families.steps.gptscore import gptscore_steps
+from judgesmith.programs.families.gptscore import gptscore_steps
+from judgesmith.programs.families.modules import GPTScoreJudge
 from judgesmith.programs.judging.program import ModelReply
 from judgesmith.programs.lm import ModelAnswer, ModelError, TokenLogprob, lm_client_of, model
 from judgesmith.signatures import RatedItem, Rubric

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.programs.families.steps.reference import greedy_matching
+from judgesmith.programs.families.reference import greedy_matching
 
 
 def matched(response, reference, said=None, known=None):

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from judgesmith.programs.families.task_inference import TaskInference
+from judgesmith.programs.families.modules import TaskInference
 from judgesmith.programs.lm import (
     BudgetSpent,
     ContextWindowExceeded,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.programs.families.steps.task_inference import (
+from judgesmith.programs.families.task_inference import (
     RatedExample,
     batches_of,
     readable_examples,

@@ -5,8 +5,7 @@ import json
 
 import pytest
 
-from judgesmith.programs.families.checklist import ChecklistJudge
-from judgesmith.programs.families.g_eval import GEvalJudge
+from judgesmith.programs.families.modules import ChecklistJudge, GEvalJudge
 from judgesmith.programs.judging.ask_once import QUESTIONS, STEPS
 from judgesmith.programs.lm import Budget, BudgetSpent, LMClient, ModelAnswer
 from judgesmith.programs.lm.dspy_lm import ClientLM

@@ -9,8 +9,8 @@ import pytest
 from comparer import Comparer, by_worth
 
 from judgesmith.programs import Panel, SavedJudge, judge_each, judge_items
-from judgesmith.programs.families.pairwise import PairwiseJudge
-from judgesmith.programs.families.steps.pairwise import (
+from judgesmith.programs.families.modules import PairwiseJudge
+from judgesmith.programs.families.pairwise import (
     ALONE,
     Comparisons,
     OneOrder,

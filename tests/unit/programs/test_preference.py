@@ -5,8 +5,8 @@ import pytest
 from comparer import Comparer, by_worth
 
 from judgesmith.programs import DirectJudge, PreferenceJudge, prefer_each
-from judgesmith.programs.families.pairwise import PairwiseJudge
-from judgesmith.programs.families.steps.pairwise import ResponsePair, preference_steps
+from judgesmith.programs.families.modules import PairwiseJudge
+from judgesmith.programs.families.pairwise import ResponsePair, preference_steps
 from judgesmith.programs.lm import Budget, ModelError, lm_client_of
 from judgesmith.signatures.family_configs import PREFERENCES, PairwiseConfig
 from judgesmith.signatures.judgement import Reason

@@ -5,7 +5,7 @@ import pytest
 from judgesmith.errors import InputError
 from judgesmith.experiments.scoring import score_file
 from judgesmith.programs import DirectJudge, SavedJudge, SavedPanel, judge_items
-from judgesmith.programs.families.exemplar import ExemplarJudge
+from judgesmith.programs.families.modules import ExemplarJudge
 from judgesmith.programs.judging.executors import Executor
 from judgesmith.programs.judging.registry import with_roles
 from judgesmith.programs.lm import LMClient, ModelAnswer, lm_client_of, model

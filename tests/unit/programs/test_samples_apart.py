@@ -3,7 +3,7 @@ import pytest
 
 import judgesmith
 from judgesmith.programs import ActiveCritic, judge_items
-from judgesmith.programs.families.pairwise import PairwiseJudge
+from judgesmith.programs.families.modules import PairwiseJudge
 from judgesmith.programs.families.samples_apart import judged_samples
 from judgesmith.programs.lm import lm_client_of
 from judgesmith.signatures import RatedItem

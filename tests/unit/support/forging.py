@@ -12,8 +12,8 @@ import numpy as np
 from judgesmith.optimizers.rows import rated_example, rows_of
 from judgesmith.optimizers.space.demonstrations import Pool, kept_runs
 from judgesmith.programs import ActiveCritic, judge_items
-from judgesmith.programs.families.steps.active_critic import critic_inputs
-from judgesmith.programs.families.task_inference import TaskInference
+from judgesmith.programs.families.active_critic import critic_inputs
+from judgesmith.programs.families.modules import TaskInference
 from judgesmith.programs.lm import LMClient, lm_client_of, model
 from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.programs.offline.requests import read_prefix, read_user

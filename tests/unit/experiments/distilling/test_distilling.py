@@ -11,9 +11,8 @@ from judgesmith.experiments.distilling.distilling import distillation, questions
 from judgesmith.experiments.distilling.folder import FILES, check_distilled, save_distilled
 from judgesmith.experiments.distilling.settings import DistilSettings
 from judgesmith.programs.artifacts.saved import SavedJudge
-from judgesmith.programs.families.annotator import AnnotatorJudge
 from judgesmith.programs.families.forms import DISTILLED
-from judgesmith.programs.families.judge_models import DistilledJudge
+from judgesmith.programs.families.judge_models import AnnotatorJudge, DistilledJudge
 from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures import RatedItem, Rubric
 

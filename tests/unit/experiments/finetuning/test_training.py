@@ -12,8 +12,7 @@ from judgesmith.experiments.finetuning.chats import read_chats
 from judgesmith.experiments.finetuning.recipe import Recipe
 from judgesmith.experiments.finetuning.training import trained
 from judgesmith.programs import SavedJudge, judge_items
-from judgesmith.programs.families.annotator import AnnotatorJudge
-from judgesmith.programs.families.judge_models import DistilledJudge
+from judgesmith.programs.families.judge_models import AnnotatorJudge, DistilledJudge
 from judgesmith.programs.lm import model
 from judgesmith.signatures import RatedItem, Rubric
 

@@ -7,7 +7,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from judgesmith.experiments.watching import Pulse
 from judgesmith.experiments.watching.measures import RunMeasures
 from judgesmith.programs import judge_items
-from judgesmith.programs.families.direct import DirectJudge
+from judgesmith.programs.families.modules import DirectJudge
 from judgesmith.programs.lm import Usage, client_model
 from judgesmith.signatures import Judgement, RatedItem, Reason
 

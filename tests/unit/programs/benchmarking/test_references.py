@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgesmith.programs.benchmarking import diverse, references_for, write_references
-from judgesmith.programs.families.direct import DirectJudge
+from judgesmith.programs.families.modules import DirectJudge
 from judgesmith.programs.judging.ask_once import Written
 from judgesmith.programs.judging.runner import judge_items
 from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, model

@@ -129,7 +129,7 @@ class TestAServer:
         assert isinstance(refused(400, "maximum context length is 10"), ContextWindowExceeded)
 
     def test_that_refuses_the_key_says_so(self):
-        assert "Check the key" in str(refused(401, "no"))
+        assert "check the key" in str(refused(401, "no"))
 
     @pytest.mark.parametrize("body", ["", "[]", "{}", '{"choices": []}', "[" * 100_000])
     def test_whose_reply_is_none_is_asked_again(self, body):

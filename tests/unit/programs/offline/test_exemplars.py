@@ -3,7 +3,7 @@
 import pytest
 
 from judgesmith.programs import judge_items
-from judgesmith.programs.families.exemplar import ExemplarJudge
+from judgesmith.programs.families.modules import ExemplarJudge
 from judgesmith.programs.offline import Words
 from judgesmith.programs.offline.judging import _compare_exemplars as _compare
 from judgesmith.programs.offline.judging import text_of_quality

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from judgesmith.programs.families.task_inference import TaskInference
+from judgesmith.programs.families.modules import TaskInference
 from judgesmith.programs.offline import limits_of
 from judgesmith.programs.offline.inferring import pooled, votes_in
 from judgesmith.programs.offline.task_form import ASPECTS, TASK_TYPES, Shown, language_of, types_of

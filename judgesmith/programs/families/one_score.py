@@ -1,12 +1,11 @@
-"""The steps of judges whose every question has one score: direct, explain-eval, model formats."""
+"""Judges whose every question has one score: direct, explain-eval, models' own formats."""
 
 from __future__ import annotations
 
 from judgesmith.programs.families.forms import PromptFormat, prompt_format_named
 from judgesmith.programs.judging.answers import Kind
-from judgesmith.programs.judging.program import Steps
 from judgesmith.programs.judging.prompts import QuestionForm
-from judgesmith.programs.judging.scoring import place_of, score_steps, whole_or_each
+from judgesmith.programs.judging.scoring import place_of, whole_or_each
 from judgesmith.signatures.config import DirectConfig, ExplainEvalConfig
 from judgesmith.signatures.family_configs import PromptFormatConfig
 from judgesmith.signatures.rubric import Criterion
@@ -19,14 +18,6 @@ def direct_forms(protocol: DirectConfig) -> dict[str, QuestionForm]:
     return whole_or_each(protocol, _FORM, whole="whole", each="one")
 
 
-def direct_steps(
-    protocol: DirectConfig, *, source: str, response: str, context: str | None = None
-) -> Steps:
-    """Judge one response by ``protocol``: a generator of questions that returns a judgement."""
-    questions = direct_forms(protocol)
-    return score_steps(protocol, questions, source=source, response=response, context=context)
-
-
 def explain_eval_forms(protocol: ExplainEvalConfig) -> dict[str, QuestionForm]:
     """Return the questions of such a judge: one for each criterion, or one about the whole."""
     outputs: dict[str, Kind] = {"score": "points"}
@@ -34,14 +25,6 @@ def explain_eval_forms(protocol: ExplainEvalConfig) -> dict[str, QuestionForm]:
         outputs["explanation"] = "text"
     form = QuestionForm(outputs=(outputs,))
     return whole_or_each(protocol, form, whole="analyse", each="analyse")
-
-
-def explain_eval_steps(
-    protocol: ExplainEvalConfig, *, source: str, response: str, context: str | None = None
-) -> Steps:
-    """Judge one response by ``protocol``: a generator of questions that returns a judgement."""
-    questions = explain_eval_forms(protocol)
-    return score_steps(protocol, questions, source=source, response=response, context=context)
 
 
 ANY_TASK = "A response was written to what follows."
@@ -75,11 +58,3 @@ def form_inputs(protocol: PromptFormatConfig, question: str) -> dict[str, str]:
         criterion = rubric.criteria[place]
     told = absolute_form(protocol).criterion(criterion)
     return {"task": rubric.task or ANY_TASK, "criterion": told}
-
-
-def form_steps(
-    protocol: PromptFormatConfig, *, source: str, response: str, context: str | None = None
-) -> Steps:
-    """Judge one response by ``protocol``: a generator of questions that returns a judgement."""
-    questions = form_questions(protocol)
-    return score_steps(protocol, questions, source=source, response=response, context=context)

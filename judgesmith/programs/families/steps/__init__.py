@@ -1,1 +1,0 @@
-"""The steps of every family: what is asked and what it comes to, without DSPy."""
