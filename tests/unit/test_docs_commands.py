@@ -8,6 +8,7 @@ import click
 import pytest
 from sessions import EVERY_PAGE, ROOT
 
+from benchmarks.__main__ import known as benchmarks
 from judgesmith.cli.main import COMMANDS
 from judgesmith.cli.main import judgesmith as cli
 from judgesmith.pytest_plugin import pytest_addoption
@@ -21,10 +22,11 @@ LINE = re.compile(
     r"^ *(?:\$ |- run: )?(?:\w+=\S+ )*(judgesmith [a-z].*?)(?: +[|>&#].*| &)?$", re.MULTILINE
 )
 SCRIPT = re.compile(r"python3? ((?:benchmarks|examples|docs)/[\w/]+\.py)([^`\n|>&#]*)")
+BENCHMARK = re.compile(r"python -m\s+benchmarks\s+run\s+((?:(?!\n\n)[^`|>&#;:,])*)")
 OF_OTHERS = ("--enable-lora", "--lora-modules", "--hook-stage")  # of vLLM, and of pre-commit
 # Options that are neither of a command: of scripts, of pytest with our plugin, of exported files.
 ELSEWHERE = (
-    "benchmarks/**/*.py",
+    "benchmarks/*.py",
     "judgesmith/pytest_*.py",
     "judgesmith/programs/exporting/**/*.py",
 )
@@ -131,7 +133,13 @@ def plugin_options():
 
 
 def test_every_option_that_is_named_alone_is_one_of_some_command_or_script():
-    known = {"--help", *OF_OTHERS, *plugin_options()}
+    known = {"--help", "--quick", *OF_OTHERS, *plugin_options()}
+    known |= {
+        option
+        for one in benchmarks().values()
+        for action in one.parser()._actions
+        for option in action.option_strings
+    }
     known |= {option for param in cli.params for option in param.opts}
     for name in COMMANDS:
         command = cli.get_command(click.Context(cli), name)
@@ -161,6 +169,24 @@ def test_every_script_on_a_page_is_there_and_knows_its_options():
             options = re.findall(r"(?<= )--[a-z][\w-]*", rest)
             wrong += [(page.name, script)] * (not text)
             wrong += [(page.name, script, one) for one in options if f'"{one}"' not in text]
+    assert wrong == []
+
+
+def test_every_benchmark_on_a_page_is_there_and_takes_its_settings(capsys):
+    every = benchmarks()
+    folders = {one.folder for one in every.values()}
+    wrong = []
+    for page in EVERY_PAGE:
+        for said in BENCHMARK.findall(page.read_text(encoding="utf-8")):
+            words, _, own = said.partition(" -- ")
+            names = [word for word in words.split() if word != "--quick"]
+            wrong += [(page.name, name) for name in names if name not in {*every, *folders, "NAME"}]
+            try:
+                own = ["1" if PLACEHOLDER.fullmatch(word) else word for word in shlex.split(own)]
+                if own and names[0] in every:
+                    every[names[0]].parser().parse_args(own)
+            except SystemExit:
+                wrong.append((page.name, said, capsys.readouterr().err))
     assert wrong == []
 
 

@@ -28,7 +28,7 @@ class RecheckSettings:
     confidence : float, between 0 and 1
         That a judge passes whose scores changed by just as much as is tolerated. One whose model
         is the same is this far from an alarm as well, and passes far more often than that
-        (``benchmarks/rechecking.py``).
+        (benchmark ``rechecking``).
     unscored : float, 0 or more and below 1
         Share of scores that may be missing by bad luck, such as an answer cut short.
 

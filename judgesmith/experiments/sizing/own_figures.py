@@ -9,29 +9,29 @@ from __future__ import annotations
 CPU_PER_CALL = 0.33e-3
 """Seconds: rendering, sending, keeping and reading an answer.
 
-``python benchmarks/throughput.py --without litellm``, a judge of one call.
+``python -m benchmarks run throughput -- --without litellm``, a judge of one call.
 """
 
 CPU_PER_ROW = 0.37e-3
 """Seconds: a row of 2,400 characters, read, judged from answers on record, and written.
 
-``python benchmarks/row_sizes.py``.
+``python -m benchmarks run row_sizes``.
 """
 
 CPU_PER_OFFLINE_CALL = 0.48e-3
 """Seconds that the offline model takes to answer about texts of 2,400 characters.
 
-``python benchmarks/row_sizes.py``.
+``python -m benchmarks run row_sizes``.
 """
 
 LEDGER_BYTES_PER_ANSWER = 215
 """Bytes on disk beside the text of an answer, index included.
 
-``python benchmarks/row_sizes.py``.
+``python -m benchmarks run row_sizes``.
 """
 
 OUTPUT_BYTES_PER_ROW = 520
 """Bytes of a row of JSON Lines beside what the model wrote: ids, key, marks, names of fields.
 
-``python benchmarks/row_sizes.py``.
+``python -m benchmarks run row_sizes``.
 """

@@ -118,7 +118,7 @@ def risk_coverage(
 
     The interval is Student's for the infinitesimal jackknife of the area's logarithm: how the area
     changes with the weight of each source has a closed form. In simulations with 30 to 400
-    sources of 1 or 6 rows (``benchmarks/calibration_coverage.py``, 400 repetitions each), nominal
+    sources of 1 or 6 rows (benchmark ``calibration_coverage``, 400 repetitions each), nominal
     95 % intervals covered 89 to 97 %: least for few rows whose losses are very skewed.
 
     Parameters

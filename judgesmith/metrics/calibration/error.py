@@ -288,7 +288,7 @@ def calibration_error(
     comes from the sources in the bin and is taken out of ``root_mean_square``, whose interval is
     Student's for the jackknife over sources, on the squared scale.
 
-    In simulations with 30 to 400 sources of 1 or 6 rows (``benchmarks/calibration_coverage.py``,
+    In simulations with 30 to 400 sources of 1 or 6 rows (benchmark ``calibration_coverage``,
     400 repetitions each), nominal 95 % intervals covered 95 to 100 % of the binned error: nearly
     always where it is small beside chance.
 

@@ -284,7 +284,7 @@ def permutation_test(
         on sources (PERM-BOTH: a score has changed hands if just one of its system and its source
         has). Only ``systems`` is about other systems: of judges that are equally good on the
         whole, but each partial to systems of its own, the other two call a quarter to a half
-        different at 5 % in simulations (``benchmarks/resampling_coverage.py``).
+        different at 5 % in simulations (benchmark ``resampling_coverage``).
     alternative : {"two-sided", "greater"}
         ``greater``: the first agreement is the larger.
     rng : int or numpy.random.Generator

@@ -246,7 +246,7 @@ def bradley_terry(
     Intervals are Student's, with standard errors from how the sources' contributions to the
     score vary (the sandwich estimate for clusters), so neither likeness within a source nor ties
     need a model. They tell about other sources, not other systems, and want more sources than
-    systems. In simulations (``benchmarks/pairs_coverage.py``, six systems) nominal 95 % intervals
+    systems. In simulations (benchmark ``pairs_coverage``, six systems) nominal 95 % intervals
     of win probabilities covered 92 to 96 % from 30 sources on, with 10 or 15 sources 86 to 99 %.
 
     Parameters

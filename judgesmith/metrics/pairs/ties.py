@@ -224,7 +224,7 @@ def tie_aware_accuracy_interval(
     The interval is Student's, for the jackknife that leaves out one source at a time: a closed
     form, without a seed. Systems, raters and the tolerance are taken as given: a tolerance that
     was chosen on these rows makes value and interval too high. In simulations
-    (``benchmarks/pairs_coverage.py``, 10 to 60 sources) nominal 95 % intervals covered 92 to 96 %.
+    (benchmark ``pairs_coverage``, 10 to 60 sources) nominal 95 % intervals covered 92 to 96 %.
 
     Parameters
     ----------

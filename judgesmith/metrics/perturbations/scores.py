@@ -107,7 +107,7 @@ def harmonic_mean_log_p(
 
     ``1 / sum(w / p)``, with weights ``w`` that sum to 1. The smallest p-values rule it, and it
     takes metrics that are alike without correction; read as a p-value it is slightly liberal (see
-    ``benchmarks/discernment_size.py``).
+    benchmark ``discernment_size``).
 
     Parameters
     ----------

@@ -302,7 +302,7 @@ def icc_interval(
     with normal effects and normal noise of one size; with unequal numbers of ratings, and for
     `agreement` always, it is an approximation.
 
-    In simulations with 20 to 100 items or sources (``benchmarks/ordinal_coverage.py``, 300
+    In simulations with 20 to 100 items or sources (benchmark ``ordinal_coverage``, 300
     repetitions each), nominal 95 % intervals by F covered 90 to 97 % of the time with continuous
     ratings or five points in the middle of the scale, and 85 to 90 % with five points mostly at
     its top. The jackknife covered 94 to 97 % and 89 to 95 % in the models `one-way` and

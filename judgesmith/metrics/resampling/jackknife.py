@@ -161,7 +161,7 @@ def krippendorff_alpha_interval(
 ) -> Estimate:
     """Return Krippendorff's alpha of rows that are about items, with an interval over the items.
 
-    In simulations of three raters who answer yes or no (``benchmarks/answer_coverage.py``, 400
+    In simulations of three raters who answer yes or no (benchmark ``answer_coverage``, 400
     repetitions each), nominal 95 % intervals covered 90 to 96 % where up to 95 % said yes and 30
     answers or more were no, and 84 % or more in all other cases: what misses, sits too low.
 

@@ -37,7 +37,7 @@ def share_interval(
     stays within 0 to 1 and has a length also where every answer is the same; there, each item
     counts as one answer.
 
-    In simulations with 15 to 150 items of 1 to 21 answers (``benchmarks/answer_coverage.py``, 400
+    In simulations with 15 to 150 items of 1 to 21 answers (benchmark ``answer_coverage``, 400
     repetitions each), nominal 95 % intervals covered 89 to 99 % of shares from .75 to .95, and 84
     to 99 % of a share of .99: lowest where the few answers that are no fall on few items.
 

@@ -27,7 +27,7 @@ LEARNED = 2
 """By what p-values are multiplied where candidates were proposed by what others came to on the rows
 of the test. These look for luck, and the test would have to know what they had found had the luck
 been another. Searches that learn are wrong up to twice as often as the test says
-(``benchmarks/adaptive_confirmation.py``)."""
+(benchmark ``adaptive_confirmation``)."""
 
 Rank = tuple[Any, ...]
 """What is larger for the better of two, as ``rank_of`` returns it: scored enough, then a value."""

@@ -1,0 +1,152 @@
+"""Benchmarks of Judgesmith: lists them, runs them, and writes their tables into the guides.
+
+python -m benchmarks list
+python -m benchmarks run NAME … [--quick] [-o FOLDER] [-- settings of the benchmark]
+python -m benchmarks docs
+
+``run`` takes names of benchmarks, or of a folder for all that are in it. It writes the rows to
+``benchmarks/results/NAME.json``; with ``--quick`` the numbers mean nothing, and only ``-o`` keeps
+them. ``run NAME -- --help`` says what settings there are.
+"""
+
+import argparse
+import importlib
+import json
+import pkgutil
+import re
+import sys
+import traceback
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import benchmarks
+from benchmarks.harness import (
+    BENCHMARKS,
+    RESULTS,
+    ROOT,
+    Benchmark,
+    NotRun,
+    Row,
+    lines,
+    write_result,
+)
+
+MARK = re.compile(
+    r"(<!-- benchmark: (\w+)(?:, table (\d+))? -->\n).*?(?=<!-- /benchmark -->)", re.DOTALL
+)
+
+
+def known() -> dict[str, Benchmark]:
+    """Return all benchmarks, by name."""
+    for folder in (one for one in pkgutil.iter_modules(benchmarks.__path__) if one.ispkg):
+        room = importlib.import_module(f"benchmarks.{folder.name}")
+        for found in pkgutil.iter_modules(room.__path__, f"{room.__name__}."):
+            importlib.import_module(found.name)
+    ordered = sorted(BENCHMARKS.values(), key=lambda one: (one.folder, one.name))
+    return {one.name: one for one in ordered}
+
+
+def run(one: Benchmark, settings: Mapping[str, Any], to: Path | None) -> bool:
+    """Run a benchmark, print its rows as they come, keep them; say whether no promise broke."""
+    rows: list[Row] = []
+
+    def noted() -> Iterator[Row]:
+        for row in one.run(settings):
+            rows.append(row)
+            yield row
+
+    print(f"\n## {one.name}\n", flush=True)
+    try:
+        for line in lines(noted(), one.formats):
+            print(line, flush=True)
+    except NotRun as reason:
+        print(f"not run: {reason}", flush=True)
+        return True
+    except Exception:
+        traceback.print_exc()
+        return False
+    if to is not None:
+        print(f"\nwritten to {write_result(one, settings, rows, to)}", flush=True)
+    return all(row.get("held", True) for row in rows)
+
+
+def run_named(names: list[str], own: list[str], *, quick: bool, to: Path | None) -> int:
+    """Run what is named, one after the other."""
+    every = known()
+    folders = {one.folder for one in every.values()}
+    if unknown := [name for name in names if name not in every and name not in folders]:
+        print(f"no benchmark {', '.join(unknown)}; `list` shows all.", file=sys.stderr)
+        return 2
+    chosen = [one for name in names for one in every.values() if name in (one.name, one.folder)]
+    if own and len(chosen) > 1:
+        print("settings after -- are those of one benchmark.", file=sys.stderr)
+        return 2
+    is_well = True
+    for one in chosen:
+        parser = one.parser()
+        if quick and isinstance(one.quick, str):
+            print(f"\n## {one.name}\n\nnot run: {one.quick}")
+            continue
+        if quick:
+            parser.set_defaults(**one.quick)
+        is_well &= run(one, vars(parser.parse_args(own)), to)
+    return 0 if is_well else 1
+
+
+def tables(name: str, number: str | None, every: Mapping[str, Benchmark]) -> str:
+    """Return the tables of a file of results, or one of them."""
+    rows = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))["rows"]
+    if number is not None:
+        rows = [list(several) for _, several in groupby(rows, key=tuple)][int(number) - 1]
+    return "\n".join(lines(rows, every[name].formats))
+
+
+def with_tables(text: str, every: Mapping[str, Benchmark]) -> str:
+    """Return a page with the tables that its marks name."""
+    return MARK.sub(lambda mark: f"{mark[1]}\n{tables(mark[2], mark[3], every)}\n\n", text)
+
+
+def write_docs() -> int:
+    """Write the tables of all pages."""
+    every = known()
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+        text = page.read_text(encoding="utf-8")
+        if (new := with_tables(text, every)) != text:
+            page.write_text(new, encoding="utf-8")
+            print(page.relative_to(ROOT))
+    return 0
+
+
+def main(arguments: list[str]) -> int:
+    """Do what the command line says."""
+    at = arguments.index("--") if "--" in arguments else len(arguments)
+    words, own = arguments[:at], arguments[at + 1 :]
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("list", help="list all benchmarks")
+    commands.add_parser("docs", help="write the tables of results into the guides")
+    running = commands.add_parser("run", help="run benchmarks")
+    running.add_argument("names", nargs="+", metavar="NAME")
+    running.add_argument("--quick", action="store_true", help="whether it runs, in a moment")
+    running.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="for the results")
+    given = parser.parse_args(words)
+    if given.command == "list":
+        for folder, several in groupby(known().values(), key=lambda one: one.folder):
+            print(f"\n{folder}")
+            for one in several:
+                print(f"  {one.name:24} {one.about}")
+        return 0
+    if given.command == "docs":
+        return write_docs()
+    to = given.output or (None if given.quick else RESULTS)
+    return run_named(given.names, own, quick=given.quick, to=to)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""How well judges, metrics and detectors do on rated data."""

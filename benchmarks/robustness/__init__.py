@@ -1,0 +1,1 @@
+"""What happens when things go wrong: promises, and whether they held."""

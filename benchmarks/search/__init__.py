@@ -1,0 +1,1 @@
+"""What compiling, searching and choosing rows are worth."""

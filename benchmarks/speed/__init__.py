@@ -1,0 +1,1 @@
+"""What things take: seconds, calls and memory."""
