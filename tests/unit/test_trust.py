@@ -1,7 +1,10 @@
 """Texts go only to hosts that the user named, whatever a saved judge says."""
 
 import json
+import re
 import socket
+from importlib.util import find_spec
+from pathlib import Path
 
 import dspy
 import loopback_offline
@@ -19,6 +22,7 @@ from judgesmith.programs.families.ensemble.judges import Supervisor
 from judgesmith.programs.families.modules import ExemplarJudge
 from judgesmith.programs.judging.executors import Executor
 from judgesmith.programs.lm import client_model
+from judgesmith.programs.lm.factory import check_host, check_provider, engine_for, host_of
 from judgesmith.signatures import RatedItem
 from judgesmith.signatures.aggregation import PanelRules
 
@@ -391,4 +395,57 @@ class TestHosts:
         address = ["--api-base", "http://localhost:1/v1"]
         assert main([*command, "--model", "bedrock/m", *address]) == 2
         assert "through LiteLLM, which looks up hosts of its own" in capsys.readouterr().err
+        assert opened == []
+
+
+def page_providers():
+    """Return the providers of docs/models.md: asked by the client itself, and through LiteLLM."""
+    page = (Path(__file__).resolve().parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("| `") and "lm15" in line]
+    (elsewhere,) = re.findall(
+        r"It refuses every provider behind LiteLLM too(.*?)Under\b", page, re.S
+    )
+    own = {one for row in rows for one in re.findall(r"`(\w+)/", row)}
+    return sorted(own), sorted(re.findall(r"`(\w+)`", elsewhere))
+
+
+OWN, ELSEWHERE = page_providers()
+
+
+class TestOnlyHost:
+    @pytest.mark.parametrize("provider", OWN)
+    def test_a_provider_of_the_page_is_asked_at_its_own_host_or_the_one_given(
+        self, provider, monkeypatch
+    ):
+        for variable in ("API_BASE", "BASE_URL"):
+            monkeypatch.delenv(f"{provider.upper()}_{variable}", raising=False)
+        host = host_of(engine_for(f"{provider}/m").endpoint)
+        assert host
+        check_host(f"{provider}/m", None, [host])
+        with pytest.raises(InputError, match=f"{provider}/m is at {host}, and only example.org"):
+            check_host(f"{provider}/m", None, ["example.org"])
+        check_host(f"{provider}/m", "http://example.org/v1", ["example.org"])
+
+    @pytest.mark.parametrize("provider", ELSEWHERE)
+    def test_a_provider_that_looks_up_other_hosts_is_refused_wherever_it_is(self, provider):
+        check_provider(f"{provider}/m")  # one that is there
+        for address in (None, "http://localhost:1/v1"):
+            with pytest.raises(InputError, match="which looks up hosts of its own"):
+                check_host(f"{provider}/m", address, ["localhost", "api.openai.com"])
+
+    def test_the_page_tells_every_provider_that_is_not_refused(self, opened):
+        listing = Path(find_spec("litellm").origin).parent / "types" / "utils.py"
+        source = listing.read_text(encoding="utf-8")
+        (listed,) = re.findall(r"^class LlmProviders\(.*?(?=^\S)", source, re.M | re.S)
+        known = set(re.findall(r"= \"([\w-]+)\"", listed)) | {*OWN, *ELSEWHERE}
+        assert len(known) > 100
+        passed = set()
+        for provider in known:
+            address = engine_for(f"{provider}/m").endpoint
+            try:
+                check_host(f"{provider}/m", None, [host_of(address) or "localhost"])
+            except InputError:
+                continue
+            passed.add(provider)
+        assert passed == set(OWN)
         assert opened == []
