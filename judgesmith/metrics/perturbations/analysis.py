@@ -202,9 +202,9 @@ def discernment(
     which the smallest p-values make evidence. D depends on how many items there are. The interval
     is for the median D of sets of as many items; the D of one other set falls outside more often,
     as it varies itself. In simulations with 30 and 100 items (benchmark ``discernment_size``,
-    ``--part coverage``, 300 repetitions each), nominal 95 % intervals held that median in 89 to 98 % of
-    repetitions for one perturbation, in 91 to 98 % for the average, and in 96 to 100 % for the
-    lowest, whose intervals are wide. They say nothing about other ways to damage a text in the
+    ``--part coverage``, 300 repetitions each), nominal 95 % intervals held that median in 89 to
+    98 % of repetitions for one perturbation, in 91 to 98 % for the average, and in 96 to 100 % for
+    the lowest, whose intervals are wide. They say nothing about other ways to damage a text in the
     same manner, or about another run of the judge.
 
     Parameters
