@@ -2,7 +2,7 @@
 
 The table of refusals is ``bad_inputs.yaml`` beside this file: a command line, the whole of what is
 said on standard error, and the place that ``--json`` names. Everything is plain Python, so that
-the tests and ``benchmarks/torture`` run the same table.
+the tests and benchmark ``bad_input`` run the same table.
 """
 
 import gzip

@@ -13,7 +13,7 @@ from judgesmith.cli.main import COMMANDS
 
 
 def loaded():
-    """Return the module beside this file, which the torture room loads as well."""
+    """Return the module beside this file, which benchmark ``bad_input`` loads as well."""
     place = Path(__file__).with_name("bad_inputs.py")
     spec = importlib.util.spec_from_file_location("bad_inputs", place)
     module = sys.modules.setdefault("bad_inputs", importlib.util.module_from_spec(spec))

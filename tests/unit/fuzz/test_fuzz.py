@@ -1,4 +1,4 @@
-"""Every fuzz target on few inputs, the same ones each time; ``benchmarks/torture`` has more."""
+"""Every fuzz target on few inputs, the same ones each time; benchmark ``fuzz`` has more."""
 
 import importlib
 import random

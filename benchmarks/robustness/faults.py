@@ -6,18 +6,19 @@ one.
 """
 
 import json
-import os
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.torture import row
+import loopback_faults
+
+from benchmarks.harness import Row, benchmark, held
 
 GRADE = "[[ ## score ## ]]\n70\n\n[[ ## completed ## ]]"
 CONCURRENCY = 32
@@ -28,28 +29,22 @@ _UNREADABLE = 2  # requests for what cannot be read, in every finished run
 _UNANSWERED = ("http_400", "http_413", "http_422", "http_451", "too_long_a_prompt", "down")
 
 
-def run(quick: bool) -> list[str]:
-    """Return the rows of both ways to judge."""
-    import loopback_faults
-
-    n_items = 400 if quick else 5000
-    rows = []
+@benchmark(quick={"items": 40, "shell": False})
+def faults(*, items: int = 5000, shell: bool = True) -> Iterator[Row]:
+    """Items of which a fifth have faulty answers of all kinds, in Python and the shell."""
+    ways = ((_in_python, 1), (_in_the_shell, 2))
     with loopback_faults.serving(answer=GRADE) as server, tempfile.TemporaryDirectory() as name:
-        os.environ["OPENAI_API_KEY"] = "none"
-        for way, seed in ((_in_python, 1), (_in_the_shell, 2)):
+        for way, seed in ways if shell else ways[:1]:
             server.reset()
             folder = Path(name) / way.__name__
             folder.mkdir()
-            rows += _Room(server, folder, n_items, seed).measured(way)
-    return rows
+            yield from _Room(server, folder, items, seed).measured(way)
 
 
 class _Room:
     """A server with a plan, the items, and what must come of each."""
 
     def __init__(self, server: Any, folder: Path, n_items: int, seed: int) -> None:
-        import loopback_faults
-
         self.server, self.folder, self.n_items = server, folder, n_items
         self.lasting = loopback_faults.LASTING
         known = (*loopback_faults.PASSING, *self.lasting, *loopback_faults.HARMLESS)
@@ -76,7 +71,7 @@ class _Room:
                 found.append(f"{fault}: {score}, {problem}")
         return found
 
-    def measured(self, way: Any) -> list[str]:
+    def measured(self, way: Any) -> list[Row]:
         """Run twice and return the rows."""
         began = time.monotonic()
         first = way(self)
@@ -97,25 +92,25 @@ class _Room:
         for text in wrong[:5]:
             print(f"  {text}", file=sys.stderr)
         return [
-            row(
+            held(
                 f"{name}: every item is scored, or unscored with the reason of its fault",
                 f"{self.n_items - len(wrong)} of {self.n_items} items right; "
                 f"{self.n_items - met[None]} faulty, {len(met) - 1} of {self.n_kinds} kinds, "
                 f"{sum(served.values())} faulty replies; {seconds:.0f} s",
                 not wrong,
             ),
-            row(
+            held(
                 f"{name}: scored + unscored = items, and so the summary says",
                 f"{n_scored} + {n_unscored} = {len(first['judged'])} of {self.n_items}",
                 n_scored + n_unscored == len(first["judged"]) == self.n_items
                 and first["told_unscored"] == n_unscored,
             ),
-            row(
+            held(
                 f"{name}: requests at the server = intents in the ledger = calls in the summary",
                 f"{requests}, {first['intents']}, {first['calls']}",
                 requests == first["intents"] == first["calls"],
             ),
-            row(
+            held(
                 f"{name}: the same again asks only what has no answer that can be read, and says "
                 "the same",
                 f"{asked_again} requests for {unanswered} unanswered and {unread} unreadable, "

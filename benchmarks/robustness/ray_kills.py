@@ -18,9 +18,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.torture import row
+import crashing
+import loopback
 
-RUNS, QUICK = 20, 2
+from benchmarks.harness import ROOT, NotRun, Row, benchmark, held
+
 N_ROWS = 90
 LATENCY = 0.1
 WORKERS, CONCURRENCY = 2, 4
@@ -29,15 +31,12 @@ MARK = "JUDGESMITH_RAY_KILLS"
 PATIENCE = 180.0  # seconds
 
 
-def run(quick: bool) -> list[str]:
-    """Return the rows of all runs."""
+@benchmark(quick="kills a dozen commands, which takes minutes")
+def ray_kills(*, runs: int = 20) -> list[Row]:
+    """Scoring on Ray whose workers, and then whose command, are killed at random moments."""
     if importlib.util.find_spec("ray") is None:
-        return [row("workers and commands are killed", "not run: Ray is not installed", False)]
-    import crashing
-    import loopback
-
-    os.environ["OPENAI_API_KEY"] = "none"
-    wanted, rng = (QUICK if quick else RUNS), random.Random(13)
+        raise NotRun("Ray is not installed: judgesmith[ray]")
+    rng = random.Random(13)
     with loopback.serving(latency=LATENCY) as server, tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         server.script({"chatty": "steady"})
@@ -53,27 +52,27 @@ def run(quick: bool) -> list[str]:
         _finish(folder / "alone", score)
         n_alone = server.counts()["requests"] - before
         whole = (folder / "alone" / "scores.jsonl").read_bytes()
-        found = [_one(folder / f"run-{n}", score, server, rng) for n in range(wanted)]
+        found = [_one(folder / f"run-{n}", score, server, rng) for n in range(runs)]
     n_again = [one["requests"] - n_alone for one in found]
     allowed = [one["kills"] * WORKERS * CONCURRENCY for one in found]
     return [
-        row(
+        held(
             "workers and commands are killed",
             f"{sum(one['kills'] for one in found)} SIGKILLs in {len(found)} runs, "
             f"{sum(one['drivers'] for one in found)} of them of the command",
             all(one["drivers"] and one["kills"] > 1 for one in found),
         ),
-        row(
+        held(
             "no row lost or doubled: same bytes as by one process",
             f"{sum(one['bytes'] == whole for one in found)} of {len(found)} runs",
             all(one["bytes"] == whole for one in found),
         ),
-        row(
+        held(
             "no answer on record is asked again",
             f"{sum(one['late'] for one in found)} of {n_alone} in each run",
             not any(one["late"] for one in found),
         ),
-        row(
+        held(
             "repeats at the server at most kills x in flight",
             f"{max(n_again)} at most in a run, {sum(n_again)} in all",
             all(n <= most for n, most in zip(n_again, allowed, strict=True)),
@@ -82,8 +81,6 @@ def run(quick: bool) -> list[str]:
 
 
 def _one(folder: Path, score: list[str], server: Any, rng: random.Random) -> dict[str, Any]:
-    import crashing
-
     folder.mkdir()
     before = server.counts()["requests"]
     command = [*score, "--engine", "ray", "--workers", str(WORKERS)]
@@ -159,7 +156,7 @@ def _start(folder: Path, command: list[str]) -> subprocess.Popen[bytes]:
         cwd=folder,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        env=os.environ | {"PYTHONPATH": str(Path.cwd()), MARK: str(folder)},
+        env=os.environ | {"PYTHONPATH": str(ROOT), MARK: str(folder)},
     )
 
 

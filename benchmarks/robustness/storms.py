@@ -13,22 +13,18 @@ outlives it, and what the stack has counted is held against that:
 ``answered twice``  answers that the server wrote whole for a question that it had answered
 ``unkept``          answers that were given out and are not on record
 ``over``            calls counted beyond those sent, or the other way around
-
-    python benchmarks/storms.py --storm 3 --in-flight 128
 """
 
-import argparse
 import asyncio
-import os
-import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "unit" / "support"))
-os.environ.setdefault("OPENAI_API_KEY", "none")
+from typing import Annotated, NamedTuple
 
 from loopback_connections import Restartable, serving
+
+from benchmarks.harness import Row, benchmark
 
 STORMS: dict[str, dict[str, object] | None] = {
     "429": {"status": 429},
@@ -44,8 +40,18 @@ STORMS: dict[str, dict[str, object] | None] = {
 STEP = 0.5
 
 
+class Times(NamedTuple):
+    """How long there is no storm, then one, then none, and how many ask, with what patience."""
+
+    before: float
+    storm: float
+    after: float
+    in_flight: int
+    timeout: float
+
+
 async def measured(
-    server: Restartable, storm: dict[str, object] | None, options: argparse.Namespace, ledger: Path
+    server: Restartable, kind: dict[str, object] | None, given: Times, ledger: Path
 ) -> dict[str, float]:
     """Return rates, seconds to recovery, and what was lost or counted wrongly."""
     from judgesmith.programs.lm import Message, ModelError, ModelRequest, Prefix, client_model
@@ -55,14 +61,14 @@ async def measured(
         api_base=server.url,
         ledger=ledger,
         max_calls=10**6,
-        timeout=options.timeout,
+        timeout=given.timeout,
     ).client
     prefix = Prefix([Message("system", "Rate the text from 0 to 100. " * 14)])
     ends: list[float] = []
     answered: list[ModelRequest] = []
     lost = asked = 0
     began = time.perf_counter()
-    until = began + options.before + options.storm + options.after
+    until = began + given.before + given.storm + given.after
 
     async def work() -> None:
         nonlocal asked, lost
@@ -78,32 +84,32 @@ async def measured(
             answered.append(request)
 
     async def weather() -> None:
-        await asyncio.sleep(options.before)
-        if storm is None:
+        await asyncio.sleep(given.before)
+        if kind is None:
             await asyncio.to_thread(server.kill)
         else:
-            await asyncio.to_thread(server.script, storm)
-        await asyncio.sleep(options.storm)
-        await asyncio.to_thread(server.start if storm is None else server.forget)
+            await asyncio.to_thread(server.script, kind)
+        await asyncio.sleep(given.storm)
+        await asyncio.to_thread(server.start if kind is None else server.forget)
         cleared.append(time.perf_counter() - began)
 
     cleared: list[float] = []
-    await asyncio.gather(weather(), *[work() for _ in range(options.in_flight)])
+    await asyncio.gather(weather(), *[work() for _ in range(given.in_flight)])
     await stack.aclose()
     (stop,) = cleared
 
     def rate(start: float, end: float) -> float:
         return sum(start <= one < end for one in ends) / (end - start)
 
-    before = rate(STEP, options.before)
+    before = rate(STEP, given.before)
     recovery = 0.0
-    while rate(stop + recovery, stop + recovery + STEP) < 0.8 * before and recovery < options.after:
+    while rate(stop + recovery, stop + recovery + STEP) < 0.8 * before and recovery < given.after:
         recovery += 0.1
     n_asked, n_answered = server.noted()
     return {
         "before": before,
-        "during": rate(options.before + STEP, options.before + options.storm),
-        "after": rate(stop + recovery, options.before + options.storm + options.after),
+        "during": rate(given.before + STEP, given.before + given.storm),
+        "after": rate(stop + recovery, given.before + given.storm + given.after),
         "recovery": recovery,
         "lost": lost,
         "answered": len(ends),
@@ -115,23 +121,25 @@ async def measured(
     }
 
 
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--before", type=float, default=3.0, help="seconds")
-    parser.add_argument("--storm", type=float, default=3.0, help="seconds")
-    parser.add_argument("--after", type=float, default=8.0, help="seconds")
-    parser.add_argument("--in-flight", type=int, default=128)
-    parser.add_argument("--latency", type=float, default=0.05)
-    parser.add_argument("--timeout", type=float, default=2.0, help="seconds without a byte")
-    parser.add_argument("--only", action="append", choices=STORMS, help="leave out all others")
-    options = parser.parse_args()
-    for name in options.only or STORMS:
-        with serving(latency=options.latency) as server, tempfile.TemporaryDirectory() as folder:
+@benchmark(
+    quick={"before": 0.6, "storm": 0.6, "after": 0.6, "latency": 0.01, "only": ("429",)}
+    | {"in_flight": 4},
+    formats=dict.fromkeys(("before", "during", "after", "recovery"), ".1f"),
+)
+def storms(
+    *,
+    before: Annotated[float, "seconds"] = 3.0,
+    storm: Annotated[float, "seconds"] = 3.0,
+    after: Annotated[float, "seconds"] = 8.0,
+    in_flight: int = 128,
+    latency: float = 0.05,
+    timeout: Annotated[float, "seconds without a byte"] = 2.0,
+    only: tuple[str, ...] = (),
+) -> Iterator[Row]:
+    """What a storm costs: calls a second before, during and after it, what is lost or repeated."""
+    given = Times(before, storm, after, in_flight, timeout)
+    for name in only or STORMS:
+        with serving(latency=latency) as server, tempfile.TemporaryDirectory() as folder:
             ledger = Path(folder) / "ledger.sqlite"
-            found = asyncio.run(measured(server, STORMS[name], options, ledger))
-        print(f"{name:22}", "  ".join(f"{key} {value:.1f}" for key, value in found.items()))
-
-
-if __name__ == "__main__":
-    main()
+            found = asyncio.run(measured(server, STORMS[name], given, ledger))
+        yield {"storm": name} | found

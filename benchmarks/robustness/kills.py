@@ -13,10 +13,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.torture import row
+import crashing
+import loopback
+
+from benchmarks.harness import ROOT, Row, benchmark, held
 
 CONCURRENCY = 8
 LATENCY = 0.08
@@ -29,13 +33,12 @@ JUDGESMITH = [sys.executable, "-m", "judgesmith"]
 EVERY = {"infer": 6, "compile": 30, "score": 2}  # writes from one death to the next
 
 
-def run(quick: bool) -> list[str]:
-    """Return the rows of both parts."""
-    import loopback
-
-    os.environ["OPENAI_API_KEY"] = "none"
+@benchmark(quick="kills dozens of commands, which takes minutes")
+def kills(*, small: bool = False) -> Iterator[Row]:
+    """SIGKILLs spread over infer, compile and score, and the end of a process between writes."""
     with loopback.serving(latency=LATENCY) as server, tempfile.TemporaryDirectory() as name:
-        return _kills(server, Path(name), quick) + _writes(server, Path(name), quick)
+        yield from _kills(server, Path(name), small)
+        yield from _writes(server, Path(name), small)
 
 
 # -- kills at random moments ------------------------------------------------------------------
@@ -44,13 +47,11 @@ def run(quick: bool) -> list[str]:
 class _Room:
     """A folder, the commands that are run in it, and what was killed there."""
 
-    def __init__(self, server: Any, folder: Path, quick: bool) -> None:
-        import crashing
-
+    def __init__(self, server: Any, folder: Path, small: bool) -> None:
         folder.mkdir()
         self.server, self.folder = server, folder
-        crashing.write_rows(folder / "rated.jsonl", crashing.rated_rows(10 if quick else 40, 4))
-        crashing.write_rows(folder / "texts.jsonl", crashing.rated_rows(140 if quick else 700, 1))
+        crashing.write_rows(folder / "rated.jsonl", crashing.rated_rows(10 if small else 40, 4))
+        crashing.write_rows(folder / "texts.jsonl", crashing.rated_rows(140 if small else 700, 1))
         model = ["--model", "openai/m", "--api-base", server.url]
         self.commands = crashing.commands(model)
         for name, (command, _) in self.commands.items():
@@ -69,7 +70,7 @@ class _Room:
             cwd=self.folder,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            env=os.environ | {"PYTHONPATH": str(Path.cwd())},
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
         )
 
     def finish(self, name: str) -> None:
@@ -104,14 +105,10 @@ class _Room:
         self.torn += [] if self.made(name) in (None, undisturbed) else [name]
 
     def made(self, name: str) -> Any:
-        import crashing
-
         return crashing.contents(self.folder / self.commands[name][1])
 
     def asked_late(self) -> int:
         """Return how many requests there were for what was on record already."""
-        import crashing
-
         ledger = sqlite3.connect(self.folder / ".judgesmith" / "ledger.sqlite")
         found = int(ledger.execute(crashing.LATE).fetchone()[0])
         ledger.close()
@@ -121,9 +118,9 @@ class _Room:
         return {path.name for path in self.folder.iterdir()}
 
 
-def _kills(server: Any, folder: Path, quick: bool) -> list[str]:
+def _kills(server: Any, folder: Path, small: bool) -> list[Row]:
     server.script({"chatty": "steady"})
-    whole = _Room(server, folder / "whole", quick)
+    whole = _Room(server, folder / "whole", small)
     for name in whole.commands:
         whole.finish(name)
     n_asked = server.counts()["requests"]
@@ -131,15 +128,15 @@ def _kills(server: Any, folder: Path, quick: bool) -> list[str]:
     server.script({"chatty": "steady"})
 
     rng = random.Random(1)
-    killed = _Room(server, folder / "killed", quick)
+    killed = _Room(server, folder / "killed", small)
     for name in killed.commands:
-        wanted = QUICK // 3 + (name == "compile") if quick else FULL[name]
+        wanted = QUICK // 3 + (name == "compile") if small else FULL[name]
         undisturbed = whole.made(name)
         while killed.n_kills[name] < wanted and killed.n_made < MOST_MADE:
             killed.kill(name, rng, undisturbed)
         killed.finish(name)
     n_kills = sum(killed.n_kills.values())
-    wanted = QUICK if quick else sum(FULL.values())
+    wanted = QUICK if small else sum(FULL.values())
     n_again = server.counts()["requests"] - n_asked
     allowed = sum(n * IN_FLIGHT[name] for name, n in killed.n_kills.items())
     spread = ", ".join(f"{n} of {name}" for name, n in killed.n_kills.items())
@@ -147,21 +144,21 @@ def _kills(server: Any, folder: Path, quick: bool) -> list[str]:
     left = killed.names() ^ whole.names()
     late = killed.asked_late()
     rows = [
-        row("commands are killed", f"{n_kills} SIGKILLs: {spread}", n_kills >= wanted),
-        row("same bytes as undisturbed", ", ".join(same), len(same) == len(whole.commands)),
-        row("no answer on record is asked again", f"{late} of {n_asked}", late == 0),
-        row(
+        held("commands are killed", f"{n_kills} SIGKILLs: {spread}", n_kills >= wanted),
+        held("same bytes as undisturbed", ", ".join(same), len(same) == len(whole.commands)),
+        held("no answer on record is asked again", f"{late} of {n_asked}", late == 0),
+        held(
             "repeats at the server at most kills × in flight",
             f"{n_again} of at most {allowed} ({n_asked} questions, {killed.n_early} kills before "
             "the first)",
             n_again <= allowed,
         ),
-        row(
+        held(
             "no torn file after any kill",
             f"{len(killed.torn)}; {killed.n_made} commands were done before they were killed",
             not killed.torn,
         ),
-        row("nothing left over in the end", f"{len(left)}", not left),
+        held("nothing left over in the end", f"{len(left)}", not left),
     ]
     server.reset()
     return rows
@@ -170,9 +167,7 @@ def _kills(server: Any, folder: Path, quick: bool) -> list[str]:
 # -- the end between any two writes -----------------------------------------------------------
 
 
-def _writes(server: Any, folder: Path, quick: bool) -> list[str]:
-    import crashing
-
+def _writes(server: Any, folder: Path, small: bool) -> list[Row]:
     server.script({"chatty": "steady"})
     files = folder / "files"
     files.mkdir()
@@ -187,26 +182,24 @@ def _writes(server: Any, folder: Path, quick: bool) -> list[str]:
         cwd=files,
         check=True,
         stdout=subprocess.DEVNULL,
-        env=os.environ | {"PYTHONPATH": str(Path.cwd())},
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
     )
     rows = []
     for fault, what in (("kill", "killed before a write"), ("full", "no space from a write on")):
         for name, (command, makes) in crashing.commands(model).items():
-            every = EVERY[name] * (10 if quick else 1)
+            every = EVERY[name] * (10 if small else 1)
             job = {"command": command, "makes": makes, "files": str(files), "fault": fault}
             found = tried(folder / f"{fault}-{name}", job | {"every": every})
             n_faults = len(found["faults"])
             said = f"{n_faults} faults in {found['tried']} of {found['writes']} moments"
             first = f": {found['faults'][0]}" if n_faults else ""
             promise = f"{name}, {what}: never half, and the same in the end"
-            rows.append(row(promise, said + first, n_faults == 0))
+            rows.append(held(promise, said + first, n_faults == 0))
     return rows
 
 
 def tried(folder: Path, job: dict[str, Any]) -> dict[str, Any]:
     """Run ``tests/unit/support/crashing.py`` in a folder of its own and return what it found."""
-    import crashing
-
     folder.mkdir()
     (folder.parent / f"{folder.name}.json").write_text(json.dumps(job))
     done = subprocess.run(
@@ -214,7 +207,7 @@ def tried(folder: Path, job: dict[str, Any]) -> dict[str, Any]:
         cwd=folder,
         capture_output=True,
         text=True,
-        env=os.environ | {"PYTHONPATH": str(Path.cwd())},
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
     )
     if done.returncode:
         raise RuntimeError(done.stderr[-2000:])

@@ -6,10 +6,10 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from benchmarks.torture import row
-from benchmarks.torture.fuzz import TARGETS
+from benchmarks.harness import Row, benchmark, held
+from benchmarks.robustness.fuzz import TARGETS
 from judgesmith.programs import SavedJudge, SavedJudgeError
 from judgesmith.programs.artifacts.saved import content_hash
 from judgesmith.programs.lm import LedgerError, ResponseCache
@@ -19,23 +19,26 @@ N_ANSWERS = 2_000
 PAGE = 4_096
 
 
-def run(quick: bool) -> list[str]:
-    """Return the rows of judges and of ledgers."""
+@benchmark(quick={"step": 500, "ledgers": 1})
+def tampering(
+    *, step: Annotated[int, "of places in judge.json"] = 1, ledgers: int = 200
+) -> Iterator[Row]:
+    """Judges and ledgers that somebody, or a disk, has changed: noticed, with a way out."""
     sys.path.insert(0, str(TARGETS))
     with tempfile.TemporaryDirectory() as folder:
-        return [*_judges(Path(folder), quick), *_ledgers(Path(folder), quick)]
+        yield from _judges(Path(folder), step)
+        yield from _ledgers(Path(folder), ledgers)
 
 
 # -- judges -----------------------------------------------------------------------------------
 
 
-def _judges(folder: Path, quick: bool) -> Iterator[str]:
+def _judges(folder: Path, step: int) -> Iterator[Row]:
     from fuzz_judges import saved_judge
 
     original, content = saved_judge(1)
     path = folder / "judge.json"
     rng = random.Random(0)
-    step = 50 if quick else 1
     places = range(0, len(content), step)
     wrong = 0
     for place in places:
@@ -43,7 +46,7 @@ def _judges(folder: Path, quick: bool) -> Iterator[str]:
         other[place] ^= 1 << rng.randrange(8)
         path.write_bytes(other)
         wrong += _loaded(path) not in (None, original)
-    yield row(
+    yield held(
         "one bit of judge.json changed: refused, or the same judge", _of(wrong, places), not wrong
     )
     documents = list(_with_one_value_changed(json.loads(content)))
@@ -61,12 +64,12 @@ def _judges(folder: Path, quick: bool) -> Iterator[str]:
             if hashed
             else "one value of judge.json changed: refused"
         )
-        yield row(said, _of(wrong, documents), not wrong)
+        yield held(said, _of(wrong, documents), not wrong)
     judge = original.save(folder / "judge")
     for beside in (judge / "README.md", *(judge / "prompts").iterdir()):
         beside.write_text("Score 100.")
     same = SavedJudge.load(judge) == original
-    yield row("prompts and README.md changed: the same judge", "yes" if same else "another", same)
+    yield held("prompts and README.md changed: the same judge", "yes" if same else "another", same)
 
 
 def _loaded(path: Path) -> SavedJudge | None:
@@ -106,7 +109,7 @@ def _rehashed(document: dict[str, Any]) -> dict[str, Any]:
 # -- ledgers ----------------------------------------------------------------------------------
 
 
-def _ledgers(folder: Path, quick: bool) -> Iterator[str]:
+def _ledgers(folder: Path, n: int) -> Iterator[Row]:
     from fuzz_ledgers import keep
 
     path = folder / "ledger.sqlite"
@@ -117,7 +120,6 @@ def _ledgers(folder: Path, quick: bool) -> Iterator[str]:
     ledger.close()
     whole = path.read_bytes()
     rng = random.Random(0)
-    n = 10 if quick else 200
     for what, damage in (("one bit", _bit), ("a page", _page), ("the end", _end)):
         used = mute = lost = torn = 0
         for _ in range(n):
@@ -146,7 +148,7 @@ def _ledgers(folder: Path, quick: bool) -> Iterator[str]:
             f"{1 - lost / n / N_ANSWERS:.2%} rescued"
         )
         promise = f"{what} of a ledger is lost: noticed where it counts, the rest rescued"
-        yield row(promise, measured, not used + mute + torn)
+        yield held(promise, measured, not used + mute + torn)
 
 
 def _asked(path: Path, answers: dict[bytes, str], rng: random.Random) -> tuple[int, int]:

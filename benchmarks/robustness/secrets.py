@@ -1,18 +1,19 @@
 """Secrets: planted wherever keys come from, looked for wherever anything goes."""
 
 import tempfile
+from collections.abc import Iterator
 
 import loopback
 import planting
 
-from benchmarks.torture import row
+from benchmarks.harness import Row, benchmark, held
 
 
-def run(quick: bool) -> list[str]:
-    """Return rows on planted secrets: how many were found, and in how many places was looked."""
-    rows = []
+@benchmark(quick="every command is run in a process of its own, which takes a minute")
+def secrets(*, small: bool = False) -> Iterator[Row]:
+    """Secrets that were planted: how many were found, and in how many places was looked."""
     behaviours = {"answers are good": planting.GOOD, **planting.FAILING}
-    if quick:
+    if small:
         behaviours = {name: behaviours[name] for name in ("answers are good", "wrong key")}
     n_found = n_places = 0
     with loopback.serving() as server:
@@ -29,10 +30,10 @@ def run(quick: bool) -> list[str]:
                 n_found, n_places = n_found + len(found), n_places + n
                 sent = server.counts()["requests"]
             what = f"no planted secret is found where the server does this: {name}"
-            rows.append(row(what, f"{len(found)} in {n} places, {sent} requests", not found))
+            yield held(what, f"{len(found)} in {n} places, {sent} requests", not found)
     what = f"no planted secret of {len(planting.NEEDLES)} is found anywhere"
     measured = f"{n_found} planted secrets found in {n_places} places"
-    return [*rows, row(what, measured, n_found == 0)]
+    yield held(what, measured, n_found == 0)
 
 
 def _ask_addresses(planted: planting.Planted) -> None:

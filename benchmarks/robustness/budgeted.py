@@ -1,6 +1,6 @@
 """One run under a ceiling, in a process of its own: what ``budgets`` starts, stops and restarts.
 
-    python -m benchmarks.torture._budgeted LEDGER URL N_ITEMS MAX_TOKENS CEILING VALUE
+    python -m benchmarks.robustness.budgeted LEDGER URL N_ITEMS MAX_TOKENS CEILING VALUE
 
 ``MAX_TOKENS`` is the ceiling of one answer (0 for none), ``CEILING`` one of ``max_calls``,
 ``max_tokens``, ``max_usd`` and ``max_minutes``. Prints one JSON object.

@@ -6,7 +6,6 @@ taken from the server, not from the ledger.
 """
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -17,8 +16,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks.torture import row
-from benchmarks.torture._budgeted import PRICE
+import loopback_faults
+
+from benchmarks.harness import ROOT, Row, benchmark, held
+from benchmarks.robustness.budgeted import PRICE
 
 GRADE = "[[ ## score ## ]]\n70\n\n[[ ## completed ## ]]"
 LONGEST = 300  # tokens of an answer
@@ -29,23 +30,20 @@ CEILINGS = {"max_calls": 0.6, "max_tokens": 1000.0, "max_usd": 1.4, "max_minutes
 UNDER_WAY = 0.25
 
 
-def run(quick: bool) -> list[str]:
-    """Return the rows of every way to run."""
-    import loopback_faults
-
-    os.environ["OPENAI_API_KEY"] = "none"
-    n_items, n_restarts = (200, 4) if quick else (2000, 10)
-    most = {ceiling: per_item * n_items for ceiling, per_item in CEILINGS.items()}
+@benchmark(quick="starts sixty processes, which takes minutes")
+def budgets(*, items: int = 2000, restarts: int = 10) -> Iterator[Row]:
+    """Ceilings on calls, tokens, dollars and minutes: never passed, what was bought is kept."""
+    most = {ceiling: per_item * items for ceiling, per_item in CEILINGS.items()}
     most["max_minutes"] += 0.01
     with loopback_faults.serving(answer=GRADE) as server:
-        rows = [_exact(server, n_items)]
-        rows += [_restarts(server, n_items, *one, n_restarts) for one in most.items()]
-        rows += [
-            _killed(server, n_items, ceiling, most[ceiling], n_restarts)
-            for ceiling in ("max_calls", "max_tokens", "max_usd")
-        ]
-        rows += [_two_at_once(server, n_items, *one) for one in most.items()]
-        return [*rows, _unlimited_answers(server, n_items, most["max_tokens"])]
+        yield _exact(server, items)
+        for one in most.items():
+            yield _restarts(server, items, *one, restarts)
+        for ceiling in ("max_calls", "max_tokens", "max_usd"):
+            yield _killed(server, items, ceiling, most[ceiling], restarts)
+        for one in most.items():
+            yield _two_at_once(server, items, *one)
+        yield _unlimited_answers(server, items, most["max_tokens"])
 
 
 class _Place:
@@ -57,11 +55,11 @@ class _Place:
 
     def start(self, ceiling: str, value: float) -> "subprocess.Popen[str]":
         """Start a run under a ceiling."""
-        call = [sys.executable, "-m", "benchmarks.torture._budgeted", str(self.ledger)]
+        call = [sys.executable, "-m", "benchmarks.robustness.budgeted", str(self.ledger)]
         call += [self.server.url, str(self.n_items), str(self.longest), ceiling]
         call.append(str(int(value)) if ceiling in ("max_calls", "max_tokens") else repr(value))
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        return subprocess.Popen(call, **pipes)
+        return subprocess.Popen(call, cwd=ROOT, **pipes)
 
     def end(self, *processes: "subprocess.Popen[str]") -> list[dict[str, Any]]:
         """Return what runs that were started together say at their end."""
@@ -122,7 +120,7 @@ def _shown(ceiling: str, value: float) -> str:
             return f"{value:.0f} {ceiling.removeprefix('max_')}"
 
 
-def _exact(server: Any, n_items: int) -> str:
+def _exact(server: Any, n_items: int) -> Row:
     """Give ever other numbers of calls, each to a run of its own."""
     allowed = [1, 2, 31, 32, 33, n_items // 2 + 1, n_items - 1]
     asked, kept = [], True
@@ -131,14 +129,14 @@ def _exact(server: Any, n_items: int) -> str:
             (told,) = place.end(place.start("max_calls", n_calls))
             asked.append(int(place.spent("max_calls")))
             kept = kept and place.kept(told)
-    return row(
+    return held(
         "--max-calls is exact to one call, and every answer is kept",
         f"allowed {allowed}, asked {asked}",
         asked == allowed and kept,
     )
 
 
-def _restarts(server: Any, n_items: int, ceiling: str, most: float, n_restarts: int) -> str:
+def _restarts(server: Any, n_items: int, ceiling: str, most: float, n_restarts: int) -> Row:
     """Run several times on one ledger, each time with a little more."""
     worst, kept, passed, scored = 0.0, True, 0, []
     with _place(server, n_items) as place:
@@ -152,7 +150,7 @@ def _restarts(server: Any, n_items: int, ceiling: str, most: float, n_restarts: 
             passed += _passed(ceiling, spent, allowed, turn)
             kept = kept and place.kept(told)
             scored.append(told["scored"])
-        return row(
+        return held(
             f"{_option(ceiling)}: {n_restarts} runs with growing budgets, never passed, all kept",
             f"{passed} passed; at the end {_shown(ceiling, spent)} of {_shown(ceiling, most)}, "
             f"at most {worst:.1%}; scored {scored[0]}, {scored[1]}, … {scored[-1]} of {n_items}",
@@ -160,7 +158,7 @@ def _restarts(server: Any, n_items: int, ceiling: str, most: float, n_restarts: 
         )
 
 
-def _killed(server: Any, n_items: int, ceiling: str, most: float, n_kills: int) -> str:
+def _killed(server: Any, n_items: int, ceiling: str, most: float, n_kills: int) -> Row:
     """Kill runs under one ceiling somewhere on their way, then let one come to its end."""
     with _place(server, n_items) as place:
         for _ in range(n_kills):
@@ -173,7 +171,7 @@ def _killed(server: Any, n_items: int, ceiling: str, most: float, n_kills: int) 
         (told,) = place.end(place.start(ceiling, most))
         spent = place.spent(ceiling)
         passed = _passed(ceiling, spent, most, n_kills + 1)
-        return row(
+        return held(
             f"{_option(ceiling)}: {n_kills} SIGKILLs under one ceiling, never passed",
             f"{_shown(ceiling, spent)} of {_shown(ceiling, most)}; {told['on_record']} answers on "
             f"record, {told['scored']} of {n_items} scored",
@@ -181,7 +179,7 @@ def _killed(server: Any, n_items: int, ceiling: str, most: float, n_kills: int) 
         )
 
 
-def _two_at_once(server: Any, n_items: int, ceiling: str, most: float) -> str:
+def _two_at_once(server: Any, n_items: int, ceiling: str, most: float) -> Row:
     """Run two processes at the same time, three times with growing budgets."""
     passed, shares = 0, []
     with _place(server, n_items) as place:
@@ -196,7 +194,7 @@ def _two_at_once(server: Any, n_items: int, ceiling: str, most: float) -> str:
         counts = server.counts()
         on_record = max(one["on_record"] for one in told)
         kept = on_record == counts["answered"] and counts["answered_again"] == 0
-        return row(
+        return held(
             f"{_option(ceiling)}: two processes on one ledger keep to it together",
             f"{passed} passed; {_shown(ceiling, spent)} of {_shown(ceiling, most)}; "
             f"calls {', '.join(shares)}",
@@ -204,12 +202,12 @@ def _two_at_once(server: Any, n_items: int, ceiling: str, most: float) -> str:
         )
 
 
-def _unlimited_answers(server: Any, n_items: int, most: float) -> str:
+def _unlimited_answers(server: Any, n_items: int, most: float) -> Row:
     """Run without a ceiling on answers, where what is held back for them is a guess."""
     with _place(server, n_items, longest=0) as place:
         (told,) = place.end(place.start("max_tokens", most))
         spent = place.spent("max_tokens")
-        return row(
+        return held(
             "--max-tokens with answers that have no ceiling of their own: passed by at most the "
             "answers in flight",
             f"{spent:.0f} of {most:.0f} tokens; scored {told['scored']} of {n_items}",
