@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from judgesmith.experiments.neighbour_probabilities import anchor_pairs
+from judgesmith.metrics.comparators import anchor_pairs
 from judgesmith.metrics.records import Record, plain
 from judgesmith.programs.benchmarking import AcrossPair, Comparator, Compared
 from judgesmith.signatures.items import RatedItem

@@ -15,7 +15,6 @@ import numpy as np
 from judgesmith.errors import InputError
 from judgesmith.experiments.agreeing import Unscored
 from judgesmith.experiments.dataset import DataSet, check_dataset
-from judgesmith.experiments.error_differences import ErrorPairs, accuracy_apart, error_pairs
 from judgesmith.experiments.perspective_ratings import errors_of
 from judgesmith.experiments.preferring import plain_order
 from judgesmith.experiments.targets import nobody_rated
@@ -28,6 +27,7 @@ from judgesmith.metrics.pairs import (
     majority_preference,
     order_consistency,
 )
+from judgesmith.metrics.pairs.errors import ErrorPairs, accuracy_apart, error_pairs
 from judgesmith.programs.families.pairwise import Preference, ResponsePair
 from judgesmith.programs.families.samples_apart import preferred_samples
 from judgesmith.programs.judging.executors import JudgeLike

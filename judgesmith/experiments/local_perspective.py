@@ -12,11 +12,6 @@ from typing import Any
 import numpy as np
 
 from judgesmith.errors import InputError
-from judgesmith.experiments.error_differences import (
-    accuracy_apart,
-    error_pairs,
-    preferred_by_score,
-)
 from judgesmith.experiments.perspective_on import Basis, OnCriterion, n_sources_of, why_unscored
 from judgesmith.experiments.perspective_ratings import RightLevels
 from judgesmith.experiments.perspective_scores import SampledScores
@@ -27,6 +22,11 @@ from judgesmith.metrics.pairs import (
     AdjacentAccuracy,
     accuracy_by_errors,
     adjacent_accuracy,
+)
+from judgesmith.metrics.pairs.errors import (
+    accuracy_apart,
+    error_pairs,
+    preferred_by_score,
 )
 from judgesmith.metrics.pairs.ordering import rounded_scores
 from judgesmith.optimizers.objectives.pairs import NeighbourAccuracy

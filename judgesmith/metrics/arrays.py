@@ -6,21 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "FloatArray",
-    "IntArray",
-    "Rng",
-    "fraction",
-    "generator",
-    "group_codes",
-    "label_list",
-    "number",
-    "number_array",
-    "paired_scores",
-    "rating_table",
-    "score_vector",
-]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Rng = int | np.random.Generator

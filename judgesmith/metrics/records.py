@@ -9,9 +9,6 @@ import numpy as np
 
 from judgesmith.metrics.arrays import FloatArray
 
-__all__ = ["Estimate", "PairedEstimate", "Record", "plain", "squarable", "whole_number"]
-
-
 _LARGEST_SQUARED = 1e100
 
 

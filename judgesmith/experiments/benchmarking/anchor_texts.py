@@ -7,14 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from judgesmith.errors import InputError
 from judgesmith.experiments.anchor_comparisons import compare_anchors
-from judgesmith.experiments.anchoring import Anchors, anchor_values, choose_anchors
 from judgesmith.experiments.benchmarking.models import refuse_unfinished
 from judgesmith.experiments.benchmarking.plan import Plan
 from judgesmith.experiments.benchmarking.rater import model_ratings
 from judgesmith.experiments.benchmarking.rating_levels import rating_levels
 from judgesmith.experiments.dataset import DataSet
-from judgesmith.experiments.neighbour_probabilities import ComparatorAccuracy, comparator_accuracy
+from judgesmith.metrics.anchors import Anchors, anchor_values, choose_anchors
+from judgesmith.metrics.comparators import ComparatorAccuracy, comparator_accuracy
 from judgesmith.metrics.records import plain
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.rubric import Criterion
@@ -22,6 +23,19 @@ from judgesmith.signatures.scale import Scale
 
 LOOKED_AT = 8
 """How many times as many texts the model rates as there are to be anchors of each rating."""
+
+
+class NoAnchorError(InputError):
+    """Ratings that no text anchors."""
+
+    def __init__(self, ratings: tuple[float, ...]) -> None:
+        named = ", ".join(f"{one:g}" for one in ratings)
+        super().__init__(
+            f"no text anchors the rating{'s' if len(ratings) > 1 else ''} {named}.",
+            hint="rate more texts, let another model rate them, or "
+            "build the benchmark from its local perspective.",
+        )
+        self.ratings = ratings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,6 +136,8 @@ def anchor_texts(plan: Plan, criterion: Criterion) -> AnchorTexts:
         ids=[f"{item.source_id} {item.system_id}" for item in items],
         per_rating=settings.n_anchors,
     )
+    if chosen.empty:
+        raise NoAnchorError(chosen.empty)
     texts = tuple(tuple(items[one.text] for one in own) for own in chosen.of)
     with plan.models.step("comparator checked", "comparator") as lm:
         said, pairs, levels_of = compare_anchors(texts, plan.comparator(criterion, lm))

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from judgesmith.errors import InputError
-from judgesmith.experiments.anchoring import without_anchor
 from judgesmith.experiments.benchmarking.anchor_texts import texts_looked_at
 from judgesmith.experiments.benchmarking.dropping import Dropped, nothing_left
 from judgesmith.experiments.benchmarking.models import BenchmarkModels, refuse_unfinished
@@ -26,6 +25,7 @@ from judgesmith.experiments.columns import OVERALL
 from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.human_criteria import human_rubric
 from judgesmith.experiments.problems import SHOWN, shown
+from judgesmith.metrics.anchors import without_anchor
 from judgesmith.programs.benchmarking import (
     FoundReferences,
     infer_sub_aspects,

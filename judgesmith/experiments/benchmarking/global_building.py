@@ -11,10 +11,11 @@ import numpy as np
 
 from judgesmith.errors import InputError
 from judgesmith.experiments.anchor_comparisons import AnchorRelations, compare_with_anchors
-from judgesmith.experiments.anchor_rating import AnchorRatings, rating_of
-from judgesmith.experiments.anchoring import NoAnchorError
-from judgesmith.experiments.balancing import Balance, balanced
-from judgesmith.experiments.benchmarking.anchor_texts import AnchorTexts, anchor_texts
+from judgesmith.experiments.benchmarking.anchor_texts import (
+    AnchorTexts,
+    NoAnchorError,
+    anchor_texts,
+)
 from judgesmith.experiments.benchmarking.candidates import Candidate, Order, made_candidates
 from judgesmith.experiments.benchmarking.dropping import Dropped, nothing_left
 from judgesmith.experiments.benchmarking.errors_per_rating import (
@@ -30,7 +31,8 @@ from judgesmith.experiments.benchmarking.plan import Built, Plan, counts_dict, i
 from judgesmith.experiments.benchmarking.rows import BenchmarkText
 from judgesmith.experiments.benchmarking.seen_errors import OneMore, seen_errors
 from judgesmith.experiments.benchmarking.sources import BenchmarkSource, drawn_sources
-from judgesmith.experiments.neighbour_probabilities import neighbour_probabilities
+from judgesmith.metrics.anchors import AnchorRatings, Balance, balanced, rating_of
+from judgesmith.metrics.comparators import neighbour_probabilities
 from judgesmith.metrics.records import plain
 from judgesmith.signatures.perturbation import Target
 from judgesmith.signatures.rubric import Criterion

@@ -9,8 +9,8 @@ from judgesmith.experiments.anchor_comparisons import Told, compare_pairs
 from judgesmith.experiments.benchmarking.models import refuse_unfinished
 from judgesmith.experiments.benchmarking.plan import item_of
 from judgesmith.experiments.benchmarking.sources import BenchmarkSource
-from judgesmith.experiments.blind_kinds import SeenKind, seen_kinds
 from judgesmith.metrics import Estimate
+from judgesmith.metrics.comparators import SeenKind, seen_kinds
 from judgesmith.metrics.records import Record
 from judgesmith.metrics.resampling import share_interval
 from judgesmith.programs.benchmarking import Comparator

@@ -22,8 +22,6 @@ from judgesmith.metrics.resampling.draws import (
 )
 from judgesmith.metrics.resampling.intervals import agreement_interval
 
-__all__ = ["GroupGap", "GroupGaps", "group_gaps"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupGap(Record):

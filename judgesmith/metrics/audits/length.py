@@ -30,8 +30,6 @@ from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.records import Estimate, Record
 from judgesmith.metrics.resampling.draws import estimates_of_sums
 
-__all__ = ["LengthBias", "length_bias"]
-
 # Below this share of what it could be, length left over by human scores is rounding.
 _COLLINEAR = 1e-9
 

@@ -24,8 +24,6 @@ from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.records import Estimate, Record
 from judgesmith.metrics.resampling.draws import estimates_of_sums
 
-__all__ = ["SelfPreference", "self_preference"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelfPreference(Record):

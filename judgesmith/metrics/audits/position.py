@@ -19,8 +19,6 @@ from judgesmith.metrics.records import Estimate, Record, squarable
 from judgesmith.metrics.resampling.draws import estimates_of_sums
 from judgesmith.metrics.resampling.shares import share_interval
 
-__all__ = ["PlaceEffects", "PositionBias", "place_effects", "position_bias"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PositionBias(Record):

@@ -15,9 +15,6 @@ from judgesmith.metrics.records import Estimate, Record, squarable
 from judgesmith.metrics.resampling.jackknife import left_out_interval
 from judgesmith.metrics.resampling.shares import share_interval
 
-__all__ = ["ScaleUse", "entropy", "jackknifed", "scale_use", "tied_pairs", "tied_pairs_within"]
-
-
 _NO_ENTROPY = 1e-12
 
 

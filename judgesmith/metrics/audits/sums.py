@@ -15,16 +15,6 @@ from judgesmith.metrics.arrays import FloatArray, IntArray, group_codes
 from judgesmith.metrics.correlation.columns import Column
 from judgesmith.metrics.correlation.levels import Labels
 
-__all__ = [
-    "covariances",
-    "products",
-    "ratio",
-    "source_codes",
-    "standardised",
-    "sums_by_group",
-    "sums_by_source",
-]
-
 # A variance below this share of the one over all rows is rounding.
 _SMALL = 1e-10
 # Sources times groups: a table of 800 megabytes for five columns.

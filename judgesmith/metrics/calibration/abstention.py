@@ -23,15 +23,6 @@ from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.records import Estimate, Record, whole_number
 from judgesmith.metrics.resampling.jackknife import left_out_interval
 
-__all__ = [
-    "CertifiedThreshold",
-    "RiskCoverage",
-    "certified_threshold",
-    "checked_losses",
-    "risk_coverage",
-    "risk_coverage_error",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RiskCoverage(Record):

@@ -17,8 +17,6 @@ from judgesmith.metrics.arrays import FloatArray, fraction, group_codes, paired_
 from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.records import Record
 
-__all__ = ["ConformalMargin", "Covers", "conformal_margin"]
-
 Covers = Literal["row", "source"]
 
 # Ranks are whole numbers; what is this close to one is one.

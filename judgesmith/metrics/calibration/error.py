@@ -19,21 +19,6 @@ from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.records import Estimate, Record, squarable, whole_number
 from judgesmith.metrics.resampling.jackknife import left_out_interval, mean_over_sources
 
-__all__ = [
-    "CalibrationError",
-    "Cells",
-    "ProbabilityErrors",
-    "ReliabilityBin",
-    "brier_error",
-    "calibration_error",
-    "equal_bins",
-    "expected_calibration_error",
-    "probability_errors",
-    "ranked_probability_error",
-    "reliability_table",
-    "scored_rows",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Cells:

@@ -21,8 +21,6 @@ from judgesmith.metrics.correlation.columns import Column
 from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.records import Record, squarable, whole_number
 
-__all__ = ["AffineMap", "IsotonicMap", "ScoreMap", "affine_map", "cross_calibrated", "isotonic_map"]
-
 
 class _Map(Record, ABC):
     """What both kinds share: plain numbers out and in, and scores through."""

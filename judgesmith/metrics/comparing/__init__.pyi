@@ -3,6 +3,7 @@ from judgesmith.metrics.comparing.planning import (
     sources_needed,
     sources_to_compare,
 )
+from judgesmith.metrics.comparing.repeats import Swap
 from judgesmith.metrics.comparing.shifts import (
     DistributionShift,
     ShareShift,
@@ -12,7 +13,6 @@ from judgesmith.metrics.comparing.shifts import (
 from judgesmith.metrics.comparing.significance import (
     Alternative,
     SignificanceTest,
-    Swap,
     benjamini_hochberg,
     holm,
     permutation_test,

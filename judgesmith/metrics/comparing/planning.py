@@ -8,8 +8,6 @@ from judgesmith.metrics.arrays import fraction, number
 from judgesmith.metrics.records import Estimate, PairedEstimate
 from judgesmith.metrics.resampling.draws import widened_quantile
 
-__all__ = ["sample_size_pearson", "sources_needed", "sources_to_compare"]
-
 # No more sources than this are proposed: past it the answer is that it cannot be done.
 _MOST_SOURCES = 10**9
 

@@ -25,20 +25,6 @@ from judgesmith.metrics.resampling.counted import (
 )
 from judgesmith.metrics.resampling.draws import OfUnits
 
-__all__ = [
-    "Swap",
-    "both_judges",
-    "chance_of_alike",
-    "masks",
-    "missing_share",
-    "permuted_gain",
-    "repeat_noise",
-    "score_moves",
-    "score_shift",
-    "swapped_units",
-]
-
-
 Swap = Literal["inputs", "systems", "both"]
 
 # Cells of one batch of permutations, at 8 bytes each.

@@ -11,8 +11,6 @@ from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.records import Record
 from judgesmith.metrics.resampling.shares import wilson_interval
 
-__all__ = ["DistributionShift", "ShareShift", "distribution_shift", "effective_size", "share_shift"]
-
 
 def effective_size(
     values: ArrayLike,

@@ -33,19 +33,6 @@ from judgesmith.metrics.correlation.levels import Labels, Level, ScoredRows, lev
 from judgesmith.metrics.records import Record
 from judgesmith.metrics.resampling.draws import MOST_UNDEFINED, check_draws
 
-__all__ = [
-    "Alternative",
-    "SignificanceTest",
-    "Swap",
-    "benjamini_hochberg",
-    "check_alternative",
-    "holm",
-    "permutation_test",
-    "scored_by_all",
-    "with_gaps_shared",
-    "with_sources_shared",
-]
-
 
 def with_gaps_shared(
     human: ArrayLike, judge: ArrayLike, other: ArrayLike

@@ -17,8 +17,6 @@ from judgesmith.metrics.comparing.significance import (
 )
 from judgesmith.metrics.correlation.coefficients import pearson
 
-__all__ = ["williams_of_correlations", "williams_test"]
-
 _EQUAL = 1e-12
 # Correlations are rounded: judges this close to -1 with each other are one and its mirror image.
 _MIRRORED = 1e-9

@@ -18,25 +18,6 @@ from judgesmith.metrics.correlation.columns import (
     varies,
 )
 
-__all__ = [
-    "Q_PARTS",
-    "TIE_TOLERANCE",
-    "Column",
-    "Statistic",
-    "check_statistic",
-    "deviations",
-    "group_correlations",
-    "kendall",
-    "lins_ccc",
-    "on_one_scale",
-    "pearson",
-    "q",
-    "spearman",
-    "tau_scale",
-    "unrelated_distance",
-]
-
-
 Statistic = Literal["pearson", "spearman", "kendall", "kendall_c", "concordance", "q"]
 
 Q_PARTS: tuple[Statistic, ...] = ("pearson", "spearman", "kendall")

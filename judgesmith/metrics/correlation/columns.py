@@ -9,22 +9,6 @@ from numpy.typing import NDArray
 
 from judgesmith.metrics.arrays import FloatArray, IntArray
 
-__all__ = [
-    "TIE_TOLERANCE",
-    "Column",
-    "PairCounts",
-    "centred",
-    "centred_ranks",
-    "inversion_passes",
-    "n_levels",
-    "pair_counts",
-    "row_balances",
-    "standardised",
-    "sums",
-    "varies",
-]
-
-
 TIE_TOLERANCE = 1e-13
 """Neighbouring scores whose gap is at most this share of the largest magnitude are tied.
 

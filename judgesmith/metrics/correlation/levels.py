@@ -16,17 +16,6 @@ from judgesmith.metrics.correlation.coefficients import (
 from judgesmith.metrics.correlation.columns import Column
 from judgesmith.metrics.records import Record
 
-__all__ = [
-    "Labels",
-    "Level",
-    "LevelValue",
-    "ScoredRows",
-    "agreement",
-    "check_sources",
-    "level_value",
-    "mean_defined",
-]
-
 Level = Literal["system", "sample", "dataset"]
 Labels = Sequence[object] | NDArray[np.generic]
 

@@ -26,8 +26,6 @@ from judgesmith.metrics.correlation.columns import (
 from judgesmith.metrics.correlation.levels import Labels, Level, ScoredRows
 from judgesmith.metrics.records import Record
 
-__all__ = ["WorstPair", "contributions", "worst_pairs"]
-
 
 def contributions(
     human: ArrayLike,

@@ -1,5 +1,6 @@
-"""Pairs of a text and the same with an error more."""
+"""Pairs of texts that differ in their numbers of errors: which of the two scores higher."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,15 +11,8 @@ from judgesmith.metrics.correlation.columns import Column
 from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.pairs.ordering import pairs_within, rounded_scores
 from judgesmith.metrics.pairs.preferences import preferences
-from judgesmith.metrics.records import Record
-
-__all__ = [
-    "AccuracyByErrors",
-    "PairLosses",
-    "accuracy_by_errors",
-    "comparisons_by_errors",
-    "pair_losses",
-]
+from judgesmith.metrics.records import Estimate, Record
+from judgesmith.metrics.resampling.shares import share_interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -264,3 +258,65 @@ def _table(
         n_pairs=n_pairs.reshape(k, k),
         n_unscored=n_unscored // 2 if twice else n_unscored,
     )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ErrorPairs:
+    """Pairs of texts of one source with different numbers of errors."""
+
+    better: IntArray
+    worse: IntArray
+    apart: IntArray
+    sources: IntArray
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return len(self.better)
+
+
+def error_pairs(
+    n_errors: FloatArray, sources: IntArray, *, differences: Sequence[int] | None = None
+) -> ErrorPairs:
+    """Return all pairs of texts of one source whose numbers of errors differ."""
+    if differences is not None and min(differences, default=1) < 1:
+        raise ValueError(f"texts differ by 1 error or more; got {list(differences)}.")
+    stated = np.flatnonzero(~np.isnan(n_errors))
+    own = sources[stated]
+    first, second = pairs_within(own, int(own.max(initial=-1)) + 1)
+    first, second = stated[first], stated[second]
+    apart = n_errors[second] - n_errors[first]
+    better, worse = np.where(apart > 0, first, second), np.where(apart > 0, second, first)
+    wanted = apart != 0
+    if differences is not None:
+        wanted &= np.isin(np.abs(apart), list(differences))
+    better, worse = better[wanted], worse[wanted]
+    order = np.lexsort((worse, better))
+    better, worse = better[order], worse[order]
+    return ErrorPairs(
+        better=better,
+        worse=worse,
+        apart=(n_errors[worse] - n_errors[better]).astype(np.int64),
+        sources=sources[better],
+    )
+
+
+def preferred_by_score(values: FloatArray, pairs: ErrorPairs) -> FloatArray:
+    """Return 1 where the better text scores higher, 0 the worse one, 0.5 neither; nan unscored."""
+    scores = rounded_scores(values)
+    better, worse = scores[pairs.better], scores[pairs.worse]
+    found = np.where(better > worse, 1.0, np.where(better < worse, 0.0, 0.5))
+    return np.where(np.isnan(better) | np.isnan(worse), np.nan, found)
+
+
+def accuracy_apart(preferred: FloatArray, pairs: ErrorPairs) -> Mapping[int, Estimate]:
+    """Return I(k) for every difference of k errors: the share of pairs whose better text wins.
+
+    What prefers neither is wrong; a pair without an answer is left out. Intervals are over sources.
+    """
+    found = {}
+    for k in np.unique(pairs.apart).tolist():
+        kept = (pairs.apart == k) & ~np.isnan(preferred)
+        if kept.any():
+            labels = pairs.sources[kept].tolist()
+            found[k] = share_interval(preferred[kept] == 1, sources=labels)
+    return found

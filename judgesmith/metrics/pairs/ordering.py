@@ -24,19 +24,6 @@ from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.records import Estimate
 from judgesmith.metrics.resampling.shares import share_interval
 
-__all__ = [
-    "MOST_PAIRS",
-    "AdjacentAccuracy",
-    "adjacent_accuracy",
-    "agreeing_pairs",
-    "check_tolerance",
-    "pairs_between",
-    "pairs_within",
-    "rounded_scores",
-    "scaled_column",
-]
-
-
 MOST_PAIRS = 10_000_000
 """More pairs than this are refused: each takes about 100 bytes while it is looked at."""
 

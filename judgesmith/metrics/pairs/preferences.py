@@ -13,16 +13,6 @@ from judgesmith.metrics.pairs.ordering import check_tolerance
 from judgesmith.metrics.records import Estimate, Record
 from judgesmith.metrics.resampling.shares import share_interval
 
-__all__ = [
-    "OrderConsistency",
-    "PreferenceAgreement",
-    "majority_preference",
-    "order_consistency",
-    "preference_agreement",
-    "preferences",
-    "preferences_from_scores",
-]
-
 
 def preferences(
     given: ArrayLike, name: str, *, n: int | None = None, allow_unscored: bool

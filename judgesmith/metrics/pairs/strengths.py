@@ -21,18 +21,6 @@ from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.pairs.preferences import preferences
 from judgesmith.metrics.records import Estimate, Record
 
-__all__ = [
-    "MOST_SYSTEMS",
-    "BradleyTerry",
-    "bradley_terry",
-    "clustered_covariance",
-    "compared_systems",
-    "logistic",
-    "most_likely",
-    "split_by_wins",
-]
-
-
 MOST_SYSTEMS = 2000
 """Every step of the fit solves a table of systems by systems."""
 

@@ -22,17 +22,6 @@ from judgesmith.metrics.resampling.counted import LevelTally, in_blocks, pairs_o
 from judgesmith.metrics.resampling.draws import Counted
 from judgesmith.metrics.resampling.jackknife import left_out_interval
 
-__all__ = [
-    "PairLevel",
-    "TieCalibration",
-    "TieShare",
-    "calibrate_ties",
-    "tie_aware_accuracy",
-    "tie_aware_accuracy_difference",
-    "tie_aware_accuracy_interval",
-]
-
-
 PairLevel = Literal["sample", "dataset"]
 
 

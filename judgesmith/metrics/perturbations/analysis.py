@@ -34,9 +34,6 @@ from judgesmith.metrics.perturbations.wilcoxon import (
 )
 from judgesmith.metrics.resampling.draws import check_settings
 
-__all__ = ["Resamples", "discernment", "fewest_items", "items_needed"]
-
-
 _TIMES_THE_ITEMS = 10
 # Sizes above this take long: before any of them, the limit is tried.
 _MANY_ITEMS = 1000

@@ -19,18 +19,6 @@ from judgesmith.metrics.perturbations.wilcoxon import FEWEST_NONZERO, ResampledT
 from judgesmith.metrics.records import Estimate
 from judgesmith.metrics.resampling.draws import draws_of_sources, percentile_interval
 
-__all__ = [
-    "Combine",
-    "Discernment",
-    "ItemsNeeded",
-    "MetricTest",
-    "PerturbationDiscernment",
-    "Scores",
-    "centred_interval",
-    "resampled_log_p",
-]
-
-
 Combine = Callable[[FloatArray], FloatArray]
 """From log p-values, shape (..., n_metrics), to one combined log p-value each."""
 

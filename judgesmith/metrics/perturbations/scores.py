@@ -10,19 +10,6 @@ from numpy.typing import ArrayLike
 
 from judgesmith.metrics.arrays import FloatArray, label_list, number_array
 
-__all__ = [
-    "EXPERT_WEIGHTS",
-    "HarmonicForm",
-    "PerturbationLevel",
-    "average_discernment",
-    "checked_perturbation_levels",
-    "discernment_score",
-    "harmonic_mean_log_p",
-    "level_shares",
-    "shares_of_metrics",
-]
-
-
 Weights = Mapping[str, float]
 
 

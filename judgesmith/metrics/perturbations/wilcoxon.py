@@ -10,23 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from judgesmith.metrics.arrays import FloatArray, IntArray, number_array
 from judgesmith.metrics.records import Record
 
-__all__ = [
-    "ENUMERATED_AT_MOST",
-    "EXACT_AT_MOST",
-    "FEWEST_NONZERO",
-    "RankSums",
-    "ResampledTest",
-    "SignedRankTest",
-    "compare_steps",
-    "log_tails",
-    "rank_sums",
-    "scores_array",
-    "signed_rank_test",
-    "steps_between",
-    "wilcoxon_log_p",
-]
-
-
 EXACT_AT_MOST = 50
 """Up to so many pairs, none zero and none tied, the distribution is exact."""
 

@@ -8,17 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judgesmith.metrics.arrays import FloatArray, number, number_array, paired_scores, rating_table
-from judgesmith.metrics.correlation.coefficients import Column
+from judgesmith.metrics.correlation.columns import Column
 from judgesmith.metrics.ratings.kappa import checked_levels, table_cells
-
-__all__ = [
-    "ConfusionMatrix",
-    "confusion_matrix",
-    "macro_absolute_error",
-    "mean_absolute_error",
-    "modes",
-    "nearest_levels",
-]
 
 
 def mean_absolute_error(human: ArrayLike, judge: ArrayLike) -> float:

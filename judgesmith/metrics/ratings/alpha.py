@@ -6,9 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judgesmith.metrics.arrays import rating_table
-from judgesmith.metrics.correlation.coefficients import Column
-
-__all__ = ["Measurement", "krippendorff_alpha"]
+from judgesmith.metrics.correlation.columns import Column
 
 Measurement = Literal["nominal", "ordinal", "interval"]
 

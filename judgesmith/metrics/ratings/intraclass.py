@@ -8,24 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgesmith.metrics.arrays import FloatArray, IntArray, fraction, group_codes, rating_table
-from judgesmith.metrics.correlation.coefficients import Column
+from judgesmith.metrics.correlation.columns import Column
 from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.ratings.raters import spearman_brown
 from judgesmith.metrics.records import Estimate, Record
-
-__all__ = [
-    "IntraclassCorrelation",
-    "IntraclassModel",
-    "MeanSquares",
-    "entering",
-    "icc",
-    "icc_interval",
-    "log_ratios_without",
-    "mean_reliability",
-    "mean_squares",
-    "single_reliability",
-]
-
 
 IntraclassModel = Literal["one-way", "agreement", "consistency"]
 

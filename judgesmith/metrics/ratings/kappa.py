@@ -16,7 +16,7 @@ from judgesmith.metrics.arrays import (
     paired_scores,
     rating_table,
 )
-from judgesmith.metrics.correlation.coefficients import TIE_TOLERANCE
+from judgesmith.metrics.correlation.columns import TIE_TOLERANCE
 from judgesmith.metrics.correlation.levels import Labels, mean_defined
 from judgesmith.metrics.records import Estimate, PairedEstimate
 from judgesmith.metrics.resampling.draws import (
@@ -26,25 +26,6 @@ from judgesmith.metrics.resampling.draws import (
     draws_of_sources,
     estimate_of,
 )
-
-__all__ = [
-    "MOST_LEVELS",
-    "RatedKinds",
-    "Weights",
-    "check_weights",
-    "checked_levels",
-    "counted_kappa",
-    "disagreements",
-    "kappa_of_sums",
-    "kappa_of_tables",
-    "level_codes",
-    "pairwise_kappa",
-    "table_cells",
-    "weighted_kappa",
-    "weighted_kappa_difference",
-    "weighted_kappa_interval",
-]
-
 
 MOST_LEVELS = 256
 """More levels than this are refused: a table of all pairs of them would be mostly empty."""

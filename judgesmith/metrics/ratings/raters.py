@@ -17,21 +17,12 @@ from judgesmith.metrics.arrays import (
     number,
     rating_table,
 )
-from judgesmith.metrics.correlation.coefficients import Column, Statistic, group_correlations
+from judgesmith.metrics.correlation.coefficients import Statistic, group_correlations
+from judgesmith.metrics.correlation.columns import Column
 from judgesmith.metrics.correlation.levels import Labels, Level, agreement, check_sources
 from judgesmith.metrics.records import Estimate, Record
 from judgesmith.metrics.resampling.draws import check_settings
 from judgesmith.metrics.resampling.intervals import RatedPart, mean_agreement_interval
-
-__all__ = [
-    "HumanCeiling",
-    "RaterVsRest",
-    "human_ceiling",
-    "pairwise_rater_agreement",
-    "rater_vs_rest",
-    "raters_needed",
-    "spearman_brown",
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

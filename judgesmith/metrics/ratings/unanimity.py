@@ -14,8 +14,6 @@ from judgesmith.metrics.ratings.agreement import modes
 from judgesmith.metrics.ratings.kappa import checked_levels, level_codes
 from judgesmith.metrics.records import Record
 
-__all__ = ["UnanimousCounts", "unanimous_counts", "unanimous_ratings"]
-
 # A published mean this near an end, as a share of the scale, is the end but for rounding.
 _NOISE = 1e-9
 

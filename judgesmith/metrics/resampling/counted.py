@@ -17,19 +17,6 @@ from judgesmith.metrics.correlation.columns import Column, inversion_passes, sta
 from judgesmith.metrics.correlation.levels import Level, ScoredRows
 from judgesmith.metrics.resampling.draws import OfUnits, Resample
 
-__all__ = [
-    "LevelTally",
-    "OfCounts",
-    "SourceStack",
-    "in_blocks",
-    "mean_of_drawn",
-    "of_counts",
-    "of_units",
-    "pairs_of_counts",
-    "within_sources",
-]
-
-
 PairsOfCounts = Callable[[FloatArray], tuple[FloatArray, FloatArray, FloatArray]]
 """From counts to ordered pairs: concordant minus discordant, and those that each list orders."""
 

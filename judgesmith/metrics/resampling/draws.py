@@ -15,27 +15,6 @@ import numpy as np
 from judgesmith.metrics.arrays import FloatArray, IntArray, Rng, fraction, generator
 from judgesmith.metrics.records import Estimate, PairedEstimate
 
-__all__ = [
-    "Counted",
-    "Resample",
-    "check_draws",
-    "check_resample",
-    "check_settings",
-    "defined_resamples",
-    "difference_of",
-    "draws_of_sources",
-    "draws_of_units",
-    "estimate_of",
-    "estimates_of_sums",
-    "percentile_interval",
-    "ratio_of_sums",
-    "two_sided_p",
-    "varying_interval",
-    "widened_quantile",
-    "without_each",
-]
-
-
 OfUnits = Callable[..., FloatArray]
 """From counts of shape (n_resamples, n_units), one array per kind of unit, to (n_resamples,)."""
 

@@ -32,17 +32,6 @@ from judgesmith.metrics.resampling.draws import (
 )
 from judgesmith.metrics.resampling.jackknife import Bca, acceleration
 
-__all__ = [
-    "AveragedUnits",
-    "Method",
-    "RatedPart",
-    "agreement_difference",
-    "agreement_interval",
-    "mean_agreement_difference",
-    "mean_agreement_interval",
-    "scored_by_both",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatedPart:

@@ -21,15 +21,6 @@ from judgesmith.metrics.ratings.alpha import Measurement, krippendorff_alpha
 from judgesmith.metrics.records import Estimate
 from judgesmith.metrics.resampling.draws import defined_resamples, widened_quantile, without_each
 
-__all__ = [
-    "Bca",
-    "acceleration",
-    "jackknife_interval",
-    "krippendorff_alpha_interval",
-    "left_out_interval",
-    "mean_over_sources",
-]
-
 
 def left_out_interval(
     value: float,

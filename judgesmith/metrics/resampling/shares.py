@@ -20,8 +20,6 @@ from judgesmith.metrics.arrays import (
 from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.records import Estimate
 
-__all__ = ["percent_agreement", "share_interval", "wilson_interval"]
-
 
 def share_interval(
     yes: ArrayLike,

@@ -19,18 +19,6 @@ from judgesmith.metrics.resampling.draws import (
 )
 from judgesmith.metrics.spans.tables import SpanTable
 
-__all__ = [
-    "DUST",
-    "SPAN_STATISTICS",
-    "SpanAgreement",
-    "SpanStatistic",
-    "agreement_of_matches",
-    "source_sums",
-    "span_agreement_difference",
-    "summary",
-]
-
-
 DUST = 1e-12
 """Shares that are no further apart differ by rounding."""
 

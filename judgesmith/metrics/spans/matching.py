@@ -10,8 +10,6 @@ from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.spans.agreement import SpanAgreement, agreement_of_matches
 from judgesmith.metrics.spans.tables import SpanSide, SpanTable, TextSpans
 
-__all__ = ["check_credit", "matched_span_agreement", "span_character_agreement"]
-
 
 def span_character_agreement(
     human: Iterable[TextSpans | None],

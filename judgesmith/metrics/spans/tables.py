@@ -9,9 +9,6 @@ import numpy as np
 
 from judgesmith.metrics.arrays import FloatArray, IntArray, score_vector
 
-__all__ = ["Span", "SpanSide", "SpanTable", "TextSpans", "read_side"]
-
-
 # Times the longest line it is still far from the largest float.
 _LARGEST_SEVERITY = 1e100
 _WHOLE = (int, np.integer)

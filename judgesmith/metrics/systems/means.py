@@ -30,8 +30,6 @@ from judgesmith.metrics.systems.prediction_powered import (
     rectified,
 )
 
-__all__ = ["SystemDifference", "SystemMean", "system_difference", "system_means"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemMean(PredictionPoweredMean):

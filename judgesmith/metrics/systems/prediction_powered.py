@@ -21,9 +21,6 @@ from judgesmith.metrics.correlation.columns import Column
 from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.records import Estimate, Record, squarable
 
-__all__ = ["Part", "PredictionPoweredMean", "Rectified", "prediction_powered_mean", "rectified"]
-
-
 # Errors below this share of the largest human rating are rounding.
 _DUST = 1e-13
 # Sources left out at a time, so that the products of all their sums stay small.

@@ -11,8 +11,8 @@ from judgesmith.experiments.anchor_comparisons import (
     compare_with_anchors,
     same_source,
 )
-from judgesmith.experiments.anchor_rating import rating_of
-from judgesmith.experiments.neighbour_probabilities import comparator_accuracy
+from judgesmith.metrics.anchors import rating_of
+from judgesmith.metrics.comparators import comparator_accuracy
 from judgesmith.programs.benchmarking import Compared
 from judgesmith.signatures import RatedItem
 from judgesmith.signatures.judgement import Cause, Reason

@@ -6,7 +6,7 @@ import pytest
 import judgesmith
 from judgesmith.experiments import DataSet
 from judgesmith.experiments.direct_comparison import compare_directly, direct_comparison
-from judgesmith.experiments.error_differences import (
+from judgesmith.metrics.pairs.errors import (
     accuracy_apart,
     error_pairs,
     preferred_by_score,

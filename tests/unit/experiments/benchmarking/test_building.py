@@ -9,7 +9,6 @@ from benchmark_texts import PLACES, rows
 
 from judgesmith.errors import InputError
 from judgesmith.experiments import read_items
-from judgesmith.experiments.anchor_rating import rating_of
 from judgesmith.experiments.benchmarking.building import build_benchmark
 from judgesmith.experiments.benchmarking.errors_per_rating import (
     ErrorsPerRating,
@@ -20,6 +19,7 @@ from judgesmith.experiments.benchmarking.models import UnfinishedError
 from judgesmith.experiments.benchmarking.report_text import report_text
 from judgesmith.experiments.benchmarking.settings import BenchmarkSettings
 from judgesmith.experiments.dataset import DataSet
+from judgesmith.metrics.anchors import rating_of
 from judgesmith.programs.lm import BudgetSpent, model
 from judgesmith.programs.lm.client import Computer
 from judgesmith.signatures.perturbation import SubAspect

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from judgesmith.metrics.correlation.coefficients import Column, check_statistic, group_correlations
+from judgesmith.metrics.correlation.coefficients import check_statistic, group_correlations
+from judgesmith.metrics.correlation.columns import Column
 
 SCIPY = {
     "pearson": scipy.stats.pearsonr,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from judgesmith.experiments.balancing import balanced
+from judgesmith.metrics.anchors import balanced
 
 NAN = float("nan")
 

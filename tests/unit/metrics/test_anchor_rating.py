@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.experiments.anchor_rating import rating_of, rating_values
+from judgesmith.metrics.anchors import rating_of, rating_values
 
 NAN = float("nan")
 WINS, EVEN, LOSES, SIMILAR = [1, 1], [1, -1], [-1, -1], [0, 0]

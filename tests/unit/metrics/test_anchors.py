@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.experiments.anchoring import (
+from judgesmith.metrics.anchors import (
     Anchors,
-    NoAnchorError,
     anchor_values,
     choose_anchors,
     without_anchor,
@@ -133,11 +132,10 @@ def test_values_over_one_are_counted_and_so_is_what_is_missing():
     assert (said["n_far"], said["n_missing"], said["anchors"][2]["value"]) == (1, 1, 2)
 
 
-def test_a_rating_without_any_anchor_is_refused_by_name():
-    with pytest.raises(ValueError, match=r"no text anchors the ratings 2, 4: of 3 texts"):
-        chosen([[1], [3], [5]], [[1], [3], [5]])
-    with pytest.raises(ValueError, match="no text anchors the rating 2: of 1 texts"):
-        chosen([[1], [2]], [[1], [None]], levels=[1, 2])
+def test_a_rating_without_any_anchor_is_named():
+    assert chosen([[1], [3], [5]], [[1], [3], [5]]).empty == (2, 4)
+    assert chosen([[1], [2]], [[1], [None]], levels=[1, 2]).empty == (2,)
+    assert chosen([[1], [2]], [[1], [2]], levels=[1, 2]).empty == ()
 
 
 points = st.lists(st.integers(10, 50).map(lambda n: n / 10), min_size=1, max_size=4)
@@ -145,15 +143,14 @@ points = st.lists(st.integers(10, 50).map(lambda n: n / 10), min_size=1, max_siz
 
 def own_rating(human, model):
     """Return which of two or more ratings a text anchors, from those that it leaves without."""
-    with pytest.raises(NoAnchorError) as found:
-        choose_anchors(
-            anchor_values([human], [model], LIKERT),
-            levels=LIKERT,
-            human=[human],
-            sources=["s"],
-            ids=["d"],
-        )
-    (own,) = set(LIKERT) - set(found.value.ratings)
+    found = choose_anchors(
+        anchor_values([human], [model], LIKERT),
+        levels=LIKERT,
+        human=[human],
+        sources=["s"],
+        ids=["d"],
+    )
+    (own,) = set(LIKERT) - set(found.empty)
     return own
 
 

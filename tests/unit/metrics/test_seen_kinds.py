@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgesmith.experiments.blind_kinds import seen_kinds
+from judgesmith.metrics.comparators import seen_kinds
 from judgesmith.metrics.resampling import share_interval
 
 NAN = float("nan")

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from judgesmith.experiments.neighbour_probabilities import (
+from judgesmith.metrics.comparators import (
     anchor_pairs,
     comparator_accuracy,
     neighbour_probabilities,
