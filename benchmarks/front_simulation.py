@@ -21,10 +21,9 @@ import optuna
 from scipy.stats import t
 
 from judgesmith.optimizers import PredictionTable
+from judgesmith.optimizers.objectives.combining import SeveralObjectives
 from judgesmith.optimizers.objectives.grammar import parse_objectives
-from judgesmith.optimizers.objectives.pareto import SeveralObjectives
-from judgesmith.optimizers.search.front import DominanceRule, FrontSearch
-from judgesmith.optimizers.search.racing import stratified_order
+from judgesmith.optimizers.search.racing import DominanceRule, FrontSearch, stratified_order
 from judgesmith.optimizers.space.proposing import Proposer
 from judgesmith.optimizers.storage import quiet, study_of
 from judgesmith.signatures.space import Choice, Option, Space

@@ -34,8 +34,7 @@ from judgesmith.experiments.subset_analysis import subset_analysis
 from judgesmith.experiments.targets import targets_of
 from judgesmith.metrics import q
 from judgesmith.optimizers.fitting.panels import PanelSelection
-from judgesmith.optimizers.rows import Rows
-from judgesmith.optimizers.splitting import split_by_source
+from judgesmith.optimizers.rows import Rows, split_by_source
 from judgesmith.programs import judge_items
 from judgesmith.programs.families.judge_models import AnnotatorJudge
 from judgesmith.signatures import Rubric, Scale

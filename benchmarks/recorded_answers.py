@@ -37,8 +37,7 @@ from judgesmith.experiments.targets import targets_of
 from judgesmith.metrics import q
 from judgesmith.optimizers.fitting.aggregation import FitAggregation
 from judgesmith.optimizers.fitting.panels import PanelSelection
-from judgesmith.optimizers.rows import Rows
-from judgesmith.optimizers.splitting import Split, split_by_source
+from judgesmith.optimizers.rows import Rows, Split, split_by_source
 from judgesmith.programs.judging.scoring import aggregate
 from judgesmith.signatures.judgement import Judgement
 

@@ -171,7 +171,7 @@ def prepared_run(
     from judgesmith.experiments.parts import parts_of
     from judgesmith.experiments.role_models import check_role_models
     from judgesmith.experiments.unlabelled import without_equal_ratings
-    from judgesmith.optimizers.space.choices import check_models
+    from judgesmith.optimizers.space.candidates import check_models
 
     with blaming("--objective"):
         objective = settings.aims

@@ -19,8 +19,8 @@ from judgesmith.experiments.perturbed_rows import is_perturbed, versions_of
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.version_choice import kinds_among
 from judgesmith.metrics.perturbations.wilcoxon import FEWEST_NONZERO
+from judgesmith.optimizers.objectives.combining import SeveralObjectives
 from judgesmith.optimizers.objectives.grammar import AnyObjective, as_objectives
-from judgesmith.optimizers.objectives.pareto import SeveralObjectives
 from judgesmith.optimizers.rows import Rows, Versions
 from judgesmith.programs.perturbing import (
     CONTROLS,

@@ -15,12 +15,12 @@ from judgesmith.experiments.chosen_versions import ChosenVersions
 from judgesmith.metrics import Estimate, PairedEstimate
 from judgesmith.optimizers import PredictionTable
 from judgesmith.optimizers.objectives.base import Objective
+from judgesmith.optimizers.objectives.combining import SeveralObjectives
 from judgesmith.optimizers.objectives.discernment import (
     AverageDiscernment,
     FalseAlarms,
     LowestDiscernment,
 )
-from judgesmith.optimizers.objectives.pareto import SeveralObjectives
 from judgesmith.signatures.perturbation import Perturbation
 
 OVER_DAMAGE: tuple[Objective, ...] = (LowestDiscernment(), AverageDiscernment())

@@ -17,7 +17,7 @@ from judgesmith.experiments.dataset import DataSet, check_dataset
 from judgesmith.experiments.offline_notes import offline_notes
 from judgesmith.experiments.ratings import Aggregate
 from judgesmith.experiments.targets import targets_of
-from judgesmith.optimizers.splitting import split_by_source
+from judgesmith.optimizers.rows import split_by_source
 from judgesmith.programs.artifacts.card import rubric_mark
 from judgesmith.programs.families.modules import TaskInference
 from judgesmith.programs.families.task_inference import InferenceSettings

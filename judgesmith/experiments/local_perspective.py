@@ -29,7 +29,7 @@ from judgesmith.metrics.pairs.errors import (
     preferred_by_score,
 )
 from judgesmith.metrics.pairs.ordering import rounded_scores
-from judgesmith.optimizers.objectives.pairs import NeighbourAccuracy
+from judgesmith.optimizers.objectives.agreement import NeighbourAccuracy
 from judgesmith.optimizers.predictions import PredictionTable
 
 

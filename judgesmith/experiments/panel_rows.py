@@ -34,8 +34,7 @@ from judgesmith.experiments.unlabelled import UNRATED
 from judgesmith.experiments.unseen import rated_rows
 from judgesmith.optimizers.fitting.aggregation import FEWEST_ROWS, FEWEST_SOURCES
 from judgesmith.optimizers.objectives.grammar import parse_objectives
-from judgesmith.optimizers.rows import Rows
-from judgesmith.optimizers.splitting import split_by_source
+from judgesmith.optimizers.rows import Rows, split_by_source
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedPanel
 from judgesmith.signatures.aggregation import Middle, OutlierRule, PanelRules, PanelWeights
 from judgesmith.signatures.items import RatedItem

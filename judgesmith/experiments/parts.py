@@ -27,12 +27,14 @@ from judgesmith.experiments.settings import CompileSettings
 from judgesmith.experiments.suggesting.marks import was_chosen
 from judgesmith.optimizers import rated_example
 from judgesmith.optimizers.objectives.base import Objective
-from judgesmith.optimizers.objectives.pareto import SeveralObjectives
-from judgesmith.optimizers.rows import Rows, Versions, rows_of
-from judgesmith.optimizers.splitting import (
+from judgesmith.optimizers.objectives.combining import SeveralObjectives
+from judgesmith.optimizers.rows import (
     IntArray,
+    Rows,
     Split,
+    Versions,
     pool_and_selection,
+    rows_of,
     split_by_source,
 )
 

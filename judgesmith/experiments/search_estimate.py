@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from judgesmith.experiments.judging_estimate import calls_per_text
 from judgesmith.experiments.screened_estimate import screened_texts
 from judgesmith.experiments.settings import CompileSettings
-from judgesmith.optimizers.space.candidates import judge_space, with_demonstrations
-from judgesmith.optimizers.space.choices import without_fixed
+from judgesmith.optimizers.space.candidates import judge_space, with_demonstrations, without_fixed
 from judgesmith.optimizers.space.demonstrations import CHOSEN, RUNS, N
 from judgesmith.programs import Judge
 from judgesmith.programs.judging.registry import family_of

@@ -15,7 +15,7 @@ from judgesmith.experiments.parts import Parts, examples_of
 from judgesmith.experiments.settings import CompileSettings
 from judgesmith.optimizers import ProtocolSearch
 from judgesmith.optimizers.search.screening import ScreeningStage
-from judgesmith.optimizers.space.choices import MODEL
+from judgesmith.optimizers.space.candidates import MODEL
 from judgesmith.optimizers.space.demonstrations import N
 from judgesmith.optimizers.storage import importances
 from judgesmith.programs import Judge

@@ -23,10 +23,10 @@ from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.ratings import Aggregate
 from judgesmith.experiments.within_source import RANKED_OBJECTIVE, check_within_source
 from judgesmith.optimizers.objectives.base import Objective
+from judgesmith.optimizers.objectives.combining import SeveralObjectives
 from judgesmith.optimizers.objectives.grammar import as_objectives
-from judgesmith.optimizers.objectives.pareto import SeveralObjectives
 from judgesmith.optimizers.search.confirmation import HoldoutConfirmation
-from judgesmith.optimizers.space.choices import check_fixed
+from judgesmith.optimizers.space.candidates import check_fixed
 from judgesmith.optimizers.space.proposing import identity_of
 from judgesmith.programs.families.task_inference import InferenceSettings
 from judgesmith.programs.judging.registry import AnyProtocol, family_of

@@ -10,8 +10,7 @@ from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.suggesting.marks import was_chosen
 from judgesmith.experiments.targets import Targets
 from judgesmith.optimizers import rated_example
-from judgesmith.optimizers.rows import Rows, Versions, rows_of
-from judgesmith.optimizers.splitting import IntArray, split_by_source
+from judgesmith.optimizers.rows import IntArray, Rows, Versions, rows_of, split_by_source
 
 
 def unseen_places(dataset: DataSet, targets: Targets, known: frozenset[str]) -> IntArray:

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 from judgesmith.errors import InputError
 from judgesmith.metrics import Estimate, PairedEstimate
 from judgesmith.metrics.correlation import Level
+from judgesmith.optimizers.objectives.combining import SeveralObjectives
 from judgesmith.optimizers.objectives.grammar import AnyObjective, as_objectives
-from judgesmith.optimizers.objectives.pareto import SeveralObjectives
 
 RANKS_NOTE = (
     "scores are ranks within a source: only figures within sources (sample) mean anything; those "

@@ -8,7 +8,7 @@ from judgesmith.metrics import ratings as ratings
 from judgesmith.metrics import resampling as resampling
 from judgesmith.metrics import spans as spans
 from judgesmith.metrics import systems as systems
-from judgesmith.metrics.audits.length import length_bias
+from judgesmith.metrics.audits.bias import length_bias
 from judgesmith.metrics.calibration.error import calibration_error
 from judgesmith.metrics.calibration.fitting import isotonic_map
 from judgesmith.metrics.comparing.significance import holm, permutation_test
@@ -23,14 +23,13 @@ from judgesmith.metrics.pairs.ties import (
 )
 from judgesmith.metrics.perturbations.analysis import discernment
 from judgesmith.metrics.ratings.agreement import confusion_matrix, mean_absolute_error
-from judgesmith.metrics.ratings.alpha import krippendorff_alpha
-from judgesmith.metrics.ratings.intraclass import icc
 from judgesmith.metrics.ratings.kappa import (
     weighted_kappa,
     weighted_kappa_difference,
     weighted_kappa_interval,
 )
 from judgesmith.metrics.ratings.raters import human_ceiling
+from judgesmith.metrics.ratings.reliability import icc, krippendorff_alpha
 from judgesmith.metrics.records import Estimate, PairedEstimate
 from judgesmith.metrics.resampling.intervals import agreement_difference, agreement_interval
 from judgesmith.metrics.resampling.shares import percent_agreement

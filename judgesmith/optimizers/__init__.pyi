@@ -4,9 +4,21 @@ from judgesmith.optimizers.fitting.aggregation import FitAggregation
 from judgesmith.optimizers.fitting.calibrating import Calibrator
 from judgesmith.optimizers.fitting.panels import PanelSelection
 from judgesmith.optimizers.gepa import ReflectiveSearch
-from judgesmith.optimizers.objectives.agreement import Agreement
+from judgesmith.optimizers.objectives.agreement import (
+    AbsoluteError,
+    Agreement,
+    Kappa,
+    NeighbourAccuracy,
+    TieAccuracy,
+)
 from judgesmith.optimizers.objectives.base import Objective
-from judgesmith.optimizers.objectives.combining import Constrained, Constraint, WeightedSum
+from judgesmith.optimizers.objectives.combining import (
+    Constrained,
+    Constraint,
+    ParetoFront,
+    SeveralObjectives,
+    WeightedSum,
+)
 from judgesmith.optimizers.objectives.discernment import (
     AverageDiscernment,
     FalseAlarms,
@@ -15,9 +27,6 @@ from judgesmith.optimizers.objectives.discernment import (
 from judgesmith.optimizers.objectives.effort import CallsPerItem, DollarsPerItem, ShareScored
 from judgesmith.optimizers.objectives.functions import FunctionObjective, MetricObjective
 from judgesmith.optimizers.objectives.grammar import parse_objective, parse_objectives
-from judgesmith.optimizers.objectives.ordinal import AbsoluteError, Kappa
-from judgesmith.optimizers.objectives.pairs import NeighbourAccuracy, TieAccuracy
-from judgesmith.optimizers.objectives.pareto import ParetoFront, SeveralObjectives
 from judgesmith.optimizers.predictions import PredictionTable
 from judgesmith.optimizers.protocol import ProtocolSearch
 from judgesmith.optimizers.random_search import RandomDemonstrationSearch

@@ -18,7 +18,7 @@ from dspy.teleprompt.simba_utils import append_a_demo
 from dspy.utils.callback import BaseCallback
 
 from judgesmith.errors import InputError
-from judgesmith.optimizers.base import OFFLINE, SearchSettings
+from judgesmith.optimizers.base import OFFLINE, SearchSettings, TextSearch, problem_with
 from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.objectives.grammar import AnyObjective
 from judgesmith.optimizers.predictions import PredictionTable
@@ -26,7 +26,6 @@ from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.search.racing import OutOfBudget
 from judgesmith.optimizers.space.candidates import Asking
 from judgesmith.optimizers.space.demonstrations import shown_keys
-from judgesmith.optimizers.texts import TextSearch, problem_with
 from judgesmith.optimizers.trials import ENOUGH_SCORED, TrialRecord
 from judgesmith.programs.families.ensemble.judges import scale_of
 from judgesmith.programs.judging.executors import with_own_models

@@ -10,8 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from judgesmith.errors import InputError
-from judgesmith.optimizers.base import OFFLINE, JudgeOptimizer
-from judgesmith.optimizers.texts import INSTRUCTIONS, judge_texts, problem_with, with_texts
+from judgesmith.optimizers.base import (
+    INSTRUCTIONS,
+    OFFLINE,
+    JudgeOptimizer,
+    judge_texts,
+    problem_with,
+    with_texts,
+)
 from judgesmith.optimizers.trials import ENOUGH_SCORED, TrialRecord
 from judgesmith.programs.judging.ask_once import paraphrased, paraphrased_by_rule
 from judgesmith.programs.judging.executors import with_own_models

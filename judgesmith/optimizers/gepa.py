@@ -15,15 +15,9 @@ import numpy as np
 
 from judgesmith.errors import InputError
 from judgesmith.metrics.correlation import worst_pairs
-from judgesmith.optimizers.base import OFFLINE, SearchSettings
-from judgesmith.optimizers.objectives.base import Objective
-from judgesmith.optimizers.objectives.grammar import AnyObjective
-from judgesmith.optimizers.predictions import SCORE, FloatArray, PredictionTable, on_criterion
-from judgesmith.optimizers.rows import Rows
-from judgesmith.optimizers.search.racing import OutOfBudget
-from judgesmith.optimizers.space.candidates import Asking
-from judgesmith.optimizers.splitting import ROWS_PER_DEMONSTRATION
-from judgesmith.optimizers.texts import (
+from judgesmith.optimizers.base import (
+    OFFLINE,
+    SearchSettings,
     Texts,
     TextSearch,
     judge_texts,
@@ -31,6 +25,12 @@ from judgesmith.optimizers.texts import (
     problem_with,
     with_texts,
 )
+from judgesmith.optimizers.objectives.base import Objective
+from judgesmith.optimizers.objectives.grammar import AnyObjective
+from judgesmith.optimizers.predictions import SCORE, FloatArray, PredictionTable, on_criterion
+from judgesmith.optimizers.rows import ROWS_PER_DEMONSTRATION, Rows
+from judgesmith.optimizers.search.racing import OutOfBudget
+from judgesmith.optimizers.space.candidates import Asking
 from judgesmith.optimizers.trials import TrialRecord, rank_of
 from judgesmith.programs.families.ensemble.judges import scale_of
 from judgesmith.programs.judging.ask_once import Rewriter

@@ -16,15 +16,16 @@ import numpy as np
 from judgesmith.errors import InputError
 from judgesmith.metrics import Estimate
 from judgesmith.optimizers.base import JudgeSearch, SearchSettings
+from judgesmith.optimizers.objectives.combining import SeveralObjectives
 from judgesmith.optimizers.objectives.grammar import AnyObjective, as_objectives
-from judgesmith.optimizers.objectives.pareto import SeveralObjectives
 from judgesmith.optimizers.rows import Rows
-from judgesmith.optimizers.search.front import FrontSearch, front_elimination
 from judgesmith.optimizers.search.racing import (
     RUNGS,
     Elimination,
+    FrontSearch,
     RacingRule,
     RacingSearch,
+    front_elimination,
     stratified_order,
 )
 from judgesmith.optimizers.search.screening import ConfirmedSearch, ScreenedSearch, ScreeningStage
@@ -33,13 +34,11 @@ from judgesmith.optimizers.space.candidates import (
     Asking,
     Candidates,
     JudgeOnRows,
+    check_fixed,
+    check_models,
     judge_space,
     shows_examples,
     with_demonstrations,
-)
-from judgesmith.optimizers.space.choices import (
-    check_fixed,
-    check_models,
     with_models,
     without_fixed,
 )

@@ -15,9 +15,8 @@ from judgesmith.experiments.parts import parts_of
 from judgesmith.optimizers import RandomDemonstrationSearch
 from judgesmith.optimizers.objectives.agreement import Agreement
 from judgesmith.optimizers.predictions import PredictionTable
-from judgesmith.optimizers.rows import rows_of
+from judgesmith.optimizers.rows import pool_and_selection, rows_of, split_by_source
 from judgesmith.optimizers.space.demonstrations import Pool, demonstration_plan, kept_runs
-from judgesmith.optimizers.splitting import pool_and_selection, split_by_source
 from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.judging.adapter import LEFT_OUT

@@ -18,7 +18,7 @@ from judgesmith.experiments.targets import Targets
 from judgesmith.metrics.records import plain
 from judgesmith.optimizers import PredictionTable
 from judgesmith.optimizers.predictions import prediction_table
-from judgesmith.optimizers.splitting import split_by_source
+from judgesmith.optimizers.rows import split_by_source
 from judgesmith.programs.judging.rows import score_row
 from judgesmith.signatures import Judgement, Scale
 

@@ -1,12 +1,14 @@
-from judgesmith.metrics.audits.groups import GroupGap, GroupGaps, group_gaps
-from judgesmith.metrics.audits.length import LengthBias, length_bias
-from judgesmith.metrics.audits.own_family import SelfPreference, self_preference
-from judgesmith.metrics.audits.position import (
+from judgesmith.metrics.audits.bias import (
+    LengthBias,
     PlaceEffects,
     PositionBias,
+    SelfPreference,
+    length_bias,
     place_effects,
     position_bias,
+    self_preference,
 )
+from judgesmith.metrics.audits.groups import GroupGap, GroupGaps, group_gaps
 from judgesmith.metrics.audits.scale import ScaleUse, scale_use
 
 __all__ = [

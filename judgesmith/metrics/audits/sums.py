@@ -27,7 +27,7 @@ def source_codes(sources: Labels | None, n_rows: int, kept: ArrayLike) -> IntArr
     return np.unique(codes[np.asarray(kept)], return_inverse=True)[1].astype(np.int64)
 
 
-def standardised(scores: FloatArray) -> FloatArray:
+def z_scores(scores: FloatArray) -> FloatArray:
     """Return scores with mean 0 and standard deviation 1, all 0 if they are constant."""
     column = Column.of(scores)
     if column.n_levels < 2:

@@ -5,7 +5,6 @@ from judgesmith.metrics.calibration.abstention import (
     risk_coverage,
     risk_coverage_error,
 )
-from judgesmith.metrics.calibration.conformal import ConformalMargin, Covers, conformal_margin
 from judgesmith.metrics.calibration.error import (
     CalibrationError,
     ProbabilityErrors,
@@ -19,9 +18,12 @@ from judgesmith.metrics.calibration.error import (
 )
 from judgesmith.metrics.calibration.fitting import (
     AffineMap,
+    ConformalMargin,
+    Covers,
     IsotonicMap,
     ScoreMap,
     affine_map,
+    conformal_margin,
     cross_calibrated,
     isotonic_map,
 )

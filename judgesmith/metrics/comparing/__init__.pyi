@@ -16,8 +16,9 @@ from judgesmith.metrics.comparing.significance import (
     benjamini_hochberg,
     holm,
     permutation_test,
+    williams_of_correlations,
+    williams_test,
 )
-from judgesmith.metrics.comparing.williams import williams_of_correlations, williams_test
 
 __all__ = [
     "Alternative",

@@ -6,8 +6,14 @@ from judgesmith.metrics.correlation.coefficients import (
     q,
     spearman,
 )
-from judgesmith.metrics.correlation.levels import Level, LevelValue, agreement
-from judgesmith.metrics.correlation.rows import WorstPair, contributions, worst_pairs
+from judgesmith.metrics.correlation.levels import (
+    Level,
+    LevelValue,
+    WorstPair,
+    agreement,
+    contributions,
+    worst_pairs,
+)
 from judgesmith.metrics.resampling.draws import Resample
 from judgesmith.metrics.resampling.intervals import (
     Method,

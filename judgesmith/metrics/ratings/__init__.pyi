@@ -1,17 +1,13 @@
 from judgesmith.metrics.ratings.agreement import (
     ConfusionMatrix,
+    UnanimousCounts,
     confusion_matrix,
     macro_absolute_error,
     mean_absolute_error,
     modes,
     nearest_levels,
-)
-from judgesmith.metrics.ratings.alpha import Measurement, krippendorff_alpha
-from judgesmith.metrics.ratings.intraclass import (
-    IntraclassCorrelation,
-    IntraclassModel,
-    icc,
-    icc_interval,
+    unanimous_counts,
+    unanimous_ratings,
 )
 from judgesmith.metrics.ratings.kappa import (
     Weights,
@@ -29,12 +25,15 @@ from judgesmith.metrics.ratings.raters import (
     raters_needed,
     spearman_brown,
 )
-from judgesmith.metrics.ratings.unanimity import (
-    UnanimousCounts,
-    unanimous_counts,
-    unanimous_ratings,
+from judgesmith.metrics.ratings.reliability import (
+    IntraclassCorrelation,
+    IntraclassModel,
+    Measurement,
+    icc,
+    icc_interval,
+    krippendorff_alpha,
+    krippendorff_alpha_interval,
 )
-from judgesmith.metrics.resampling.jackknife import krippendorff_alpha_interval
 from judgesmith.metrics.resampling.shares import percent_agreement
 
 __all__ = [

@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from judgesmith.metrics.arrays import (
     FloatArray,
@@ -14,10 +14,8 @@ from judgesmith.metrics.arrays import (
     fraction,
     group_codes,
     label_list,
-    rating_table,
 )
 from judgesmith.metrics.correlation.levels import Labels
-from judgesmith.metrics.ratings.alpha import Measurement, krippendorff_alpha
 from judgesmith.metrics.records import Estimate
 from judgesmith.metrics.resampling.draws import defined_resamples, widened_quantile, without_each
 
@@ -141,78 +139,6 @@ def jackknife_interval(
         n_groups=n_items,
         n_undefined=0,
     )
-
-
-def krippendorff_alpha_interval(
-    ratings: ArrayLike,
-    *,
-    sources: Labels | None = None,
-    measurement: Measurement,
-    confidence: float = 0.95,
-) -> Estimate:
-    """Return Krippendorff's alpha of rows that are about items, with an interval over the items.
-
-    In simulations of three raters who answer yes or no (benchmark ``answer_coverage``, 400
-    repetitions each), nominal 95 % intervals covered 90 to 96 % where up to 95 % said yes and 30
-    answers or more were no, and 84 % or more in all other cases: what misses, sits too low.
-
-    Alpha is computed anew without each item, so that time grows with the square of their number:
-    four thousand items take seconds, a hundred thousand more than an hour.
-
-    Parameters
-    ----------
-    ratings : array-like, shape (n_rows, n_raters)
-        nan (or None) where a rating is missing; rows with fewer than two ratings take no part.
-    sources : sequence of labels, one per row
-        What each row is about.
-    measurement : {"nominal", "ordinal", "interval"}
-        As for :func:`~judgesmith.metrics.krippendorff_alpha`.
-    confidence : float, between 0 and 1
-        Nominal coverage.
-
-    Returns
-    -------
-    Estimate
-        As from :func:`jackknife_interval`; ``n`` counts ratings. Nominal ratings of two kinds
-        have no interval if no two raters of a row gave the rarer one: leaving out items cannot
-        show then that they might have.
-
-    Raises
-    ------
-    ValueError
-        As for both functions; if there is not one label per row.
-
-    Examples
-    --------
-    >>> found = krippendorff_alpha_interval(
-    ...     [[1, 1], [0, 0], [1, 0], [1, 1], [0, 0], [1, 1]], sources=[0, 0, 1, 1, 2, 2],
-    ...     measurement="nominal",
-    ... )
-    >>> round(found.value, 2), found.n, found.n_groups
-    (0.69, 12, 3)
-    """
-    table = rating_table(ratings)
-    codes, _ = group_codes(sources, name="sources", n_items=len(table))
-    several = np.count_nonzero(~np.isnan(table), axis=1) > 1
-    table = table[several]
-    found = jackknife_interval(
-        lambda kept: krippendorff_alpha(table[kept], measurement=measurement),
-        sources=codes[several].tolist(),
-        n=int(np.count_nonzero(~np.isnan(table))),
-        bounds=(-math.inf, 1.0),
-        confidence=confidence,
-    )
-    if measurement == "nominal" and _rarer_never_meets(table):
-        return replace(found, low=math.nan, high=math.nan)
-    return found
-
-
-def _rarer_never_meets(table: FloatArray) -> bool:
-    """Say whether of two kinds of ratings the rarer one was never given twice to a row."""
-    kinds, counts = np.unique(table[~np.isnan(table)], return_counts=True)
-    if len(kinds) != 2:
-        return False
-    return bool(np.all(np.count_nonzero(table == kinds[np.argmin(counts)], axis=1) < 2))
 
 
 _MOST_UNITS = 20_000

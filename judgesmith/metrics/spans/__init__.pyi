@@ -1,10 +1,10 @@
 from judgesmith.metrics.spans.agreement import (
+    Span,
     SpanAgreement,
     SpanStatistic,
     span_agreement_difference,
 )
 from judgesmith.metrics.spans.matching import matched_span_agreement, span_character_agreement
-from judgesmith.metrics.spans.tables import Span
 
 __all__ = [
     "Span",

@@ -7,8 +7,13 @@ from numpy.typing import NDArray
 
 from judgesmith.metrics.arrays import FloatArray, IntArray, Rng, number
 from judgesmith.metrics.correlation.levels import Labels
-from judgesmith.metrics.spans.agreement import SpanAgreement, agreement_of_matches
-from judgesmith.metrics.spans.tables import SpanSide, SpanTable, TextSpans
+from judgesmith.metrics.spans.agreement import (
+    SpanAgreement,
+    SpanSide,
+    SpanTable,
+    TextSpans,
+    agreement_of_matches,
+)
 
 
 def span_character_agreement(

@@ -1,12 +1,10 @@
 from judgesmith.metrics.systems.means import (
+    PredictionPoweredMean,
     SystemDifference,
     SystemMean,
+    prediction_powered_mean,
     system_difference,
     system_means,
-)
-from judgesmith.metrics.systems.prediction_powered import (
-    PredictionPoweredMean,
-    prediction_powered_mean,
 )
 
 __all__ = [

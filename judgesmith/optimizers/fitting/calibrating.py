@@ -21,9 +21,8 @@ from judgesmith.metrics.calibration import (
 )
 from judgesmith.optimizers.base import JudgeOptimizer
 from judgesmith.optimizers.predictions import FloatArray
-from judgesmith.optimizers.rows import Rows, rows_of
+from judgesmith.optimizers.rows import Rows, rows_of, split_by_source
 from judgesmith.optimizers.space.demonstrations import shown_keys
-from judgesmith.optimizers.splitting import split_by_source
 from judgesmith.programs.families.ensemble.judges import (
     AnyJudge,
     Calibrated,

@@ -15,7 +15,7 @@ import numpy as np
 
 from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.predictions import FloatArray, PredictionTable
-from judgesmith.optimizers.splitting import IntArray, folds_by_source
+from judgesmith.optimizers.rows import IntArray, folds_by_source
 from judgesmith.signatures.scale import Scale
 
 MOST_BLOCKS = 20

@@ -12,15 +12,13 @@ import numpy as np
 
 from judgesmith.errors import InputError
 from judgesmith.optimizers.base import JudgeOptimizer, check_objective, rows_for
-from judgesmith.optimizers.fitting.aggregation import FEWEST_ROWS, FEWEST_SOURCES
+from judgesmith.optimizers.fitting.aggregation import FEWEST_ROWS, FEWEST_SOURCES, LIMIT
 from judgesmith.optimizers.fitting.cross_validation import SourceFolds
-from judgesmith.optimizers.fitting.linear import LIMIT
 from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.objectives.grammar import AnyObjective, as_objective
 from judgesmith.optimizers.predictions import FloatArray, PredictionTable
-from judgesmith.optimizers.rows import Rows, rows_of
+from judgesmith.optimizers.rows import IntArray, Rows, rows_of
 from judgesmith.optimizers.space.demonstrations import shown_keys
-from judgesmith.optimizers.splitting import IntArray
 from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.programs.families.ensemble.judges import Panel, leaves_of, scale_of
 from judgesmith.programs.judging.runner import CONCURRENCY

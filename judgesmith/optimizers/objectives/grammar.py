@@ -20,11 +20,18 @@ from typing import Any, get_args
 from judgesmith.errors import InputError, did_you_mean
 from judgesmith.metrics.correlation import Level, Statistic
 from judgesmith.metrics.pairs import PairLevel
-from judgesmith.optimizers.objectives.agreement import Agreement
+from judgesmith.optimizers.objectives.agreement import (
+    AbsoluteError,
+    Agreement,
+    Kappa,
+    NeighbourAccuracy,
+    TieAccuracy,
+)
 from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.objectives.combining import (
     Constrained,
     Constraint,
+    SeveralObjectives,
     Terms,
     WeightedSum,
     has_wrong_sign,
@@ -36,9 +43,6 @@ from judgesmith.optimizers.objectives.discernment import (
 )
 from judgesmith.optimizers.objectives.effort import CallsPerItem, DollarsPerItem, ShareScored
 from judgesmith.optimizers.objectives.functions import KINDS, objective_of
-from judgesmith.optimizers.objectives.ordinal import AbsoluteError, Kappa
-from judgesmith.optimizers.objectives.pairs import NeighbourAccuracy, TieAccuracy
-from judgesmith.optimizers.objectives.pareto import SeveralObjectives
 
 CORRELATIONS: tuple[Statistic, ...] = tuple(
     sorted(get_args(Statistic), key=lambda name: name != "q")

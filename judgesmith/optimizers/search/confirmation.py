@@ -18,7 +18,7 @@ from judgesmith.errors import InputError
 from judgesmith.optimizers.fitting.cross_validation import MOST_BLOCKS
 from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.predictions import FloatArray, PredictionTable
-from judgesmith.optimizers.splitting import folds_by_source
+from judgesmith.optimizers.rows import folds_by_source
 
 N_FLIPS = 9_999
 """Random patterns of signs; the smallest p-value is one in 10,000."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from judgesmith.errors import InputError
 from judgesmith.optimizers.predictions import FloatArray, PredictionTable
+from judgesmith.optimizers.rows import IntArray
 from judgesmith.optimizers.search.confirmation import (
     ConfirmationResult,
     HoldoutConfirmation,
@@ -27,7 +28,6 @@ from judgesmith.optimizers.search.racing import (
     RacingSearch,
 )
 from judgesmith.optimizers.space.proposing import configuration_id
-from judgesmith.optimizers.splitting import IntArray
 from judgesmith.optimizers.trials import ENOUGH_SCORED
 from judgesmith.signatures.space import Picked, Space
 

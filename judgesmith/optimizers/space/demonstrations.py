@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from judgesmith.errors import InputError
-from judgesmith.optimizers.rows import Rows
-from judgesmith.optimizers.splitting import FloatArray, IntArray
+from judgesmith.metrics.arrays import FloatArray
+from judgesmith.optimizers.rows import IntArray, Rows
 from judgesmith.programs.families.active_critic import (
     assessing_names,
     assessments_text,

@@ -8,11 +8,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from judgesmith.metrics.ratings.agreement import modes
-from judgesmith.metrics.ratings.intraclass import icc
+from judgesmith.metrics.ratings.agreement import modes, unanimous_counts
 from judgesmith.metrics.ratings.kappa import pairwise_kappa, weighted_kappa
 from judgesmith.metrics.ratings.raters import pairwise_rater_agreement
-from judgesmith.metrics.ratings.unanimity import unanimous_counts
+from judgesmith.metrics.ratings.reliability import icc
 
 pytestmark = pytest.mark.data
 

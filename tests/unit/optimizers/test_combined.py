@@ -4,8 +4,8 @@ import pytest
 from tables import LIKERT, judged
 
 from judgesmith.optimizers import Agreement, parse_objective
+from judgesmith.optimizers.objectives.agreement import AbsoluteError, Kappa
 from judgesmith.optimizers.objectives.combining import WeightedSum
-from judgesmith.optimizers.objectives.ordinal import AbsoluteError, Kappa
 
 PEOPLE = [1, 2, 3, 4, 5, 1, 2, 3, 4, 5]
 SHIFTED = judged([50, 60, 70, 80, 90, 50, 60, 70, 80, 90], PEOPLE, scale=LIKERT)

@@ -3,7 +3,7 @@ from optimizing import examples, lm_of, number
 
 from judgesmith.optimizers import NoElimination, ProtocolSearch
 from judgesmith.optimizers.objectives.grammar import parse_objective, parse_objectives
-from judgesmith.optimizers.space.choices import check_models, with_models
+from judgesmith.optimizers.space.candidates import check_models, with_models
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.lm import Budget, LMClient, ModelError, Price
 from judgesmith.programs.lm.cache.store import ResponseCache

@@ -5,8 +5,8 @@ import pytest
 from tables import LIKERT, judged, random_table
 
 from judgesmith.optimizers import Agreement, parse_objective
+from judgesmith.optimizers.objectives.agreement import AbsoluteError, Kappa
 from judgesmith.optimizers.objectives.combining import Constrained, Constraint, WeightedSum
-from judgesmith.optimizers.objectives.ordinal import AbsoluteError, Kappa
 from judgesmith.optimizers.search.racing import RaceStage, RacingRule
 
 PEOPLE = [1, 2, 3, 4, 5, 1, 2, 3, 4, 5]

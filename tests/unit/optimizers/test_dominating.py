@@ -4,7 +4,7 @@ from tables import judged
 
 from judgesmith.optimizers import NoElimination, RacingRule, SuccessiveHalving
 from judgesmith.optimizers.objectives.grammar import parse_objectives
-from judgesmith.optimizers.search.front import DominanceRule, FrontStage, front_elimination
+from judgesmith.optimizers.search.racing import DominanceRule, FrontStage, front_elimination
 
 N = 60
 HUMAN = np.random.default_rng(0).integers(1, 6, N).astype(float)

@@ -2,7 +2,7 @@ import pytest
 from optimizing import examples, lm_of
 
 from judgesmith.optimizers import ProtocolSearch
-from judgesmith.optimizers.space.choices import check_fixed
+from judgesmith.optimizers.space.candidates import check_fixed
 from judgesmith.optimizers.space.demonstrations import CHOSEN, NAMES, ORDER, RUNS, N
 from judgesmith.programs import ActiveCritic
 from judgesmith.signatures import ActiveCriticConfig

@@ -5,8 +5,12 @@ import pytest
 
 from judgesmith.optimizers import NoElimination, PredictionTable, RacingRule
 from judgesmith.optimizers.objectives.grammar import parse_objectives
-from judgesmith.optimizers.search.front import FrontSearch, front_elimination
-from judgesmith.optimizers.search.racing import OutOfBudget, stratified_order
+from judgesmith.optimizers.search.racing import (
+    FrontSearch,
+    OutOfBudget,
+    front_elimination,
+    stratified_order,
+)
 from judgesmith.optimizers.space.proposing import Proposer, tpe
 from judgesmith.optimizers.storage import study_of
 from judgesmith.signatures.space import Choice, Option, Space

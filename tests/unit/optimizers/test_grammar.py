@@ -6,12 +6,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgesmith.optimizers import Agreement, parse_objective
-from judgesmith.optimizers.objectives.combining import Constrained, Constraint, WeightedSum
+from judgesmith.optimizers.objectives.agreement import (
+    AbsoluteError,
+    Kappa,
+    NeighbourAccuracy,
+    TieAccuracy,
+)
+from judgesmith.optimizers.objectives.combining import (
+    Constrained,
+    Constraint,
+    SeveralObjectives,
+    WeightedSum,
+)
 from judgesmith.optimizers.objectives.effort import CallsPerItem, ShareScored
 from judgesmith.optimizers.objectives.grammar import NAMES, parse_objectives
-from judgesmith.optimizers.objectives.ordinal import AbsoluteError, Kappa
-from judgesmith.optimizers.objectives.pairs import NeighbourAccuracy, TieAccuracy
-from judgesmith.optimizers.objectives.pareto import SeveralObjectives
 
 correlations = st.builds(
     Agreement,

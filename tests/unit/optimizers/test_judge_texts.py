@@ -1,6 +1,6 @@
 import pytest
 
-from judgesmith.optimizers.texts import judge_texts, problem_with, with_texts
+from judgesmith.optimizers.base import judge_texts, problem_with, with_texts
 from judgesmith.programs import ActiveCritic
 from judgesmith.signatures import Demonstration
 

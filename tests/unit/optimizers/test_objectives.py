@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from judgesmith.metrics import kendall, pearson, spearman
 from judgesmith.optimizers import Agreement, PredictionTable, parse_objective
-from judgesmith.optimizers.objectives.agreement import parse_agreement
+from judgesmith.optimizers.objectives.agreement import AbsoluteError, parse_agreement
 from judgesmith.optimizers.objectives.grammar import as_objective
-from judgesmith.optimizers.objectives.ordinal import AbsoluteError
 
 
 def table(predicted, human, sources=None):

@@ -4,7 +4,7 @@ from tables import LIKERT, judged, random_table
 
 from judgesmith.metrics import weighted_kappa_interval
 from judgesmith.metrics.ratings import nearest_levels
-from judgesmith.optimizers.objectives.ordinal import AbsoluteError, Kappa
+from judgesmith.optimizers.objectives.agreement import AbsoluteError, Kappa
 
 
 @pytest.mark.parametrize("weights", ["quadratic", "linear"])

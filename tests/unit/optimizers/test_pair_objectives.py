@@ -6,8 +6,8 @@ from tables import judged, random_table
 
 from judgesmith.metrics import tie_aware_accuracy_interval
 from judgesmith.metrics.pairs import adjacent_accuracy
+from judgesmith.optimizers.objectives.agreement import NeighbourAccuracy, TieAccuracy
 from judgesmith.optimizers.objectives.base import numbered_sources
-from judgesmith.optimizers.objectives.pairs import NeighbourAccuracy, TieAccuracy
 
 
 @pytest.mark.parametrize("level", ["dataset", "sample"])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tables import LIKERT, judged
 
 from judgesmith.optimizers import parse_objective
-from judgesmith.optimizers.objectives.pareto import ParetoFront
+from judgesmith.optimizers.objectives.combining import ParetoFront
 
 
 def front(values, violations=None):

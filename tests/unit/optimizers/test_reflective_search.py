@@ -6,8 +6,7 @@ import pytest
 from optimizing import LIKERT, OptimizerContract, examples, number
 
 from judgesmith.optimizers import ReflectiveSearch
-from judgesmith.optimizers.base import pool_and_selection_rows
-from judgesmith.optimizers.texts import judge_texts
+from judgesmith.optimizers.base import judge_texts, pool_and_selection_rows
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, ResponseCache, lm_client_of, model
 from judgesmith.programs.lm.dspy_lm import ClientLM

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import BayesianRidge, Ridge
 
-from judgesmith.optimizers.fitting import linear
-from judgesmith.optimizers.fitting.linear import LIMIT, LinearFit, Whitening, fit_ridge
+from judgesmith.optimizers.fitting import aggregation
+from judgesmith.optimizers.fitting.aggregation import LIMIT, LinearFit, Whitening, fit_ridge
 
 
 def draw(n, k, seed=0, noise=1.0):
@@ -90,7 +90,7 @@ def test_under_one_prior_weights_and_evidence_are_those_of_the_definition():
     steps, rest = rng.normal(size=(15, 3)), rng.normal(size=15)
     widths = np.array([[0.2, 0.5, 0.0], [0.2, 0.05, 1.0]])
     white = Whitening.of(np.arange(15), 0.0)
-    evidence, weights = linear._posteriors(white, steps, rest, widths)
+    evidence, weights = aggregation._posteriors(white, steps, rest, widths)
     expected = []
     for row, weight in zip(widths, weights, strict=True):
         covariance = np.eye(15) + steps @ np.diag(row**2) @ steps.T
@@ -105,10 +105,10 @@ def test_under_one_prior_weights_and_evidence_are_those_of_the_definition():
 
 
 def test_a_kind_of_terms_is_penalised_as_ridge_regression_does(monkeypatch):
-    monkeypatch.setattr(linear, "SHARES", (0.3,))
+    monkeypatch.setattr(aggregation, "SHARES", (0.3,))
     terms, _, noise = draw(80, 6)
     human = terms @ np.array([0.5, 1, -1, 0.3, 0, 0, 0]) + noise
     fit = fit_ridge(terms, human, kinds=["lexical"] * 7, groups=np.arange(80))
     steps = np.clip((terms - terms.mean(axis=0)) / terms.std(axis=0), -LIMIT, LIMIT)
-    foreign = Ridge(alpha=7 / 0.3).fit(steps, linear._halfway(human))
+    foreign = Ridge(alpha=7 / 0.3).fit(steps, aggregation._halfway(human))
     assert fit.weights / fit.weights[1] == pytest.approx(foreign.coef_ / foreign.coef_[1])

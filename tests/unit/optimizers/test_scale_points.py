@@ -6,7 +6,7 @@ from tables import LIKERT, judged
 
 from judgesmith import InputError
 from judgesmith.optimizers import PredictionTable, parse_objective
-from judgesmith.optimizers.objectives.ordinal import (
+from judgesmith.optimizers.objectives.agreement import (
     AbsoluteError,
     Kappa,
     in_people_points,

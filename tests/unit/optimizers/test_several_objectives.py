@@ -3,8 +3,8 @@ import math
 import pytest
 from tables import judged
 
+from judgesmith.optimizers.objectives.combining import SeveralObjectives
 from judgesmith.optimizers.objectives.grammar import parse_objective, parse_objectives
-from judgesmith.optimizers.objectives.pareto import SeveralObjectives
 
 TABLE = judged([10, 50, 90], [1, 3, 5], n_calls=(1, 2, 3))
 

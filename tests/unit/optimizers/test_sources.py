@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.optimizers.fitting.linear import Whitening
+from judgesmith.optimizers.fitting.aggregation import Whitening
 
 pytestmark = pytest.mark.no_cover
 

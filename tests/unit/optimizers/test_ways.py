@@ -2,8 +2,7 @@ import dspy
 import numpy as np
 import pytest
 
-from judgesmith.optimizers.fitting.aggregation import combiners_of
-from judgesmith.optimizers.fitting.linear import LIMIT
+from judgesmith.optimizers.fitting.aggregation import LIMIT, combiners_of
 from judgesmith.optimizers.rows import rows_of
 from judgesmith.programs.features import FEATURE_NAMES
 from judgesmith.programs.judging.scoring import aggregate

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from judgesmith.metrics.audits.length import length_bias
+from judgesmith.metrics.audits.bias import length_bias
 
 rows = st.lists(
     st.tuples(st.integers(1, 5), st.integers(1, 5), st.integers(1, 400)), min_size=4, max_size=20

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.metrics.audits.position import place_effects, position_bias
+from judgesmith.metrics.audits.bias import place_effects, position_bias
 
 answer = st.sampled_from([0.0, 0.5, 1.0, np.nan])
 

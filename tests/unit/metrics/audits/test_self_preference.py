@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.metrics.audits.own_family import self_preference
+from judgesmith.metrics.audits.bias import self_preference
 
 rows = st.lists(
     st.tuples(st.integers(1, 5), st.integers(1, 5), st.booleans()), min_size=4, max_size=20

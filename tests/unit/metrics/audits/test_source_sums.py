@@ -8,8 +8,8 @@ from judgesmith.metrics.audits.sums import (
     covariances,
     products,
     source_codes,
-    standardised,
     sums_by_source,
+    z_scores,
 )
 from judgesmith.metrics.resampling.draws import estimates_of_sums
 
@@ -49,10 +49,10 @@ def test_sums_give_the_covariances_of_rows_repeated_as_often_as_their_source_was
 
 
 def test_standardised_scores_have_mean_0_and_deviation_1_or_are_all_0():
-    found = standardised(np.array([1.0, 2.0, 6.0]) * 1e300)
+    found = z_scores(np.array([1.0, 2.0, 6.0]) * 1e300)
     assert (found.mean(), found.std()) == pytest.approx((0, 1))
-    assert standardised(np.full(3, 0.1)).tolist() == [0, 0, 0]
-    assert standardised(np.empty(0)).size == 0
+    assert z_scores(np.full(3, 0.1)).tolist() == [0, 0, 0]
+    assert z_scores(np.empty(0)).size == 0
 
 
 def test_sources_left_without_a_row_have_no_code():

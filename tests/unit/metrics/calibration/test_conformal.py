@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.metrics.calibration.conformal import conformal_margin
+from judgesmith.metrics.calibration.fitting import conformal_margin
 
 rows = st.lists(
     st.tuples(st.integers(0, 20), st.integers(1, 5), st.integers(0, 6)), min_size=1, max_size=40

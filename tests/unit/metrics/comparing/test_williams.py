@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from judgesmith.metrics.comparing.williams import williams_of_correlations, williams_test
+from judgesmith.metrics.comparing.significance import williams_of_correlations, williams_test
 
 correlations = st.floats(-0.95, 0.95)
 

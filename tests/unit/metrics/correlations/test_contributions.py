@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from judgesmith.metrics.correlation.coefficients import Statistic
-from judgesmith.metrics.correlation.levels import Level, agreement
-from judgesmith.metrics.correlation.rows import contributions
+from judgesmith.metrics.correlation.levels import Level, agreement, contributions
 
 STATISTICS, LEVELS = get_args(Statistic), get_args(Level)
 

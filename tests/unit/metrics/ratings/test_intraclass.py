@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from judgesmith.metrics.ratings.intraclass import icc, icc_interval
+from judgesmith.metrics.ratings.reliability import icc, icc_interval
 
 MODELS = ["one-way", "agreement", "consistency"]
 complete = arrays(

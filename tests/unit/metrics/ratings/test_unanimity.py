@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from judgesmith.metrics.ratings.agreement import modes
-from judgesmith.metrics.ratings.unanimity import unanimous_counts, unanimous_ratings
+from judgesmith.metrics.ratings.agreement import modes, unanimous_counts, unanimous_ratings
 
 LEVELS = [1, 2, 3]
 tables = arrays(

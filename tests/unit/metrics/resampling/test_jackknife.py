@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgesmith.metrics import krippendorff_alpha
-from judgesmith.metrics.resampling.jackknife import jackknife_interval, krippendorff_alpha_interval
+from judgesmith.metrics.ratings.reliability import krippendorff_alpha_interval
+from judgesmith.metrics.resampling.jackknife import jackknife_interval
 
 tables = st.lists(
     st.lists(st.sampled_from([0.0, 1.0, np.nan]), min_size=3, max_size=3), min_size=1, max_size=12

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judgesmith.metrics.spans.agreement import Span
 from judgesmith.metrics.spans.matching import span_character_agreement
-from judgesmith.metrics.spans.tables import Span
 
 LENGTH = 16
 spans = st.tuples(

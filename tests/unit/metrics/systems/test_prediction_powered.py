@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from judgesmith.metrics.systems.prediction_powered import prediction_powered_mean
+from judgesmith.metrics.systems.means import prediction_powered_mean
 
 HUMAN = [4, 2, 5, 3, 4, 1, 3, 5]
 JUDGE = [4.5, 2.5, 4, 3.5, 4.5, 2, 2.5, 5]

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.metrics.systems.prediction_powered import Part, rectified
+from judgesmith.metrics.systems.means import Part, rectified
 
 pytestmark = pytest.mark.no_cover
 

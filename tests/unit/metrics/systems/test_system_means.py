@@ -5,8 +5,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from judgesmith.metrics.systems.means import system_difference, system_means
-from judgesmith.metrics.systems.prediction_powered import prediction_powered_mean
+from judgesmith.metrics.systems.means import (
+    prediction_powered_mean,
+    system_difference,
+    system_means,
+)
 
 
 def table(rng, n_sources=60, n_rated=15, gap=0.0):

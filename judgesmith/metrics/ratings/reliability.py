@@ -1,4 +1,4 @@
-"""Intraclass correlation with its interval."""
+"""How reliable raters are: intraclass correlations and Krippendorff's alpha."""
 
 import math
 from dataclasses import dataclass, replace
@@ -12,6 +12,7 @@ from judgesmith.metrics.correlation.columns import Column
 from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.ratings.raters import spearman_brown
 from judgesmith.metrics.records import Estimate, Record
+from judgesmith.metrics.resampling.jackknife import jackknife_interval
 
 IntraclassModel = Literal["one-way", "agreement", "consistency"]
 
@@ -425,3 +426,149 @@ def _ends_by_error(
     reach = math.exp(min(float(stdtrit(n_sources - 1, upper)) * error, 300.0))
     low, high = ratio / reach, ratio * reach
     return (low - 1) / (low + k - 1), (high - 1) / (high + k - 1)
+
+
+Measurement = Literal["nominal", "ordinal", "interval"]
+
+
+def krippendorff_alpha(
+    ratings: ArrayLike,
+    *,
+    measurement: Measurement,
+) -> float:
+    """Return Krippendorff's alpha: one minus observed over expected disagreement.
+
+    Raters may differ from item to item; only pairs of ratings of the same item count.
+
+    Parameters
+    ----------
+    ratings : array-like, shape (n_items, n_raters)
+        nan (or None) where a rating is missing; a column need not be one person.
+    measurement : {"nominal", "ordinal", "interval"}
+        How ratings differ: equal or not; by the ratings that lie between them; by their
+        squared distance.
+
+    Returns
+    -------
+    float
+        1 is perfect agreement, 0 is chance, negative is systematic disagreement. nan if no
+        item has two ratings or all such ratings are equal.
+
+    Raises
+    ------
+    ValueError
+        If ``ratings`` is not such a table, holds an infinite rating, or ``measurement`` is
+        unknown.
+
+    References
+    ----------
+    Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", University of
+    Pennsylvania. Its ordinal distance is the distance of average ranks, so that the ordinal
+    alpha is the interval alpha of ranks.
+
+    Examples
+    --------
+    >>> round(krippendorff_alpha([[1, 1], [2, 2], [1, 2]], measurement="nominal"), 3)
+    0.444
+    """
+    if measurement not in get_args(Measurement):
+        raise ValueError(
+            f"measurement must be one of {get_args(Measurement)}; got {measurement!r}."
+        )
+    table = rating_table(ratings)
+    table = table[np.count_nonzero(~np.isnan(table), axis=1) >= 2]
+    items, _ = np.nonzero(~np.isnan(table))
+    if not items.size:
+        return float("nan")
+    column = Column.of(table[~np.isnan(table)])
+    if column.n_levels < 2:
+        return float("nan")
+    n, size = len(items), np.bincount(items)
+    if measurement == "nominal":
+        cells, tied = np.unique(items * column.n_levels + column.codes, return_counts=True)
+        same = np.bincount(cells // column.n_levels, weights=tied.astype(float) ** 2)
+        observed = float(np.sum((size**2 - same) / (size - 1)))
+        levels = np.bincount(column.codes).astype(float)
+        return 1 - observed * (n - 1) / float(n**2 - np.sum(levels**2))
+    if measurement == "ordinal":
+        levels = np.bincount(column.codes).astype(float)
+        values = (np.cumsum(levels) - levels / 2)[column.codes]
+    else:
+        values = column.values
+    values = values - values.mean()
+    deviations = values - (np.bincount(items, weights=values) / size)[items]
+    # Summed over the pairs of k ratings, squared differences are k times squared deviations.
+    observed = float(np.sum(deviations**2 * (size / (size - 1))[items]))
+    return 1 - observed * (n - 1) / (n * float(np.sum(values**2)))
+
+
+def krippendorff_alpha_interval(
+    ratings: ArrayLike,
+    *,
+    sources: Labels | None = None,
+    measurement: Measurement,
+    confidence: float = 0.95,
+) -> Estimate:
+    """Return Krippendorff's alpha of rows that are about items, with an interval over the items.
+
+    In simulations of three raters who answer yes or no (benchmark ``answer_coverage``, 400
+    repetitions each), nominal 95 % intervals covered 90 to 96 % where up to 95 % said yes and 30
+    answers or more were no, and 84 % or more in all other cases: what misses, sits too low.
+
+    Alpha is computed anew without each item, so that time grows with the square of their number:
+    four thousand items take seconds, a hundred thousand more than an hour.
+
+    Parameters
+    ----------
+    ratings : array-like, shape (n_rows, n_raters)
+        nan (or None) where a rating is missing; rows with fewer than two ratings take no part.
+    sources : sequence of labels, one per row
+        What each row is about.
+    measurement : {"nominal", "ordinal", "interval"}
+        As for :func:`~judgesmith.metrics.krippendorff_alpha`.
+    confidence : float, between 0 and 1
+        Nominal coverage.
+
+    Returns
+    -------
+    Estimate
+        As from :func:`jackknife_interval`; ``n`` counts ratings. Nominal ratings of two kinds
+        have no interval if no two raters of a row gave the rarer one: leaving out items cannot
+        show then that they might have.
+
+    Raises
+    ------
+    ValueError
+        As for both functions; if there is not one label per row.
+
+    Examples
+    --------
+    >>> found = krippendorff_alpha_interval(
+    ...     [[1, 1], [0, 0], [1, 0], [1, 1], [0, 0], [1, 1]], sources=[0, 0, 1, 1, 2, 2],
+    ...     measurement="nominal",
+    ... )
+    >>> round(found.value, 2), found.n, found.n_groups
+    (0.69, 12, 3)
+    """
+    table = rating_table(ratings)
+    codes, _ = group_codes(sources, name="sources", n_items=len(table))
+    several = np.count_nonzero(~np.isnan(table), axis=1) > 1
+    table = table[several]
+    found = jackknife_interval(
+        lambda kept: krippendorff_alpha(table[kept], measurement=measurement),
+        sources=codes[several].tolist(),
+        n=int(np.count_nonzero(~np.isnan(table))),
+        bounds=(-math.inf, 1.0),
+        confidence=confidence,
+    )
+    if measurement == "nominal" and _rarer_never_meets(table):
+        return replace(found, low=math.nan, high=math.nan)
+    return found
+
+
+def _rarer_never_meets(table: FloatArray) -> bool:
+    """Say whether of two kinds of ratings the rarer one was never given twice to a row."""
+    kinds, counts = np.unique(table[~np.isnan(table)], return_counts=True)
+    if len(kinds) != 2:
+        return False
+    return bool(np.all(np.count_nonzero(table == kinds[np.argmin(counts)], axis=1) < 2))

@@ -1,0 +1,543 @@
+"""What a judge rewards more than raters do: length, its own family, a place.
+
+Long answers may be better, and raters may say so. What counts as bias is how much more a judge
+gives to length, or to its own family, among answers that raters score alike.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from judgesmith.metrics.arrays import (
+    FloatArray,
+    Rng,
+    generator,
+    number,
+    paired_scores,
+    score_vector,
+)
+from judgesmith.metrics.audits.sums import (
+    covariances,
+    products,
+    ratio,
+    source_codes,
+    sums_by_group,
+    sums_by_source,
+    z_scores,
+)
+from judgesmith.metrics.correlation.columns import Column, centred_ranks
+from judgesmith.metrics.correlation.levels import Labels
+from judgesmith.metrics.records import Estimate, Record, squarable
+from judgesmith.metrics.resampling.draws import estimates_of_sums
+from judgesmith.metrics.resampling.shares import share_interval
+
+# Below this share of what it could be, length left over by human scores is rounding.
+_COLLINEAR = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LengthBias(Record):
+    """How a judge's scores go with the logarithm of length. 0 is no bias in all of them.
+
+    Attributes
+    ----------
+    slope : Estimate
+        Standard deviations of the judge's score for one of log length, at equal human scores.
+    rank_slope : Estimate
+        The same of ranks, whatever the shape of the scales; unmoved by a few very long answers.
+    correlation, human_correlation : Estimate
+        Pearson's, of log length with the judge's and with human scores, for comparison.
+    n_unscored : int
+        Rows left out because the judge gave no score.
+    """
+
+    slope: Estimate
+    rank_slope: Estimate
+    correlation: Estimate
+    human_correlation: Estimate
+    n_unscored: int
+
+
+def length_bias(
+    human: ArrayLike,
+    judge: ArrayLike,
+    lengths: ArrayLike,
+    *,
+    sources: Labels | None = None,
+    reliability: float = 1.0,
+    confidence: float = 0.95,
+    rng: Rng = 0,
+    n_resamples: int = 1000,
+) -> LengthBias:
+    """Return how much a judge's scores rise with length among answers that people rate alike.
+
+    With j the judge, l the logarithm of length, h people and r correlations, the slope is
+    ``(R r_jl - r_jh r_hl) / (R - r_hl**2)``, where R is the reliability of the human scores: the
+    coefficient of l in the regression of j on l and h. Human scores with noise leave quality
+    uncontrolled: if good answers are long, a fair judge shows a slope above 0 unless R says how
+    noisy they are.
+
+    Parameters
+    ----------
+    human : array-like, shape (n_rows,), in points of the human scale
+        Aligned with ``judge``.
+    judge : array-like, shape (n_rows,), in points of the judge's scale
+        nan (or None) where an answer is unscored; such rows are left out.
+    lengths : array-like, shape (n_rows,), above 0
+        Characters, words or tokens; which of them makes little difference to a logarithm.
+    sources : sequence of labels, one per row
+        What is drawn for the intervals. Without it every row is a source of its own.
+    reliability : float, above 0 and up to 1
+        Of the human scores, such as the intraclass correlation of their mean; 1 takes them as
+        free of noise. Given, not estimated: the intervals do not cover what it is off by.
+    rng, n_resamples, confidence
+        Where resamples of sources come from, how many, and nominal coverage.
+
+    Returns
+    -------
+    LengthBias
+        A slope is nan if judge, people or lengths are constant, if length and human scores are on
+        a line, or if they correlate as much as ``reliability`` allows or more. Ranks are those
+        among all rows, also in the intervals; these are nan if all sources are alike.
+
+    Raises
+    ------
+    ValueError
+        If scores, lengths and labels do not fit together, a length is not above 0, or a setting
+        is out of range.
+    TypeError
+        If ``rng`` is no generator.
+
+    References
+    ----------
+    Yule (1907), "On the theory of correlation for any number of variables", for the slope. Fuller
+    (1987), "Measurement Error Models", section 2.2, for a known reliability. Dubois, Galambosi,
+    Liang and Hashimoto (2024), "Length-Controlled AlpacaEval", for the question.
+
+    Examples
+    --------
+    A judge that says what people say, and more for length.
+
+    >>> human, lengths = [1, 2, 3, 4, 5, 2, 4, 3], [40, 300, 80, 500, 120, 60, 90, 900]
+    >>> judge = np.array(human) + np.log(lengths)
+    >>> found = length_bias(human, judge, lengths, rng=np.random.default_rng(0))
+    >>> round(found.slope.value, 2), round(found.human_correlation.value, 2)
+    (0.56, 0.31)
+    """
+    rng = generator(rng)
+    h, p = paired_scores(human, judge, allow_unscored=True)
+    words = score_vector(lengths, name="lengths", n_items=len(p))
+    if (words <= 0).any():
+        raise ValueError(
+            f"lengths must be above 0; the one at index {np.flatnonzero(words <= 0)[0]} is not. "
+            "Leave out empty answers, and count them."
+        )
+    if not 0 < number(reliability, name="reliability") <= 1:
+        raise ValueError(f"reliability must be above 0 and up to 1; got {reliability}.")
+    scored = ~np.isnan(p)
+    codes = source_codes(sources, len(p), scored)
+    variables = [each[scored] for each in (p, np.log(words), h)]
+    n_pairs = len(products([np.empty(0)] * 3))
+
+    def slopes(sums: FloatArray) -> FloatArray:
+        """Return the slope, its ranks', and the two correlations."""
+        raw, ranked = covariances(sums[:, :n_pairs], 3), covariances(sums[:, n_pairs:], 3)
+        deviations = np.sqrt(np.diagonal(raw, axis1=1, axis2=2))
+        return np.stack(
+            [
+                partial_slope(raw, reliability),
+                partial_slope(ranked, reliability),
+                ratio(raw[:, 0, 1], deviations[:, 0] * deviations[:, 1]),
+                ratio(raw[:, 1, 2], deviations[:, 1] * deviations[:, 2]),
+            ],
+            axis=1,
+        )
+
+    plain = products([z_scores(each) for each in variables])
+    ranked = products([z_scores(_ranks(each)) for each in variables])
+    found = estimates_of_sums(
+        sums_by_source([*plain, *ranked], codes),
+        slopes,
+        n=int(np.count_nonzero(scored)),
+        rng=rng,
+        n_resamples=n_resamples,
+        confidence=confidence,
+    )
+    return LengthBias(
+        slope=found[0],
+        rank_slope=found[1],
+        correlation=found[2],
+        human_correlation=found[3],
+        n_unscored=int(np.count_nonzero(~scored)),
+    )
+
+
+def partial_slope(covariance: FloatArray, reliability: float = 1.0) -> FloatArray:
+    """Return the standardised coefficient of the second variable beside the third."""
+    first, second, third = (covariance[:, at, at] for at in range(3))
+    true = reliability * third
+    left = second * true - covariance[:, 1, 2] ** 2
+    left = np.where(left > _COLLINEAR * second * third, left, 0.0)
+    slope = ratio(covariance[:, 0, 1] * true - covariance[:, 0, 2] * covariance[:, 1, 2], left)
+    return slope * ratio(np.sqrt(second), np.sqrt(first))
+
+
+def _ranks(scores: FloatArray) -> FloatArray:
+    """Return average ranks."""
+    return centred_ranks(Column.of(scores), np.zeros(len(scores), np.int64), 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelfPreference(Record):
+    """How much higher the judge's own family stands with the judge than with people.
+
+    All in standard deviations over the rows; 0 is no preference.
+
+    Attributes
+    ----------
+    gap : Estimate
+        ``judge_gap`` minus ``human_gap``: own less other answers, in standardised judge minus
+        standardised human scores.
+    adjusted : Estimate
+        How much more the judge gives its own answers than others that people rate alike.
+    judge_gap, human_gap : Estimate
+        Own less other answers, as the judge and as people see them.
+    n_own, n_other : int
+        Scored answers of either kind.
+    n_unscored : int
+        Rows left out because the judge gave no score.
+    """
+
+    gap: Estimate
+    adjusted: Estimate
+    judge_gap: Estimate
+    human_gap: Estimate
+    n_own: int
+    n_other: int
+    n_unscored: int
+
+
+def self_preference(
+    human: ArrayLike,
+    judge: ArrayLike,
+    *,
+    sources: Labels | None = None,
+    own: Sequence[bool] | NDArray[np.bool_],
+    confidence: float = 0.95,
+    rng: Rng = 0,
+    n_resamples: int = 1000,
+) -> SelfPreference:
+    """Return how much a judge prefers answers of its own family, beyond what people do.
+
+    A judge with noise tells all groups apart less than people do, so if its own answers are the
+    better ones, ``gap`` sits too low; noisy people make ``adjusted`` sit too high there. Where
+    both agree on the sign, neither noise explains it.
+
+    Parameters
+    ----------
+    human : array-like, shape (n_rows,), in points of the human scale
+        Aligned with ``judge``.
+    judge : array-like, shape (n_rows,), in points of the judge's scale
+        nan (or None) where an answer is unscored; such rows are left out.
+    sources : sequence of labels, one per row
+        What is drawn for the intervals. Without it every row is a source of its own.
+    own : sequence of bool, one per row
+        Whether the judge's family wrote the answer.
+    rng, n_resamples, confidence
+        Where resamples of sources come from, how many, and nominal coverage.
+
+    Returns
+    -------
+    SelfPreference
+        nan if all answers are of one kind, or if judge or people are constant. The intervals take
+        the systems as given: with one system of its own, family and system are the same thing.
+
+    Raises
+    ------
+    ValueError
+        If scores and labels do not fit together, ``own`` holds anything but yes and no, or a
+        setting is out of range.
+    TypeError
+        If ``rng`` is no generator.
+
+    References
+    ----------
+    Panickssery, Bowman and Feng (2024), "LLM Evaluators Recognize and Favor Their Own
+    Generations", for the question; Cochran (1957), "Analysis of covariance: its nature and uses",
+    Biometrics 13, for ``adjusted``.
+
+    Examples
+    --------
+    A judge that adds a point to its own answers, which people find no better.
+
+    >>> human, own = [1, 2, 3, 4, 5, 1, 2, 3, 4, 5], [True] * 5 + [False] * 5
+    >>> judge = [2, 3, 4, 5, 6, 1, 2, 3, 4, 5]
+    >>> found = self_preference(human, judge, own=own, rng=np.random.default_rng(0))
+    >>> round(found.gap.value, 2), round(found.adjusted.value, 2), found.human_gap.value
+    (0.67, 0.67, 0.0)
+    """
+    rng = generator(rng)
+    h, p = paired_scores(human, judge, allow_unscored=True)
+    given = score_vector(np.asarray(own), name="own", n_items=len(p))
+    if not np.isin(given, (0, 1)).all():
+        raise ValueError("own must say True or False of each row.")
+    scored = ~np.isnan(p)
+    codes = source_codes(sources, len(p), scored)
+    is_own = given[scored]
+    share = float(is_own.mean()) if is_own.size else 0.0
+    variables = [z_scores(p[scored]), z_scores(h[scored]), is_own - share]
+
+    def gaps(sums: FloatArray) -> FloatArray:
+        """Return the four gaps."""
+        found = covariances(sums, 3)
+        of_judge, people, mine = (found[:, at, at] for at in range(3))
+        by_judge = ratio(ratio(found[:, 0, 2], mine), np.sqrt(of_judge))
+        by_people = ratio(ratio(found[:, 1, 2], mine), np.sqrt(people))
+        held = found[:, [0, 2, 1]][:, :, [0, 2, 1]]
+        adjusted = ratio(partial_slope(held), np.sqrt(mine))
+        return np.stack([by_judge - by_people, adjusted, by_judge, by_people], axis=1)
+
+    found = estimates_of_sums(
+        sums_by_source(products(variables), codes),
+        gaps,
+        n=len(is_own),
+        rng=rng,
+        n_resamples=n_resamples,
+        confidence=confidence,
+    )
+    return SelfPreference(
+        gap=found[0],
+        adjusted=found[1],
+        judge_gap=found[2],
+        human_gap=found[3],
+        n_own=int(is_own.sum()),
+        n_other=int(np.sum(1 - is_own)),
+        n_unscored=int(np.count_nonzero(~scored)),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PositionBias(Record):
+    """How a judge of pairs favours the text shown first, over pairs judged in both orders.
+
+    Attributes
+    ----------
+    bias : Estimate
+        How often the first place won, a tie as half, minus .5: from -.5 (always the second) to
+        .5 (always the first); 0 is none.
+    among_inconsistent : Estimate
+        The same among pairs whose answer changed with the order, which ``n`` counts: the share of
+        them that moved towards the first place, minus .5.
+    inconsistent : Estimate
+        The share of pairs whose answer changed, from 0 to 1.
+    n_unscored : int
+        Pairs left out because an answer is missing.
+    """
+
+    bias: Estimate
+    among_inconsistent: Estimate
+    inconsistent: Estimate
+    n_unscored: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaceEffects(Record):
+    """How scores depend on the place in a list.
+
+    Attributes
+    ----------
+    places : tuple of int or float
+        In order.
+    effects : tuple of Estimate
+        The mean score at each place minus the mean of all rows, in points; 0 is none.
+    slope : Estimate
+        Points for each place further down, by least squares.
+    n_unscored : int
+        Rows left out because they have no score.
+    """
+
+    places: tuple[float, ...]
+    effects: tuple[Estimate, ...]
+    slope: Estimate
+    n_unscored: int
+
+
+def position_bias(
+    given: ArrayLike,
+    swapped: ArrayLike,
+    *,
+    sources: Labels | None = None,
+    confidence: float = 0.95,
+    rng: Rng = 0,
+    n_resamples: int = 1000,
+) -> PositionBias:
+    """Return how much a judge favours the text shown first, from both orders of each pair.
+
+    Asking in both orders takes quality out: what a text gains by being better, it gains in either
+    place. How often a preference survives the exchange is
+    :func:`~judgesmith.metrics.pairs.order_consistency`; this is which way it moves, and how far.
+
+    Parameters
+    ----------
+    given, swapped : array-like, shape (n_pairs,), from 0 to 1
+        How far the first text of the pair won, where it was shown first, and where the other one
+        was: 1 it won, 0 it lost, .5 neither; or its probability to win. nan (or None) where there
+        is no answer; such pairs are left out.
+    sources : sequence of labels, one per pair
+        What is drawn for the intervals. Without it every pair is a source of its own.
+    rng, n_resamples, confidence
+        Where resamples of sources come from, how many, and nominal coverage.
+
+    Returns
+    -------
+    PositionBias
+        ``among_inconsistent`` is nan if no answer changed; all are nan without pairs. The bias has
+        a percentile interval, nan if all sources are alike; the two shares have that of
+        :func:`~judgesmith.metrics.resampling.share_interval`, which also holds where all answers
+        are one.
+
+    Raises
+    ------
+    ValueError
+        If answers and labels do not fit together, an answer is outside 0 to 1, or a setting is
+        out of range.
+    TypeError
+        If ``rng`` is no generator.
+
+    References
+    ----------
+    Wang et al. (2023), "Large Language Models are not Fair Evaluators", arXiv:2305.17926. Zheng et
+    al. (2023), "Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena", arXiv:2306.05685.
+
+    Examples
+    --------
+    Of four pairs two change their answer, both towards the first place.
+
+    >>> found = position_bias([1, 1, 0, 1], [1, 0, 0, 0.5], rng=np.random.default_rng(0))
+    >>> found.bias.value, found.among_inconsistent.value, found.inconsistent.value
+    (0.1875, 0.5, 0.5)
+    """
+    rng = generator(rng)
+    a = _answers(given, "given", None)
+    b = _answers(swapped, "swapped", len(a))
+    judged = ~(np.isnan(a) | np.isnan(b))
+    codes = source_codes(sources, len(a), judged)
+    gain = a[judged] - b[judged]
+    changed = gain != 0
+    (bias,) = estimates_of_sums(
+        sums_by_source([np.ones(len(gain)), gain], codes),
+        lambda sums: ratio(sums[:, 1:], 2 * sums[:, :1]),
+        n=len(gain),
+        rng=rng,
+        n_resamples=n_resamples,
+        confidence=confidence,
+    )
+    towards = share_interval(gain[changed] > 0, sources=codes[changed], confidence=confidence)
+    return PositionBias(
+        bias=bias,
+        among_inconsistent=replace(
+            towards, value=towards.value - 0.5, low=towards.low - 0.5, high=towards.high - 0.5
+        ),
+        inconsistent=share_interval(changed, sources=codes, confidence=confidence),
+        n_unscored=int(np.count_nonzero(~judged)),
+    )
+
+
+def place_effects(
+    judge: ArrayLike,
+    places: Iterable[float],
+    *,
+    sources: Labels | None = None,
+    confidence: float = 0.95,
+    rng: Rng = 0,
+    n_resamples: int = 1000,
+) -> PlaceEffects:
+    """Return how scores depend on the place at which an item stood in a list.
+
+    The items must have been put into the lists in random order, or each into every place:
+    otherwise what stands first may be what is best.
+
+    Parameters
+    ----------
+    judge : array-like, shape (n_rows,), in points of the judge's scale
+        nan (or None) where an item is unscored; such rows are left out.
+    places : array-like of numbers, shape (n_rows,)
+        1 for the first of a list, and so on.
+    sources : sequence of labels, one per row
+        The lists, or what they are about; what is drawn for the intervals.
+    rng, n_resamples, confidence
+        Where resamples of sources come from, how many, and nominal coverage.
+
+    Returns
+    -------
+    PlaceEffects
+        The effects of places are not simultaneous: of twenty places without an effect one has an
+        interval that leaves 0 out. The slope is nan if all rows stood at one place; intervals are
+        nan if all sources are alike.
+
+    Raises
+    ------
+    ValueError
+        If scores, places and labels do not fit together, sources times places are more than 20
+        million, or a setting is out of range.
+    TypeError
+        If ``rng`` is no generator.
+
+    Examples
+    --------
+    >>> found = place_effects(
+    ...     [5, 4, 3, 4, 4, 2, 5, 3, 3], [1, 2, 3] * 3, sources=[0, 0, 0, 1, 1, 1, 2, 2, 2],
+    ...     rng=np.random.default_rng(0),
+    ... )
+    >>> [round(effect.value, 2) for effect in found.effects], round(found.slope.value, 2)
+    ([1.0, 0.0, -1.0], -1.0)
+    """
+    rng = generator(rng)
+    p = squarable(score_vector(judge, name="judge", allow_missing=True), name="judge")
+    at = squarable(score_vector(np.asarray(places), name="places", n_items=len(p)), name="places")
+    scored = ~np.isnan(p)
+    codes = source_codes(sources, len(p), scored)
+    p, at = p[scored], at[scored]
+    known, which = np.unique(at, return_inverse=True)
+    score = p - p.mean() if Column.of(p).n_levels > 1 else np.zeros(len(p))
+    step = at - known.mean() if known.size else at
+    ones = np.ones(len(p))
+    everywhere = sums_by_source([ones, score, step, score * step, step * step], codes)
+    by_place = sums_by_group([ones, score], codes, which, len(known))
+
+    def effects(sums: FloatArray) -> FloatArray:
+        """Return the effect of each place, and the slope."""
+        n, total, steps, product, squares = sums[:, :5].T
+        slope = ratio(n * product - total * steps, n * squares - steps**2)
+        gaps = ratio(sums[:, 6::2], sums[:, 5::2]) - ratio(total, n)[:, None]
+        return np.concatenate([gaps, slope[:, None]], axis=1)
+
+    found = estimates_of_sums(
+        np.concatenate([everywhere, by_place], axis=1),
+        effects,
+        n=len(p),
+        rng=rng,
+        n_resamples=n_resamples,
+        confidence=confidence,
+        scale=float(np.max(np.abs(score), initial=0.0)),
+    )
+    return PlaceEffects(
+        places=tuple(float(place) for place in known),
+        effects=tuple(found[:-1]),
+        slope=found[-1],
+        n_unscored=int(np.count_nonzero(~scored)),
+    )
+
+
+def _answers(values: ArrayLike, name: str, n_pairs: int | None) -> FloatArray:
+    """Return answers from 0 to 1, nan where there is none."""
+    answers = score_vector(values, name=name, n_items=n_pairs, allow_missing=True)
+    outside = (answers < 0) | (answers > 1)
+    if outside.any():
+        raise ValueError(
+            f"{name} must be from 0 (the first text lost) to 1 (it won); got "
+            f"{answers[outside][0]} at index {np.flatnonzero(outside)[0]}."
+        )
+    return answers
