@@ -26,7 +26,7 @@ from protocol_simulation import BATCH, N_TRIALS, QuickQ, rated_set
 from simulated_protocols import BASELINE, World, protocol_space
 
 from judgesmith.optimizers import RacingRule
-from judgesmith.optimizers.search.confirmation import HoldoutConfirmation
+from judgesmith.optimizers.search.confirmation import ImprovementTest
 from judgesmith.optimizers.search.racing import stratified_order
 from judgesmith.optimizers.search.screening import ConfirmedSearch
 from judgesmith.optimizers.space.proposing import Proposer, configuration_id, tpe
@@ -35,9 +35,9 @@ SETS = ("topical_chat", "sfres")
 EFFECTS = (0.0, 0.3, 1.0)
 RULES = {
     "the best": None,
-    "level .2": HoldoutConfirmation(level=0.2),
-    "level .1": HoldoutConfirmation(level=0.1),
-    "level .05": HoldoutConfirmation(level=0.05),
+    "level .2": ImprovementTest(level=0.2),
+    "level .1": ImprovementTest(level=0.1),
+    "level .05": ImprovementTest(level=0.05),
 }
 
 

@@ -60,7 +60,7 @@ def protocol_search(
     others = [{MODEL: name} for name in settings.models]
     screened: dict[str, Any] = {}
     if settings.screen:
-        screened = {"screen": ScreeningStage(), "batch": SCREENED_BATCH}
+        screened = {"elimination": ScreeningStage(), "batch": SCREENED_BATCH}
     return ProtocolSearch(
         n_trials=settings.n_trials,
         n_demo_sets=settings.n_draws,

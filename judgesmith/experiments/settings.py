@@ -25,7 +25,7 @@ from judgesmith.experiments.within_source import RANKED_OBJECTIVE, check_within_
 from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.objectives.combining import SeveralObjectives
 from judgesmith.optimizers.objectives.grammar import as_objectives
-from judgesmith.optimizers.search.confirmation import HoldoutConfirmation
+from judgesmith.optimizers.search.confirmation import ImprovementTest
 from judgesmith.optimizers.space.candidates import check_fixed
 from judgesmith.optimizers.space.proposing import identity_of
 from judgesmith.programs.families.task_inference import InferenceSettings
@@ -94,7 +94,7 @@ class CompileSettings(SettingsModel):
         Choices that a search of the protocol leaves as they are; see ``fixed_choices``. By
         default the number of samples: three or five answers to every question cost as many calls,
         in the search and ever after.
-    confirm : HoldoutConfirmation or None
+    confirm : ImprovementTest or None
         How sure a change must be to replace the judge as it was; None takes the best on the rows
         to choose by, whatever luck there is in that.
     learn_weights : bool
@@ -158,7 +158,7 @@ class CompileSettings(SettingsModel):
     n_draws: int = Field(default=3, ge=1)
     screen: bool = False
     fixed: tuple[str, ...] = ("samples",)
-    confirm: HoldoutConfirmation | None = HoldoutConfirmation()
+    confirm: ImprovementTest | None = ImprovementTest()
     learn_weights: bool = True
     partial_demos: bool = False
     percent_of_max: bool = False

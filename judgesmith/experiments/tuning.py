@@ -36,7 +36,7 @@ from judgesmith.optimizers.protocol import ParetoMember
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.search.confirmation import (
     ConfirmationResult,
-    HoldoutConfirmation,
+    ImprovementTest,
     select_trial,
 )
 from judgesmith.optimizers.space.demonstrations import shown_keys
@@ -142,7 +142,7 @@ class Tuning:
         search = RandomDemonstrationSearch(
             **self._common("demonstrations", settings.n_rounds * len(selection.texts) + len(pool)),
             n_demonstrations=settings.n_demonstrations,
-            n_candidates=settings.n_rounds,
+            n_trials=settings.n_rounds,
             targets=self.targets,
             partial_demos=settings.partial_demos,
             percent_of_max=settings.percent_of_max,
@@ -323,7 +323,7 @@ class Tuning:
             "confirm": self.confirm(stage),
         }
 
-    def confirm(self, stage: str) -> HoldoutConfirmation | None:
+    def confirm(self, stage: str) -> ImprovementTest | None:
         """Return the rule for one choice of this compilation, among which the level is shared.
 
         What asks the model has one half of it and the weights have the other; where rubrics
@@ -335,7 +335,7 @@ class Tuning:
         shares = 2 if settings.learn_weights else 1
         if stage != "aggregation" and settings.rubrics_compete and settings.optimizer != "protocol":
             shares *= 2
-        return HoldoutConfirmation(level=rule.level / shares)
+        return ImprovementTest(level=rule.level / shares)
 
     @property
     def _limited(self) -> bool:

@@ -31,7 +31,7 @@ from judgesmith.optimizers.predictions import PredictionTable
 from judgesmith.optimizers.protocol import ProtocolSearch
 from judgesmith.optimizers.random_search import RandomDemonstrationSearch
 from judgesmith.optimizers.rows import rated_example
-from judgesmith.optimizers.search.confirmation import HoldoutConfirmation
+from judgesmith.optimizers.search.confirmation import ImprovementTest
 from judgesmith.optimizers.search.racing import NoElimination, RacingRule, SuccessiveHalving
 from judgesmith.optimizers.search.screening import ScreeningStage
 from judgesmith.optimizers.trials import TrialRecord
@@ -50,7 +50,7 @@ __all__ = [
     "FalseAlarms",
     "FitAggregation",
     "FunctionObjective",
-    "HoldoutConfirmation",
+    "ImprovementTest",
     "Kappa",
     "LowestDiscernment",
     "MetricObjective",

@@ -6,7 +6,7 @@ import math
 import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, TypedDict, Unpack
+from typing import ClassVar, TypedDict, Unpack
 
 import dspy
 import numpy as np
@@ -20,7 +20,7 @@ from judgesmith.optimizers.predictions import SCORE, PredictionTable
 from judgesmith.optimizers.rows import Rows, pool_and_selection, rows_of
 from judgesmith.optimizers.search.confirmation import (
     ConfirmationResult,
-    HoldoutConfirmation,
+    ImprovementTest,
     Rank,
     check_confirm,
     select_trial,
@@ -89,8 +89,8 @@ class SearchSettings(TypedDict, total=False):
     lm: dspy.LM | None
     concurrency: int
     on_progress: Callable[[int], None] | None
-    metric: Callable[..., Any] | None
-    confirm: HoldoutConfirmation | None
+    metric: AnyObjective | SeveralObjectives | None
+    confirm: ImprovementTest | None
 
 
 class JudgeSearch(JudgeOptimizer):
@@ -106,10 +106,11 @@ class JudgeSearch(JudgeOptimizer):
     seed, scale, lm, concurrency, on_progress
         As for ``JudgeOptimizer``; by default 0, what the examples say, DSPy's current model, as
         many as are judged at the same time elsewhere, and nobody.
-    metric : callable or None
-        A metric of DSPy's kind, ``metric(example, prediction, trace=None) -> float``, instead of
-        an objective: its mean over the scored rows is made as large as possible.
-    confirm : HoldoutConfirmation or None
+    metric : Objective, callable, str or None
+        DSPy's word for an objective, instead of it. Of a metric of DSPy's kind,
+        ``metric(example, prediction, trace=None) -> float``, the mean over the scored rows is
+        made as large as possible.
+    confirm : ImprovementTest or None
         By what rule the best of all replaces the student; None takes the best on the rows to
         choose by, which flatters it.
 
@@ -136,8 +137,8 @@ class JudgeSearch(JudgeOptimizer):
         lm: dspy.LM | None = None,
         concurrency: int = CONCURRENCY,
         on_progress: Callable[[int], None] | None = None,
-        metric: Callable[..., Any] | None = None,
-        confirm: HoldoutConfirmation | None = HoldoutConfirmation(),  # noqa: B008 - a frozen record
+        metric: AnyObjective | SeveralObjectives | None = None,
+        confirm: ImprovementTest | None = ImprovementTest(),  # noqa: B008 - a frozen record
     ) -> None:
         super().__init__(
             seed=seed, scale=scale, lm=lm, concurrency=concurrency, on_progress=on_progress

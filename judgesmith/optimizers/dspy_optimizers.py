@@ -451,7 +451,7 @@ class DSPyOptimizer(TextSearch):
     the objective); an answer without a score is worth less than the worst of them, never 0.
     MIPROv2 compares candidates by the objective itself. Whatever DSPy makes of that, every judge
     that it would choose among is judged here on all rows to choose by, and the best of these is
-    returned if it passes (see ``HoldoutConfirmation``), else the start.
+    returned if it passes (see ``ImprovementTest``), else the start.
 
     Demonstrations and instructions are taken over; fields and scale are not, as the judge is made
     anew. The offline model writes no instructions: with it, only demonstrations are searched.

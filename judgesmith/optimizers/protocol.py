@@ -98,7 +98,7 @@ class ProtocolSearch(JudgeSearch):
     In each round a sampler proposes configurations that were not tried yet. They and the best
     judge so far are judged on growing parts of the same rows; who falls behind is not judged
     further. The student as it was given is the first leader. The best replaces it only if the
-    luck of so many does not explain its gain, see ``HoldoutConfirmation``.
+    luck of so many does not explain its gain, see ``ImprovementTest``.
 
     Parameters
     ----------
@@ -120,14 +120,10 @@ class ProtocolSearch(JudgeSearch):
         Configurations that are tried before the sampler proposes any, where the space has them.
     n_demonstrations, n_demo_sets : int
         Demonstrations per prompt at most, 0 for none; how many sets of each kind compete.
-    elimination : Elimination
-        Who goes on in a race.
-    looks : sequence of float
-        Shares of the rows at which contenders are compared, rising to 1.
-    screen : ScreeningStage or None
-        Where given, all are proposed and judged on few rows first, by what was learned from those
-        before, and the best go on; it stands in for ``elimination``, ``looks`` and ``sampler``,
-        and is meant for more trials: ``n_trials=108, screen=ScreeningStage()``.
+    elimination : Elimination or ScreeningStage
+        Who goes on in a race. A ``ScreeningStage`` proposes all candidates, without a ``sampler``,
+        by what was learned from those before, judges them on few rows first, and lets the best go
+        on; it is meant for more trials: ``n_trials=108, elimination=ScreeningStage()``.
     sampler : callable
         From a seed to an Optuna sampler. With a storage, samplers that differ in their code or
         in what is bound to it have different studies.
@@ -179,9 +175,7 @@ class ProtocolSearch(JudgeSearch):
         first: Sequence[Picked] = (),
         n_demonstrations: int = 5,
         n_demo_sets: int = 3,
-        elimination: Elimination = RacingRule(),  # noqa: B008 - a frozen record
-        looks: Sequence[float] = RUNGS,
-        screen: ScreeningStage | None = None,
+        elimination: Elimination | ScreeningStage = RacingRule(),  # noqa: B008 - a frozen record
         sampler: MakeSampler = tpe,
         storage: str | Path | None = None,
         beside: Path | None = None,
@@ -198,12 +192,11 @@ class ProtocolSearch(JudgeSearch):
                 "n_demonstrations must be 0 or more and n_demo_sets 1 or more; got "
                 f"{n_demonstrations} and {n_demo_sets}."
             )
-        if list(looks) != sorted(set(looks)) or not looks or looks[0] <= 0 or looks[-1] != 1:
-            raise InputError(f"looks rise from above 0 to 1; got {list(looks)}.")
         self.objective = as_objectives(objective, self.metric)
-        several = len(self.objective.each) > 1
-        if several:
+        if len(self.objective.each) > 1:
             front_elimination(elimination)  # which refuses what cannot be
+        if isinstance(elimination, ScreeningStage) and sampler is not tpe:
+            raise InputError("a ScreeningStage proposes by itself.", hint="drop the sampler.")
         self.n_trials = n_trials
         self.batch = batch
         self.space = space
@@ -213,15 +206,6 @@ class ProtocolSearch(JudgeSearch):
         self.n_demonstrations = n_demonstrations
         self.n_demo_sets = n_demo_sets
         self.elimination = elimination
-        self.looks = tuple(looks)
-        if screen is not None and (
-            several or (elimination, tuple(looks), sampler) != (RacingRule(), RUNGS, tpe)
-        ):
-            raise InputError(
-                "screen stands in for elimination, looks and sampler, and is for one objective.",
-                hint="drop it or them.",
-            )
-        self.screen = screen
         self.sampler = sampler
         self.storage = storage
         in_file = storage is not None and "://" not in str(storage)
@@ -307,20 +291,18 @@ class ProtocolSearch(JudgeSearch):
             "make": candidates.make,
             "objective": self.objective.leading,
             "order": order,
-            "elimination": self.elimination,
-            "looks": self.looks,
             "n_trials": self.n_trials,
             "batch": self.batch,
             "seed": self.seed,
             "on_trial": self.on_trial,
         }
-        if self.screen is not None:
-            del shared["elimination"], shared["looks"]
-            return ScreenedSearch(**shared, rule=self.confirm, screen=self.screen)
+        rule = self.elimination
+        if isinstance(rule, ScreeningStage):
+            return ScreenedSearch(**shared, rule=self.confirm, screen=rule)
         if several is None:
-            return ConfirmedSearch(**shared, rule=self.confirm)
+            return ConfirmedSearch(**shared, elimination=rule, rule=self.confirm)
         return FrontSearch(
-            **shared, objectives=several, dominance=front_elimination(self.elimination)
+            **shared, elimination=rule, objectives=several, dominance=front_elimination(rule)
         )
 
     def _candidates(self, student: Judge, pool: Rows, selection: Rows) -> Candidates:
@@ -358,6 +340,8 @@ class ProtocolSearch(JudgeSearch):
         rows = [[item.key for item in part.items] for part in parts]
         human = [[part.human.tolist(), part.groups.tolist()] for part in parts]
         lm = candidates.asking.lm
+        screen = self.elimination if isinstance(self.elimination, ScreeningStage) else None
+        race = self.elimination if screen is None else RacingRule()
         whole = [
             candidates.space.model_dump(mode="json"),
             candidates.student.protocol.fingerprint,
@@ -366,14 +350,14 @@ class ProtocolSearch(JudgeSearch):
                 self.seed,
                 self.batch,
                 self.targets,
-                self.looks,
+                RUNGS,
             ],
-            [*map(_in_studies, (self.confirm, self.elimination)), sampler_identity(self.sampler)],
+            [*map(_in_studies, (self.confirm, race)), sampler_identity(self.sampler)],
             [self.partial_demos, self.percent_of_max, str(lm.model), endpoint_of(lm)],
             [dict(one) for one in self.first],
             [version("judgesmith"), rows, human],
             *([[name, endpoint_of(one)] for name, one in self.models.items()]),
-            *([] if self.screen is None else [_in_studies(self.screen)]),
+            *([] if screen is None else [_in_studies(screen)]),
         ]
         if kinds := candidates.selection.kinds:
             versions = candidates.selection.versions
@@ -384,7 +368,7 @@ class ProtocolSearch(JudgeSearch):
 
 
 _NAMES_IN_STUDIES = {
-    "HoldoutConfirmation": "Confirm",
+    "ImprovementTest": "Confirm",
     "NoElimination": "KeepAll",
     "RacingRule": "Race",
     "ScreeningStage": "Screen",

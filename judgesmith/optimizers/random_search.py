@@ -41,7 +41,7 @@ class RandomDemonstrationSearch(JudgeSearch):
         What is made as large as possible over the whole list of predictions, such as ``q``.
     n_demonstrations : int
         Shown per prompt (3 by default, as in Active-Critic on SummEval and Topical-Chat).
-    n_candidates : int
+    n_trials : int
         Sets tried, "none" and "labelled only" included (11 by default, as in Active-Critic).
         Those that the student shows already are tried besides.
     partial_demos : bool
@@ -68,7 +68,7 @@ class RandomDemonstrationSearch(JudgeSearch):
     ...     ).with_inputs("source", "response")
     ...     for n, score in enumerate((1, 2, 3, 4, 5, 3, 2, 1))
     ... ]
-    >>> search = RandomDemonstrationSearch(n_demonstrations=1, n_candidates=2, scale="1..5")
+    >>> search = RandomDemonstrationSearch(n_demonstrations=1, n_trials=2, scale="1..5")
     >>> judge = search.compile(ActiveCritic(variant="vanilla"), trainset=rows[:4], valset=rows[4:])
     >>> [trial.n_demonstrations for trial in search.trials_]
     [0, 1]
@@ -79,19 +79,19 @@ class RandomDemonstrationSearch(JudgeSearch):
         objective: AnyObjective = "q",
         *,
         n_demonstrations: int = 3,
-        n_candidates: int = 11,
+        n_trials: int = 11,
         partial_demos: bool = False,
         **shared: Unpack[SearchSettings],
     ) -> None:
         super().__init__(**shared)
-        if n_demonstrations < 1 or n_candidates < 1:
+        if n_demonstrations < 1 or n_trials < 1:
             raise InputError(
-                "n_demonstrations and n_candidates must be 1 or more; got "
-                f"{n_demonstrations} and {n_candidates}."
+                "n_demonstrations and n_trials must be 1 or more; got "
+                f"{n_demonstrations} and {n_trials}."
             )
         self.objective = as_objective(objective, self.metric)
         self.n_demonstrations = n_demonstrations
-        self.n_candidates = n_candidates
+        self.n_trials = n_trials
         self.partial_demos = partial_demos
 
     def compile(
@@ -179,7 +179,7 @@ class RandomDemonstrationSearch(JudgeSearch):
         """Yield the sets to try: none, the student's own, labelled ones, then random ones."""
         rng = np.random.default_rng([self.seed, 1])
         n_shown = min(self.n_demonstrations, len(pool.rows))
-        for n, n_bootstrapped in demonstration_plan(n_shown, self.n_candidates, rng):
+        for n, n_bootstrapped in demonstration_plan(n_shown, self.n_trials, rng):
             yield pool.draw(protocol, n, n_bootstrapped, rng) if n else {}
             if not n and own:
                 yield own

@@ -22,7 +22,7 @@ def examples():
 
 def test_demonstrations_and_weights(keep, examples):
     shown, chosen = examples
-    search = judgesmith.RandomDemonstrationSearch(n_demonstrations=2, n_candidates=2)
+    search = judgesmith.RandomDemonstrationSearch(n_demonstrations=2, n_trials=2)
     judge = search.compile(ActiveCritic(variant="vanilla"), trainset=shown, valset=chosen)
     assert isinstance(search, o.RandomDemonstrationSearch)
     keep("trials", search.trials_)
@@ -49,7 +49,9 @@ def test_protocols(keep, examples, elimination):
 
 def test_screening(keep, examples):
     shown, chosen = examples
-    search = o.ProtocolSearch("q", n_trials=4, n_demo_sets=1, screen=o.ScreeningStage(), seed=1)
+    search = o.ProtocolSearch(
+        "q", n_trials=4, n_demo_sets=1, elimination=o.ScreeningStage(), seed=1
+    )
     judge = search.compile(DirectJudge(), trainset=shown, valset=chosen)
     keep("judge", {"fingerprint": judge.protocol.fingerprint})
     keep("stops", {str(n): o.ScreeningStage().stops(n) for n in (8, 60, 600)})
@@ -58,7 +60,7 @@ def test_screening(keep, examples):
 def test_confirming(keep, examples):
     shown, chosen = examples
     search = o.ProtocolSearch(
-        "q", n_trials=3, n_demo_sets=1, confirm=o.HoldoutConfirmation(level=0.8), seed=1
+        "q", n_trials=3, n_demo_sets=1, confirm=o.ImprovementTest(level=0.8), seed=1
     )
     judge = search.compile(DirectJudge(), trainset=shown, valset=chosen)
     keep("judge", {"fingerprint": judge.protocol.fingerprint})

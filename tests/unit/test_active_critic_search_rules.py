@@ -127,7 +127,7 @@ def trial(value, *, n=3, share=1.0):
 
 def test_ours_undefined_ranks_below_every_defined_candidate():
     assert trial(math.nan, n=0) < trial(-3.0)
-    judge, search, _ = searched(lambda points, shown: points if shown else 50, n_candidates=2)
+    judge, search, _ = searched(lambda points, shown: points if shown else 50, n_trials=2)
     assert math.isnan(search.trials_[0].value)
     assert judge.protocol.demonstrations
 
@@ -160,12 +160,10 @@ def test_ours_so_are_those_of_the_rows_to_choose_by_before_the_task_is_inferred(
 
 def test_ours_of_equal_q_the_one_with_fewer_demonstrations_wins_then_the_earlier_one():
     assert trial(1.0, n=2) > trial(1.0, n=3)
-    judge, search, _ = searched(lambda points, shown: points, n_candidates=4)
+    judge, search, _ = searched(lambda points, shown: points, n_trials=4)
     assert [one.value for one in search.trials_] == pytest.approx([3.0] * 4)
     assert not judge.protocol.demonstrations
-    judge, search, _ = searched(
-        lambda points, shown: points if shown else points % 7, n_candidates=4
-    )
+    judge, search, _ = searched(lambda points, shown: points if shown else points % 7, n_trials=4)
     assert (
         tuple(one.key for one in judge.protocol.demonstrations["grade"]) == search.trials_[1].keys
     )
@@ -187,7 +185,7 @@ def test_ours_a_candidate_that_scores_under_95_percent_ranks_below_those_that_re
             return points if points > 30 else "I cannot say"
         return points if points % 5 else 3
 
-    judge, search, _ = searched(failing_on_hard_items, n_candidates=3)
+    judge, search, _ = searched(failing_on_hard_items, n_trials=3)
     assert search.trials_[1].value > search.trials_[0].value
     assert search.trials_[1].share_scored < 0.95
     assert not judge.protocol.demonstrations
@@ -199,12 +197,12 @@ def test_ours_a_candidate_that_scores_under_95_percent_ranks_below_those_that_re
 def test_by_default_11_sets_of_3_demonstrations_are_tried_and_both_are_parameters():
     _, search, _ = searched(lambda points, shown: points)
     assert [one.n_demonstrations for one in search.trials_] == [0] + [3] * 10
-    _, search, _ = searched(lambda points, shown: points, n_candidates=4, n_demonstrations=8, n=160)
+    _, search, _ = searched(lambda points, shown: points, n_trials=4, n_demonstrations=8, n=160)
     assert [one.n_demonstrations for one in search.trials_] == [0, 8, 8, 8]
 
 
 def test_ours_a_round_is_one_set_scored_on_all_selection_rows_which_are_the_same_for_all():
-    _, search, engine = searched(lambda points, shown: points, n_candidates=5)
+    _, search, engine = searched(lambda points, shown: points, n_trials=5)
     asked = {}
     for shown, text in engine.asked:
         asked.setdefault(shown, set()).add(text)
@@ -307,9 +305,7 @@ def test_ours_of_too_few_runs_the_nearest_are_kept_up_to_25():
 
 
 def test_ours_the_uncompiled_judge_is_the_teacher():
-    _, search, engine = searched(
-        lambda points, shown: points, n=60, variant="coarse", n_candidates=6
-    )
+    _, search, engine = searched(lambda points, shown: points, n=60, variant="coarse", n_trials=6)
     bare = [text for shown, text in engine.asked if not shown]
     assert len(bare) == 60  # the pool for its runs, and the others as the first candidate
     assert any(one.n_bootstrapped for one in search.trials_)

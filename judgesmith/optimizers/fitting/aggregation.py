@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import dspy
 import numpy as np
@@ -21,7 +21,7 @@ from judgesmith.optimizers.predictions import FloatArray, Labels
 from judgesmith.optimizers.rows import IntArray, Rows, rows_of
 from judgesmith.optimizers.search.confirmation import (
     ConfirmationResult,
-    HoldoutConfirmation,
+    ImprovementTest,
     check_confirm,
     pseudo_values,
 )
@@ -342,7 +342,7 @@ class FitAggregation(JudgeOptimizer):
     learned weights on both; learned weights with lexical features. Where the student has learned
     weights already, they compete before all others, as they are. Each is scored by
     cross-validation over sources. The simplest one within a standard error of the best, or else
-    the best one, replaces the first if it passes (see ``HoldoutConfirmation``), and is fitted on
+    the best one, replaces the first if it passes (see ``ImprovementTest``), and is fitted on
     all rows. Rows that the judge shows as demonstrations are left out.
 
     Parameters
@@ -358,7 +358,7 @@ class FitAggregation(JudgeOptimizer):
         Of the folds.
     scale, lm, concurrency, on_progress
         As for ``JudgeOptimizer``.
-    confirm : HoldoutConfirmation or None
+    confirm : ImprovementTest or None
         By what rule another combiner replaces the first, whose cross-validated gain is tested; None
         takes the simplest one within a standard error of the best.
 
@@ -391,8 +391,8 @@ class FitAggregation(JudgeOptimizer):
         lm: dspy.LM | None = None,
         concurrency: int = CONCURRENCY,
         on_progress: Callable[[int], None] | None = None,
-        metric: Callable[..., Any] | None = None,
-        confirm: HoldoutConfirmation | None = HoldoutConfirmation(),  # noqa: B008 - a frozen record
+        metric: AnyObjective | None = None,
+        confirm: ImprovementTest | None = ImprovementTest(),  # noqa: B008 - a frozen record
     ) -> None:
         super().__init__(
             seed=seed, scale=scale, lm=lm, concurrency=concurrency, on_progress=on_progress
@@ -513,7 +513,7 @@ class FitAggregation(JudgeOptimizer):
 
     def _confirmed(
         self,
-        rule: HoldoutConfirmation,
+        rule: ImprovementTest,
         trials: Sequence[TrialRecord],
         crossed: Mapping[str, CrossValidatedAgreement],
         *,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import dspy
 import numpy as np
@@ -372,7 +372,7 @@ class PanelSelection(JudgeOptimizer):
         lm: dspy.LM | None = None,
         concurrency: int = CONCURRENCY,
         on_progress: Callable[[int], None] | None = None,
-        metric: Callable[..., Any] | None = None,
+        metric: AnyObjective | None = None,
     ) -> None:
         super().__init__(
             seed=seed, scale=scale, lm=lm, concurrency=concurrency, on_progress=on_progress

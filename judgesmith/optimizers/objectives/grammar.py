@@ -106,14 +106,11 @@ def parse_objective(text: str) -> Objective:
     return _Reader(text).objective()
 
 
-def as_objective(given: AnyObjective, metric: Callable[..., Any] | None = None) -> Objective:
+def as_objective(
+    given: AnyObjective, metric: AnyObjective | SeveralObjectives | None = None
+) -> Objective:
     """Return an objective, or the one that a text, a function or a metric of DSPy's kind is."""
-    if metric is not None:
-        if str(given) != DEFAULT:
-            raise InputError(
-                "metric= stands in for objective=.", hint=f"drop {given} or the metric."
-            )
-        given = metric
+    given = _instead(given, metric)
     if isinstance(given, str):
         return parse_objective(given)
     if isinstance(given, Objective):
@@ -126,14 +123,22 @@ def as_objective(given: AnyObjective, metric: Callable[..., Any] | None = None) 
 
 
 def as_objectives(
-    given: AnyObjective | SeveralObjectives, metric: Callable[..., Any] | None = None
+    given: AnyObjective | SeveralObjectives, metric: AnyObjective | SeveralObjectives | None = None
 ) -> Objective | SeveralObjectives:
     """Return one objective, as ``as_objective`` does, or several."""
-    if metric is None and isinstance(given, str):
+    given = _instead(given, metric)
+    if isinstance(given, str):
         return parse_objectives(given)
-    if metric is None and isinstance(given, SeveralObjectives):
+    return given if isinstance(given, SeveralObjectives) else as_objective(given)
+
+
+def _instead(given: Any, metric: Any) -> Any:
+    """Return the metric where there is one: ``metric=`` is DSPy's word for an objective."""
+    if metric is None:
         return given
-    return as_objective(given, metric)  # type: ignore[arg-type]
+    if str(given) != DEFAULT:
+        raise InputError("metric= stands in for objective=.", hint=f"drop {given} or the metric.")
+    return metric
 
 
 def parse_objectives(text: str) -> Objective | SeveralObjectives:

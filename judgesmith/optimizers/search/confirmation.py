@@ -59,8 +59,8 @@ class ConfirmationResult:
 
 
 @dataclass(frozen=True, slots=True)
-class HoldoutConfirmation:
-    """The rule by which the best of many candidates replaces what an optimizer started from.
+class ImprovementTest:
+    """The test by which the best of many candidates replaces what an optimizer started from.
 
     Each candidate's gain falls into shares of blocks of sources (jackknife pseudo-values). Were a
     candidate no better than the start, each share were as likely below zero as above. Signs of
@@ -85,8 +85,8 @@ class HoldoutConfirmation:
 
     Examples
     --------
-    >>> HoldoutConfirmation(level=0.01)
-    HoldoutConfirmation(level=0.01)
+    >>> ImprovementTest(level=0.01)
+    ImprovementTest(level=0.01)
     """
 
     level: float = 0.05
@@ -186,14 +186,14 @@ class HoldoutConfirmation:
 
 def check_confirm(given: object) -> None:
     """Refuse what is no rule."""
-    if not isinstance(given, HoldoutConfirmation | None):
+    if not isinstance(given, ImprovementTest | None):
         raise TypeError(
-            f"confirm is a rule such as Confirm(level=0.05), or None; got {given!r:.80}."
+            f"confirm is a rule such as ImprovementTest(level=0.05), or None; got {given!r:.80}."
         )
 
 
 def select_trial(
-    rule: HoldoutConfirmation | None,
+    rule: ImprovementTest | None,
     objective: Objective,
     compared: Mapping[int, tuple[PredictionTable, PredictionTable]],
     ranks: Mapping[int, Rank],

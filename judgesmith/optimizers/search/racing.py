@@ -83,6 +83,11 @@ class NoElimination:
         """Return all places."""
         return range(len(look.tables))
 
+    @property
+    def dominance(self) -> FrontElimination:
+        """The same for several objectives."""
+        return _NoDominance()
+
 
 @dataclass(frozen=True, slots=True)
 class SuccessiveHalving:
@@ -144,6 +149,11 @@ class RacingRule:
             if not (behind.value > 0 and behind.p_value <= threshold):
                 staying.append(place)
         return staying
+
+    @property
+    def dominance(self) -> FrontElimination:
+        """The same for several objectives."""
+        return DominanceRule(self.risk)
 
     def _is_sound(self, look: RaceStage, table: PredictionTable) -> bool:
         enough = table.least_scored >= 0.5
@@ -455,17 +465,15 @@ class DominanceRule:
         return 1 if sure else -1
 
 
-def front_elimination(elimination: Elimination) -> FrontElimination:
-    """Return what corresponds to a way to eliminate by one objective."""
-    if isinstance(elimination, NoElimination):
-        return _NoDominance()
-    risk = getattr(elimination, "risk", None)
-    if risk is None:
+def front_elimination(elimination: object) -> FrontElimination:
+    """Return what corresponds, for several objectives, to a way to eliminate by one."""
+    found: FrontElimination | None = getattr(elimination, "dominance", None)
+    if found is None:
         raise InputError(
             "several objectives are raced by RacingRule or NoElimination, for they give no "
             f"ranking; got {elimination!r}."
         )
-    return DominanceRule(risk)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

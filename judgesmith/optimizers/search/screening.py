@@ -14,7 +14,7 @@ from judgesmith.optimizers.predictions import FloatArray, PredictionTable
 from judgesmith.optimizers.rows import IntArray
 from judgesmith.optimizers.search.confirmation import (
     ConfirmationResult,
-    HoldoutConfirmation,
+    ImprovementTest,
     select_trial,
 )
 from judgesmith.optimizers.search.racing import (
@@ -285,7 +285,7 @@ def _candidates(
 class ConfirmedSearch(RacingSearch[OneCandidate]):
     """Proposes, races and remembers; holds all that were raced against the start at the end."""
 
-    rule: HoldoutConfirmation | None
+    rule: ImprovementTest | None
     confirmation: ConfirmationResult | None = None
     taken: int = 0
     candidates: dict[int, OneCandidate] = field(default_factory=dict)

@@ -170,10 +170,10 @@ def shown_keys(shown: Shown) -> tuple[str, ...]:
 
 
 def demonstration_plan(
-    n: int, n_candidates: int, rng: np.random.Generator
+    n: int, n_trials: int, rng: np.random.Generator
 ) -> Iterator[tuple[int, int]]:
     """Yield how many demonstrations each round shows, and how many of them bootstrapped."""
-    for number in range(n_candidates):
+    for number in range(n_trials):
         if number == 0:
             yield 0, 0
         elif number == 1:

@@ -5,7 +5,7 @@ import pytest
 
 from judgesmith import CompileSettings, DataSet, read
 from judgesmith import compile as compile_judge
-from judgesmith.optimizers import HoldoutConfirmation
+from judgesmith.optimizers import ImprovementTest
 from judgesmith.programs.lm import model
 
 N_RUNS = 6
@@ -68,7 +68,7 @@ def test_a_gain_that_is_no_luck_is_kept():
 
 @pytest.mark.no_cover
 def test_what_is_less_sure_than_the_level_is_told_and_not_kept():
-    found = compiled(rated_by_length(), confirm=HoldoutConfirmation(level=1e-6))
+    found = compiled(rated_by_length(), confirm=ImprovementTest(level=1e-6))
     assert not found.saved.agreement.plain["confirmation"]["aggregation"]["passed"]
     assert not changed(found)
     assert any("which may be luck" in note for note in found.notes)

@@ -5,7 +5,7 @@ import pytest
 from tables import Told
 
 from judgesmith.optimizers import Agreement, NoElimination, RacingRule
-from judgesmith.optimizers.search.confirmation import HoldoutConfirmation
+from judgesmith.optimizers.search.confirmation import ImprovementTest
 from judgesmith.optimizers.search.racing import stratified_order
 from judgesmith.optimizers.search.screening import ConfirmedSearch
 from judgesmith.optimizers.space.proposing import Proposer, tpe
@@ -15,7 +15,7 @@ from judgesmith.signatures.space import Choice, Option, Space
 N = 150
 HUMAN = np.random.default_rng(0).normal(size=N)
 NOISE = (3.0, 2.5, 2.0, 1.5, 1.0, 0.5)
-RULE = HoldoutConfirmation()
+RULE = ImprovementTest()
 
 
 class Simulated(Told):
@@ -74,7 +74,7 @@ def test_the_best_is_taken_and_nothing_is_asked_for_that():
 
 
 def test_who_is_not_confirmed_does_not_replace_the_start():
-    one = Searching([4.0] * 6, rule=HoldoutConfirmation(level=0.001))
+    one = Searching([4.0] * 6, rule=ImprovementTest(level=0.001))
     assert not one.search.confirmation.passed
     assert one.found is one.start
     assert one.search.taken == 0
@@ -107,7 +107,7 @@ def test_the_best_in_the_race_is_taken_without_a_rule():
 @pytest.mark.no_cover
 def test_what_is_confirmed_does_not_change_the_race():
     assert (
-        Searching(rule=HoldoutConfirmation(level=1e-9)).search.trials
+        Searching(rule=ImprovementTest(level=1e-9)).search.trials
         == Searching(rule=None).search.trials
     )
 

@@ -33,7 +33,7 @@ class TestRandomDemonstrationSearch(OptimizerContract):
     @pytest.fixture
     def optimizer(self):
         lm = model("offline", ledger=None)
-        return lambda **given: RandomDemonstrationSearch(**{"n_candidates": 4, "lm": lm, **given})
+        return lambda **given: RandomDemonstrationSearch(**{"n_trials": 4, "lm": lm, **given})
 
 
 class TestFitAggregation(OptimizerContract):

@@ -78,7 +78,7 @@ def student():
 
 
 def search(lm, **settings):
-    return RandomDemonstrationSearch(lm=lm, **{"n_candidates": 5, **settings})
+    return RandomDemonstrationSearch(lm=lm, **{"n_trials": 5, **settings})
 
 
 def test_the_student_is_left_as_it_was(lm, student):
@@ -104,7 +104,7 @@ def test_another_seed_draws_other_demonstrations(lm, student):
 
 
 def test_the_best_trial_is_the_judge_that_comes_back_without_a_rule(lm, student):
-    optimizer = search(lm, n_candidates=8, confirm=None)
+    optimizer = search(lm, n_trials=8, confirm=None)
     judge = optimizer.compile(student, trainset=examples(range(30)))
     best = max(optimizer.trials_, key=lambda trial: trial.rank)
     shown = judge.protocol.demonstrations.get("grade", ())
@@ -114,7 +114,7 @@ def test_the_best_trial_is_the_judge_that_comes_back_without_a_rule(lm, student)
 
 
 def test_the_student_comes_back_where_luck_explains_the_best_trial(lm, student):
-    optimizer = search(lm, n_candidates=8)
+    optimizer = search(lm, n_trials=8)
     judge = optimizer.compile(student, trainset=examples(range(30)))
     assert judge.protocol == student.protocol
     assert optimizer.taken_ == 0
@@ -228,7 +228,7 @@ def test_rows_that_nothing_can_be_chosen_by_are_refused(lm, student, trainset, v
         search(lm).compile(student, trainset=trainset, valset=valset)
 
 
-@pytest.mark.parametrize("setting", [{"n_demonstrations": 0}, {"n_candidates": 0}])
+@pytest.mark.parametrize("setting", [{"n_demonstrations": 0}, {"n_trials": 0}])
 def test_settings_that_search_nothing_are_refused_at_construction(lm, setting):
     with pytest.raises(ValueError, match="must be 1 or more; got"):
         search(lm, **setting)
@@ -287,7 +287,7 @@ class TestTheStudentsOwnDemonstrations:
         assert optimizer.trials_[1].value == max(trial.value for trial in optimizer.trials_)
 
     def test_they_are_tried_beside_the_rounds_and_move_no_other_draw(self, student, lm):
-        plain, with_own = search(lm, n_candidates=4), search(lm, n_candidates=4)
+        plain, with_own = search(lm, n_trials=4), search(lm, n_trials=4)
         plain.compile(student, trainset=self.ROWS)
         with_own.compile(showing(student, [self.own()]), trainset=self.ROWS)
         assert [trial.n_demonstrations for trial in with_own.trials_] == [0, 1, 3, 3, 3]
@@ -296,7 +296,7 @@ class TestTheStudentsOwnDemonstrations:
 
     def test_they_compete_in_a_single_round_too(self, student):
         student = showing(student, [self.own()])
-        optimizer = search(lm_of(self.best_with_own()), n_candidates=1)
+        optimizer = search(lm_of(self.best_with_own()), n_trials=1)
         assert optimizer.compile(student, trainset=self.ROWS).protocol == student.protocol
         assert len(optimizer.trials_) == 2
 
@@ -399,7 +399,7 @@ class TestEveryVariant:
     @pytest.mark.parametrize("choices", VARIANTS.values(), ids=VARIANTS)
     def test_it_is_compiled_and_comes_back_as_it_would_be_saved(self, choices, explain, offline):
         student = ActiveCritic(rubric=RUBRIC, explain=explain, **choices)
-        optimizer = search(offline, n_candidates=4, n_demonstrations=2, confirm=None)
+        optimizer = search(offline, n_trials=4, n_demonstrations=2, confirm=None)
         judge = optimizer.compile(student, trainset=prose(12))
         assert len(optimizer.trials_) == 4
         assert all(trial.share_scored == 1.0 for trial in optimizer.trials_)
@@ -432,7 +432,7 @@ class TestEveryVariant:
 
         lm = ClientLM.over(LMClient(Watched(OfflineEngine())), "scripted", recipe={})
         student = ActiveCritic(rubric=RUBRIC, **choices)
-        search(lm, n_candidates=6).compile(student, trainset=prose(16))
+        search(lm, n_trials=6).compile(student, trainset=prose(16))
         assert shown
         assert asked
         assert not asked & shown
@@ -448,7 +448,7 @@ class TestEveryVariant:
             ("relevance",),
             ("score", "fluency", "relevance"),
         ):
-            optimizer = search(offline, n_candidates=2, targets=targets)
+            optimizer = search(offline, n_trials=2, targets=targets)
             optimizer.compile(student, trainset=prose(12))
             values[targets] = np.array([trial.value for trial in optimizer.trials_])
         *single, several = values.values()
@@ -466,7 +466,7 @@ class TestEveryVariant:
 
         lm = ClientLM.over(LMClient(Silent()), "scripted", recipe={})
         student = ActiveCritic(rubric=RUBRIC, criteria_calls="separate")
-        optimizer = search(lm, n_candidates=2, targets=("score", "fluency", "relevance"))
+        optimizer = search(lm, n_trials=2, targets=("score", "fluency", "relevance"))
         judge = optimizer.compile(student, trainset=prose(12))
         assert [trial.share_scored for trial in optimizer.trials_] == [1.0, 0.0]
         assert judge.protocol.demonstrations == {}
@@ -483,7 +483,7 @@ class TestEveryVariant:
         lm = ClientLM.over(LMClient(Watched()), "scripted", recipe={})
         student = ActiveCritic(rubric=RUBRIC, criteria_calls="separate")
         rows = prose(12)
-        search(lm, n_candidates=2, n_demonstrations=2).compile(student, trainset=rows)
+        search(lm, n_trials=2, n_demonstrations=2).compile(student, trainset=rows)
         said = {one["response"]: round(one["criteria"]["fluency"]) for one in rows}
         assert sorted(map(len, shown)) == [0, 4]
         labelled = max(shown, key=len)
@@ -528,10 +528,10 @@ def test_sets_that_come_out_the_same_are_asked_about_once():
     rows = [one.without("criteria") for one in prose(12)]
     student = ActiveCritic(rubric=RUBRIC, overall="mean")
     n_asked, told = [], []
-    for n_candidates in (1, 2):
+    for n_trials in (1, 2):
         counted = []
         lm = model("offline", ledger=None)
-        optimizer = search(lm, n_candidates=n_candidates, on_progress=counted.append)
+        optimizer = search(lm, n_trials=n_trials, on_progress=counted.append)
         optimizer.compile(student, trainset=rows)
         n_asked.append(lm_client_of(lm).usage.calls)
         told.append(sum(counted))
@@ -545,7 +545,7 @@ def test_sets_that_come_out_the_same_are_asked_about_once():
 def test_a_text_that_is_rated_under_two_sources_is_not_shown_and_chosen_by():
     train, chosen_by = examples(range(4)), examples(range(4, 8))
     again = [one.copy(group=f"again {one.group}") for one in train[1:]]
-    search = RandomDemonstrationSearch(n_demonstrations=3, n_candidates=4, lm=model(ledger=None))
+    search = RandomDemonstrationSearch(n_demonstrations=3, n_trials=4, lm=model(ledger=None))
     search.compile(ActiveCritic(variant="vanilla"), trainset=train, valset=[*again, *chosen_by])
     first = text_key(train[0].source, None, train[0].response)
     assert {key for trial in search.trials_ for key in trial.keys} == {first}

@@ -126,7 +126,7 @@ class TestWithRatings:
 
     def test_demonstrations_are_searched_by_it(self, student):
         rows = versioned(examples(range(30)))
-        optimizer = RandomDemonstrationSearch("d_avg", lm=lm_of(notices), n_candidates=4)
+        optimizer = RandomDemonstrationSearch("d_avg", lm=lm_of(notices), n_trials=4)
         optimizer.compile(student, trainset=rows)
         assert all(one.value >= 0 for one in optimizer.trials_)
 

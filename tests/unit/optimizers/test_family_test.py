@@ -7,7 +7,7 @@ import pytest
 from judgesmith.optimizers import Agreement, PredictionTable
 from judgesmith.optimizers.objectives.grammar import parse_objective
 from judgesmith.optimizers.search.confirmation import (
-    HoldoutConfirmation,
+    ImprovementTest,
     family_p_values,
     select_trial,
 )
@@ -47,7 +47,7 @@ def without_a_link(seed, n_candidates, *, n=60, per_source=2):
 
 def decided(tables, *, objective=Q, seed=0, rule=None, **settings):
     """Return the number that is taken of the start and others, and how it was confirmed."""
-    rule = HoldoutConfirmation(**settings) if rule is None else rule
+    rule = ImprovementTest(**settings) if rule is None else rule
     ranks = {n: rank_of(objective.value(one), one.least_scored) for n, one in enumerate(tables)}
     compared = {n: (one, tables[0]) for n, one in enumerate(tables)}
     return select_trial(rule, objective, compared, ranks, seed=seed)
@@ -72,7 +72,7 @@ class TestWhatIsTaken:
         objective = parse_objective("pearson")
         ranks = {0: (True, 0.0), 1: (True, 0.5), 2: (True, 0.6)}
         compared = {n: (one, start) for n, one in enumerate((start, sure, lucky))}
-        number, found = select_trial(HoldoutConfirmation(), objective, compared, ranks, seed=0)
+        number, found = select_trial(ImprovementTest(), objective, compared, ranks, seed=0)
         assert number == found.number == 1
 
     def test_nothing_is_confirmed_where_nothing_ranks_above_the_start(self):
@@ -89,13 +89,13 @@ class TestWhatIsTaken:
         assert math.isnan(found.p_value)
 
     def test_the_start_stays_where_it_was_not_judged(self):
-        assert select_trial(HoldoutConfirmation(), Q, {}, {}, start=1, seed=0) == (1, None)
+        assert select_trial(ImprovementTest(), Q, {}, {}, start=1, seed=0) == (1, None)
 
     def test_the_start_may_have_any_number(self):
         tables = {0: table(0.2), 1: table(3.0)}
         ranks = {n: rank_of(Q.value(one), 1.0) for n, one in tables.items()}
         compared = {n: (one, tables[1]) for n, one in tables.items()}
-        number, found = select_trial(HoldoutConfirmation(), Q, compared, ranks, start=1, seed=0)
+        number, found = select_trial(ImprovementTest(), Q, compared, ranks, start=1, seed=0)
         assert number == 0
         assert found.n_compared == 1
 
@@ -122,7 +122,7 @@ class TestWhatIsTaken:
         tables = [table(3.0), table(2.0)]
         compared = {n: (one, tables[0]) for n, one in enumerate(tables)}
         ranks = {n: rank_of(Q.value(one), one.least_scored) for n, one in enumerate(tables)}
-        rule = HoldoutConfirmation()
+        rule = ImprovementTest()
         blind, learned = (
             select_trial(rule, Q, compared, ranks, learned=one, seed=0)[1].p_value
             for one in (False, True)
@@ -138,7 +138,7 @@ class TestWhatIsTaken:
         start = table(1.0)
         compared = {0: (start, start), 1: (start, start)}
         ranks = {0: (True, 1.0, -3), 1: (True, 1.0, 0)}  # with fewer demonstrations
-        number, found = select_trial(HoldoutConfirmation(), Q, compared, ranks, seed=0)
+        number, found = select_trial(ImprovementTest(), Q, compared, ranks, seed=0)
         assert number == 0
         assert found.p_value == 1.0
 
@@ -149,7 +149,7 @@ class TestWhatIsTaken:
         compared = {0: (start, start), 1: (better, start)}
         compared |= {n: (part.part(rows), start.part(rows)) for n in (2, 3)}
         ranks = {n: rank_of(Q.value(one), 1.0) for n, one in ((0, start), (1, better))}
-        number, found = select_trial(HoldoutConfirmation(), Q, compared, ranks, seed=0)
+        number, found = select_trial(ImprovementTest(), Q, compared, ranks, seed=0)
         assert number == 1
         assert found.n_compared == 3
         assert found.n_rows == 120
@@ -206,4 +206,4 @@ def test_it_is_the_same_for_the_same_seed_and_ready_for_json():
 @pytest.mark.parametrize("level", [0, 1, -0.1, math.nan])
 def test_what_is_no_level_is_refused(level):
     with pytest.raises(ValueError, match="level is a chance between 0 and 1; got"):
-        HoldoutConfirmation(level=level)
+        ImprovementTest(level=level)

@@ -40,7 +40,7 @@ class TestScales:
     @pytest.mark.parametrize(
         "search",
         [
-            lambda objective, **more: RandomDemonstrationSearch(objective, n_candidates=2, **more),
+            lambda objective, **more: RandomDemonstrationSearch(objective, n_trials=2, **more),
             lambda objective, **more: ProtocolSearch(objective, n_trials=2, confirm=None, **more),
         ],
         ids=["random", "protocol"],
@@ -92,7 +92,7 @@ def strict(example, prediction, trace):
 
 
 SEARCHES = {
-    "random": lambda **more: RandomDemonstrationSearch(n_candidates=3, **more),
+    "random": lambda **more: RandomDemonstrationSearch(n_trials=3, **more),
     "protocol": lambda **more: ProtocolSearch(n_trials=3, **more),
     "bootstrap": lambda **more: DSPyOptimizer(
         "bootstrap", settings={"num_candidate_programs": 2}, **more
@@ -127,7 +127,7 @@ class TestFunctions:
         assert all(np.isnan(one) or 0 <= one <= 1 for one in values)
 
     def test_a_metric_is_the_mean_over_the_scored_rows(self):
-        search = RandomDemonstrationSearch(metric=near, n_candidates=1, lm=lm_of(shifted))
+        search = RandomDemonstrationSearch(metric=near, n_trials=1, lm=lm_of(shifted))
         search.compile(STUDENT, trainset=ROWS[:40], valset=ROWS[40:])
         rows = ROWS[40:]
         expected = [1 - min(10, 25 * (row.score - 1)) / 100 for row in rows]

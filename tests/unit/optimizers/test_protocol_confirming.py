@@ -4,7 +4,7 @@ import re
 import pytest
 from optimizing import examples, levels, lm_of, number
 
-from judgesmith.optimizers import HoldoutConfirmation, NoElimination, ProtocolSearch
+from judgesmith.optimizers import ImprovementTest, NoElimination, ProtocolSearch
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.lm import lm_client_of
 from judgesmith.programs.lm.cache.store import ResponseCache
@@ -53,7 +53,7 @@ def knows_on(scale):
 
 def test_what_is_confirmed_asks_nothing(student):
     counted = []
-    for confirm in (HoldoutConfirmation(), None):
+    for confirm in (ImprovementTest(), None):
         lm = lm_of(by_chance)
         search(lm, elimination=NoElimination(), confirm=confirm).compile(student, trainset=ROWS)
         counted.append(lm_client_of(lm).usage.calls)

@@ -4,8 +4,8 @@ import pytest
 from optimizing import LIKERT, examples, levels, lm_of, number
 from working import at_the_same_time
 
-from judgesmith.optimizers import NoElimination, ProtocolSearch, ScreeningStage, SuccessiveHalving
-from judgesmith.optimizers.search.confirmation import HoldoutConfirmation
+from judgesmith.optimizers import ProtocolSearch, ScreeningStage
+from judgesmith.optimizers.search.confirmation import ImprovementTest
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.lm import lm_client_of
 from judgesmith.programs.lm.cache.store import ResponseCache
@@ -25,7 +25,7 @@ def search(lm, **settings):
     answers = next(one for one in ActiveCritic().space().choices if one.name == "answers")
     scales = answers.model_copy(update={"options": answers.options[:3]})
     given = {"n_trials": 16, "space": Space(choices=[scales]), "n_demonstrations": 3}
-    return ProtocolSearch(lm=lm, **{**given, "screen": SCREEN, **settings})
+    return ProtocolSearch(lm=lm, **{**given, "elimination": SCREEN, **settings})
 
 
 HUMAN = {one["response"]: one["score"] for one in examples(range(60))}
@@ -95,7 +95,7 @@ def test_searches_that_screen_otherwise_are_kept_apart(student, tmp_path):
     storage = tmp_path / "a.journal"
     names = set()
     for screen in (None, SCREEN, ScreeningStage()):
-        optimizer = search(lm_of(by_chance), screen=screen, n_trials=2, storage=storage)
+        optimizer = search(lm_of(by_chance), elimination=screen, n_trials=2, storage=storage)
         optimizer.compile(student, trainset=examples(range(30)))
         names.add(optimizer.study_.study_name)
     assert len(names) == 3
@@ -106,21 +106,18 @@ def test_the_winner_is_taken_as_it_is_without_a_rule(student):
     optimizer.compile(student, trainset=examples(range(30)))
     whole = [one for one in optimizer.trials_ if one.n_rows == optimizer.trials_[0].n_rows]
     assert optimizer.taken_ == max(whole, key=lambda one: one.rank).number
-    ruled = search(lm_of(by_chance), confirm=HoldoutConfirmation(level=1e-9))
+    ruled = search(lm_of(by_chance), confirm=ImprovementTest(level=1e-9))
     ruled.compile(student, trainset=examples(range(30)))
     assert ruled.taken_ == 0
 
 
 @pytest.mark.parametrize(
-    "settings",
+    ("settings", "said"),
     [
-        {"elimination": NoElimination()},
-        {"elimination": SuccessiveHalving(), "looks": (0.1, 1)},
-        {"looks": (0.5, 1)},
-        {"sampler": lambda seed: None},
-        {"objective": "q, -calls"},
+        ({"sampler": lambda seed: None}, "proposes by itself; drop the sampler"),
+        ({"objective": "q, -calls"}, "they give no ranking"),
     ],
 )
-def test_what_a_screen_stands_in_for_is_not_taken_beside_it(settings):
-    with pytest.raises(ValueError, match="screen stands in for"):
-        ProtocolSearch(screen=ScreeningStage(), **settings)
+def test_what_a_screen_cannot_do_is_refused(settings, said):
+    with pytest.raises(ValueError, match=said):
+        ProtocolSearch(elimination=ScreeningStage(), **settings)

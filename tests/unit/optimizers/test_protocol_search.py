@@ -9,7 +9,7 @@ from optimizing import LIKERT, examples, levels, lm_of, number
 
 from judgesmith.optimizers import NoElimination, ProtocolSearch
 from judgesmith.optimizers.base import pool_and_selection_rows
-from judgesmith.optimizers.search.confirmation import HoldoutConfirmation
+from judgesmith.optimizers.search.confirmation import ImprovementTest
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.lm import lm_client_of
 from judgesmith.programs.lm.cache.store import ResponseCache
@@ -390,7 +390,7 @@ class TestAJournal:
         def kill(*args, **kwargs):
             raise Killed
 
-        monkeypatch.setattr(HoldoutConfirmation, "best", kill)
+        monkeypatch.setattr(ImprovementTest, "best", kill)
         first = lm_of(rule, ledger=ResponseCache(tmp_path / "ledger.sqlite"))
         with pytest.raises(Killed):
             run(tmp_path / "again", first)

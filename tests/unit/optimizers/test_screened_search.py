@@ -5,7 +5,7 @@ import pytest
 from tables import Told
 
 from judgesmith.optimizers import Agreement, RacingRule, ScreeningStage
-from judgesmith.optimizers.search.confirmation import HoldoutConfirmation
+from judgesmith.optimizers.search.confirmation import ImprovementTest
 from judgesmith.optimizers.search.racing import stratified_order
 from judgesmith.optimizers.search.screening import ScreenedSearch
 from judgesmith.optimizers.space.proposing import Proposer, configuration_id, tpe
@@ -163,7 +163,7 @@ def test_a_start_that_is_not_in_the_space_or_says_always_the_same_is_no_trouble(
 
 
 def test_a_winner_is_confirmed_among_all_that_were_screened():
-    one = Searching(rule=HoldoutConfirmation())
+    one = Searching(rule=ImprovementTest())
     assert one.search.confirmation.passed
     assert one.search.confirmation.number == one.search.taken
     assert one.search.confirmation.n_compared == 60
