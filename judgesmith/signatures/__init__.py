@@ -7,6 +7,7 @@ from judgesmith.signatures.config import ActiveCriticConfig, Aggregation, Demons
 from judgesmith.signatures.fences import Untrusted, UntrustedOrNone, fence_tag, fenced
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import CriterionScore, ErrorSpan, Judgement, Reason
+from judgesmith.signatures.perturbation import Perturbation
 from judgesmith.signatures.rubric import Criterion, Rubric
 from judgesmith.signatures.scale import PERCENT, Scale
 
@@ -19,6 +20,7 @@ __all__ = [
     "Demonstration",
     "ErrorSpan",
     "Judgement",
+    "Perturbation",
     "RatedItem",
     "Reason",
     "Rubric",

@@ -19,7 +19,26 @@ Method = Literal["rule", "model"]
 
 
 class Perturbation(BaseModel):
-    """One way to change texts."""
+    """One way to change texts.
+
+    Parameters
+    ----------
+    kind : str
+        What is changed, such as ``typos``: small letters, digits and ``_``.
+    level : {"character", "word", "sentence"}
+        What it changes.
+    degree : {"minor", "major"} or None
+        How much, where there are two degrees.
+    method : {"rule", "model"}
+        Who changes the text.
+    lowers : bool
+        Whether a changed text is worse; False where a judge should say the same of both.
+
+    Examples
+    --------
+    >>> str(Perturbation(kind="typos", level="character", degree="major"))
+    'typos/major'
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

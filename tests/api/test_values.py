@@ -27,6 +27,13 @@ def test_scales(keep):
         s.Scale.parse("5-1")
 
 
+def test_kinds_of_changes_have_names():
+    kinds = [s.Perturbation(kind="typos", level="character", degree=one) for one in ("minor", None)]
+    assert [str(one) for one in kinds] == ["typos/minor", "typos"]
+    with pytest.raises(ValueError, match="kind"):
+        s.Perturbation(kind="Typos!", level="character")
+
+
 def test_rubrics(keep):
     criterion = judgesmith.Criterion(name="fluency", definition="Is it well written?", worst="no")
     rubric = judgesmith.Rubric(

@@ -62,5 +62,5 @@ class TestScreenedProtocolSearch(OptimizerContract):
     @pytest.fixture
     def optimizer(self):
         lm = model("offline", ledger=None)
-        given = {"n_trials": 8, "batch": 4, "screen": ScreeningStage(n_again=4), "lm": lm}
+        given = {"n_trials": 8, "batch": 4, "elimination": ScreeningStage(n_again=4), "lm": lm}
         return lambda **settings: ProtocolSearch(**{**given, **settings})

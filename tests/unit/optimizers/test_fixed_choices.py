@@ -64,5 +64,5 @@ def test_how_they_are_drawn_may_be_fixed_alone():
 
 
 def test_a_rule_to_confirm_by_is_a_record():
-    with pytest.raises(TypeError, match=r"confirm is a rule such as Confirm\(level=0.05\).* got 3"):
+    with pytest.raises(TypeError, match=r"such as ImprovementTest\(level=0.05\).* got 3"):
         ProtocolSearch(confirm=3)

@@ -4,7 +4,7 @@ import pytest
 from optimizing import LIKERT, examples, levels, lm_of, number
 from working import at_the_same_time
 
-from judgesmith.optimizers import ProtocolSearch, ScreeningStage
+from judgesmith.optimizers import ProtocolSearch, RacingRule, ScreeningStage
 from judgesmith.optimizers.search.confirmation import ImprovementTest
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.lm import lm_client_of
@@ -94,7 +94,7 @@ def test_workers_find_the_judge_of_one_and_ask_as_much_between_them(student, tmp
 def test_searches_that_screen_otherwise_are_kept_apart(student, tmp_path):
     storage = tmp_path / "a.journal"
     names = set()
-    for screen in (None, SCREEN, ScreeningStage()):
+    for screen in (RacingRule(), SCREEN, ScreeningStage()):
         optimizer = search(lm_of(by_chance), elimination=screen, n_trials=2, storage=storage)
         optimizer.compile(student, trainset=examples(range(30)))
         names.add(optimizer.study_.study_name)

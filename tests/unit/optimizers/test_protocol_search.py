@@ -240,7 +240,6 @@ def test_targets_that_the_student_does_not_score_are_refused(student):
     [
         ({"n_trials": 0}, "n_trials and batch"),
         ({"n_demonstrations": -1}, "n_demonstrations must be 0 or more"),
-        ({"looks": (0.5,)}, "looks rise"),
         ({"targets": ()}, "no targets"),
     ],
 )
