@@ -3,9 +3,8 @@ import re
 
 import dspy
 import pytest
-from optimizing import LIKERT, OptimizerContract, examples, lm_of, number
+from optimizing import LIKERT, examples, lm_of, number
 
-from judgesmith.optimizers.base import pool_and_selection_rows
 from judgesmith.optimizers.dspy_optimizers import DEMONSTRATIONS, DSPyOptimizer, problem_of
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, ResponseCache, lm_client_of, model
@@ -74,32 +73,6 @@ def search_of(name, sentence=f"Grade, and {SECRET}.", *, ledger=None, budget=Non
         LMClient(engine, ledger=ledger, budget=Budget(**(budget or {}))), "scripted", recipe={}
     )
     return DSPyOptimizer(name, lm=lm, **{"settings": QUICK[name], **given}), engine
-
-
-@pytest.mark.no_cover
-class TestBridgedSearch(OptimizerContract):
-    @staticmethod
-    def chosen_by(optimizer, trainset):
-        return pool_and_selection_rows(
-            trainset,
-            None,
-            n_demonstrations=optimizer.n_demonstrations,
-            scale=None,
-            percent_of_max=False,
-            seed=optimizer.seed,
-        )[1]
-
-    @pytest.fixture
-    def student(self):
-        return ActiveCritic(variant="vanilla")
-
-    @pytest.fixture
-    def optimizer(self):
-        lm = model("offline", ledger=None)
-        settings = QUICK["bootstrap"]
-        return lambda **given: DSPyOptimizer(
-            "bootstrap", **{"lm": lm, "settings": settings, **given}
-        )
 
 
 @pytest.mark.no_cover

@@ -3,12 +3,12 @@ import re
 
 import dspy
 import pytest
-from optimizing import LIKERT, OptimizerContract, examples, number
+from optimizing import LIKERT, examples, number
 
 from judgesmith.optimizers import ReflectiveSearch
-from judgesmith.optimizers.base import judge_texts, pool_and_selection_rows
+from judgesmith.optimizers.base import judge_texts
 from judgesmith.programs import ActiveCritic
-from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, ResponseCache, lm_client_of, model
+from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, ResponseCache, lm_client_of
 from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.programs.offline import OfflineEngine
 
@@ -76,28 +76,6 @@ def search_of(rewrites, *, ledger=None, rule=None, budget=None, **given):
 
 
 STUDENT = ActiveCritic(variant="vanilla")
-
-
-@pytest.mark.no_cover
-class TestReflectiveSearch(OptimizerContract):
-    @staticmethod
-    def chosen_by(optimizer, trainset):
-        return pool_and_selection_rows(
-            trainset,
-            None,
-            n_demonstrations=optimizer.n_demonstrations,
-            scale=None,
-            percent_of_max=False,
-            seed=optimizer.seed,
-        )[1]
-
-    @pytest.fixture
-    def optimizer(self):
-        writer = ClientLM.over(LMClient(Reflecting(lambda n: f"Text {n}.")), "scripted", recipe={})
-        lm = model("offline", ledger=None)
-        return lambda **given: ReflectiveSearch(
-            **{"n_trials": 3, "lm": lm, "reflection_lm": writer, **given}
-        )
 
 
 @pytest.mark.no_cover

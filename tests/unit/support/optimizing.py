@@ -5,12 +5,8 @@ import re
 
 import dspy
 import numpy as np
-import pytest
 
-from judgesmith.optimizers.objectives.grammar import as_objective
-from judgesmith.programs import ActiveCritic, judge_items
-from judgesmith.programs.families.ensemble.judges import scale_of
-from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, model
+from judgesmith.programs.lm import Budget, LMClient, ModelAnswer
 from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures import Scale
 
@@ -72,8 +68,13 @@ class Engine:
 
 def lm_of(rule, *, ledger=None, **budget):
     """Return a model that follows a rule."""
-    stack = LMClient(Engine(rule), ledger=ledger, budget=Budget(**budget))
-    return ClientLM.over(stack, "scripted", recipe={})
+    return scripted(Engine(rule), ledger=ledger, **budget)
+
+
+def scripted(engine, *, ledger=None, **budget):
+    """Return a model that an engine answers for."""
+    client = LMClient(engine, ledger=ledger, budget=Budget(**budget))
+    return ClientLM.over(client, "scripted", recipe={})
 
 
 def number(text, most=100):
@@ -85,61 +86,3 @@ def levels(system):
     """Return the lowest and the highest point that a question asks for."""
     found = re.search(r"a whole number from (\d+) \([a-z ]+\) to (\d+)", system)
     return int(found[1]), int(found[2])
-
-
-class OptimizerContract:
-    """Subclass it with a fixture ``optimizer``: a function from settings to an optimizer."""
-
-    @pytest.fixture
-    def student(self):
-        return ActiveCritic()
-
-    @pytest.fixture
-    def trainset(self):
-        return examples(range(30))
-
-    @staticmethod
-    def chosen_by(optimizer, trainset):
-        """Return the rows that the optimizer chooses by."""
-        raise NotImplementedError
-
-    def test_leaves_the_student_as_it_was(self, optimizer, student, trainset):
-        before = student.dump_state()
-        optimizer().compile(student, trainset=trainset)
-        assert student.dump_state() == before
-
-    def test_compiling_twice_gives_the_same_judge(self, optimizer, student, trainset):
-        twice = [optimizer().compile(student, trainset=trainset) for _ in range(2)]
-        assert twice[0].dump_state() == twice[1].dump_state()
-
-    def test_the_judge_is_a_new_one(self, optimizer, student, trainset):
-        assert optimizer().compile(student, trainset=trainset) is not student
-
-    def test_asks_for_items(self, optimizer, student):
-        with pytest.raises(ValueError, match="no rated items"):
-            optimizer().compile(student, trainset=[])
-
-    def test_asks_for_a_judge(self, optimizer, trainset):
-        with pytest.raises(TypeError, match="expected a judge"):
-            optimizer().compile(dspy.Predict("source -> score"), trainset=trainset)
-
-    def test_is_never_worse_on_the_rows_it_chose_by(self, optimizer, student, trainset):
-        made = optimizer()
-        judge = made.compile(student, trainset=trainset)
-        rows = self.chosen_by(made, trainset)
-        before, after = (
-            as_objective("q").value(
-                rows.judged(judge_items(one, rows.items), judge_scale=scale_of(one))
-            )
-            for one in (student, judge)
-        )
-        assert after >= before
-
-    def test_without_any_budget_the_student_comes_back(self, optimizer, student, trainset):
-        lm = model("offline", ledger=None, max_calls=0)
-        judge = optimizer(lm=lm).compile(student, trainset=trainset)
-        assert judge.protocol == student.protocol
-
-    def test_says_nothing(self, optimizer, student, trainset, capfd):
-        optimizer().compile(student, trainset=trainset)
-        assert capfd.readouterr() == ("", "")
