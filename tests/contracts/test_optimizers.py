@@ -1,13 +1,12 @@
 """What every optimizer promises, those of DSPy included."""
 
-import hashlib
-import re
 from contextlib import nullcontext
 
 import dspy
 import pytest
-from optimizing import scripted
+from optimizing import n_calls, writer
 
+import judgesmith
 from judgesmith.metrics import q
 from judgesmith.optimizers import (
     Calibrator,
@@ -21,7 +20,6 @@ from judgesmith.optimizers import (
     ScreeningStage,
 )
 from judgesmith.programs import ActiveCritic, DirectJudge, Panel, judge_items
-from judgesmith.programs.lm import ModelAnswer, ResponseCache, lm_client_of, model
 from judgesmith.signatures import RatedItem, Scale
 
 pytestmark = pytest.mark.no_cover
@@ -40,30 +38,8 @@ FEW = {
 }
 
 
-class Writer:
-    """Writes texts, each other than the last, and scores by what a response says."""
-
-    endpoint = "scripted"
-
-    def answer(self, request):
-        system = "".join(one.text for one in request.prefix.messages)
-        wanted = re.findall(r"\[\[ ## (\w+) ## \]\]", system + request.user)
-        digest = hashlib.blake2b(request.user.encode(), digest_size=4).digest()
-        score = 1 + int.from_bytes(digest) % 5
-        texts = {"diagnosis": "It is vague.", "rewritten": f"Judge by rule {request.sample}."}
-        texts |= {"paraphrase": f"Judge it by rule {request.sample}."}
-        fields = {name: texts[name] for name in texts if name in wanted} or {"score": score}
-        text = "\n\n".join(f"[[ ## {name} ## ]]\n{value}" for name, value in fields.items())
-        return ModelAnswer(text=f"{text}\n\n[[ ## completed ## ]]", input_tokens=1, output_tokens=1)
-
-
-def writer(*, ledger=None, **budget):
-    kept = None if ledger is None else ResponseCache(ledger)
-    return scripted(Writer(), ledger=kept, **budget)
-
-
 def offline(**given):
-    return model("offline", **{"ledger": None, **given})
+    return judgesmith.model("offline", **{"ledger": None, **given})
 
 
 def panel():
@@ -168,7 +144,7 @@ def test_a_budget_is_kept_and_without_one_the_student_comes_back(case):
         with REFUSED.get(case.name, nullcontext)():
             judge = case.compiled(lm)
             assert most or demonstrations(judge) == demonstrations(case.student)
-        assert lm_client_of(lm).usage.calls <= most
+        assert n_calls(lm) <= most
 
 
 def test_a_run_that_was_stopped_resumes_and_pays_for_nothing_twice(case, tmp_path):
@@ -179,8 +155,8 @@ def test_a_run_that_was_stopped_resumes_and_pays_for_nothing_twice(case, tmp_pat
         case.compiled(first)
     second = case.model(ledger=tmp_path / "answers.sqlite")
     assert case.compiled(second).dump_state() == wanted.dump_state()
-    n_calls = [lm_client_of(one).usage.calls for one in (whole, first, second)]
-    assert n_calls[0] == n_calls[1] + n_calls[2]
+    asked = [n_calls(one) for one in (whole, first, second)]
+    assert asked[0] == asked[1] + asked[2]
 
 
 @pytest.mark.parametrize("name", [one for one in OPTIMIZERS if one not in WITHOUT_VALSET])

@@ -1,4 +1,4 @@
-"""What every optimizer of judges promises, and what its tests are made of."""
+"""What tests of optimizers are made of: rated rows, and models that follow rules."""
 
 import hashlib
 import re
@@ -6,7 +6,7 @@ import re
 import dspy
 import numpy as np
 
-from judgesmith.programs.lm import Budget, LMClient, ModelAnswer
+from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, ResponseCache, lm_client_of
 from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures import Scale
 
@@ -86,3 +86,32 @@ def levels(system):
     """Return the lowest and the highest point that a question asks for."""
     found = re.search(r"a whole number from (\d+) \([a-z ]+\) to (\d+)", system)
     return int(found[1]), int(found[2])
+
+
+class Writer:
+    """Writes texts, each other than the last, and scores by what a response says."""
+
+    endpoint = "scripted"
+
+    def answer(self, request):
+        """Fill the fields that are asked for."""
+        system = "".join(one.text for one in request.prefix.messages)
+        wanted = re.findall(r"\[\[ ## (\w+) ## \]\]", system + request.user)
+        digest = hashlib.blake2b(request.user.encode(), digest_size=4).digest()
+        score = 1 + int.from_bytes(digest) % 5
+        texts = {"diagnosis": "It is vague.", "rewritten": f"Judge by rule {request.sample}."}
+        texts |= {"paraphrase": f"Judge it by rule {request.sample}."}
+        fields = {name: texts[name] for name in texts if name in wanted} or {"score": score}
+        text = "\n\n".join(f"[[ ## {name} ## ]]\n{value}" for name, value in fields.items())
+        return ModelAnswer(text=f"{text}\n\n[[ ## completed ## ]]", input_tokens=1, output_tokens=1)
+
+
+def writer(*, ledger=None, **budget):
+    """Return a model that writes texts, with its answers in a file where one is given."""
+    kept = None if ledger is None else ResponseCache(ledger)
+    return scripted(Writer(), ledger=kept, **budget)
+
+
+def n_calls(lm):
+    """Return how many requests a model was sent."""
+    return lm_client_of(lm).usage.calls
