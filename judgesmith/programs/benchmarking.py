@@ -142,7 +142,6 @@ def _pairs(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _plain(text: str) -> str:
-    """Return a text on one line without marks of emphasis around its parts."""
     return " ".join(text.replace("**", "").replace("__", "").split()).strip("*_`\"' ")
 
 
@@ -171,7 +170,6 @@ def overlap(first: str, second: str) -> float:
 
 
 def grams_of(text: str) -> Grams:
-    """Return the words of a text and its pairs of neighbouring words."""
     read = Text(text)
     return frozenset((word,) for word in read.words) | read.bigrams
 
@@ -194,20 +192,17 @@ class ReferenceWriter(AskingModule):
 
     @property
     def protocol(self) -> DirectConfig:
-        """Task and criteria, and what the calls are made with."""
         own = self._settings
         assert isinstance(own, DirectConfig)
         return own
 
     def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
-        """Return task and criteria as far as there are any."""
         rubric = self.protocol.rubric
         lines = criteria_text(rubric, self.protocol.answers)
         told = {"task": rubric.task, "criteria": lines}
         return {name: text for name, text in told.items() if text}
 
     def forward(self, *, source: str, number: int = 1, context: str | None = None) -> Written:
-        """Write one text, asked through DSPy's current model."""
         return self.taken(writing_steps(source, context, number))
 
 
@@ -259,12 +254,10 @@ class _Writing(Work["tuple[RatedItem, int]", Written]):
         super().__init__(executor)
 
     async def done(self, unit: tuple[RatedItem, int]) -> Written:
-        """Return one text, or why there is none."""
         item, number = unit
         return await self.executor.taken(writing_steps(item.source, item.context, number))
 
     def undone(self, unit: tuple[RatedItem, int], cause: Cause) -> Written:
-        """Return why the model could not be asked."""
         return Written(cause=cause)
 
 
@@ -292,7 +285,6 @@ class FoundReferences:
 
     @property
     def n_without(self) -> int:
-        """How many items have no reference."""
         return sum(not several for several in self.by_item)
 
 
@@ -489,7 +481,6 @@ def across_steps(pair: AcrossPair) -> AnySteps[Compared]:
 
 
 def _shown(place: str, item: RatedItem) -> dict[str, str | None]:
-    """Return the fields in which a text and its source are shown."""
     return {
         f"{place}_source": item.source,
         f"{place}_context": item.context,
@@ -516,17 +507,14 @@ class AcrossComparer(AskingModule):
 
     @property
     def protocol(self) -> PairwiseConfig:
-        """Task and criterion, and what the calls are made with."""
         own = self._settings
         assert isinstance(own, PairwiseConfig)
         return own
 
     def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
-        """Return task and criterion as far as there are any."""
         return pair_inputs(self.protocol)
 
     def forward(self, *, first: RatedItem, second: RatedItem) -> Compared:
-        """Compare two texts, asked through DSPy's current model."""
         return self.taken(across_steps(AcrossPair(first, second)))
 
 
@@ -548,7 +536,6 @@ class Comparator:
     def each(
         self, pairs: Iterable[AcrossPair], *, progress: Callable[[int], None] | None = None
     ) -> Iterator[tuple[AcrossPair, Compared]]:
-        """Yield pairs with what became of them, in order, reading only as far as needed."""
         return work_each(
             _Comparing(self._executor, readable_of(self._lm)),
             pairs,
@@ -565,13 +552,11 @@ class _Comparing(Work[AcrossPair, Compared]):
         super().__init__(executor, readable)
 
     async def done(self, unit: AcrossPair) -> Compared:
-        """Return which of two texts is better."""
         found = await self.executor.taken(across_steps(unit))
         self.readable.add(_as_read(found))
         return found
 
     def undone(self, unit: AcrossPair, cause: Cause) -> Compared:
-        """Return that there is no answer."""
         return Compared(cause=cause)
 
 

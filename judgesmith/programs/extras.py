@@ -21,7 +21,6 @@ _NEEDING = {
 
 
 def library(name: str, *, extra: str = "reference") -> ModuleType:
-    """Return a module of an extra."""
     try:
         return import_module(name)
     except ModuleNotFoundError as fault:

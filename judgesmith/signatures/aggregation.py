@@ -141,12 +141,10 @@ class PanelWeights(BaseModel):
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """Members whose weight is above 0, the heaviest first, else in their order."""
         pairs = sorted(zip(self.members, self.weights, strict=True), key=lambda pair: -pair[1])
         return tuple(name for name, weight in pairs if weight > 0)
 
     def apply(self, scores: Mapping[str, float | None]) -> float | None:
-        """Return the panel's score of one text, None where no member that counts has one."""
         steps = self._steps(scores)
         if not steps:
             return None
@@ -164,7 +162,6 @@ class PanelWeights(BaseModel):
         return self.slope * math.sqrt(variance)
 
     def on_percent(self) -> PanelWeights:
-        """Return the same weights, of scores that are all on 0 to 100 already."""
         n, most = len(self.members), max(self.weights)
         return PanelWeights(
             members=self.members,
@@ -193,7 +190,6 @@ class PanelWeights(BaseModel):
         return sum(step * weight for step, weight in steps) / total
 
     def _steps(self, scores: Mapping[str, float | None]) -> dict[str, tuple[float, float]]:
-        """Return step and weight of every member that counts and has a score."""
         most = math.inf if self.limit is None else self.limit
         found = {}
         numbers = zip(self.members, self.centers, self.spreads, self.weights, strict=True)
@@ -263,7 +259,6 @@ class Abstention(BaseModel):
         return self
 
     def why_not(self, doubt: float | None) -> str | None:
-        """Return why a score with this doubt is not kept, None where it is."""
         if self.keeps == "none":
             return (
                 f"{LEFT_TO_PEOPLE}on {self.n} rated texts no score could be certified to lie "
@@ -307,7 +302,6 @@ class Calibration(BaseModel):
         return self
 
     def apply(self, score: float) -> float:
-        """Return a score of the judge as points of ``scale``."""
         place = bisect_right(self.thresholds, score)
         if place == 0:
             points = self.values[0]
@@ -320,7 +314,6 @@ class Calibration(BaseModel):
         return min(max(points, self.scale.low), self.scale.high)
 
     def interval(self, points: float) -> tuple[float, float]:
-        """Return the ends of the interval around a calibrated score."""
         if self.margin is None:
             return self.scale.low, self.scale.high
         low, high = points - self.margin, points + self.margin

@@ -143,12 +143,10 @@ class WholeOrEachConfig(JudgeConfig):
 
     @property
     def scores_criteria(self) -> bool:
-        """Whether the judge gives each criterion a score of its own."""
         return self.asks == "criteria"
 
     @property
     def own_score(self) -> str:
-        """What the score is made of where nothing was learned."""
         return "the mean of the criteria" if self.scores_criteria else super().own_score
 
 
@@ -262,6 +260,5 @@ class GPTScoreConfig(WholeOrEachConfig):
 
     @property
     def own_score(self) -> str:
-        """What the score is made of where nothing was learned."""
         by_criterion = " after each criterion, on average" if self.scores_criteria else ""
         return f"the likelihood of the response, by token{by_criterion}"

@@ -63,7 +63,6 @@ class GEvalConfig(WholeOrEachConfig):
         return self.steps.get(steps_key(criterion)) or self.steps.get(criterion.name)
 
     def for_own_rubric(self) -> Self:
-        """Return the protocol without steps for criteria of other rubrics."""
         kept = lines_for(self.rubric.criteria, self.steps)
         if not self.rubric.criteria and "overall" in self.steps:
             kept["overall"] = self.steps["overall"]
@@ -71,7 +70,6 @@ class GEvalConfig(WholeOrEachConfig):
 
 
 def steps_key(criterion: Criterion) -> str:
-    """Return under what the steps of one wording of a criterion are kept."""
     return f"{criterion.name}: {' '.join(criterion.definition.split())}"
 
 
@@ -134,7 +132,6 @@ class ChecklistConfig(JudgeConfig):
 
     @property
     def own_score(self) -> str:
-        """What the score is made of where nothing was learned."""
         return "the mean of the criteria"
 
     def questions_for(self, criterion: Criterion) -> tuple[str, ...]:
@@ -146,13 +143,11 @@ class ChecklistConfig(JudgeConfig):
         return (said if said.endswith("?") else f"Does this hold for the response: {said}?",)
 
     def for_own_rubric(self) -> Self:
-        """Return the protocol without questions for criteria of other rubrics."""
         kept = lines_for(self.rubric.criteria, self.questions)
         return self.model_copy(update={"questions": kept})
 
 
 def check_questions_of(questions: tuple[str, ...], *, of: str) -> None:
-    """Refuse questions that could not stand in a checklist."""
     check_steps(questions, of=of)
     for one in questions:
         if not one.endswith(("?", "？", "؟")):
@@ -210,19 +205,16 @@ class ExemplarConfig(WholeOrEachConfig):
 
     @property
     def own_score(self) -> str:
-        """What the score is made of where nothing was learned."""
         if self.scores_criteria:
             return "the mean of the criteria, each by comparisons with exemplars"
         return "comparisons with exemplars of quality as a whole"
 
     @property
     def words(self) -> Scale:
-        """What a comparison is answered with."""
         return THREE if self.form == "three" else YES_NO
 
     @property
     def asked_manner(self) -> str:
-        """Length and register that are asked for."""
         kind = self.rubric.task_type.lower()
         known = (text for part, text in MANNERS.items() if part in kind)
         return self.manner or next(known, ANY_MANNER)
@@ -258,7 +250,6 @@ class PairwiseConfig(JudgeConfig):
 
     @property
     def own_score(self) -> str:
-        """What the score is made of."""
         return "the rank among the responses to the same source"
 
 
@@ -355,7 +346,6 @@ class AnnotatorConfig(WholeOrEachConfig):
         return "\n".join(f"- {one}" for one in rules)
 
     def meaning_of(self, criterion: Criterion) -> str:
-        """Return a criterion with what the lowest and the highest score mean."""
         names = self.answers.labels or (f"{self.answers.low:g}", f"{self.answers.high:g}")
         ends = {names[0]: criterion.worst or _WORST, names[-1]: criterion.best or _BEST}
         said = [f"{level} means: {text.rstrip('.')}." for level, text in ends.items()]
@@ -447,7 +437,6 @@ def weights_name(weights: str) -> str:
 
 
 def weights_folder(name: str) -> Path:
-    """Return where the weights of that name are."""
     known = _found.get(name)
     if known is not None and known.is_dir() and _content(known) == name:
         return known
@@ -507,7 +496,6 @@ def _content(folder: Path) -> str:
 @functools.lru_cache(maxsize=64)
 @file_faults()
 def _hash(files: tuple[tuple[Path, int, int], ...]) -> str:
-    """Return the hash of files, which are read once until their size or time changes."""
     whole = hashlib.sha256()
     for path, _, _ in files:
         with path.open("rb") as content:
@@ -540,7 +528,6 @@ class ReferenceConfig(JudgeConfig):
 
     @model_serializer(mode="wrap")
     def _family_first(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what BERTScore alone has where it is not set."""
         found = super()._family_first(plain)
         unset = [name for name in ("weights", "layer") if not found.get(name)]
         return {name: value for name, value in found.items() if name not in unset}
@@ -558,10 +545,8 @@ class ReferenceConfig(JudgeConfig):
 
     @property
     def tells_rubric(self) -> bool:
-        """Nobody is told anything."""
         return False
 
     @property
     def own_score(self) -> str:
-        """What the score is where nothing was learned."""
         return f"{self.metric} against {self.against}"

@@ -43,7 +43,6 @@ UntrustedOrNone = Annotated[str | None, UNTRUSTED]
 
 
 def fence_key(system: str, before: str) -> bytes:
-    """Return the key of a message's fences, from the judge's own words."""
     return _hashed([system, before], size=16).digest()
 
 
@@ -104,7 +103,6 @@ def _hashed(texts: list[str], key: bytes = b"", size: int | None = None) -> hash
 
 
 def _reading(alike: Mapping[str, str]) -> tuple[bytes, bytes]:
-    """Return what each byte is read as, and which bytes are no hexadecimal digit."""
     lowered = bytes(range(128)).lower().ljust(256)
     table = bytes.maketrans("".join(alike).encode(), "".join(alike.values()).encode())
     read = lowered.translate(table)
@@ -117,14 +115,12 @@ _READINGS = (_reading({}), _reading(_MISREAD))
 
 @functools.lru_cache(maxsize=10_000)
 def _read_as(character: str) -> str:
-    """Return the letters and digits of ASCII that a character may be read as."""
     plain = unicodedata.normalize("NFKD", character).casefold()
     found = (str(unicodedata.decimal(one, _ALIKE.get(one, one))) for one in plain)
     return "".join(one for one in found if one.isascii() and one.isalnum())
 
 
 def _digits_of(text: str) -> Iterator[str]:
-    """Yield the hexadecimal digits of a text as they may be read, without all that is between."""
     if not text.isascii():
         for one in set(text):
             if not one.isascii() and (found := _read_as(one)):

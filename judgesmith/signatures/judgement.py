@@ -78,7 +78,6 @@ class Cause:
 
 
 def by_sentence(causes: Mapping[Cause, int]) -> dict[str, int]:
-    """Return how many there are of each sentence, most frequent first."""
     counts: Counter[str] = Counter()
     for cause, n in causes.items():
         counts[cause.text] += n
@@ -86,7 +85,6 @@ def by_sentence(causes: Mapping[Cause, int]) -> dict[str, int]:
 
 
 def by_code(causes: Mapping[Cause, int]) -> dict[str, int]:
-    """Return how many there are of each code, most frequent first."""
     counts: Counter[str] = Counter()
     for cause, n in causes.items():
         counts[cause.reason.value] += n
@@ -124,7 +122,6 @@ _NO_SCORE = "no score: "
 
 
 def score_desc(worst: str, best: str, scale: Scale = PERCENT) -> str:
-    """Return what a question says of the score that it asks for."""
     if scale.labels:
         return f"one of {', '.join(scale.labels)}, from {worst} to {best}"
     return f"a whole number from {scale.low:g} ({worst}) to {scale.high:g} ({best})"
@@ -181,7 +178,6 @@ Located = Literal["exact", "normalised", "fuzzy", "missing", "unresolved"]
 
 
 def _said(found: dict[str, Any], unsaid: Mapping[str, Any]) -> dict[str, Any]:
-    """Return plain data without the fields that say nothing, which have these values."""
     return {k: v for k, v in found.items() if k not in unsaid or v != unsaid[k]}
 
 
@@ -255,7 +251,6 @@ class Weighting(BaseModel):
 
     @model_serializer(mode="wrap")
     def _what_there_is(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out samples and a sum where there are none."""
         return _said(plain(self), {"n": 0, "sum": None})
 
 

@@ -54,7 +54,6 @@ class Perturbation(BaseModel):
         return self.kind if self.degree is None else f"{self.kind}/{self.degree}"
 
     def __str__(self) -> str:
-        """Return its name."""
         return self.name
 
 
@@ -106,7 +105,6 @@ class Skipped(BaseModel):
 
 
 def edited(original: str, edits: Sequence[Edit]) -> str:
-    """Return a text with spans replaced."""
     parts, place = [], 0
     for edit in edits:
         if edit.start < place or edit.end > len(original):
@@ -155,7 +153,6 @@ class Target(BaseModel):
 
     @property
     def n_errors(self) -> int:
-        """How many errors it has."""
         return len(self.errors)
 
 
@@ -246,7 +243,6 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def _is_touched(span: Span, edits: Sequence[Edit], ends: Sequence[int]) -> bool:
-    """Say whether any of several edits, in order and apart, touches a span."""
     for edit in edits[bisect_left(ends, span[0]) :]:
         if edit.start > span[1]:
             return False

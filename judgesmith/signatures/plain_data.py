@@ -130,7 +130,6 @@ def read_placed_yaml(text: str) -> tuple[Any, dict[Place, int]]:
 
 
 def _read(text: str) -> tuple[Any, yaml.Node | None]:
-    """Return the data and the node that they were made of."""
     try:
         loader = _Loader(text)
         node = loader.get_single_node()
@@ -167,7 +166,6 @@ _SAID = {
 
 
 def _plainly(fault: yaml.MarkedYAMLError) -> tuple[str, str | None]:
-    """Return what is wrong with YAML and, where it is known, what to do about it."""
     said = fault.problem or fault.context or "not YAML"
     for pattern, (words, hint) in _SAID.items():
         if found := re.fullmatch(pattern, said):
@@ -222,14 +220,12 @@ def record_faults() -> Iterator[None]:
 
 
 def _own_fault(fault: ValidationError) -> Exception:
-    """Return what a check of ours raised, where it is all that is wrong."""
     of_checks = [one.get("ctx", {}).get("error") for one in fault.errors(include_url=False)]
     only = of_checks[0] if len(of_checks) == 1 else None
     return only if isinstance(only, Exception) else fault
 
 
 def plain_faults(fault: ValidationError) -> str:
-    """Return everything that is wrong, each with its place, on one line."""
     return "; ".join(_placed(one) for one in fault.errors(include_url=False))
 
 

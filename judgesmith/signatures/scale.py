@@ -290,7 +290,6 @@ def read_level(answer: object, scale: Scale) -> float | str:
 
 
 def read_yes(answer: object) -> bool:
-    """Return whether an answer says yes, by its first word."""
     found = _FIRST_WORD.match(str(answer))
     word = found[1].casefold() if found else ""
     if word not in _YES | _NO:
@@ -308,7 +307,6 @@ Level = int | float | str
 
 
 def percent_of(answer: Level, scale: Scale) -> float:
-    """Return what an answer comes to on 0 to 100."""
     if isinstance(answer, str):
         points = scale.read(answer)
     else:
@@ -340,5 +338,4 @@ def levels_of(scale: Scale) -> dict[str, float]:
 
 
 def is_percent(scale: Scale) -> bool:
-    """Say whether a scale is 0 to 100."""
     return (scale.low, scale.high, scale.labels) == (PERCENT.low, PERCENT.high, ())

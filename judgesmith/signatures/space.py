@@ -63,15 +63,12 @@ class Choice(BaseModel):
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The options' ids, in order."""
         return tuple(one.id for one in self.options)
 
     def arises(self, picked: Picked) -> bool:
-        """Say whether there is anything to decide, after the earlier choices."""
         return all(picked.get(name) in allowed for name, allowed in self.only_if.items())
 
     def option(self, option_id: str) -> Option:
-        """Return the option of that id."""
         for one in self.options:
             if one.id == option_id:
                 return one
@@ -108,12 +105,10 @@ class Space(BaseModel):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The choices' names, in order."""
         return tuple(one.name for one in self.choices)
 
     @property
     def size(self) -> int:
-        """How many different configurations there are."""
         # Only choices that others depend on need to be told apart.
         deciding = {name for one in self.choices for name in one.only_if}
         counts: dict[tuple[tuple[str, str], ...], int] = {(): 1}
@@ -152,7 +147,6 @@ class Space(BaseModel):
         return found
 
     def configurations(self) -> Iterator[dict[str, str]]:
-        """Yield every configuration once, the default one first."""
         yield from self._after({}, 0)
 
     def sets(self, picked: Picked) -> dict[str, Any]:
@@ -171,7 +165,6 @@ class Space(BaseModel):
         return Space(choices=(*kept, *given.values()))
 
     def without(self, *names: str) -> Space:
-        """Return a space that leaves some choices at their defaults."""
         kept: list[Choice] = []
         for choice in self.choices:
             if choice.name in names:

@@ -44,7 +44,6 @@ class _AsGiven(BaseModel):
 
     @property
     def plain(self) -> dict[str, Any]:
-        """The record as plain data."""
         return self.model_dump(mode="json")
 
 
@@ -111,12 +110,10 @@ class SavedAgreement(_AsGiven):
 
     @property
     def is_unrated(self) -> bool:
-        """Whether the judge was made without ratings."""
         return "selection" in self._given and self.selection is None
 
     @property
     def reports(self) -> dict[str, Report]:
-        """The reports that there are, by the rows that they are on."""
         parts = ("uncompiled", "best_member", "selection", "heldout")
         return {name: found for name in parts if (found := getattr(self, name))}
 
@@ -130,12 +127,10 @@ class SavedAgreement(_AsGiven):
 
 
 def estimate_in(report: Report | None, level: str, statistic: str) -> SavedEstimate | None:
-    """Return one estimate of a report, None where it has none."""
     return ((report or {}).get(level) or {}).get(statistic)
 
 
 def plain_report(report: Report) -> dict[str, Any]:
-    """Return a report as plain data."""
     return {
         level: {name: None if one is None else one.plain for name, one in (found or {}).items()}
         for level, found in report.items()

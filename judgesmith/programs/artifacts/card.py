@@ -93,7 +93,6 @@ def _names(kinds: Any) -> str:
 
 
 def holder_title(judge: SavedRecord) -> str:
-    """Return what a judge that holds others is called."""
     from judgesmith.programs.artifacts.saved_ensembles import SavedPanel
 
     return "A panel of judges" if isinstance(judge, SavedPanel) else "A calibrated judge"
@@ -226,7 +225,6 @@ def _member_lines(member: SavedRecord) -> Iterator[str]:
 
 
 def judge_card(judge: SavedRecord) -> str:
-    """Return the judge card in Markdown, with nothing in it that a terminal obeys."""
     return "\n".join(map(printable, _lines(judge))) + "\n"
 
 
@@ -326,7 +324,6 @@ def protocol_lines(judge: SavedJudge) -> Iterator[str]:
 
 
 def _importance_lines(judge: SavedJudge) -> Iterator[str]:
-    """Yield which choices told good judges from others, where a search took note of it."""
     for one in judge.history:
         shares = one.get("shares") if one.get("stage") == "importances" else None
         if not isinstance(shares, Mapping):
@@ -338,7 +335,6 @@ def _importance_lines(judge: SavedJudge) -> Iterator[str]:
 
 
 def _rubric_lines(rubric: Rubric) -> Iterator[str]:
-    """Yield what the model is told of task and criteria, and where it comes from."""
     yield f"- task: {_on_one_line(rubric.task) or 'not described'}"
     if origin := _origin_text(rubric):
         yield f"- {origin}"
@@ -370,7 +366,6 @@ def _is_taught(learned: Any) -> bool:
 
 
 def _family_lines(protocol: JudgeConfig) -> Iterator[str]:
-    """Yield what kind of judge it is, and what is particular to its family."""
     if isinstance(protocol, ActiveCriticConfig):
         yield f"- variant: {protocol.variant}{_choices_text(protocol)}"
         return
@@ -390,7 +385,6 @@ def _family_lines(protocol: JudgeConfig) -> Iterator[str]:
 
 
 def _choices_text(protocol: ActiveCriticConfig) -> str:
-    """Return what of the variant was chosen otherwise than usual."""
     chosen = []
     if protocol.criteria_calls == "separate":
         chosen.append("every criterion in a call of its own")

@@ -49,7 +49,6 @@ def difference(first: SavedRecord, second: SavedRecord) -> list[str]:
 
 
 def _shown(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parts of a saved judge that are compared, those of its members likewise."""
     found = {name: record[name] for name in (*_HELD, *_SHOWN) if name in record}
     if isinstance(members := found.get("members"), Mapping):
         found["members"] = {name: _shown(one) for name, one in members.items()}
@@ -70,7 +69,6 @@ def _is_nothing(value: Any) -> bool:
 
 
 def _told(value: Any) -> Any:
-    """Return plain data without what is null."""
     if isinstance(value, Mapping):
         return {name: _told(part) for name, part in value.items() if part is not None}
     return value
@@ -138,7 +136,6 @@ def _changed(path: str, old: Any, new: Any, seen: dict[tuple[str, str], str]) ->
 
 
 def _rounded(value: Any) -> Any:
-    """Return a number, or a list of them, to four significant digits."""
     if isinstance(value, list):
         return [_rounded(one) for one in value]
     return float(f"{value:.4g}") if isinstance(value, float) else value
@@ -212,7 +209,6 @@ class Expectation:
 
 
 def told(response: str, judgement: Judgement, shortcomings: list[str]) -> str:
-    """Return the message about one response that falls short."""
     lines = ["; ".join(shortcomings)]
     if judgement.explanation:
         lines.append(f"  explanation: {_cut(judgement.explanation)}")

@@ -106,7 +106,6 @@ class SavedJudgeError(InputError):
 
 
 def _bounded_text(path: Path) -> str:
-    """Return the text of a regular file of bounded size."""
     # Opened without waiting: a pipe would have the reader wait for a writer.
     with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _NO_WAIT)) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -124,7 +123,6 @@ def _bounded_text(path: Path) -> str:
 
 
 def _as_its_kind_has_it(value: Any) -> Any:
-    """Return plain data of a judgement as the kind of judgement that has such fields."""
     from judgesmith.programs.families.ensemble.members import (
         CalibratedJudgement,
         PanelJudgement,
@@ -166,7 +164,6 @@ class GoldenItem(BaseModel):
 
     @property
     def item(self) -> RatedItem:
-        """The text by itself, as judges take it."""
         return RatedItem(
             source=self.source,
             context=self.context,
@@ -176,7 +173,6 @@ class GoldenItem(BaseModel):
 
     @classmethod
     def of(cls, item: RatedItem, judgement: Judgement) -> Self:
-        """Return an item with its judgement."""
         return cls(
             source=item.source,
             context=item.context,
@@ -187,7 +183,6 @@ class GoldenItem(BaseModel):
 
     @model_serializer(mode="wrap")
     def _without_what_it_lacks(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out references where there are none, as judges of before had none."""
         found: dict[str, Any] = plain(self)
         if not found.get("references", True):
             del found["references"]
@@ -367,7 +362,6 @@ class SavedRecord(BaseModel):
 
 
 def _unreadable(fault: Exception) -> str:
-    """Return why a file is no JSON document."""
     if isinstance(fault, OSError):
         return fault.strerror or "it cannot be opened"
     if isinstance(fault, json.JSONDecodeError):

@@ -80,24 +80,19 @@ class SavedSupervisor(BaseModel):
 
     @classmethod
     def of(cls, supervisor: Supervisor, model: str) -> Self:
-        """Return a supervisor as plain data."""
         return cls(question=supervisor.templates()[QUESTION], model=model)
 
     @property
     def protocol(self) -> ActiveCriticConfig:
-        """What the calls are sampled with."""
         return ActiveCriticConfig()
 
     def templates(self) -> Mapping[str, Template]:
-        """Return the one question, rendered up to the texts."""
         return {QUESTION: self.question}
 
     def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
-        """Refuse: a supervisor judges nothing by itself."""
         raise TypeError("a supervisor merges what others found; ask the panel that holds it.")
 
     def program(self) -> Supervisor:
-        """Return the supervisor as a DSPy module."""
         from judgesmith.programs.families.ensemble.judges import Supervisor
 
         found = Supervisor()
@@ -110,7 +105,6 @@ class SavedSupervisor(BaseModel):
 
 
 def _as_its_kind(value: Any) -> Any:
-    """Return plain data of a saved judge as the kind that it says it is."""
     return kind_of(value).model_validate(value) if isinstance(value, Mapping) else value
 
 
@@ -471,7 +465,6 @@ AnySaved = SavedJudge | SavedHolder
 
 
 def saved_leaves(judge: SavedRecord) -> Iterator[SavedJudge]:
-    """Yield the saved judges that ask a model themselves, of those that are asked."""
     for leaf, _ in leaves_and_parts(judge):
         yield leaf
 

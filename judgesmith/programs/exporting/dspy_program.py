@@ -58,13 +58,11 @@ class DspyProgram(Form):
         return None
 
     def write(self, saved: AnySaved, place: Path) -> None:
-        """Write ``program.json``, ``judge.py`` and ``README.md`` into a folder."""
         saved.program().save(str(place / STATE_FILE))
         write_synced(place / "judge.py", _LOADER)
         write_synced(place / "README.md", "\n".join(_readme(saved)) + "\n")
 
     def judged(self, place: Path, saved: AnySaved, lms: Mapping[str, dspy.LM]) -> list[Row]:
-        """Return what the loaded program says of the golden items."""
         import dspy
 
         program = load_program(place / STATE_FILE)
@@ -123,7 +121,6 @@ def load_program(state: str | Path) -> AnyJudge:
 
 
 def _program_of(state: Mapping[str, Any]) -> AnyJudge:
-    """Return a judge of the kind that a state is of, which can take it over."""
     if "members" not in state:
         protocol = state["protocol"]
         family = family_of(protocol["judge"])

@@ -123,7 +123,6 @@ FORMS: dict[str, str] = {
 
 
 def form_of(name: str) -> Form:
-    """Return the form of that name."""
     if name not in FORMS:
         raise InputError(
             f"a judge cannot be exported as {name[:80]!r}.", hint=f"choose from {', '.join(FORMS)}."
@@ -177,7 +176,6 @@ def verified(
 
 
 def golden_items(saved: AnySaved) -> list[RatedItem]:
-    """Return the golden items of a judge as texts to judge."""
     return [
         RatedItem(
             source_id=str(n),
@@ -299,7 +297,6 @@ def export_judge(
 
 
 def check_carried(form: Form, name: str, saved: AnySaved) -> None:
-    """Refuse a judge that a form cannot carry."""
     why = form.check(saved)
     if why is None:
         return
@@ -324,7 +321,6 @@ def _others(name: str, saved: AnySaved) -> list[str]:
 
 
 def check_free(place: Path, form: Form, *, overwrite: bool) -> None:
-    """Refuse a place that holds what may not be replaced."""
     tidy(place)
     if form.suffix and place.suffix != form.suffix:
         raise InputError(

@@ -183,7 +183,6 @@ class InspectPackage(Form):
         return ONE_BY_ONE if judges_sources(saved) else None
 
     def write(self, saved: AnySaved, place: Path) -> None:
-        """Write the module, what it needs to be installed, and the judge itself."""
         saved.save(place / JUDGE)
         settings = "\n".join(f"        {name}={name}," for name in SETTINGS)
         # Names from outside may hold what ends a docstring.
@@ -195,7 +194,6 @@ class InspectPackage(Form):
         write_synced(place / "README.md", "\n".join(_readme(saved)) + "\n")
 
     def judged(self, place: Path, saved: AnySaved, lms: Mapping[str, dspy.LM]) -> list[Row]:
-        """Return what the judge in the folder says of the golden items, as the scorer asks it."""
         model = JudgeModel(load_saved(place / JUDGE), lms, concurrency=1)
         return list(model.rows([one.model_dump() for one in golden_items(saved)]))
 

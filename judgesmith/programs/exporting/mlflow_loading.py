@@ -53,7 +53,6 @@ class JudgeModel:
         self.concurrency = concurrency
 
     def predict(self, model_input: Any, params: Mapping[str, Any] | None = None) -> pd.DataFrame:
-        """Return a row of scores for each row of texts, in order and with its index."""
         import pandas as pd
 
         columns: list[Any]
@@ -103,7 +102,6 @@ def _load_pyfunc(path: str, model_config: Mapping[str, Any] | None = None) -> Ju
 
 
 def check_settings(given: Iterable[str], known: Iterable[str]) -> None:
-    """Refuse a setting that there is not."""
     there = list(known)
     if unknown := set(given) - set(there):
         raise InputError(

@@ -73,7 +73,6 @@ class MlflowModel(Form):
         write_synced(place / "README.md", "\n".join(_readme(saved)) + "\n")
 
     def judged(self, place: Path, saved: AnySaved, lms: Mapping[str, dspy.LM]) -> list[Row]:
-        """Return what the model says of the golden items, by what MLflow loads it with."""
         model = JudgeModel(load_saved(place / JUDGE), lms)
         return list(model.rows([one.model_dump() for one in golden_items(saved)]))
 

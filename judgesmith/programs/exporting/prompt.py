@@ -99,7 +99,6 @@ class Prompt(Form):
 
     @file_faults()
     def write(self, saved: AnySaved, place: Path) -> None:
-        """Write ``messages.json``, ``prompts/*.txt`` and ``README.md`` into a folder."""
         plain = {
             "about": about(saved),
             "placeholders": PLACEHOLDERS,

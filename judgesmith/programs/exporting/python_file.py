@@ -55,7 +55,6 @@ class StackAsked:
     def completion(
         self, messages: list[dict[str, str]], options: Mapping[str, Any], sample: int
     ) -> SimpleNamespace:
-        """Return an answer in the layout of a chat completion."""
         given = dict(options)
         lm = self._lms[given.pop("model")]
         client = lm_client_of(lm)
@@ -80,7 +79,6 @@ class StackAsked:
 
 
 def _completion(answer: ModelAnswer) -> SimpleNamespace:
-    """Return an answer as the openai client lays out a chat completion."""
     message = SimpleNamespace(content=answer.text, refusal=None)
     choice = SimpleNamespace(message=message, finish_reason=answer.finish_reason)
     return SimpleNamespace(choices=[choice])
@@ -141,11 +139,9 @@ class PythonFile(Form):
         return None
 
     def write(self, saved: AnySaved, place: Path) -> None:
-        """Write the file."""
         write_synced(place, source_of(saved, place.name))
 
     def judged(self, place: Path, saved: AnySaved, lms: Mapping[str, dspy.LM]) -> list[Row]:
-        """Return what the file says of the golden items, asked through our own stacks."""
         module = loaded(place)
         to = StackAsked({client_name(name): lm for name, lm in lms.items()}, module.ModelError)
         rows: list[Row] = []
@@ -156,7 +152,6 @@ class PythonFile(Form):
 
 
 def source_of(saved: AnySaved, name: str) -> str:
-    """Return the text of the file of that name."""
     facts = {"says": f"Judge texts by {saved.fingerprint}.", **about(saved)}
     facts["judge"] = facts.pop("fingerprint")
     del facts["agreement"]  # which the comments above the code say
@@ -176,7 +171,6 @@ def file_in(name: str) -> str:
 
 
 def client_name(model: str) -> str:
-    """Return what a model's own server calls it."""
     return model.partition("/")[2] or model
 
 
@@ -195,7 +189,6 @@ def _literal(value: Any) -> str:
 
 
 def runtime_data(saved: SavedRecord) -> dict[str, Any]:
-    """Return a judge as the plain data that the runtime judges by."""
     if isinstance(saved, SavedCalibrated):
         return {
             "kind": "calibrated",
@@ -290,7 +283,6 @@ def _leaf(saved: SavedJudge) -> dict[str, Any]:
 def _by_criterion(
     protocol: JudgeConfig, questions: Mapping[str, dict[str, Any]]
 ) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield criterion, what a checklist asks, and the question, in the order of asking."""
     if isinstance(protocol, ChecklistConfig):
         for place, criterion in enumerate(protocol.rubric.criteria, start=1):
             for number, said in enumerate(protocol.questions_for(criterion), start=1):

@@ -31,7 +31,6 @@ from judgesmith.signatures.scale import PERCENT, Scale, level_of, percent_of
 
 
 def question_names(protocol: ActiveCriticConfig) -> tuple[str, ...]:
-    """Return the names of the judge's questions, in the order in which they are asked."""
     if protocol.variant != "fine":
         return ("grade",) if protocol.variant == "vanilla" else ("rate",)
     last = ("overall",) if protocol.overall == "asked" else ()

@@ -134,7 +134,6 @@ def pointing_steps(
 
 
 def _contradiction(score: CriterionScore, n_errors: int, about: str) -> tuple[Note, ...]:
-    """Return the note that a score contradicts its list of errors, if it does."""
     is_best = score.score == 100.0
     if is_best != bool(n_errors):
         return ()

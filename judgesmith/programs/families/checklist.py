@@ -27,7 +27,6 @@ _FORM = QuestionForm(outputs=({"score": "points"},))
 
 
 def asked_of(protocol: ChecklistConfig) -> Iterator[tuple[Criterion, dict[str, str]]]:
-    """Yield every criterion with its questions, by the name of the predictor."""
     for place, criterion in enumerate(protocol.rubric.criteria, start=1):
         several = enumerate(protocol.questions_for(criterion), start=1)
         yield criterion, {f"check_{place}_{number}": said for number, said in several}
@@ -39,7 +38,6 @@ def checklist_forms(protocol: ChecklistConfig) -> dict[str, QuestionForm]:
 
 
 def checklist_inputs(protocol: ChecklistConfig, question: str) -> dict[str, str]:
-    """Return the inputs of a question that are the same for every item, by field."""
     said = {name: one for _, several in asked_of(protocol) for name, one in several.items()}
     fixed = {"task": protocol.rubric.task} if protocol.rubric.task else {}
     return {**fixed, "question": said[question]}

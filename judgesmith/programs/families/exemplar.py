@@ -57,7 +57,6 @@ class Compared:
             )
 
     def averaged(self, other: Compared) -> Compared:
-        """Return the mean of two, such as of both orders."""
         return Compared((self.better + other.better) / 2, (self.worse + other.worse) / 2)
 
 
@@ -78,7 +77,6 @@ def comparison_sum(compared: Sequence[Compared], *, mirrored: bool = False) -> f
 
 
 def level_of_sum(s: float, n: int, *, mirrored: bool = False) -> float:
-    """Return the level that a sum stands for, from 1 to ``n``."""
     above = _above_least(s, n)
     level = above / n if mirrored else sqrt(above)
     return min(max(level, 1.0), float(n))
@@ -102,7 +100,6 @@ def normalised(
 
 
 def _above_least(s: float, n: int) -> float:
-    """Return how far a sum lies above the least possible one, 0 to 2 S."""
     if n < 2:
         raise InputError(f"expected comparisons with two exemplars or more; got {n}.")
     most = largest_sum(n)
@@ -207,15 +204,12 @@ def comparisons(
 
 
 def _in_order(protocol: ExemplarConfig, response: str, other: str, turned: bool) -> dict[str, str]:
-    """Return the two texts in their order."""
     response_first = (protocol.form == "yes-no") != turned
     first, second = (response, other) if response_first else (other, response)
     return {"first": first, "second": second}
 
 
 def _verdict(ask: PromptRequest, again: int, calls: Calls) -> AnySteps[_Verdict | Cause]:
-    """Return what is answered to one comparison, or why nothing is."""
-
     def read(fields: Mapping[str, Any]) -> _Verdict:
         given = {} if calls.latest is None else calls.latest.probabilities
         none = AnswerProbabilities.none(_NOT_ASKED)
@@ -238,7 +232,6 @@ def _drawn(inputs: Mapping[str, str | None], n: int, calls: Calls) -> AnySteps[l
 
 
 def _compared(protocol: ExemplarConfig, shares: Mapping[str, float], turned: bool) -> Compared:
-    """Return how the response compares, by the probabilities of the words."""
     up, down = ("Better", "Worse") if protocol.form == "three" else ("Yes", "No")
     first, second = shares.get(up, 0.0), shares.get(down, 0.0)
     return Compared(second, first) if turned else Compared(first, second)
@@ -255,14 +248,12 @@ def _stated(
 
 
 def _over_turns(sides: Sequence[Compared], n_turns: int) -> tuple[Compared, ...]:
-    """Return the comparisons, both orders of each averaged where there are two."""
     if n_turns == 1:
         return tuple(sides)
     return tuple(a.averaged(b) for a, b in zip(sides[::2], sides[1::2], strict=True))
 
 
 def _missing(found: Sequence[Any], n_turns: int) -> Cause:
-    """Return which comparison is missing, and why."""
     place, first = next((at, one) for at, one in enumerate(found) if isinstance(one, Cause))
     return replace(first, text=f"no verdict on exemplar {place // n_turns + 1}: {first}")
 
@@ -281,7 +272,6 @@ class Exemplar:
 
 
 def n_rounds(levels: int) -> int:
-    """Return in how many rounds of questions that many exemplars are written."""
     return (levels - 2).bit_length() + 1
 
 
@@ -293,7 +283,6 @@ def written_exemplars(
     context: str | None,
     calls: Calls,
 ) -> AnySteps[tuple[Exemplar, ...] | Cause]:
-    """Return the exemplars of levels 1 to N, or why there are none."""
     writing = _Writing(protocol, {"source": source, "context": context}, criterion, calls)
     n = protocol.levels
     causes = yield from gather([writing.end(1, other=n), writing.end(n, other=1)])
@@ -376,7 +365,6 @@ _TEXT: tuple[Mapping[str, Kind], ...] = ({"exemplar": "text"},)
 
 
 def exemplar_forms(protocol: ExemplarConfig) -> dict[str, QuestionForm]:
-    """Return the questions of an exemplar judge, whatever it asks about."""
     texts = ("source", "context")
     told = ("criterion", "level")
     return {
@@ -394,7 +382,6 @@ def exemplar_forms(protocol: ExemplarConfig) -> dict[str, QuestionForm]:
 
 
 def exemplar_inputs(protocol: ExemplarConfig, question: str) -> dict[str, str]:
-    """Return the inputs of a question that are the same for every item, by field."""
     task = protocol.rubric.task
     fixed = {"task": task} if task else {}
     return fixed if question == "compare" else {**fixed, "manner": protocol.asked_manner}
@@ -485,7 +472,6 @@ def _one(
     context: str | None,
     calls: Calls,
 ) -> AnySteps[_Scored | Cause]:
-    """Return the score on one criterion, or why there is none."""
     exemplars = yield from written_exemplars(
         protocol, line, source=source, context=context, calls=calls
     )
@@ -521,7 +507,6 @@ def _scored(
 
 
 def _said(s: float, found: Comparisons, exemplars: tuple[Exemplar, ...]) -> str:
-    """Return in words how the response compares with the exemplars."""
     by: dict[str, list[str]] = {"better than": [], "like": [], "worse than": []}
     for exemplar, one in zip(exemplars, found.compared, strict=True):
         alike = 1 - one.better - one.worse
@@ -582,12 +567,10 @@ class LadderExecutor(Executor):
         self._executor = Executor.of(judge, lm)
 
     async def judge(self, item: RatedItem) -> Judgement:
-        """Return the ladders of an item's source."""
         steps = ladder_steps(self._protocol, source=item.source, context=item.context)
         return await self._executor.taken(steps)
 
     async def aclose(self) -> None:
-        """Let go of what belongs to the running event loop."""
         await self._executor.aclose()
 
 

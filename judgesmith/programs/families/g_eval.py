@@ -91,7 +91,6 @@ def g_eval_steps(
 
 
 def _settled_alone(judgement: Judgement, settled: _Settled, answers: Scale) -> Judgement:
-    """Return a judgement without the answers that came before one with probabilities."""
     criteria, how = dict(judgement.criteria), dict(judgement.weighting)
     raw = judgement.raw
     mixed = [one for one in settled if one in how and how[one].mode == "stated"]
@@ -113,7 +112,6 @@ def _settled_alone(judgement: Judgement, settled: _Settled, answers: Scale) -> J
 
 
 def _counted(judgement: Judgement, n: int) -> Judgement:
-    """Return a judgement that says of how many answers its unweighed scores are the mean."""
     if n < 2:
         return judgement
     how = {

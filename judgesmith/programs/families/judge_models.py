@@ -211,7 +211,6 @@ class _AnnotatorAdapter(PromptFormatAdapter):
         demos: list[dict[str, Any]],
         inputs: dict[str, Any],
     ) -> list[dict[str, Any]]:
-        """Return the system message and the question."""
         return PromptFormatAdapter(self._form_of(signature)).format(signature, demos, inputs)
 
     def _form_of(self, signature: type[dspy.Signature]) -> PromptFormat:
@@ -243,13 +242,11 @@ class PromptFormatComparison(AskingModule):
         self.compare = dspy.Predict(signature_in(form))
 
     def adapter(self) -> PromptFormatAdapter:
-        """Return what lays out the question in the model's form and reads the answer."""
         return PromptFormatAdapter(self.form)
 
     def forward(
         self, *, source: str, first: str, second: str, context: str | None = None
     ) -> Better:
-        """Return which of two responses the model calls better."""
         texts = {"source": source, "context": context, "response_a": first, "response_b": second}
         inputs = {name: (self.told | texts)[name] for name in self.form.inputs}
         calls = Calls()

@@ -680,7 +680,6 @@ _EVERYWHERE = tuple(name for name in get_args(Metric) if name != "bertscore")
 
 
 def _layer_choice(own: ReferenceConfig) -> Choice:
-    """Return the choice between the layers that there are, the protocol's own first."""
     layers: list[int | None] = [own.layer]
     layers += [one for one in (None, *range(1, n_layers(own))) if one != own.layer]
     options = tuple(Option(id=str(one or "last"), sets={"layer": one}) for one in layers)
@@ -711,7 +710,6 @@ class TaskInference(dspy.Module):
         lm: dspy.LM | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> Rubric:
-        """Infer a rubric."""
         examples = _paired(items, scores)
         given = given or Rubric()
         if given.task and "task" in self.settings.without:

@@ -32,7 +32,6 @@ ANY_TASK = "A response was written to what follows."
 
 
 def absolute_form(protocol: PromptFormatConfig) -> PromptFormat:
-    """Return the form in which a protocol's model scores one response."""
     return prompt_format_named(protocol.form)
 
 

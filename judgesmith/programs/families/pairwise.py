@@ -62,7 +62,6 @@ class OneOrder:
 
     @property
     def problem(self) -> str | None:
-        """Why there is no answer, in one sentence."""
         return None if self.cause is None else self.cause.text
 
 
@@ -215,7 +214,6 @@ def _answered(fields: Mapping[str, Any], calls: Calls) -> _Answer:
 def _together(
     answers: Sequence[_Answer], protocol: PairwiseConfig, calls: tuple[str, ...]
 ) -> OneOrder:
-    """Return what several answers to one comparison come to."""
     often = fmean(one.stated for one in answers)
     said = 0.5 if often == 0.5 else float(often > 0.5)
     chances = [one.chance for one in answers if one.chance is not None]
@@ -238,7 +236,6 @@ def _together(
 
 
 def _turned(found: OneOrder) -> OneOrder:
-    """Return the same answer, said of the other text."""
     return OneOrder(
         probability=None if found.probability is None else 1 - found.probability,
         stated=None if found.stated is None else 1 - found.stated,
@@ -346,7 +343,6 @@ class _Pairs(Work[ResponsePair, Preference]):
         self._protocol = protocol
 
     async def done(self, unit: ResponsePair) -> Preference:
-        """Return which of two responses is better."""
         found = await self.executor.taken(
             preference_steps(
                 self._protocol,
@@ -360,7 +356,6 @@ class _Pairs(Work[ResponsePair, Preference]):
         return found
 
     def undone(self, unit: ResponsePair, cause: Cause) -> Preference:
-        """Return that there is no answer."""
         return Preference.unanswered(cause)
 
 
@@ -394,7 +389,6 @@ class Comparisons:
     made: dict[tuple[int, int], Preference] = field(default_factory=dict)
 
     def all_of(self, pairs: set[tuple[int, int]]) -> AnySteps[None]:
-        """Carry out those of the comparisons that were not, all at once."""
         wanted = sorted({_ordered(pair) for pair in pairs} - set(self.made))
         found = yield from gather([self.compare(*pair) for pair in wanted])
         self.made.update(zip(wanted, found, strict=True))
@@ -430,7 +424,6 @@ class _Path:
 
     @property
     def likelihood(self) -> float:
-        """The mean logarithm of the probabilities of the answers that it follows."""
         return self.total / self.n if self.n else 0.0
 
     def further(self, comparisons: Comparisons, doubt: float) -> list[_Path]:
@@ -505,7 +498,6 @@ def win_rates(n: int, comparisons: Comparisons) -> Mapping[int, float | Cause]:
 
 
 def every_pair(n: int) -> set[tuple[int, int]]:
-    """Return all pairs of ``n`` places."""
     return set(combinations(range(n), 2))
 
 
@@ -624,7 +616,6 @@ def _content(text: str) -> bytes:
 def _scores(
     protocol: PairwiseConfig, n: int, comparisons: Comparisons
 ) -> Generator[Any, Any, dict[int, tuple[float, str] | Cause]]:
-    """Return score and explanation of each text, or why it has none."""
     if n == 1:
         return {0: (50.0, "all responses to the source say the same")}
     if protocol.ranking == "all":

@@ -37,7 +37,6 @@ def words_of(text: str) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=50_000)
 def _spaced(character: str) -> str:
-    """Return a character as it stands in a word, or the space that ends one."""
     kind = unicodedata.category(character)[0]
     if kind not in _INSIDE:
         # What cannot be seen, such as a soft hyphen, parts no words.
@@ -102,7 +101,6 @@ def bertscore(protocol: ReferenceConfig) -> Callable[[str, str], float]:
 
 
 def n_layers(protocol: ReferenceConfig) -> int:
-    """Return how many layers the weights of a protocol have."""
     _, model, _ = _loaded(protocol.weights)
     return int(model.config.num_hidden_layers)
 
@@ -141,7 +139,6 @@ def _embedder(weights: str, layer: int | None) -> Callable[[str], Embedded]:
 
 
 def _as_a_word(text: str, tokenizer: Any) -> str:
-    """Return a text whose first word is tokenized as it would be further on in it."""
     stripped = text.strip()
     glued = getattr(tokenizer, "add_prefix_space", None) is False
     return f" {stripped}" if glued else stripped
@@ -193,7 +190,6 @@ Raises ValueError with a sentence where there is no number.
 
 
 def measure_of(protocol: ReferenceConfig) -> Measure:
-    """Return what computes the metric of a protocol."""
     name = protocol.metric
     if name == "bertscore":
         return bertscore(protocol)
@@ -207,7 +203,6 @@ def measure_of(protocol: ReferenceConfig) -> Measure:
 
 
 def least_words(protocol: ReferenceConfig) -> int:
-    """Return how many words a reference has at least, so that there is something to compare."""
     return 2 if protocol.metric == "rouge2" else 1
 
 
@@ -264,7 +259,6 @@ def _chrf() -> Measure:
 
 
 def _within(score: float) -> float:
-    """Return a score without what rounding puts above 100."""
     return min(max(float(score), 0.0), 100.0)
 
 
@@ -272,7 +266,6 @@ class _NoSynonyms:
     """Stands in for WordNet: no word has a synonym."""
 
     def synsets(self, word: str) -> tuple[()]:
-        """Return no meanings."""
         return ()
 
 
@@ -301,7 +294,6 @@ def _wordnet() -> object:
 
 
 def reference_forms(protocol: ReferenceConfig) -> dict[str, QuestionForm]:
-    """Return the questions of a reference metric: none."""
     return {}
 
 

@@ -81,7 +81,6 @@ class _Apart(Work[RatedItem, Samples]):
         self._n = n
 
     async def done(self, unit: RatedItem) -> Samples:
-        """Return all judgements of one item."""
         steps: Any = self._judge.steps
         texts = {"source": unit.source, "response": unit.response, "context": unit.context}
         more = self._more_texts(unit.references)
@@ -131,7 +130,6 @@ class _Compared(Work[ResponsePair, Preferences]):
         self._n = n
 
     async def done(self, unit: ResponsePair) -> Preferences:
-        """Return all preferences of one pair."""
         texts = {"source": unit.source, "first": unit.first, "second": unit.second}
         samples = [
             _of_sample(preference_steps(self._protocol, **texts, context=unit.context), n, self._n)
@@ -143,7 +141,6 @@ class _Compared(Work[ResponsePair, Preferences]):
         return tuple(found)
 
     def undone(self, unit: ResponsePair, cause: Cause) -> Preferences:
-        """Return that there is no answer."""
         return (Preference.unanswered(cause),) * self._n
 
 

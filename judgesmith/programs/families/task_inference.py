@@ -55,7 +55,6 @@ class InferenceSettings(BaseModel):
 
     @property
     def batches(self) -> int:
-        """How many batches are read at most."""
         return 1 if self.inference == "single" else self.n_batches
 
 
@@ -87,7 +86,6 @@ class Batch:
     note: str = ""
 
     def to_json(self) -> str:
-        """Return the examples as a JSON list, one record per line."""
         return "[" + ",\n".join(one.to_json() for one in self.examples) + "]"
 
 
@@ -135,7 +133,6 @@ def batches_of(
     max_characters: int,
     rng: np.random.Generator,
 ) -> Iterator[Batch]:
-    """Yield batches without end."""
     lengths = [len(one.to_json()) for one in examples]
     size = min(size, len(examples))
     waiting: list[int] = []
@@ -205,12 +202,10 @@ class Record:
 
     @property
     def wants_task(self) -> bool:
-        """Whether the task is to be inferred."""
         return "task" not in self.settings.without and not self.given.task
 
     @property
     def wants_criteria(self) -> bool:
-        """Whether criteria are to be inferred."""
         return "criteria" not in self.settings.without and not self.given.criteria
 
     @property
@@ -230,7 +225,6 @@ class Record:
 
     @property
     def observations(self) -> list[str]:
-        """All observations, oldest first."""
         return [text for batch in self.batches for text in batch.observations]
 
     @property
@@ -360,7 +354,6 @@ def ranked(picked: Iterable[str], record: Record, *, fewest: int, most: int) -> 
 
 
 def descriptions_json(descriptions: Sequence[Description]) -> str:
-    """Return descriptions as they are shown to be merged."""
     shown = [{"task_type": one.task_type, "description": one.text} for one in descriptions]
     return json.dumps(shown, ensure_ascii=False, indent=1)
 

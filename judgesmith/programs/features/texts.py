@@ -99,34 +99,28 @@ class Text:
 
     @cached_property
     def stem_counts(self) -> Counter[str]:
-        """Count the content stems."""
         counts = Counter(self.stems)
         counts.pop("", None)
         return counts
 
     @cached_property
     def word_set(self) -> frozenset[str]:
-        """Return the distinct words."""
         return frozenset(self.words)
 
     @cached_property
     def bigrams(self) -> frozenset[tuple[str, str]]:
-        """Return the distinct pairs of neighbouring words."""
         return frozenset(zip(self.words, self.words[1:], strict=False))
 
     @cached_property
     def trigrams(self) -> frozenset[tuple[str, str, str]]:
-        """Return the distinct runs of three words."""
         return frozenset(zip(self.words, self.words[1:], self.words[2:], strict=False))
 
     @cached_property
     def numbers(self) -> frozenset[str]:
-        """Return the distinct numbers written in digits."""
         return frozenset(word for word in self.words if word[0].isdigit())
 
     @cached_property
     def names(self) -> list[int]:
-        """Return where capitalised words stand that do not begin a sentence."""
         starts = {start for start, _ in self.sentences}
         return [
             place
@@ -136,7 +130,6 @@ class Text:
 
     @cached_property
     def norm(self) -> float:
-        """Return the Euclidean length of the vector of stem counts."""
         return sqrt(sum(count * count for count in self.stem_counts.values()))
 
     @cached_property
@@ -180,7 +173,6 @@ class Text:
 
     @cached_property
     def first_places(self) -> dict[tuple[str, str], int]:
-        """Return the first place of every pair of neighbouring words."""
         places: dict[tuple[str, str], int] = {}
         for place, pair in enumerate(zip(self.words, self.words[1:], strict=False)):
             places.setdefault(pair, place)
@@ -207,7 +199,6 @@ class TextCache:
         self._lock = threading.Lock()
 
     def read(self, text: str) -> Text:
-        """Return ``text`` as words and sentences."""
         with self._lock:
             known = self._texts.get(text)
             if known is not None:
@@ -440,7 +431,6 @@ def turns_of(source: str) -> list[str]:
 
 
 def form_of(source: Text, response: Text, context: str | None, *, known_content: float) -> Form:
-    """Return the kind of task that the texts look like."""
     if is_data(source.text):
         return "data"
     if source.part_counts:

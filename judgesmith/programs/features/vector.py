@@ -162,7 +162,6 @@ def surface_faults(response: Text) -> dict[str, int]:
 
 
 def _placeholders(response: Text) -> int:
-    """Count markup, entities, unknown-word tokens and characters that are none."""
     text = response.text
     found = response.words.count("unk")
     if any(mark in text for mark in "<&_@"):
@@ -171,7 +170,6 @@ def _placeholders(response: Text) -> int:
 
 
 def _lower_starts(response: Text) -> int:
-    """Count sentences that begin small, in a text that has capitals at all."""
     starts = [response.originals[start] for start, _ in response.sentences]
     small = sum(word[0].islower() for word in starts)
     return small if small < len(starts) or response.names else 0
@@ -196,7 +194,6 @@ class Counted:
 
 
 def counted(source: str, context: str | None, response: str) -> Counted:
-    """Return what is counted, a function of the three texts alone."""
     src = _texts.read(source)
     more = _texts.read(context) if context else _EMPTY
     own = Text(response)
@@ -220,7 +217,6 @@ def counted(source: str, context: str | None, response: str) -> Counted:
 
 
 def feature_names() -> tuple[str, ...]:
-    """Return the names of all features, in the order in which they are counted."""
     empty: dict[str, float] = overlap_features(_EMPTY, _EMPTY)
     empty |= _support(_EMPTY, _EMPTY, [], []) | repetition_features(_EMPTY)
     empty |= style_features(_EMPTY, _EMPTY) | _conversation(_EMPTY, _EMPTY, _EMPTY, "other")

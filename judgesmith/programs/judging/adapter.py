@@ -162,7 +162,6 @@ def _in_own_order(schema: str) -> str:
 
 
 def _lacks_words(value: Any) -> bool:
-    """Say whether an output of a demonstration, or a part of its records, is left out."""
     if isinstance(value, list | tuple):
         return any(isinstance(one, dict) and LEFT_OUT in one.values() for one in value)
     return value is None
@@ -175,7 +174,6 @@ def untrusted_fields(signature: type[dspy.Signature]) -> tuple[str, ...]:
 
 
 def _before(signature: type[dspy.Signature], inputs: dict[str, Any]) -> str:
-    """Return what a message says before its first text from outside."""
     outside = untrusted_fields(signature)
     said = ""
     for name in signature.input_fields:
@@ -271,7 +269,6 @@ class PromptFormatAdapter(FencedAdapter):
         ]
 
     def _before(self, inputs: Mapping[str, Any]) -> str:
-        """Return what a message says before its first text from outside."""
         said = ""
         for at, part in enumerate(parts(self.form.layout)):
             if at % 2 and part in self.form.outside:
@@ -281,7 +278,6 @@ class PromptFormatAdapter(FencedAdapter):
         return said
 
     def parse(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
-        """Return the output fields of an answer."""
         try:
             return self.form.read(completion)
         except ValueError as fault:
@@ -294,7 +290,6 @@ class PromptFormatAdapter(FencedAdapter):
 
 
 def signature_in(form: PromptFormat) -> type[dspy.Signature]:
-    """Return the DSPy signature that a form amounts to."""
     fields: dict[str, Any] = {}
     for name in form.inputs:
         kind: Any = str | None if name == "context" else str

@@ -56,7 +56,6 @@ def mended(core: str) -> Any:
 
 
 def _quoted(bare: re.Match[str]) -> str:
-    """Return a score that stands there in words in quotes, as mending would keep its beginning."""
     words = bare[2].strip()
     return bare[0] if _PLAIN.fullmatch(words) else f'{bare[1]}"{words}" '
 
@@ -236,7 +235,6 @@ def _end_of_first(text: str, start: int) -> int | None:
 
 
 def _bullets(text: str) -> list[str]:
-    """Return the items of a list in markdown, perhaps under a line that ends with a colon."""
     lines = [line for line in text.strip().splitlines() if line.strip()]
     if len(lines) > 1 and lines[0].rstrip().endswith(":"):
         lines = lines[1:]
@@ -245,7 +243,6 @@ def _bullets(text: str) -> list[str]:
 
 
 def _listed(value: Mapping[str, Any], kind: Any) -> Any:
-    """Return one record, or records by name, as a list of records."""
     fields = list(kind.model_fields)
     if {_key(one) for one in value} >= set(fields):
         return [value]
@@ -323,7 +320,6 @@ _CUE = re.compile(
 def read_answer(
     text: str, annotations: Mapping[str, Any], scale: Scale = PERCENT
 ) -> dict[str, Any]:
-    r"""Return the fields of an answer."""
     text = without_thoughts(text)
     try:
         sections = split_answer(text, annotations)
@@ -344,7 +340,6 @@ def read_answer(
 
 
 def split_answer(text: str, names: Collection[str]) -> dict[str, str]:
-    r"""Return the text of each named section of an answer."""
     sections: dict[str, list[str]] = {}
     current: list[str] = []
     for line in _whole_characters(text).split("\n"):
@@ -409,7 +404,6 @@ def is_cut_off(text: str) -> bool:
 
 
 def _after_the_end(text: str) -> str:
-    """Return what an answer says after it said that it is completed."""
     end = _END.search(f"\n{text}")
     return end[1].strip(" \t\r\n*_`#") if end else ""
 
@@ -429,7 +423,6 @@ def _refuse_second_thoughts(
 
 
 def without_thoughts(text: str) -> str:
-    """Return an answer without what a model thought aloud before it."""
     opened = _THOUGHT.match(text)
     closing = f"</{opened[1]}>" if opened else ""
     closed = text.find(closing) if opened else -1
@@ -498,7 +491,6 @@ def _list_in(text: str, annotation: Any, name: str, scale: Scale) -> dict[str, A
 
 
 def _is_disowned(text: str, start: int, end: int) -> bool:
-    """Say whether the words around a value refuse to answer, or introduce it as a quotation."""
     before = text[:start].rstrip("`~ \t\n").removesuffix("json").rstrip("`~ \t\n")
     introduced = _SENTENCE.split(before)[-1]
     return bool(_DISOWNED.search(before) or _DISOWNED.search(text, end)) or bool(
@@ -534,7 +526,6 @@ def _refuse_rivals(around: str, value: Any, annotation: Any, scale: Scale) -> No
 
 
 def _numbers_in(value: Any) -> Iterator[str]:
-    """Yield the numbers of a JSON value that are not part of longer texts."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):
@@ -545,7 +536,6 @@ def _numbers_in(value: Any) -> Iterator[str]:
 
 
 def _score(text: str, annotation: Any, name: str, scale: Scale) -> Any:
-    """Return a score that stands alone, in a fence, or in the one JSON object of a text."""
     try:
         return _level(text, annotation, scale)
     except ValueError:
@@ -601,14 +591,12 @@ def _is_score(annotation: Any) -> bool:
 
 
 def _level(answer: Any, annotation: Any, scale: Scale) -> Any:
-    """Return a number as it would be written, or one of the scale's words."""
     if get_origin(annotation) is Literal:
         return read_level(answer, scale)
     return whole(read_points(answer, scale))
 
 
 def _whole_characters(value: Any) -> Any:
-    """Return a model's words without lone surrogates, which no later question could hold."""
     if isinstance(value, dict):
         return {_whole_characters(name): _whole_characters(one) for name, one in value.items()}
     if isinstance(value, list):
@@ -636,7 +624,6 @@ KINDS: dict[Kind, Any] = {
 
 @functools.lru_cache(maxsize=256)
 def annotation_of(kind: Kind, answers: Scale) -> Any:
-    """Return what a field of an answer is read as, with its scores on a scale."""
     if is_percent(answers) or kind == "text":
         return KINDS[kind]
     if kind == "points":

@@ -77,7 +77,6 @@ class _Writing(Work[int, "Lines | Cause"]):
         self.fault: Exception | None = None
 
     async def done(self, unit: int) -> Lines | Cause:
-        """Return the lines, or why there are none."""
         order = self._orders[unit]
 
         def read(fields: Mapping[str, Any]) -> Lines:
@@ -87,11 +86,9 @@ class _Writing(Work[int, "Lines | Cause"]):
         return await self.executor.taken(asked(ask, read, again=1, calls=Calls()))
 
     def undone(self, unit: int, cause: Cause) -> Lines | Cause:
-        """Return why the model could not be asked."""
         return cause
 
     def failed(self, unit: int, fault: BudgetSpent | ModelError) -> Lines | Cause:
-        """Keep a fault, which ends all of this when everything under way is answered."""
         self.fault = self.fault or fault
         return super().failed(unit, fault)
 
@@ -110,12 +107,10 @@ class CriterionLines:
     stood_in_for: str
 
     def written(self, lm: dspy.LM | None, *, task: str, criterion: str) -> Lines | Cause:
-        """Return lines for a criterion, or the sentence that says why there are none."""
         (found,) = written_side_by_side([self._order(task, criterion)], lm or current_lm())
         return found
 
     def _order(self, task: str, criterion: str) -> LineOrder:
-        """Return what is asked for one criterion, and how the answer is read."""
         return LineOrder(
             question=self.question if task else self.question.delete("task"),
             told={"task": task, "criterion": criterion} if task else {"criterion": criterion},
@@ -124,7 +119,6 @@ class CriterionLines:
         )
 
     def read(self, text: str, *, of: str = "the criterion") -> Lines:
-        r"""Return what stands on the lines of a text, or in a JSON list, without their numbers."""
         lines = [" ".join(line.split()) for line in _listed(text) or text.splitlines()]
         lines = [line for line in lines if line and not _HEADING.match(line)]
         found = tuple(plain for line in lines if (plain := _NUMBER.sub("", line).strip()))
@@ -210,7 +204,6 @@ class CriterionLines:
 
 
 def _listed(text: str) -> list[str]:
-    r"""Return the texts of the JSON list in a text, perhaps the only field of a record."""
     try:
         ((start, _, found),) = values_in(text)
     except ValueError:
@@ -255,7 +248,6 @@ class Written:
 
     @property
     def problem(self) -> str:
-        """Why there is no text; empty where there is one."""
         return "" if self.cause is None else str(self.cause)
 
 
@@ -266,7 +258,6 @@ class Rewriter:
         self._lm = lm
 
     def __call__(self, *, sample: int, **told: str) -> Written:
-        """Return another text for one part of a judge."""
         return _written(self._lm, RewriteText, told, sample=sample)
 
 
@@ -296,7 +287,6 @@ _OPENINGS = ("", "Read everything first. ", "Be even-handed. ", "Take every case
 
 
 def paraphrased(lm: dspy.LM, text: str, *, sample: int) -> Written:
-    """Return an instruction in other words, as a model puts it."""
     return _written(lm, ParaphraseInstruction, {"instruction": text}, sample=sample)
 
 

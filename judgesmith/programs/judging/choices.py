@@ -73,7 +73,6 @@ def decided_by_names(judge: Kind, picked: Picked) -> Kind:
 
 
 def _told_of_criteria(judge: Kind, picked: Picked) -> tuple[Kind, Picked]:
-    """Return a judge with what is picked for single criteria, and what is picked besides."""
     own = judge.protocol
     sets: dict[str, dict[str, Any]] = {}
     besides = dict(picked)
@@ -105,7 +104,6 @@ def refuse_idle(space: Space, chosen: Picked) -> None:
 def _can_be_set(
     protocol: JudgeConfig, name: str, options: Mapping[str, tuple[str, ...]], picked: Picked
 ) -> bool:
-    """Say whether a setting takes the value that is picked beside the options that compete."""
     if name not in options:
         return True
     value = getattr(protocol, name)
@@ -158,7 +156,6 @@ def asks_choices(
 
 
 def answers_choice(protocol: JudgeConfig) -> Choice:
-    """Return the choice of what the model answers on."""
     own = next((name for name, one in SCALES.items() if one == protocol.answers), "own")
     scales = {own: protocol.answers, **SCALES}
     options = tuple(Option(id=name, sets={"answers": one}) for name, one in scales.items())
@@ -179,7 +176,6 @@ def samples_choice(
 
 
 def reduction_choice(protocol: JudgeConfig, samples: Choice) -> Choice:
-    """Return the choice of how several answers become a score."""
     several = tuple(one for one in samples.ids if one != "1")
     return field_choice(protocol, "reduction", ("mean", "median", "mode"), samples=several)
 

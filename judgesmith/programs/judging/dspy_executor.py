@@ -260,11 +260,9 @@ class DSPyExecutor(Executor):
         self._note = note
 
     async def judge(self, item: RatedItem) -> Judgement:
-        """Return the judgement of one item."""
         return await self._in_thread(lambda: self._judged(item))
 
     async def taken(self, steps: AnySteps[Found]) -> Found:
-        """Return what steps come to, asked one after the other in a thread."""
         return await self._in_thread(lambda: self._taken(steps))
 
     async def aclose(self) -> None:

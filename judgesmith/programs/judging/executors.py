@@ -77,7 +77,6 @@ class Turns:
             _turn.reset(token)
 
     async def take(self, row: int) -> None:
-        """Wait for a place."""
         if self._n_free:
             self._n_free -= 1
             return
@@ -92,7 +91,6 @@ class Turns:
             raise
 
     def give(self) -> None:
-        """Hand a place on."""
         self._ended()
         while self._waiting:
             place = heapq.heappop(self._waiting)[2]
@@ -156,7 +154,6 @@ class CallSettings:
     def of(
         self, temperature: float | None, wanted: ProbabilitiesOf | None = None
     ) -> SamplingSettings:
-        """Return the settings of a call."""
         # All that the settings depend on, of which hashing the answers would cost more.
         kind = temperature, None if wanted is None else (wanted.top, len(wanted.answers))
         settings = self._known.get(kind)
@@ -211,7 +208,6 @@ class Executor(ABC):
         """Return the judgement of one item."""
 
     def taken(self, steps: AnySteps[Found]) -> Coroutine[Any, Any, Found]:
-        """Return what other steps than those of a judgement come to, asked in the same way."""
         raise TypeError(f"{type(self).__name__} has no questions of its own.")
 
     async def aclose(self) -> None:  # noqa: B027 - most executors own nothing
@@ -263,7 +259,6 @@ def another_model(judge: object, lm: AnyModel) -> Note | None:
 def with_own_models(
     judge: JudgeOrHolder, lm: AnyModel | str | None
 ) -> tuple[JudgeOrHolder, AnyModel]:
-    """Return a judge bound to its models, and the model that is asked by default."""
     if lm is not None:
         return judge, model(lm) if isinstance(lm, str) else lm
     own: Any = getattr(judge, "with_own_models", None)
@@ -274,7 +269,6 @@ def with_own_models(
 
 
 def as_dspy(lm: AnyModel) -> dspy.LM:
-    """Return a model as DSPy takes it."""
     return lm.dspy_lm() if isinstance(lm, ClientModel) else lm
 
 
@@ -301,14 +295,12 @@ def endpoint_of(lm: AnyModel) -> str:
 
 
 def current_lm() -> dspy.LM:
-    """Return DSPy's current model, or the offline model where there is none."""
     import dspy
 
     return dspy.settings.lm or model("offline", ledger=None)
 
 
 def own_models(judge: JudgeLike) -> Mapping[str, AnyModel]:
-    """Return the models of single questions, which are asked whatever all others are asked."""
     own = getattr(judge, "own_models", None)
     return {} if own is None else own()
 
@@ -328,7 +320,6 @@ class _Way:
 
     @classmethod
     def to(cls, lm: AnyModel, sampling: Sampling) -> _Way:
-        """Return the way to a model that has a client of ours."""
         client = lm_client_of(lm)
         assert client is not None
         return cls(model=str(lm.model), client=client, settings=CallSettings(sampling, lm))
@@ -353,12 +344,10 @@ class ClientExecutor(Executor):
         self._note = note
 
     async def aclose(self) -> None:
-        """Close the connections of the running event loop."""
         for client in {id(way.client): way.client for way in self._ways.values()}.values():
             await client.aclose()
 
     def judge(self, item: RatedItem) -> Coroutine[Any, Any, Judgement]:
-        """Return the judgement of one item."""
         texts = self._family.more_texts(item.references)
         steps = self._steps(
             source=item.source, response=item.response, context=item.context, **texts
@@ -411,6 +400,5 @@ class ClientExecutor(Executor):
         return readable(fields, call=call, answer=answer, ask=ask)
 
     async def _without(self, ask: PromptRequest, reason: str) -> ModelReply:
-        """Ask without the probabilities that the endpoint refuses, and say so."""
         reply = await self._reply(replace(ask, probabilities=None))
         return lacking(reply, ask, reason)

@@ -30,7 +30,6 @@ _TOLD = ("task", "criteria", "criterion")
 def own_protocol(
     kind: type[Own], given: Own | None, choices: Mapping[str, Any], *, called: str = ""
 ) -> Own:
-    """Return what a judge of one family is decided by."""
     family = kind.model_fields["judge"].default
     start = kind(judge=family) if given is None else given
     if start.judge != family:
@@ -58,7 +57,6 @@ def chosen(given: Own, choices: Mapping[str, Any], *, kind: type[Own] | None = N
 def without_untold(
     signature: type[dspy.Signature], told: Mapping[str, str]
 ) -> type[dspy.Signature]:
-    """Return a question without the fields for task and criteria that nothing is told in."""
     untold = [name for name in _TOLD if name in signature.input_fields and name not in told]
     return without_fields(signature, *untold)
 
@@ -375,7 +373,6 @@ class FamilyJudge(Judge):
 
 
 def check_judge(student: object) -> None:
-    """Refuse what an optimizer of judges cannot work on."""
     if not isinstance(student, Judge):
         raise TypeError(
             f"expected a judge, such as judgesmith.ActiveCritic(); got {type(student).__name__}."

@@ -39,7 +39,6 @@ class AnswerProbabilities:
 
     @classmethod
     def none(cls, reason: str, *, mass: float = 0.0) -> AnswerProbabilities:
-        """Return the record of an answer without probabilities."""
         return cls(mode="none", reason=reason, mass=mass)
 
 
@@ -95,7 +94,6 @@ def _shares(found: Mapping[str, float]) -> AnswerProbabilities:
 
 
 def _token_at(tokens: Sequence[TokenLogprob], start: int) -> tuple[int | None, str]:
-    """Return which token holds a character, and what stands before that character in it."""
     end = 0
     for place, one in enumerate(tokens):
         end += len(one.token)
@@ -128,12 +126,10 @@ class _Index:
     longest: int
 
     def spelled(self, text: str) -> str | None:
-        """Return the answer that a whole text is, if it is one."""
         said = _plain(text)
         return self.exact.get(said) or self._ended(f"{said} ")
 
     def goes_on(self, text: str) -> bool:
-        """Say whether a text may still become an answer."""
         said = _plain(text)
         before_point = said.endswith(".") and said[:-1] in self.exact
         return not said or said in self.beginning or before_point
@@ -206,14 +202,12 @@ _NOT_ASKED = AnswerProbabilities.none("no probabilities were asked for with this
 
 
 def criterion_term(name: str) -> str:
-    """Return what the score on a criterion is called beside the overall one."""
     return f"criterion:{name}"
 
 
 def weighed(
     judgement: Judgement, found: Mapping[str, AnswerProbabilities], answers: Scale
 ) -> Judgement:
-    """Return a judgement whose scores are weighed by probabilities, as far as there are any."""
     how: dict[str, Weighting] = {}
 
     def score(term: str, stated: float) -> float:
@@ -353,7 +347,6 @@ def _word(text: str, start: int, end: int, said: str) -> tuple[int, int] | None:
 
 
 def _narrow(letter: str) -> str:
-    """Return a digit or letter in its usual form, where that is one character, too."""
     if letter.isascii():
         return letter
     usual = unicodedata.normalize("NFKC", letter)

@@ -69,7 +69,6 @@ class Calls:
     latest: ModelReply | None = None
 
     def __call__(self, reply: ModelReply) -> ModelReply:
-        """Remember the call behind ``reply`` and hand the reply on."""
         self.latest = reply
         if reply.call:
             self.made.append(reply.call)

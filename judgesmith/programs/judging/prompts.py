@@ -35,7 +35,6 @@ VERBATIM = (
 
 
 def one_line(criterion: Criterion) -> str:
-    """Return a criterion as name and definition, without what its ends mean."""
     return f"{criterion.name}: {' '.join(criterion.definition.split())}"
 
 
@@ -354,7 +353,6 @@ class _Words:
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> _Words:
-        """Return the vectors of some texts."""
         counts = [Counter(_TEXTS.read(text).words) for text in texts]
         found_in = Counter(word for one in counts for word in one)
         rarity = {word: 1 + log((1 + len(texts)) / (1 + n)) for word, n in found_in.items()}
@@ -429,7 +427,6 @@ class Indexes:
         self._known: dict[tuple[int, ...], tuple[list[Any], Nearest]] = {}
 
     def of(self, demos: Sequence[Mapping[str, Any]], n: int) -> Nearest:
-        """Return what finds the ``n`` nearest of some demonstrations."""
         known = (n, *map(id, demos))
         if known not in self._known:
             if len(self._known) >= _QUESTIONS:
@@ -465,7 +462,6 @@ class NearestPrefix:
         self._of = functools.lru_cache(maxsize=_REMEMBERED)(self._built)
 
     def of(self, inputs: Inputs) -> Prefix:
-        """Return what goes before the question about a text."""
         return self._of(self._nearest.places(inputs))
 
     def _built(self, places: tuple[int, ...]) -> Prefix:
@@ -496,7 +492,6 @@ def is_shown(outputs: Mapping[str, Any]) -> bool:
 
 
 def pairs_missing(template: Template, shown: Iterable[Demonstration]) -> bool:
-    """Say whether a question does not hold one pair of turns for each of its demonstrations."""
     return len(template.turns) != 1 + 2 * sum(is_shown(one.outputs) for one in shown)
 
 

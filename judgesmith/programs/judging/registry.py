@@ -432,7 +432,6 @@ prometheus, checklist, themis, auto-j, annotator, distilled; did you mean active
 
 
 def _as_its_family_has_it(value: Any) -> Any:
-    """Return plain data of a protocol as one of the family that it names."""
     if not isinstance(value, Mapping):
         return value
     name = value.get("judge", ACTIVE_CRITIC)
@@ -479,7 +478,6 @@ Model = TypeVar("Model")
 
 
 def check_roles(family: JudgeFamily, roles: Iterable[str]) -> None:
-    """Refuse roles that a family of judges does not have."""
     known = [name for name, _ in family.roles]
     for role in roles:
         if role in known:
@@ -491,7 +489,6 @@ def check_roles(family: JudgeFamily, roles: Iterable[str]) -> None:
 
 
 def by_question(family: JudgeFamily, models: Mapping[str, Model]) -> dict[str, Model]:
-    """Return models by the questions that are asked of them, from models by role."""
     check_roles(family, models)
     return {
         question: models[role]
@@ -532,7 +529,6 @@ def with_roles(judge: dspy.Module, models: Mapping[str, dspy.LM]) -> dspy.Module
 
 
 def validated(kind: type[Own], parts: Mapping[str, Any]) -> Own:
-    """Return the protocol that has these parts."""
     with record_faults():
         return kind.model_validate(dict(parts))
 

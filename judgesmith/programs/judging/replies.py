@@ -57,14 +57,12 @@ def refusal_of(fault: Exception) -> str | None:
 
 
 def without_probabilities(wanted: ProbabilitiesOf, reason: str) -> FoundProbabilities:
-    """Return the record of a reply that has none of the probabilities that were wanted."""
     return {name: AnswerProbabilities.none(reason) for name in wanted.names}
 
 
 def probabilities_in(
     answer: ModelAnswer | None, wanted: ProbabilitiesOf, fields: Mapping[str, Any]
 ) -> FoundProbabilities:
-    """Return the probabilities that are wanted of an answer."""
     if answer is None or not answer.logprobs:
         return without_probabilities(wanted, _why_none(answer))
     said = _said(wanted, fields)
@@ -106,7 +104,6 @@ def _of_one(
 
 
 def _among_tokens(text: str, joined: str, start: int, end: int) -> int | None:
-    """Return where a stretch of a text begins in the joined tokens, which may differ elsewhere."""
     if joined.startswith(text[:end]):
         return start
     for n_before in _ANCHORS:
@@ -117,7 +114,6 @@ def _among_tokens(text: str, joined: str, start: int, end: int) -> int | None:
 
 
 def _said(wanted: ProbabilitiesOf, fields: Mapping[str, Any]) -> dict[str, str]:
-    """Return the answers that were read, as they would be written, by name."""
     value = fields.get(wanted.field)
     if not wanted.records:
         return {} if value is None else {wanted.field: _written(value)}
@@ -184,7 +180,6 @@ def readable(
 
 
 def unreadable(fault: object, *, call: str = "", answer: ModelAnswer | None = None) -> ModelReply:
-    """Return the reply for an answer that could not be read."""
     reason = Reason.UNREADABLE
     if answer is not None and answer.finish_reason in _ENDED:
         reason, fault = _ENDED[answer.finish_reason]
@@ -224,7 +219,6 @@ def cause_of(fault: Exception, reason: Reason = Reason.REFUSED) -> Cause:
 
 
 def lacking(reply: ModelReply, ask: PromptRequest, reason: str) -> ModelReply:
-    """Return a reply with the reason why it has none of the probabilities that were asked for."""
     if ask.probabilities is None or reply.fields is None:
         return reply
     return replace(reply, probabilities=without_probabilities(ask.probabilities, reason))

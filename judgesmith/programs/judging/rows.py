@@ -72,7 +72,6 @@ def summed(parts: Sequence[Usage]) -> Usage:
 
 
 def score_row(item: RatedItem, judgement: Judgement) -> dict[str, Any]:
-    """Return what is written of one judged item."""
     fields = {"score", "explanation", "criteria", "errors", "problem"}
     fields |= {name for name in ("reason", "weighting", "notes") if getattr(judgement, name)}
     # What its kind of judgement adds: the members of a panel, the interval of a calibrated judge.
@@ -83,7 +82,6 @@ def score_row(item: RatedItem, judgement: Judgement) -> dict[str, Any]:
 
 
 def json_line(row: Mapping[str, Any]) -> str:
-    """Return a row as one line of JSON, with words as people write them."""
     text = json.dumps(row, ensure_ascii=False, allow_nan=False)
     if not text.isprintable():
         text = "".join(one if one.isprintable() else json.dumps(one)[1:-1] for one in text)

@@ -84,7 +84,6 @@ class SyncBridge:
         return self
 
     def __call__(self, coroutine: Coroutine[None, None, Result]) -> Result:
-        """Return the coroutine's result."""
         try:
             asyncio.get_running_loop()
         except RuntimeError:
@@ -102,7 +101,6 @@ class SyncBridge:
             raise
 
     def __exit__(self, *exc_info: object) -> None:
-        """Close the loop, when nothing in it is under way any more."""
         try:
             # An interrupt leaves the coroutine that it hit where it was.
             self(self._emptied())
@@ -143,7 +141,6 @@ class Readable:
         return self.n_unread > 0 and self.n_read == 0
 
     def add(self, judgement: Judgement) -> None:
-        """Count a judgement."""
         with self._lock:
             if not is_unread(judgement):
                 # Texts that were never sent say nothing about the model.
@@ -322,7 +319,6 @@ def judge_each(
 
 
 def judges_sources(judge: object) -> bool:
-    """Say whether a judge judges all responses to a source together, as those that compare do."""
     protocol = getattr(judge, "protocol", None)
     return isinstance(protocol, JudgeConfig) and family_of(protocol.judge).ranks
 
@@ -357,7 +353,6 @@ class Work(ABC, Generic[Unit, Result]):
         """Return the result of a unit that the model could not be asked about, and why."""
 
     def failed(self, unit: Unit, fault: BudgetSpent | ModelError) -> Result:
-        """Return the result of a unit that a fault left undone, or raise one that ends the run."""
         if isinstance(fault, ModelError) and not speaks_of_one_item(fault):
             raise fault
         return self.undone(unit, cause_of(fault))
@@ -367,13 +362,11 @@ class OneByOne(Work[RatedItem, Judgement]):
     """Items, each judged by itself."""
 
     async def done(self, unit: RatedItem) -> Judgement:
-        """Return the judgement of one item."""
         judgement = await self.executor.judge(unit)
         self.readable.add(judgement)
         return judgement
 
     def undone(self, unit: RatedItem, cause: Cause) -> Judgement:
-        """Return a judgement without a score."""
         return Judgement.unscored(cause)
 
 
@@ -454,7 +447,6 @@ class _Run(Generic[Unit, Result]):
         return done
 
     def _next_done(self) -> asyncio.Task[Result] | None:
-        """Return what is to be handed out next, if it is finished."""
         if self.finished is not None:
             return self.finished[0] if self.finished else None
         first = next(iter(self.under_way))
@@ -563,7 +555,6 @@ def judge_sources(
 
 
 def sources_of(items: Sequence[RatedItem]) -> list[Group]:
-    """Return the places of the items of each source, in the order of their first items."""
     found: dict[tuple[str, str, str | None], list[int]] = {}
     for place, item in enumerate(items):
         found.setdefault((item.source_id, item.source, item.context), []).append(place)
@@ -580,7 +571,6 @@ class Sources(Work[Group, list[Judgement]]):
         self._items = items
 
     async def done(self, unit: Group) -> list[Judgement]:
-        """Return the judgements of the items of one source."""
         first = self._items[unit[0]]
         steps = self._family.source_steps_of(
             self._protocol,
@@ -594,5 +584,4 @@ class Sources(Work[Group, list[Judgement]]):
         return found
 
     def undone(self, unit: Group, cause: Cause) -> list[Judgement]:
-        """Return judgements without scores."""
         return [Judgement.unscored(cause) for _ in unit]

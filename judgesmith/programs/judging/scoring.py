@@ -160,7 +160,6 @@ class Asking:
         records: Sequence[str] = (),
         **more: str,
     ) -> Generator[PromptRequest, ModelReply, Value | Cause]:
-        """Ask one question for scores, and once more where the answer is of no use."""
         wanted = None
         if self.levels:
             field = "assessments" if records else "score"
@@ -182,7 +181,6 @@ class Asking:
         return asked(ask, reading, again=self.again, calls=self.calls)
 
     def each(self, courses: Sequence[Callable[[Asking], AnySteps[Value]]]) -> AnySteps[list[Value]]:
-        """Take courses of questions side by side, and remember their calls course by course."""
         parts = [replace(self, calls=Calls()) for _ in courses]
         found = yield from gather(
             [course(part) for course, part in zip(courses, parts, strict=True)]
@@ -192,14 +190,11 @@ class Asking:
         return found
 
     def keep(self, terms: Mapping[str, str]) -> None:
-        """Keep the probabilities in the reply that is being read, by what their scores are of."""
         found = {} if self.calls.latest is None else self.calls.latest.probabilities
         self.probabilities.update({of: found[name] for name, of in terms.items() if name in found})
 
 
 def score_on(answers: Scale) -> Callable[[Mapping[str, Any]], CriterionScore]:
-    """Return what reads one score, and its explanation if there is one, from an answer."""
-
     def read(fields: Mapping[str, Any]) -> CriterionScore:
         return CriterionScore(
             score=percent_of(fields["score"], answers),
@@ -225,7 +220,6 @@ def reduced(
     *,
     asks_whole: bool = True,
 ) -> Judgement:
-    """Return the judgement that several samples make."""
     scored = [one for one in found if one.score is not None]
     if not scored:
         return found[0].model_copy(update={"calls": calls})
@@ -288,14 +282,12 @@ def _nearest(scores: Sequence[float | None], score: float | None, errors: Sequen
 
 
 def one_of(scores: Sequence[float], reduction: Reduction) -> float:
-    """Return what several scores come to."""
     if reduction == "median":
         return float(median(scores))
     return fmean(multimode(scores) if reduction == "mode" else scores)
 
 
 def criteria_text(rubric: Rubric, answers: Scale = PERCENT) -> str:
-    """Return the criteria as the model reads them, one per line."""
     return "\n".join(_criterion_line(one, answers) for one in rubric.criteria)
 
 
@@ -380,7 +372,6 @@ def each_scored(
 
 
 def of_the_whole(answer: Answer) -> Judgement:
-    """Return the judgement that one score of the whole makes."""
     if isinstance(answer, Cause):
         return Judgement.unscored(answer)
     return Judgement(score=answer.score, raw=answer.score, explanation=answer.explanation)

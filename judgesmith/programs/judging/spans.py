@@ -50,7 +50,6 @@ class Folded:
     places: array[int]
 
     def original(self, start: int, end: int) -> tuple[int, int]:
-        """Return the offsets in the original of a stretch that is not empty, end excluded."""
         return self.places[start], self.places[end - 1] + 1
 
 
@@ -180,7 +179,6 @@ def _densest(quoted: str, window: str) -> tuple[int, int] | None:
 
 
 def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return a stretch made longer at both ends until no word is cut, or it is too long."""
     first, last, most = start, end, end - start
     while first > max(0, start - most) and _UNCUT.fullmatch(text, first - 1, first + 1):
         first -= 1
@@ -295,7 +293,6 @@ class Locator:
         self._used: set[tuple[int, int]] = set()
 
     def __call__(self, quoted: str, *, is_quoted: bool = False) -> Place:
-        """Return where ``quoted`` stands, and remember that this place is used."""
         place = self.look(quoted, is_quoted=is_quoted)
         if place.start is not None and place.end is not None:
             self._used.add((place.start, place.end))
@@ -333,21 +330,18 @@ class Locator:
         return folded(self.response)
 
     def _first(self, quoted: str, text: str, within: Folded | None) -> _Stretch | None:
-        """Return the first place that is not used yet, in whole words if there is such a one."""
         places = list(itertools.islice(_occurrences(quoted, text), _OCCURRENCES))
         whole = [one for one in places if not cuts_a_word(text, one, one + len(quoted))]
         spans = [(one, one + len(quoted)) for one in whole or places]
         return self._free(spans if within is None else [self._in_response(*one) for one in spans])
 
     def _free(self, spans: Sequence[tuple[int, int]]) -> _Stretch | None:
-        """Return the first stretch that is not used yet, or the first if all are."""
         if not spans:
             return None
         start, end = next((one for one in spans if one not in self._used), spans[0])
         return _Stretch(start, end, ambiguous=len(spans) > 1)
 
     def _in_response(self, start: int, end: int) -> tuple[int, int]:
-        """Return offsets in the response of a stretch of it folded."""
         first, last = self._folded.original(start, end)
         while last < len(self.response) and unicodedata.combining(self.response[last]):
             last += 1
@@ -357,7 +351,6 @@ class Locator:
         return self._first(folded(quoted).text, self._folded.text, self._folded)
 
     def _with_words_left_out(self, quoted: str) -> _Stretch | None:
-        """Return the stretch from the first to the last of several parts with dots between."""
         parts = [one for part in _ELLIPSIS.split(quoted) if (one := folded(part).text)]
         found = with_gaps(parts, self._folded.text) if len(parts) > 1 else None
         return None if found is None else _Stretch(*self._in_response(*found), ambiguous=False)
@@ -387,7 +380,6 @@ def _dots_first(text: str) -> bool:
 
 
 def _is_quoted(text: str) -> bool:
-    """Say whether marks of quotation are around the whole."""
     return len(text) > 1 and text[0] in _QUOTES and text[-1] in _QUOTES
 
 
@@ -398,7 +390,6 @@ def _unfound(plain: str, *, in_marks: bool) -> Located:
 
 
 def _occurrences(quoted: str, text: str) -> Iterator[int]:
-    """Yield where a stretch stands, without overlaps."""
     at = text.find(quoted) if quoted else -1
     while at >= 0:
         yield at

@@ -43,7 +43,6 @@ class Reservations:
         )
 
     def may_go(self, identity: bytes, request: ModelRequest) -> bool:
-        """Say whether this request may be sent already."""
         if not self._held_to or request.settings.max_tokens is not None:
             return True
         with self._lock:
@@ -59,7 +58,6 @@ class Reservations:
                 self._scout = None
 
     def estimate(self, request: ModelRequest) -> tuple[int, float]:
-        """Return how many tokens and dollars the request will probably cost."""
         return self._priced(
             self._meter.estimated_input(request.n_characters),
             self._meter.estimated_output(request.settings.max_tokens),
@@ -80,7 +78,6 @@ class Reservations:
         return self._priced(tokens_in, tokens_out)
 
     def hold(self, claim: Claim) -> None:
-        """Hold back what a request in flight may cost."""
         with self._lock:
             self._tokens += claim.tokens
             self._usd += claim.usd
@@ -128,7 +125,6 @@ class Unrecorded:
     distant = False
 
     def lookup(self, identity: bytes) -> ModelAnswer | None:
-        """Return None: nothing is remembered."""
         return None
 
     def lookup_many(self, identities: Iterable[bytes]) -> dict[bytes, ModelAnswer]:
@@ -136,18 +132,15 @@ class Unrecorded:
         return {}
 
     def held_elsewhere(self, identity: bytes) -> bool:
-        """Return False: other processes cannot be seen."""
         return False
 
     def run(self, name: str) -> int:
-        """Return the number of the run called ``name``."""
         with self._lock:
             if name not in self._runs:
                 self._runs.append(name)
             return self._runs.index(name)
 
     def begin(self, run: str) -> int:
-        """Return 0: there were no answers before."""
         return 0
 
     def finish(self, run: str) -> None:
@@ -162,7 +155,6 @@ class Unrecorded:
         return 0
 
     def spent(self, run: str) -> Spent:
-        """Return what the run was charged in this process."""
         return self._spent(self.run(run), 0.0)
 
     def _spent(self, run: int, at_least_seconds: float) -> Spent:
@@ -174,7 +166,6 @@ class Unrecorded:
         )
 
     def perform(self, write: Write) -> Any:
-        """Count what ``write`` says and return its outcome."""
         with self._lock:
             if isinstance(write, Claim):
                 return self._granted(write)
@@ -192,7 +183,6 @@ class Unrecorded:
             raise TypeError(f"expected a write to a ledger; got {type(write).__name__}.")
 
     def perform_soon(self, write: Write) -> "asyncio.Future[Any]":
-        """Do the same for a coroutine."""
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         try:
             future.set_result(self.perform(write))
@@ -209,7 +199,6 @@ class Unrecorded:
         return Granted(0)
 
     def _charge(self, claim: Claim, tokens: int, usd: float) -> None:
-        """Put what a request cost in place of what was reserved for it."""
         self._tokens[claim.run] += tokens - claim.tokens
         self._usd[claim.run] += usd - claim.usd
 
@@ -232,12 +221,10 @@ class Accounts:
 
     @property
     def spent(self) -> Spent:
-        """What the run has spent, earlier and other processes included."""
         return self._store.spent(self._run_id)
 
     @property
     def run(self) -> int:
-        """The number of the run in the store, which does not begin it."""
         return self._store.run(self._run_id)
 
     @property
@@ -272,7 +259,6 @@ class Accounts:
         return self._store.has_among(identity, self._before)
 
     def finish(self, *, anyway: bool = False) -> None:
-        """Note that the run came to its end, if it was begun here."""
         with self._lock:
             if self._before is not None or anyway:
                 self._store.finish(self._run_id)

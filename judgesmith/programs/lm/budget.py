@@ -269,7 +269,6 @@ class Meter:
         self.told: Callable[[float], None] | None = None
 
     def hit(self) -> None:
-        """Count an answer that needed no request."""
         with self._lock:
             self._hits += 1
 
@@ -279,7 +278,6 @@ class Meter:
             self._renewals += 1
 
     def sent(self, *, again: bool) -> None:
-        """Count a request that is about to be sent."""
         with self._lock:
             self._calls += 1
             self._retries += again
@@ -309,12 +307,10 @@ class Meter:
 
     @property
     def longest_output(self) -> int:
-        """Tokens of the longest answer so far, 0 before the first."""
         return self._longest_output
 
     @property
     def usage(self) -> Usage:
-        """Everything counted so far."""
         with self._lock:
             return Usage(
                 calls=self._calls,

@@ -57,7 +57,6 @@ class Sender:
         self.pace = Pace(patience=retry.patience)
 
     async def answer(self, identity: bytes, request: ModelRequest, waiting: Waiting) -> ModelAnswer:
-        """Return the answer to a request, which is asked once where it is in flight already."""
         while True:
             flight, leads = self._store.flights.board(identity)
             if not leads:
@@ -81,7 +80,6 @@ class Sender:
     async def _obtain(
         self, identity: bytes, request: ModelRequest, waiting: Waiting
     ) -> ModelAnswer:
-        """Ask until there is an answer, or no point in asking."""
         failures = 0
         in_turn = False
         while True:
@@ -204,7 +202,6 @@ class Sender:
     async def _attempt(
         self, claim: Claim, granted: Granted, request: ModelRequest, waiting: Waiting
     ) -> ModelAnswer:
-        """Send once, and settle whatever comes of it."""
         model = self._store.model(request.model, self.engine.endpoint)
 
         def settled(answer: ModelAnswer | None, tokens: int, usd: float) -> Settle:
@@ -260,7 +257,6 @@ class Computer:
         self._accounts = accounts
 
     async def answer(self, identity: bytes, request: ModelRequest, waiting: Waiting) -> ModelAnswer:
-        """Compute an answer and put it on record in one step, since nothing can be lost."""
         STOPPING.check()
         answer = self._engine.answer(request)
         tokens, usd = self._accounts.sums.cost(request, answer)
@@ -283,9 +279,9 @@ class Computer:
 class AnySender(Protocol):
     """Where the answers that are not on record come from."""
 
-    async def answer(self, identity: bytes, request: ModelRequest, waiting: Waiting) -> ModelAnswer:
-        """Return the answer to a request, or raise why there is none."""
-        ...
+    async def answer(
+        self, identity: bytes, request: ModelRequest, waiting: Waiting
+    ) -> ModelAnswer: ...
 
 
 _ROUND = 10**9  # sample numbers of one round end before those of the next begin

@@ -35,7 +35,6 @@ from judgesmith.programs.lm.wire import as_dict, request_to_lm15, settings_from_
 
 
 def request_from_dspy(request: lm15.Request, *, sample: int) -> ModelRequest:
-    """Return the record for a request that came through DSPy."""
     settings = settings_from_config(request.config)
     plain = _plain_messages(request)
     if plain is None:
@@ -89,7 +88,6 @@ def request_to_dspy(request: ModelRequest, model: str) -> tuple[lm15.Request, tu
 
 
 def answer_to_dspy(answer: ModelAnswer, model: str) -> lm15.Response:
-    """Return DSPy's response for an answer on record."""
     usage = lm15.Usage()
     if not answer.from_ledger:
         usage = lm15.Usage(input_tokens=answer.input_tokens, output_tokens=answer.output_tokens)
@@ -177,7 +175,6 @@ class ClientLM(dspy.LM):
             return made
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the model; see ``dspy.LM``."""
         with self._numbered(kwargs):
             return super().__call__(*args, **kwargs)
 
@@ -230,7 +227,6 @@ class ClientEngine(_Face):
     """The synchronous engine of a model."""
 
     def complete(self, request: lm15.Request) -> lm15.Response:
-        """Answer one request of DSPy's."""
         asked = request_from_dspy(request, sample=_sample())
         try:
             answer = self.client.complete_sync(asked)
@@ -243,7 +239,6 @@ class AsyncClientEngine(_Face):
     """The asynchronous engine of a model."""
 
     async def complete(self, request: lm15.Request) -> lm15.Response:
-        """Answer one request of DSPy's."""
         asked = request_from_dspy(request, sample=_sample())
         try:
             answer = await self.client.complete(asked)
@@ -291,7 +286,6 @@ class _OfBothError(LMError):
         self.__dict__.update(fault.__dict__)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Be ours alone in another process."""
         ours = next(ours for ours, kind in _SEEN_AS if type(self) is kind)
         return _ours_again, (ours, str(self), self.__dict__)
 
@@ -304,7 +298,6 @@ def _ours_again(kind: type[Exception], said: str, kept: dict[str, Any]) -> Excep
 
 
 def _of_both(ours: type[Exception], of_dspy: type[LMError] = LMError) -> type[_OfBothError]:
-    """Return a class that is ours and DSPy's, under the name that users know."""
     bases = (_OfBothError, ours) if of_dspy is LMError else (_OfBothError, of_dspy, ours)
     named = {
         "__module__": ours.__module__,

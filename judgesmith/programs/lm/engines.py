@@ -64,7 +64,6 @@ class TextScoring:
         ]
 
     async def scored(self, transport: Any, request: ModelRequest) -> ModelAnswer:
-        """Return the continuation with the log-probability of each of its tokens."""
         try:
             async with transport.stream(self._sent(request)) as reply:
                 body = b"".join([chunk async for chunk in reply])
@@ -176,7 +175,6 @@ def continuation_tokens(
 
 
 def _message(body: bytes) -> str:
-    """Return what a server says of a fault, in one line."""
     text = body.decode("utf-8", "replace")
     try:
         said = json.loads(text)
@@ -399,7 +397,6 @@ def _holds_secrets(address: str) -> bool:
 
 
 def _own_address(provider: str) -> str:
-    """Return where a provider lives when nobody said otherwise."""
     definition = lookup(provider)
     assert definition is not None
     adapter: Any = definition.adapter

@@ -138,7 +138,6 @@ def unnamed(names: Iterable[str], named: Collection[str]) -> list[str]:
 
 
 def refusal(endpoints: Mapping[str, str], remedy: str) -> UnnamedModelError:
-    """Return the error for models that the user did not name."""
     listed = ", ".join(f"{name[:_SHOWN]} at {place}" for name, place in endpoints.items())
     models = "a model" if len(endpoints) == 1 else "models"
     said = f"the saved judge asks {models} that you did not name: {listed}."
@@ -155,7 +154,6 @@ class UnnamedEngine:
         self.scores_texts = bool(getattr(engine, "scores_texts", False))
 
     def answer(self, request: ModelRequest) -> ModelAnswer:
-        """Refuse; nothing is sent."""
         self.refuse()
 
     def refuse(self) -> NoReturn:
@@ -175,7 +173,6 @@ def refuse_unnamed(lms: Iterable[object]) -> None:
 
 
 def host_of(endpoint: str) -> str:
-    """Return the host of an address, or what stands for it where a library finds the host."""
     return (urlsplit(endpoint).hostname or "") if "://" in endpoint else ""
 
 
@@ -441,7 +438,6 @@ def client_model(
 
 
 def _unnamed(name: str, api_base: str | None, timeout: float) -> UnnamedEngine:
-    """Return what refuses the first request, also for a name that no engine is known by."""
     try:
         return UnnamedEngine(engine_for(name, api_base=api_base, timeout=timeout), name)
     except InputError:
@@ -531,7 +527,6 @@ class _NothingSent:
     """Stands where a sender does for requests that are only looked up."""
 
     async def answer(self, identity: bytes, request: ModelRequest, waiting: Waiting) -> ModelAnswer:
-        """Refuse: there is no answer on record."""
         raise BudgetSpent(
             "it is not on record.", ceiling="max_calls", calls=0, tokens=0, usd=0.0, minutes=0.0
         )

@@ -58,13 +58,11 @@ class Schedule:
         return Schedule(now, next_request, next_token, known.closed_until), start - now
 
     def closed(self, now: float, seconds: float) -> Schedule:
-        """Return the schedule where nothing leaves for so long."""
         known = self._at(now)
         until = max(known.closed_until, now + seconds)
         return Schedule(now, known.next_request, known.next_token, until)
 
     def _at(self, now: float) -> Schedule:
-        """Return the same where the clock was not set back since."""
         back = self.seen - now
         if back <= 0:
             return self
@@ -211,7 +209,6 @@ class Stopping:
         self._n_attending = 0
 
     def reset(self) -> None:
-        """Forget that anybody asked."""
         self.requested = False
         self.at_once = False
 
@@ -236,13 +233,11 @@ class Stopping:
         return True
 
     def check(self) -> None:
-        """Raise ``Stopped`` if the end was asked for."""
         if self.requested:
             raise Stopped("stopped before it was asked.")
 
     @property
     def waits(self) -> bool:
-        """Whether the end was asked for, and what is on its way is waited for."""
         return self.requested and not self.at_once
 
 

@@ -22,7 +22,6 @@ class LiteLLMEngine:
             self._options["api_base"] = api_base
 
     async def complete(self, request: ModelRequest) -> ModelAnswer:
-        """Send ``request`` once; see ``Engine``."""
         from dspy.clients.engines.litellm_engine import AsyncLiteLLMEngine
 
         from judgesmith.programs.lm import dspy_lm as dspy_conversion
@@ -40,7 +39,6 @@ class LiteLLMEngine:
             raise conversion.error_from_reply(fault, self.model, self.endpoint) from None
 
     def complete_sync(self, request: ModelRequest) -> ModelAnswer:
-        """Send ``request`` once; see ``Engine``."""
         from dspy.clients.engines.litellm_engine import LiteLLMEngine as Wrapped
 
         from judgesmith.programs.lm import dspy_lm as dspy_conversion
@@ -68,7 +66,6 @@ class _WithoutKeys(logging.Filter):
     """Takes keys out of what is logged."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Let the record pass, without keys."""
         record.msg, record.args = redacted(record.getMessage()), None
         if record.exc_info:
             record.exc_text = redacted("".join(traceback.format_exception(*record.exc_info)))
@@ -79,7 +76,6 @@ _WITHOUT_KEYS = _WithoutKeys()
 
 
 def _stay_private() -> None:
-    """Keep LiteLLM from downloading its price map, and from logging what servers quote."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     for name in ("LiteLLM", "httpx"):
         logging.getLogger(name).addFilter(_WITHOUT_KEYS)

@@ -26,7 +26,6 @@ class ModelMeasures(Collector):
         self._elsewhere = elsewhere
 
     def collect(self) -> Iterator[Any]:
-        """Yield every family of numbers."""
         uses = [(str(lm.model), client.usage) for lm in self._lms if (client := lm_client_of(lm))]
         if (use := self._elsewhere()) is not None:
             uses = [(", ".join(dict.fromkeys(name for name, _ in uses)), use)]

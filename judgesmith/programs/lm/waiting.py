@@ -27,21 +27,13 @@ class Store(Protocol):
     """Where writes go: a ledger, or its stand-in."""
 
     @property
-    def distant(self) -> bool:
-        """Whether a look at it is a journey."""
-        ...
+    def distant(self) -> bool: ...
 
-    def lookup(self, identity: bytes) -> ModelAnswer | None:
-        """Return the answer on record, or None."""
-        ...
+    def lookup(self, identity: bytes) -> ModelAnswer | None: ...
 
-    def held_elsewhere(self, identity: bytes) -> bool:
-        """Say whether another living process is asking."""
-        ...
+    def held_elsewhere(self, identity: bytes) -> bool: ...
 
-    def perform(self, write: Write) -> Any:
-        """Apply ``write`` now and return its outcome."""
-        ...
+    def perform(self, write: Write) -> Any: ...
 
     def perform_soon(self, write: Write) -> asyncio.Future[Any]:
         """Apply ``write`` with others, soon."""
@@ -55,21 +47,13 @@ class Waiting(Protocol):
         """Let time pass; raise ``Stopped`` soon after the end was asked for."""
         ...
 
-    async def perform(self, store: Store, write: Write) -> Any:
-        """Write, and return the outcome once it is committed."""
-        ...
+    async def perform(self, store: Store, write: Write) -> Any: ...
 
-    async def found(self, store: Store, identity: bytes) -> ModelAnswer | None:
-        """Look an answer up."""
-        ...
+    async def found(self, store: Store, identity: bytes) -> ModelAnswer | None: ...
 
-    async def held(self, store: Store, identity: bytes) -> bool:
-        """Look whether another living process is asking."""
-        ...
+    async def held(self, store: Store, identity: bytes) -> bool: ...
 
-    async def join(self, flight: Flight) -> ModelAnswer:
-        """Return the answer that someone else is waiting for."""
-        ...
+    async def join(self, flight: Flight) -> ModelAnswer: ...
 
     async def until(self, event: Future[None], seconds: float) -> None:
         """Wait for an event, so long at most; raise ``Stopped`` if the end was asked for."""
@@ -77,7 +61,6 @@ class Waiting(Protocol):
 
 
 def _parts(seconds: float) -> Iterator[float]:
-    """Yield a time in parts, at least one."""
     while seconds > _LOOK:
         yield _LOOK
         seconds -= _LOOK
@@ -94,23 +77,18 @@ class Blocking:
             STOPPING.check()
 
     async def perform(self, store: Store, write: Write) -> Any:
-        """Write in a transaction of its own."""
         return store.perform(write)
 
     async def found(self, store: Store, identity: bytes) -> ModelAnswer | None:
-        """Look an answer up."""
         return store.lookup(identity)
 
     async def held(self, store: Store, identity: bytes) -> bool:
-        """Look whether another living process is asking."""
         return store.held_elsewhere(identity)
 
     async def join(self, flight: Flight) -> ModelAnswer:
-        """Block until whoever asked has the answer."""
         return flight.wait()
 
     async def until(self, event: Future[None], seconds: float) -> None:
-        """Block until the event, so long at most."""
         wait_for_futures([event], timeout=seconds)
         STOPPING.check()
 
@@ -125,7 +103,6 @@ class Suspending:
             STOPPING.check()
 
     async def perform(self, store: Store, write: Write) -> Any:
-        """Write together with other coroutines."""
         future = store.perform_soon(write)
         try:
             return await future
@@ -150,18 +127,15 @@ class Suspending:
         return found
 
     async def held(self, store: Store, identity: bytes) -> bool:
-        """Look whether another living process is asking."""
         if not store.distant:
             return store.held_elsewhere(identity)
         held: bool = await store.perform_soon(Watch(identity))
         return held
 
     async def join(self, flight: Flight) -> ModelAnswer:
-        """Suspend until whoever asked has the answer."""
         return await flight.wait_async()
 
     async def until(self, event: Future[None], seconds: float) -> None:
-        """Suspend until the event, so long at most."""
         await asyncio.wait([asyncio.wrap_future(event)], timeout=seconds)
         STOPPING.check()
 
@@ -171,7 +145,6 @@ SUSPENDING = Suspending()
 
 
 def driven(coroutine: Coroutine[Any, Any, _T]) -> _T:
-    """Run a coroutine that never suspends and return its result."""
     try:
         coroutine.send(None)
     except StopIteration as end:
@@ -211,22 +184,18 @@ class Pace:
 
     @property
     def places(self) -> int:
-        """How many requests may be under way."""
         return int(self._limit)
 
     @property
     def now(self) -> float:
-        """Seconds of the clock."""
         return self._clock()
 
     @property
     def closed_for(self) -> float:
-        """Seconds until the gate opens, 0 where it is open."""
         with self._lock:
             return max(self._closed_until - self._clock(), 0.0)
 
     async def enter(self, waiting: Waiting, check_time: Callable[[float], None]) -> None:
-        """Wait for a place."""
         while not self.try_enter():
             woken: Future[None] = Future()
             with self._lock:
@@ -286,7 +255,6 @@ class Pace:
         self._closed_until = max(self._closed_until, now + self._pause)
 
     def _wake(self) -> None:
-        """Wake as many of those who wait as there are places."""
         with self._lock:
             free = int(self._limit) - self._under_way
             if self._clock() < self._closed_until:

@@ -151,7 +151,6 @@ def answer_from_lm15(response: Any, changed: tuple[str, ...] = ()) -> ModelAnswe
 
 
 def _is_no_answer(data: Any) -> bool:
-    """Say whether a reply in the layout of chat completions lacks the message."""
     if not isinstance(data, Mapping) or not _OTHER_LAYOUTS.isdisjoint(data):
         return False
     choices = data.get("choices")
@@ -160,13 +159,11 @@ def _is_no_answer(data: Any) -> bool:
 
 
 def _all_output(usage: Any) -> Any:
-    """Return the tokens of an answer with those of its reasoning, which some count apart."""
     total, sent, came = usage.total_tokens, usage.input_tokens, usage.output_tokens
     return came if None in (total, sent, came) else max(came, total - sent)
 
 
 def counted(tokens: int | None) -> int | None:
-    """Return a count of tokens, None for one that no answer can have."""
     return int(tokens) if tokens is not None and tokens <= _MOST_TOKENS else None
 
 
@@ -222,7 +219,6 @@ def error_from_lm15(fault: Exception, model: str, endpoint: str) -> ModelError:
 
 
 def _kinds(fault: Exception) -> frozenset[str]:
-    """Return the names of the client's kinds of errors, or of those of DSPy's copy, of a fault."""
     return frozenset(one.__name__ for one in type(fault).__mro__ if "lm15" in one.__module__)
 
 
@@ -263,7 +259,6 @@ class _Reply:
     body: bytes
 
     def read(self) -> bytes:
-        """Return the body."""
         return self.body
 
 
@@ -275,13 +270,11 @@ class Timed:
         self._seconds = seconds
 
     def stream(self, request: TransportRequest) -> Any:
-        """Return what sends a request, as the transport does."""
         request.read_timeout = request.read_timeout or self._seconds
         request.write_timeout = request.write_timeout or self._seconds
         return self._transport.stream(request)
 
     async def aclose(self) -> None:
-        """Close the connections."""
         await self._transport.aclose()
 
 
@@ -293,7 +286,6 @@ class _Still:
 
     @contextmanager
     def stream(self, request: TransportRequest) -> Iterator[_Reply]:
-        """Yield the reply."""
         if self.reply is None:
             raise _Laid(request)
         yield self.reply
@@ -313,7 +305,6 @@ class Layout:
     ascii_only: bool
 
     def request(self, user: str) -> TransportRequest:
-        """Return the request with this text of the user."""
         said = json.dumps(user, ensure_ascii=self.ascii_only).encode()
         body = b"".join((self.before, said, self.after))
         return TransportRequest("POST", self.url, list(self.headers), body)
@@ -353,7 +344,6 @@ class Wire:
         return known[request.settings]
 
     async def complete(self, request: ModelRequest, layout: Layout) -> ModelAnswer:
-        """Return the answer to a request that has this layout."""
         chunks: list[bytes] = []
         try:
             # One timer for the whole request: the transport's own are a task for each read.

@@ -77,7 +77,6 @@ def faults_in(response: str, source: str | None, context: str | None) -> list[Fa
 
 
 def _places(text: Text) -> list[tuple[int, int]]:
-    """Return where each word stands."""
     at, places = 0, []
     for word in text.originals[:_WORDS]:
         start = text.text.index(word, at)
@@ -256,7 +255,6 @@ def _counting(faults: Sequence[Fault], points: CriterionPoints) -> list[Fault]:
 
 
 def _missing(features: FeatureVector, points: CriterionPoints) -> list[tuple[str, int]]:
-    """Return what the response should say and does not, with how severe that is."""
     if points.family.weights.get("coverage", 0.0) < _LEAST:
         return []
     return [(f"{value!r} is not mentioned.", 3) for value in features.missing[:_MISSING]]
@@ -282,7 +280,6 @@ def _chances(points: CriterionPoints, answers: Scale) -> dict[str, float]:
 def _stated(
     faults: Sequence[Fault], missing: Sequence[tuple[str, int]], response: str, *, in_words: bool
 ) -> list[dict[str, str | int | None]]:
-    """Return errors as they are stated, the places of those that are in the response first."""
     quoted = _quoted([(one.start, one.end) for one in faults], response)
     said = [
         (" ".join(text.split()), one.why, one.severity)
@@ -369,7 +366,6 @@ def fields_in(form: PromptFormat, text: str) -> Fields:
 
 
 def answered_in(form: PromptFormat, fields: Fields) -> list[Piece]:
-    """Return the pieces of an answer in a form."""
     given: Mapping[str, Sequence[Piece]]
     if {"response", "criterion"} <= set(fields) and set(form.outputs) <= {"explanation", "score"}:
         found = criterion_points(fields, "response")
@@ -412,7 +408,6 @@ def _merge(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, S
 
 
 def merged_text(annotations: str, response: str) -> str:
-    r"""Return the list that lines of annotations come to, by rule."""
     from judgesmith.programs.families.ensemble.merging import grouped, merged_error, read_shown
 
     given = list(read_shown(annotations))

@@ -51,7 +51,6 @@ class CharacterModel:
         self._last = ""
 
     def read(self, text: str) -> None:
-        """Learn from a text."""
         for character in text:
             self._learn(character)
 
@@ -143,7 +142,6 @@ class OfflineEngine:
 
 
 def _answered(request: ModelRequest) -> tuple[list[Piece], Scale]:
-    """Return the pieces of the answer to a request, and what its scores are on."""
     if (formed := in_a_form(request)) is not None:
         form, fields = formed
         return answered_in(form, fields), form.answers
@@ -154,7 +152,6 @@ def _answered(request: ModelRequest) -> tuple[list[Piece], Scale]:
 
 
 def _laid_out(names: Sequence[str], answer: Mapping[str, Sequence[Piece]]) -> list[Piece]:
-    """Return all pieces of an answer in the layout that DSPy's chat adapter reads."""
     pieces: list[Piece] = []
     for name in names:
         pieces.append(f"[[ ## {name} ## ]]\n")
@@ -167,7 +164,6 @@ def _laid_out(names: Sequence[str], answer: Mapping[str, Sequence[Piece]]) -> li
 def _settled(
     pieces: Sequence[Piece], request: ModelRequest, answers: Scale
 ) -> tuple[list[str], tuple[TokenLogprob, ...] | None]:
-    """Return the pieces as text, every score settled, and the log-probability of each."""
     settings = request.settings
     temperature = settings.temperature or 0.0
     draws = request.sample > 0 and temperature > 0
@@ -217,7 +213,6 @@ class _Levels:
     texts: tuple[str, ...]
 
     def nearest(self, score: Score) -> int:
-        """Return the place of the likeliest level."""
         if self.percents is _POINTS:
             return round(score.mean)
         return int(np.argmin(np.abs(self.percents - score.mean)))
@@ -266,7 +261,6 @@ def _plain(prefix: Prefix) -> Prefix:
 
 
 def _under_all(message: str) -> str:
-    """Return a message with the fences that all of its texts lead to."""
     first = _FENCE.search(message)
     if first is None:
         return message

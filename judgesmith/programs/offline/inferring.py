@@ -68,7 +68,6 @@ _N_TELLING = 2
 
 @answers_signature(inputs="examples", outputs="observations complete", optional="earlier")
 def _observe(prefix: Prefix, question: Question, fields: Fields) -> Answer:
-    """Answer ``ObserveExamples``."""
     examples = shown_examples(json_list(fields["examples"], "examples"))
     if not examples:
         raise UnreadableRequest("the field examples holds no rated example.")
@@ -211,14 +210,12 @@ def pooled(observations: str) -> tuple[dict[str, float], int]:
 
 
 def with_article(noun: str) -> str:
-    """Return a noun with its article."""
     if noun == "data":
         return noun
     return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
 def json_list(text: str | None, name: str) -> list[Any]:
-    """Return the JSON list that a field holds."""
     try:
         found = json.loads(text or "", strict=False)
     except (ValueError, RecursionError):
@@ -237,7 +234,6 @@ _GOOD_PLACE = 6.0
 
 
 def _type_in(task: str | None, observations: str) -> str:
-    """Return the type that a description names, else the one most examples have the form of."""
     said = (task or "").casefold()
     named = [name for name in TASK_TYPES if name != UNKNOWN and name in said]
     if named:
@@ -255,7 +251,6 @@ def _type_in(task: str | None, observations: str) -> str:
     optional="previous",
 )
 def _describe(prefix: Prefix, question: Question, fields: Fields) -> Answer:
-    """Answer ``DescribeTask``."""
     task = TASK_TYPES[_type_in(None, fields["observations"] or "")]
     made = f"{with_article(task.response)} made from {with_article(task.source)}"
     relationship = f"the {task.response} {task.relationship}."

@@ -109,7 +109,6 @@ _QUOTED_LETTERS = 40
 
 
 def fact(features: FeatureVector, name: str) -> str:
-    """Return one feature of the response in words."""
     value = features[name]
     if name in _SHARE:
         return _SHARE[name].format(100 * value)
@@ -157,7 +156,6 @@ def quoted_facts(features: FeatureVector, facets: Mapping[Facet, float]) -> list
 
 
 def _quoted(words: tuple[str, ...]) -> str:
-    """Quote a few words as words only, so that no text can write markup into an explanation."""
     shown = [" ".join(Text(word).originals)[:_QUOTED_LETTERS] for word in words[:_QUOTED]]
     more = " and more" if len(words) > _QUOTED else ""
     return ", ".join(f"'{word}'" for word in shown) + more
@@ -297,7 +295,6 @@ def _assess(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, 
 
 
 def _record_keys(question: Question) -> tuple[str, ...]:
-    """Return the keys of an assessment in the order in which the schema lists them."""
     schema = question.schemas.get("assessments", {})
     records = schema.get("$defs", {}).values()
     for record in records:
@@ -322,7 +319,6 @@ def _said(fields: Fields, text: str) -> str:
 def _answer(
     question: Question, fields: Fields, belief: Belief, terms: Vector, words: Callable[[], str]
 ) -> Mapping[str, Sequence[Piece]]:
-    """Return a score, and where it is asked for an explanation."""
     answer: dict[str, Sequence[Piece]] = {"score": [_scored(fields, belief, terms)]}
     if "explanation" in question.outputs:
         answer["explanation"] = [_said(fields, words())]
@@ -376,7 +372,6 @@ def _scores_in_json(text: str, answers: Scale = PERCENT) -> dict[str, float]:
 
 
 def _implied(criteria: str | None, facets: Vector) -> float | None:
-    """Return the mean of what criteria would get before any example, or None without criteria."""
     terms = criterion_terms(facets)
     found = [
         limited(criterion_belief(family_of(name, definition)).predict(terms)[0])
@@ -391,7 +386,6 @@ def _mean_of(scores: Mapping[str, float]) -> float | None:
 
 @functools.lru_cache(maxsize=64)
 def _overall_after(prefix: Prefix) -> Belief:
-    """Return the belief about overall scores after the demonstrations of a prefix."""
     rows, grades = [], []
     question = read_prefix(prefix)
     for example in question.examples:
@@ -410,7 +404,6 @@ def _overall_after(prefix: Prefix) -> Belief:
 
 @functools.lru_cache(maxsize=512)
 def _criterion_after(prefix: Prefix, name: str, definition: str) -> Belief:
-    """Return the belief about a criterion's scores after the demonstrations of a prefix."""
     rows, grades = [], []
     question = read_prefix(prefix)
     for example in question.examples:
@@ -425,7 +418,6 @@ def _criterion_after(prefix: Prefix, name: str, definition: str) -> Belief:
 
 
 def _verdict(features: FeatureVector, by_name: Mapping[str, float]) -> str:
-    """Return what weighs most in an overall score, and what should change."""
     weights = {**GENERAL.weights, **OVERALL[KINDS[features.form]]}
     text = explain(features, weights)
     if by_name:
@@ -508,7 +500,6 @@ def _compare(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str,
 
 
 def _points(fields: Fields, name: str) -> float:
-    """Return what a text would get as a whole, 0 to 100."""
     text = fields.get(name) or ""
     if not any(map(str.isalnum, text)):
         return 0.0
@@ -643,7 +634,6 @@ def _compare_exemplars(
 
 
 def _exemplar_points(fields: Fields, name: str) -> float:
-    """Return what a text would score on the criterion, 0 to 100."""
     text = fields.get(name) or ""
     if not any(map(str.isalnum, text)):
         return 0.0

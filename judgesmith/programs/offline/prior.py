@@ -305,7 +305,6 @@ class Belief:
         )
 
     def predict(self, terms: Vector) -> tuple[float, float]:
-        """Return the expected grade of an item and its standard deviation, in points."""
         variance = float(terms @ self.covariance @ terms) + self.noise**2
         return float(terms @ self.mean), max(variance, 1e-9) ** 0.5
 
@@ -337,7 +336,6 @@ class ClueTable:
     high: Vector
 
     def steps(self, values: Vector) -> Vector:
-        """Return what each feature adds to each facet, shape (n_facets, n_features)."""
         steps = (values - self.typical) / self.spread
         np.minimum(steps, self.high, out=steps)
         np.maximum(steps, self.low, out=steps)
@@ -439,7 +437,6 @@ def criterion_belief(family: Family) -> Belief:
 
 
 def overall_belief() -> Belief:
-    """Return what is believed about overall quality before any example."""
     mean = [_MIDDLE, _ASSESSED_SHARE, _OVERALL_POINTS, *(0.0 for _ in FACETS)]
     doubts = [_LEVEL_DOUBT, _ASSESSED_DOUBT, _FACET_DOUBT, *(_FACET_DOUBT for _ in FACETS)]
     return Belief(mean=np.array(mean), covariance=np.diag(np.array(doubts) ** 2), noise=_NOISE)

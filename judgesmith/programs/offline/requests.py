@@ -187,7 +187,6 @@ def _first_header(text: str, header: str) -> int:
 
 
 def _answers(message: Message, names: Sequence[str]) -> dict[str, str]:
-    """Return the text of each output of a demonstration, as far as there is one."""
     found: dict[str, str] = {}
     current = ""
     for line in message.text.split("\n"):
@@ -245,7 +244,6 @@ class _Registered:
     answer: Answerer
 
     def fits(self, inputs: frozenset[str], outputs: frozenset[str]) -> bool:
-        """Say whether all needed fields are there, and no unknown ones."""
         return (
             self.inputs <= inputs <= self.inputs | self.optional
             and self.outputs <= outputs <= self.outputs | self.optional
@@ -285,7 +283,6 @@ def answers_signature(
 
 
 def answerer_of(question: Question) -> Answerer:
-    """Return the function that answers a signature."""
     inputs, outputs = frozenset(question.inputs), frozenset(question.outputs)
     for entry in _REGISTRY:
         if entry.fits(inputs, outputs):

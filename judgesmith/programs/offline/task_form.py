@@ -267,7 +267,6 @@ def language_of(texts: Sequence[str]) -> str:
 
 
 def types_of(examples: Sequence[Shown]) -> list[str]:
-    """Return the type of task that each example has the form of."""
     languages = [
         language_of([one.source for one in examples]),
         language_of([one.response for one in examples]),
@@ -303,7 +302,6 @@ def _type_of(one: Shown, *, abroad: bool) -> str:
 
 
 def _rewriting(features: Any) -> str:
-    """Return simplification where the new wording is shorter, plainer, or more cut up."""
     if features["similarity"] > _ALIKE:
         return "simplification"  # who is asked for other words does not return the same ones
     plainer = features["ease_gain"] > 0.02
@@ -400,7 +398,6 @@ def _or(names: Counter[str], others: str) -> str:
 
 
 def _no_english(texts: Sequence[str]) -> bool:
-    """Say whether there are many words and hardly one that English sentences are made with."""
     words = Text("\n".join(texts)).words[:_READ_WORDS]
     return len(words) >= _MANY and sum(w in _LISTS["English"] for w in words) < _RARE * len(words)
 
@@ -415,7 +412,6 @@ def _alphabet(text: str) -> str:
 
 
 def _mostly(texts: Sequence[str]) -> str | None:
-    """Return the script that most of the texts are in, by what it hides and by its alphabet."""
     read = [Text(text[:_READ_WORDS]) for text in texts]
     found = Counter(
         one.script or _alphabet(one.text) for one in read if any(map(str.isalpha, one.words))

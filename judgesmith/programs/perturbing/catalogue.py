@@ -270,7 +270,6 @@ _LEAST = {"reordering": 2}
 
 
 def perturbations_named(names: Sequence[str], task: str | None = None) -> tuple[Perturbation, ...]:
-    """Return the perturbations that are meant, each once, in the order of their names."""
     if not names:
         raise InputError("no change is named.", hint="name one at least.")
     found = [way for name in names for way in _meant(name, task)]
@@ -302,7 +301,6 @@ def _known(name: str, groups: Mapping[str, Sequence[Perturbation]]) -> str:
 
 
 def _endings(name: str, kinds: Sequence[str]) -> list[str]:
-    """Return the kind whose last word is close to a name."""
     by_end = {kind.rpartition("_")[2]: kind for kind in kinds}
     return [by_end[end] for end in difflib.get_close_matches(name, by_end, n=1)]
 

@@ -84,7 +84,6 @@ class Slips:
         self._rng = rng
 
     def neighbour(self, index: int) -> Change | None:
-        """Hit the key beside the one that was meant."""
         start, end = self._letters[index]
         near = self._near(self._text[start:end])
         return (start, end, near) if near else None
@@ -112,18 +111,15 @@ class Slips:
         return (start, end, "") if joined and self._is_single(index) else None
 
     def extra(self, index: int) -> Change | None:
-        """Hit the key beside as well."""
         start, end = self._letters[index]
         near = self._near(self._text[start:end])
         return (end, end, near) if near and self._is_single(index) else None
 
     def doubling(self, index: int) -> Change | None:
-        """Write a letter twice that is written once."""
         start, end = self._letters[index]
         return (end, end, self._text[start:end]) if self._is_single(index) else None
 
     def undoubling(self, index: int) -> Change | None:
-        """Write a doubled letter once."""
         follows = self._following(index)
         if follows is None or self._text[slice(*follows)] != self._shown(index):
             return None
@@ -133,12 +129,10 @@ class Slips:
         return (*follows, "") if once else None
 
     def extra_space(self, index: int) -> Change | None:
-        """Break a word in two."""
         follows = self._following(index)
         return None if follows is None else (follows[0], follows[0], " ")
 
     def missing_space(self, index: int) -> Change | None:
-        """Run a word into the next one."""
         end = self._letters[index][1]
         if index + 1 == len(self._letters) or self._letters[index + 1][0] != end + 1:
             return None
@@ -148,26 +142,22 @@ class Slips:
         return self._text[slice(*self._letters[index])]
 
     def _following(self, index: int) -> Span | None:
-        """Return the letter that follows without anything between, or None."""
         if index + 1 >= len(self._letters):
             return None
         span = self._letters[index + 1]
         return span if span[0] == self._letters[index][1] else None
 
     def _preceding(self, index: int) -> str | None:
-        """Return the letter right before, or None."""
         if index == 0 or self._letters[index - 1][1] != self._letters[index][0]:
             return None
         return self._shown(index - 1)
 
     def _is_single(self, index: int) -> bool:
-        """Say whether the letter stands beside no equal one, so that its number is told."""
         letter, follows = self._shown(index), self._following(index)
         after = None if follows is None else self._text[slice(*follows)]
         return letter not in (after, self._preceding(index))
 
     def _near(self, letter: str) -> str:
-        """Return a neighbour of a key in the same case, or nothing."""
         near = NEIGHBOURS.get(letter.lower(), "")
         if not near:
             return ""
@@ -219,7 +209,6 @@ def character_typos(case: Case) -> Found:
 
 
 def case_loss(case: Case) -> Found:
-    """Write every capital small."""
     text = case.passage.text
     if text.islower():
         return Skipped(reason="no capital letter")
@@ -405,7 +394,6 @@ WRONG_ENDING = "wrong_ending"
 
 
 def another_text(case: Case) -> Found:
-    """Put the text of another source in the place of this one."""
     given = None if case.donors is None else case.donors.other_than(case.item, case.rng)
     if given is None:
         return Skipped(reason="no text of another source to put in its place")
@@ -684,7 +672,6 @@ def _is_free(text: str, found: re.Match[str]) -> bool:
 
 
 def _restated(sentence: str, case: Case) -> str:
-    """Return a sentence in other words, as far as rules can, and announced as that."""
     parts, place = [], 0
     for start, end, other in _otherwise(Passage(sentence)):
         parts += [sentence[place:start], other]

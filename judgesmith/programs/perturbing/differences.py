@@ -68,7 +68,6 @@ def tokens_of(text: str) -> list[Token]:
 
 
 def differences(original: Sequence[Token], other: Sequence[Token], text: str) -> list[Difference]:
-    """Return where another text differs from an original, in order."""
     a, b = [one.key for one in original], [one.key for one in other]
     first = 0
     while first < min(len(a), len(b)) and a[first] == b[first]:
@@ -183,7 +182,6 @@ def capitals_tell(tokens: Sequence[Token]) -> bool:
 
 
 def mentions(tokens: Sequence[Token], *, sure: bool = False) -> frozenset[int]:
-    """Return the places of words that are names or numbers."""
     opening = {id(token): opens for token, opens in _opening(tokens)}
     within = {
         token.key
@@ -203,7 +201,6 @@ def mentions(tokens: Sequence[Token], *, sure: bool = False) -> frozenset[int]:
 
 
 def is_number(token: Token) -> bool:
-    """Say whether a word holds a digit."""
     return token.is_word and any(map(str.isdigit, token.text))
 
 
@@ -219,7 +216,6 @@ def is_capital(token: Token) -> bool:
 
 
 def plain(token: Token) -> str:
-    """Return a word without capitals and without what an apostrophe appends to it."""
     word = token.key.casefold()
     for ending in ("'s", "'"):
         word = word.removesuffix(ending)
@@ -244,7 +240,6 @@ def negations_in(tokens: Sequence[Token]) -> int:
 
 
 def _opening(tokens: Sequence[Token]) -> list[tuple[Token, bool]]:
-    """Return all words, and whether each may begin a sentence."""
     found, opens = [], True
     for token in tokens:
         if token.is_word:

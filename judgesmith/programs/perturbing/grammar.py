@@ -47,7 +47,6 @@ _passage = lru_cache(maxsize=2)(Passage)
 
 
 def names_and_numbers(passage: Passage, source: str = "") -> Iterator[Span]:
-    """Yield where names and numbers stand, in order."""
     text, words = passage.text, passage.words
     are_names = _names(passage, source)
     run: list[Span] = []
@@ -68,7 +67,6 @@ def names_and_numbers(passage: Passage, source: str = "") -> Iterator[Span]:
 
 @lru_cache(maxsize=2)
 def _names(passage: Passage, source: str) -> Collection[Span]:
-    """Return the words that are names or parts of one."""
     within = [span for span in passage.words if span not in passage.openers]
     capital = {span for span in passage.words if _is_capital(passage.shown(span))}
     cased = [span for span in within if passage.shown(span)[0].isalpha()]
@@ -104,7 +102,6 @@ def _names(passage: Passage, source: str) -> Collection[Span]:
 
 
 def _within(passage: Passage) -> set[str]:
-    """Return the words that have a capital though they open no sentence."""
     return {
         _bare(passage.shown(span))
         for span in passage.words
@@ -118,7 +115,6 @@ def _small(passage: Passage) -> frozenset[str]:
 
 
 def _trimmed(passage: Passage, run: list[Span]) -> Iterator[Span]:
-    """Yield a run of words without those at its ends that are no names, if any is left."""
     while run and _is_common(passage, run[0]):
         run = run[1:]
     while run and _is_common(passage, run[-1]):
@@ -200,7 +196,6 @@ def _entities(case: Case) -> dict[str, list[Span]]:
 
 
 def _invented(name: str, case: Case, taken: set[str]) -> str:
-    """Return what stands for a word of a name or for a number, and is not in the text."""
     for n_more in count():
         # Where so many are taken that none is left of this length, they get longer.
         for _ in range(_TRIES):
@@ -225,7 +220,6 @@ def _ordinal(number: str) -> str:
 
 
 def _word(word: str, case: Case, n_more: int) -> str:
-    """Return another day or month, or a word nobody knows, in capitals if the old one is."""
     series = [other for other in _SERIES.get(word, ()) if other != word]
     if series and not n_more:
         return series[case.rng.randrange(len(series))]
@@ -306,12 +300,10 @@ def wrong_form(passage: Passage, words: Sequence[Span], place: int) -> Change | 
 
 
 def _joined(text: str, words: Sequence[Span], place: int) -> bool:
-    """Say whether nothing but a blank stands between a word and the next one."""
     return place + 1 < len(words) and text[words[place][1] : words[place + 1][0]] == " "
 
 
 def _may_go(article: str, after: str) -> bool:
-    """Say whether English cannot do without an article."""
     if article == "the":
         return after in _NEEDS_THE
     plain = after.islower() and after.isalpha() and after not in _NO_A
@@ -336,12 +328,10 @@ def _wrong(word: str, before: str, after: str) -> str | None:
 
 
 def _may_be_many(before: str) -> bool:
-    """Say whether a subject goes with singular and plural alike, as teams do."""
     return (before[:1].isupper() and before.lower() not in _SUBJECTS) or before in _MANY
 
 
 def _other_article(word: str, after: str) -> str | None:
-    """Return the article that does not go with the next word, if its first letter tells."""
     if not after[:1].islower() or after[0] in _EITHER:
         return None
     return "an" if word == "a" and after[0] not in _VOWELS else "a" if word == "an" else None
@@ -409,13 +399,11 @@ def _add(changes: list[Change], used: set[Span], words: list[Span], case: Case, 
 
 
 def _small_word_late(passage: Passage, words: Sequence[Span], place: int) -> Change | None:
-    """Return what puts an article or a preposition after the word that it belongs before."""
     small = _BEFORE.get(passage.language or "English", frozenset())
     return _order(passage, words, place) if passage.small(words[place]) in small else None
 
 
 def _order(passage: Passage, words: Sequence[Span], place: int) -> Change | None:
-    """Return what lets two words change places that have at most a blank between them."""
     if place + 1 >= len(words):
         return None
     (start, middle), (after, end) = words[place], words[place + 1]

@@ -91,7 +91,6 @@ def entity_fault(
 
 
 def _number_fault(fewest: int, most: int, amount: int) -> str:
-    """Return what is wrong with a number of changes that can be counted in several ways."""
     if fewest > amount:
         return "more changes than asked for"
     return "fewer changes than asked for" if most < amount else ""
@@ -102,12 +101,10 @@ def _may_go(token: Token, is_named: bool) -> bool:
 
 
 def _joins(token: Token) -> bool:
-    """Say whether a word or mark may stand inside a name, such as 'of' or a hyphen."""
     return plain(token) in _INSIDE or token.key in _NAME_MARKS or plain(token) in ("a", "an")
 
 
 def _n_apart(several: Sequence[set[str]]) -> int:
-    """Return how many groups there are of sets that share a word with another of the group."""
     groups: list[set[str]] = []
     for one in several:
         joined = [group for group in groups if group & one]
@@ -117,7 +114,6 @@ def _n_apart(several: Sequence[set[str]]) -> int:
 
 
 def _n_joined(tokens: Sequence[Token], found: Sequence[Difference]) -> int:
-    """Return how often two exchanges are apart by small words of one name, as in Bank of Rome."""
     return sum(
         all(plain(token) in _INSIDE for token in tokens[one.removed.stop : other.removed.start])
         for one, other in pairwise(found)
@@ -173,7 +169,6 @@ class _Exchange:
 
     @classmethod
     def of(cls, one: Difference, tokens: Sequence[Token], other: Sequence[Token]) -> _Exchange:
-        """Return it for one difference."""
         removed, added = tokens[_slice(one.removed)], other[_slice(one.added)]
         old, new = (tuple(map(plain, part)) for part in (removed, added))
         return cls(old, new, all(token.is_word for token in (*removed, *added)))
@@ -209,7 +204,6 @@ class _Formal:
         self._small = FUNCTION_WORDS[language] if language else None
 
     def __call__(self, word: str, others: Sequence[str]) -> bool:
-        """Say whether a word carries little meaning, or one of others may be a form of it."""
         small = len(word) <= _SHORT if self._small is None else word in self._small
         return small or any(_is_form(word, one) for one in others)
 
@@ -223,7 +217,6 @@ def _is_form(word: str, other: str) -> bool:
 
 
 def _untouched(original: str, tokens: Sequence[Token], found: Sequence[Difference]) -> bool:
-    """Say whether a sentence of some words was left as it is."""
     passage = Passage(original)
     starts = [start for start, _ in passage.sentences[1:]]
     touched = set()
@@ -288,7 +281,6 @@ def insertions(
 
 
 def _place_of(sentence: Sequence[str], keys: Sequence[str], at: int) -> int | None:
-    """Return where a sentence stands next, from a place on."""
     n = len(sentence)
     for place in range(at, len(keys) - n + 1):
         if keys[place] == sentence[0] and keys[place : place + n] == sentence:
@@ -343,14 +335,12 @@ def _restated_fault(said: str, sentence: str, known: set[str]) -> str:
 
 
 def _shares(said: str, original: str, least: float) -> bool:
-    """Say whether a text has enough of the content words of another, or that has none."""
     stems, others = Text(original).stem_counts, Text(said).stem_counts
     n = len(stems)
     return n == 0 or sum(stem in others for stem in stems) >= least * n
 
 
 def emptiness_fault(original: str, found: Sequence[Insertion], amount: Amount) -> str:
-    """Return what is wrong with sentences that are to say nothing."""
     passage = Passage(original)
     known = {plain(token) for token in tokens_of(original)}
     for one in found:
@@ -683,16 +673,13 @@ class Counts:
     lost: int = 0
 
     def fault(self, reason: str) -> None:
-        """Count an answer that could not be used."""
         self.faults[reason] += 1
 
     def question(self, attempt: int) -> None:
-        """Count a question, the first about something or a later one."""
         self.asked += 1
         self.retried += attempt > 0
 
     def outcome(self, found: object) -> None:
-        """Count a text that was made, or why it was not."""
         self.wanted += 1
         if isinstance(found, Skipped):
             self.dropped[found.reason] += 1

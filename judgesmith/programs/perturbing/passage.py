@@ -59,7 +59,6 @@ _ENGLISH_SHARE = 0.25  # of the words of a text, beyond the first few, that are 
 
 
 def word_set(words: str) -> frozenset[str]:
-    """Return the words of a line of words."""
     return frozenset(words.split())
 
 
@@ -74,7 +73,6 @@ def language_of(words: Iterable[str]) -> str | None:
 
 
 def may_be_english(words: Sequence[str]) -> bool:
-    """Say whether rules that know English words may be let loose on a text."""
     if language_of(words) not in (None, "English"):
         return False
     common = FUNCTION_WORDS["English"]
@@ -94,7 +92,6 @@ def may_be_german(words: Sequence[str]) -> bool:
 
 
 def scripts_of(text: str) -> Counter[str]:
-    """Return how many letters of each script a text has."""
     if text.isascii():
         return Counter(LATIN=n) if (n := sum(map(str.isalpha, text))) else Counter()
     letters = Counter(sign for sign in text if sign.isalpha())
@@ -153,7 +150,6 @@ class Passage:
 
     @cached_property
     def _starts(self) -> bytearray:
-        """Return 1 where a character begins, and after the last."""
         flags = bytearray(len(self.text) + 1)
         for match in _GRAPHEME.finditer(self.text):
             flags[match.start()] = 1
@@ -162,7 +158,6 @@ class Passage:
 
     @cached_property
     def has_latin(self) -> bool:
-        """Whether a Latin letter is in it, as in any English word."""
         return _LATIN.search(self.text) is not None
 
     @cached_property
@@ -172,12 +167,10 @@ class Passage:
 
     @cached_property
     def may_be_german(self) -> bool:
-        """Whether nouns may be written with capitals, as names are."""
         return may_be_german([self.small(word) for word in self.words])
 
     @cached_property
     def may_be_english(self) -> bool:
-        """Whether rules that know English words may change it."""
         return may_be_english([self.small(word) for word in self.words])
 
     @cached_property
@@ -191,12 +184,10 @@ class Passage:
         return frozenset(found)
 
     def is_between(self, place: int) -> bool:
-        """Say whether a place is between two characters, and not inside one."""
         return self.is_plain or self._starts[place] == 1
 
     @cached_property
     def words(self) -> list[Span]:
-        """Words and numbers without the marks around them."""
         pattern = _PLAIN_WORD if self.is_plain else _WORD
         return [match.span() for match in pattern.finditer(self.text)]
 
@@ -221,7 +212,6 @@ class Passage:
         return [self._trimmed(start, end) for start, end in spans]
 
     def _trimmed(self, start: int, end: int) -> Span:
-        """Return the span without the blanks at both ends."""
         piece = self.text[start:end]
         end = start + len(piece.rstrip())
         start += len(piece) - len(piece.lstrip())
@@ -230,11 +220,9 @@ class Passage:
         return start, end
 
     def shown(self, span: Span) -> str:
-        """Return what stands at a span."""
         return self.text[span[0] : span[1]]
 
     def small(self, span: Span) -> str:
-        """Return what stands at a span, in lower case and with straight apostrophes."""
         return self.shown(span).lower().replace("\u2019", "'")
 
     def with_neighbours(self, span: Span) -> Span:
@@ -245,7 +233,6 @@ class Passage:
         return before, after
 
     def words_of(self, sentence: Span) -> list[Span]:
-        """Return the words of one sentence."""
         start, end = sentence
         first = bisect_left(self.words, (start, start))
         last = bisect_left(self.words, (end, end))

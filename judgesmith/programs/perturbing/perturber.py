@@ -56,7 +56,6 @@ class Perturber(AskingModule):
     def forward(
         self, *, text: str, perturbation: Perturbation, amount: Amount | None = None
     ) -> dspy.Prediction:
-        """Change one text."""
         much = amount_of(perturbation) if amount is None else amount
         wanted = Wanted(item=RatedItem(response=text), perturbation=perturbation, amount=much)
         found = self.taken(self._both(wanted))
@@ -99,7 +98,6 @@ class Rewriting(Work[Unit, Result]):
         self._n_missed = 0
 
     async def asked(self, steps: AnySteps[Found]) -> Found:
-        """Return what steps come to, unless nothing that the model says can ever be read."""
         found = await self.executor.taken(steps)
         wanted, unread = self._before
         n_unread = self.counts.codes[Reason.UNREADABLE] - unread
@@ -147,11 +145,9 @@ class _Changing(Rewriting[Wanted, Outcome]):
         self._plans = plans
 
     async def done(self, unit: Wanted) -> Outcome:
-        """Return one changed text, or why there is none."""
         return await self.asked(change_steps(unit, self._plans[unit.order], self.counts))
 
     def undone(self, unit: Wanted, cause: Cause) -> Outcome:
-        """Return why the model could not be asked."""
         return self.missed(cause)
 
 
@@ -183,11 +179,9 @@ class _Planning(Work[str, "tuple[str, ...] | Cause"]):
     """Orders, for each of which steps are written."""
 
     async def done(self, unit: str) -> tuple[str, ...] | Cause:
-        """Return the steps, or why there are none."""
         return await self.executor.taken(planning_steps(unit))
 
     def undone(self, unit: str, cause: Cause) -> tuple[str, ...] | Cause:
-        """Return why the model could not be asked."""
         return cause
 
 
@@ -222,7 +216,6 @@ def perturb_all(
     progress: Callable[[int], None] | None = None,
     told: Callable[[str], None] | None = None,
 ) -> Iterator[tuple[RatedItem, tuple[Outcome, ...]]]:
-    """Yield items, each with what became of it by each perturbation, in order."""
     if concurrency < 1:
         raise InputError(f"concurrency must be 1 or more; got {concurrency}.")
     much = {one.name: amount_of(one, task) for one in perturbations} | dict(amounts or {})

@@ -130,6 +130,5 @@ def perturb(
 
 
 def _generator(seed: int, item: RatedItem, perturbation: Perturbation) -> Random:
-    """Return the generator of one item's draws for one perturbation."""
     state = hashlib.blake2b(f"{seed} {perturbation.name} {item.key}".encode(), digest_size=16)
     return Random(int.from_bytes(state.digest()))

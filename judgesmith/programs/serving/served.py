@@ -74,16 +74,13 @@ class Desk:
 
     @property
     def n_waiting(self) -> int:
-        """Items that were accepted and not begun."""
         return self._n_waiting
 
     @property
     def n_begun(self) -> int:
-        """Items that are being judged."""
         return self._n_begun
 
     def take(self, jobs: Sequence[Job]) -> list[Future[Any]]:
-        """Accept jobs, all or none, and return what they come to."""
         futures = self._accepted(jobs, self.limits.places)
         if futures is None:
             raise queue_full(self.retry_after(sum(job.size for job in jobs)))
@@ -95,7 +92,6 @@ class Desk:
         return None if futures is None else futures[0]
 
     def has_room(self) -> bool:
-        """Say whether one more item would be accepted."""
         return self._n_waiting + self._n_begun < self.limits.places
 
     def retry_after(self, n_items: int) -> int:
@@ -105,7 +101,6 @@ class Desk:
         return min(max(math.ceil(seconds), 1), _LONGEST_WAIT)
 
     def close(self, executors: Sequence[Executor] = ()) -> None:
-        """Abandon what is under way, let go of connections, and end the thread."""
         with self._lock:
             loop, thread = self._loop, self._thread
             self._loop = self._thread = None
@@ -137,7 +132,6 @@ class Desk:
         return futures
 
     def _running(self) -> asyncio.AbstractEventLoop:
-        """Return the loop, which is started when it is first needed."""
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
             self._thread = threading.Thread(
@@ -147,7 +141,6 @@ class Desk:
         return self._loop
 
     def _left(self, future: Future[Any]) -> None:
-        """Give back the place of a job that was cancelled before it was begun."""
         with self._lock:
             job = self._waiting.pop(future, None)
             if job is not None:
@@ -383,7 +376,6 @@ class _Nature:
 
 
 def _headline(agreement: SavedAgreement) -> dict[str, Any] | None:
-    """Return one estimate of agreement with people on held-out rows, None where there is none."""
     for level in ("dataset", "sample", "system"):
         for statistic, estimate in ((agreement.heldout or {}).get(level) or {}).items():
             if estimate is not None:

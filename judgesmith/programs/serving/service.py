@@ -69,22 +69,18 @@ class Measures:
         return PrometheusCounter(f"judgesmith_{name}", told, labels, registry=self._registry)
 
     def answered(self, judge: str, route: str, status: int, seconds: float) -> None:
-        """Count a request that was answered."""
         self._requests.labels(judge, route, str(status)).inc()
         self._seconds.labels(judge, route).observe(seconds)
 
     def rejected(self, judge: str, reason: str) -> None:
-        """Count a request that was refused."""
         self._rejected.labels(judge, reason).inc()
 
     def judged(self, judge: str, judgement: Judgement) -> None:
-        """Count an item."""
         self._items.labels(judge).inc()
         if judgement.score is None:
             self._unscored.labels(judge, str(judgement.reason)).inc()
 
     def text(self) -> bytes:
-        """Return all of it as Prometheus reads it."""
         return generate_latest(self._registry)
 
 
@@ -95,7 +91,6 @@ class _Now(Collector):
         self._desk = desk
 
     def collect(self) -> Iterator[Any]:
-        """Yield every family of numbers."""
         for name, told, n in (
             ("queue_items", "Accepted items that wait for their turn.", self._desk.n_waiting),
             ("in_flight_items", "Items that are being judged.", self._desk.n_begun),
@@ -132,13 +127,11 @@ class Service:
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="judgesmith-reading")
 
     def named(self, name: str) -> ServedJudge:
-        """Return the judge of that name, or refuse."""
         if name not in self.judges:
             raise unknown_judge(name, self.judges)
         return self.judges[name]
 
     def check_open(self) -> None:
-        """Refuse where the server is stopping."""
         if self.stopping:
             raise is_stopping()
 
@@ -191,7 +184,6 @@ class Service:
             self.hold(client, -held)
 
     def hold(self, client: str, n: int) -> None:
-        """Count bytes that a client holds, or with a number below 0 lets go of."""
         self._n_bytes += n
         _let_go(self._bytes, client, -n)
 
@@ -226,7 +218,6 @@ class Service:
     async def rows(
         self, served: ServedJudge, items: Sequence[RatedItem], receive: Receive
     ) -> list[dict[str, Any]]:
-        """Return the rows of items, in order."""
         futures = self.desk.take(served.jobs(items))
         waiting = [asyncio.wrap_future(future) for future in futures]
         done = asyncio.gather(*waiting)
@@ -249,13 +240,11 @@ class Service:
         return served.rows(items, found)
 
     def count(self, served: ServedJudge, found: Sequence[Any]) -> None:
-        """Count the judgements that jobs came to."""
         for one in found:
             for judgement in [one] if isinstance(one, Judgement) else one:
                 self.measures.judged(served.name, judgement)
 
     def close(self) -> None:
-        """Abandon what is under way, and close connections and ledgers."""
         self._reader.shutdown(wait=False, cancel_futures=True)
         self.desk.close([one.executor for one in self.judges.values()])
         for served in self.judges.values():
@@ -280,7 +269,6 @@ def client_of(scope: Mapping[str, Any]) -> str:
 
 
 def _let_go(held: Counter[str], client: str, n: int) -> None:
-    """Count so many less of a client, and forget one that has none."""
     held[client] -= n
     if not held[client]:
         del held[client]
@@ -340,7 +328,6 @@ class RowStream(Response):
         self._n_bytes = 0
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
-        """Read, judge and write until one of both sides ends it."""
         service = self._service
         self._client = client_of(scope)
         with service.measured(self._served.name, "stream"), service.stream(self._client):
@@ -376,7 +363,6 @@ class RowStream(Response):
         return not self._n_bytes or self._service.has_bytes(n)
 
     def _check_open(self, number: int) -> None:
-        """Refuse to go on from this line where the server is stopping."""
         if self._service.stopping:
             raise Refusal(
                 503,
@@ -469,7 +455,6 @@ class RowStream(Response):
         await self._sent(send, rows, more=False)
 
     async def _sent(self, send: Send, rows: bytearray, *, more: bool = True) -> None:
-        """Send rows, and wait until the client has room for more."""
         if not self._started:
             self._started = True
             start = {"type": "http.response.start", "status": 200, "headers": _HEADERS}

@@ -24,31 +24,13 @@ Made = TypeVar("Made")
 
 
 def made_once(make: Callable[Given, Made]) -> Callable[Given, Made]:
-    """Return ``make`` with the questions it made last kept for those who want the same.
-
-    Making one takes DSPy about ten milliseconds, and a search asks for the same few of every
-    judge it tries. Nobody changes a question in place, so judges can share them.
-
-    Examples
-    --------
-    >>> from judgesmith.signatures.questions.active_critic import ScoreOverall
-    >>> without_fields(ScoreOverall, "task") is without_fields(ScoreOverall, "task")
-    True
-    """
+    """Return ``make`` with its latest questions kept: making one takes DSPy ten milliseconds."""
     return cast(Callable[Given, Made], lru_cache(maxsize=256)(make))
 
 
 @made_once
 def without_fields(signature: type[dspy.Signature], *names: str) -> type[dspy.Signature]:
-    """Return ``signature`` without the fields of these names, as far as it has them.
-
-    Examples
-    --------
-    >>> from judgesmith.signatures.questions.active_critic import ScoreOverall
-    >>> asked = without_fields(ScoreOverall, "task", "explanation")
-    >>> list(asked.input_fields), list(asked.output_fields)
-    (['source', 'context', 'response', 'assessments'], ['score'])
-    """
+    """Return ``signature`` without the fields of these names, as far as it has them."""
     for name in names:
         if name in signature.fields:
             signature = signature.delete(name)
@@ -67,24 +49,7 @@ ASSESSMENTS: dict[Explain, Any] = {
 
 
 def explained(signature: type[dspy.Signature], explain: Explain) -> type[dspy.Signature]:
-    """Return ``signature`` with explanations where ``explain`` wants them.
-
-    Parameters
-    ----------
-    signature : type of dspy.Signature
-        With an output ``explanation``, or ``assessments`` that hold some; each before its score.
-    explain : {"before", "after", "none"}
-        Before leaves everything as it is.
-
-    Examples
-    --------
-    >>> from judgesmith.signatures.questions.active_critic import ScoreOverall
-    >>> for explain in ("before", "after", "none"):
-    ...     print(list(explained(ScoreOverall, explain).output_fields))
-    ['explanation', 'score']
-    ['score', 'explanation']
-    ['score']
-    """
+    """Return ``signature`` with explanations where ``explain`` wants them."""
     if explain == "before":
         return signature
     return _moved(signature, explain)
@@ -119,27 +84,7 @@ def question_on(
     *,
     ends: tuple[str, str] | None = None,
 ) -> type[dspy.Signature]:
-    """Return a question of a judge that asks for scores on ``scale``, explained or not.
-
-    Parameters
-    ----------
-    signature : type of dspy.Signature
-        A question of the Active-Critic judge, perhaps without its task; or any other whose output
-        is a ``score``, with or without an ``explanation``.
-    scale : Scale
-        What to answer on.
-    explain : {"before", "after", "none"}
-        See ``explained``.
-    ends : (str, str) or None
-        What the lowest and the highest score mean; None looks it up in ``scoring.ENDS``.
-
-    Examples
-    --------
-    >>> from judgesmith.signatures.questions.active_critic import GradeResponse
-    >>> asked = question_on(GradeResponse, Scale.parse("1..5"), "before")
-    >>> asked.output_fields["score"].json_schema_extra["desc"]
-    'a whole number from 1 (worst) to 5 (best)'
-    """
+    """Return a question that asks for scores on ``scale``, explained or not; see ``ENDS``."""
     silent = tuple(signature.output_fields) == ("score",)  # nothing is explained in it anyway
     asked = signature if silent else explained(signature, explain)
     if is_percent(scale):
@@ -150,7 +95,6 @@ def question_on(
 
 
 def assessments_on(explain: Explain, scale: Scale) -> Any:
-    """Return what assessments of several criteria are read as."""
     (kind,) = get_args(ASSESSMENTS[explain])
     return list[assessment_on(kind, scale)]  # type: ignore[misc]
 

@@ -242,7 +242,6 @@ class _Called(Executor):
         self._blocking = blocking
 
     async def judge(self, item: RatedItem) -> Judgement:
-        """Return the judgement of one item."""
         texts: dict[str, Any] = {"source": item.source, "response": item.response}
         texts |= {"context": item.context}
         texts |= {"references": item.references} if item.references else {}
@@ -251,7 +250,6 @@ class _Called(Executor):
         return judgement_of(said)
 
     async def taken(self, steps: AnySteps[Found]) -> Found:
-        """Return what steps come to whose questions the module asks."""
         found: Found
         with our_errors():
             if self._blocking:
@@ -271,23 +269,19 @@ def leaves_of(judge: AnyJudge) -> Iterable[Judge]:
 
 
 def scale_of(judge: AnyJudge) -> Scale:
-    """Return what a judge's scores are measured in."""
     return judge.protocol.aggregation.scale if isinstance(judge, Judge) else judge.scale
 
 
 def fingerprint_of(judge: AnyJudge) -> str:
-    """Return what identifies a judge's protocol, or that of all it holds."""
     return judge.protocol.fingerprint if isinstance(judge, Judge) else judge.fingerprint
 
 
 def judgement_of(prediction: dspy.Prediction) -> Judgement:
-    """Return the judgement that a prediction of a judge holds."""
     given = dict(prediction.items())
     return _kind_of(given)(**{name: one for name, one in given.items() if name != "protocol"})
 
 
 def _kind_of(given: Mapping[str, Any]) -> type[Judgement]:
-    """Return the kind of judgement that has exactly the fields of a prediction."""
     kinds = [Judgement]
     for kind in kinds:
         if set(kind.model_fields) == set(given) - {"protocol"}:

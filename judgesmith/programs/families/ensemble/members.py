@@ -42,7 +42,6 @@ Asked = Iterable[Coroutine[Any, Any, Judgement]]
 
 
 async def at_once(asked: Asked) -> list[Judgement | BaseException]:
-    """Return what all members say, or their faults, asked at the same time."""
     return await asyncio.gather(*asked, return_exceptions=True)
 
 
@@ -81,7 +80,6 @@ class MembersExecutor(Executor):
         return self._combined(await self.judgements(item))
 
     async def judgements(self, item: RatedItem) -> dict[str, Judgement]:
-        """Return what every member says of one item."""
         said = await self._gathered(executor.judge(item) for executor in self._executors.values())
         found: dict[str, Judgement] = {}
         faults = []
@@ -99,7 +97,6 @@ class MembersExecutor(Executor):
         return found
 
     async def aclose(self) -> None:
-        """Let go of what the members hold."""
         for executor in self._executors.values():
             await executor.aclose()
 
@@ -124,7 +121,6 @@ class PanelJudgement(Judgement):
 
 
 def panel_judgement(judgements: Mapping[str, Judgement], weights: PanelWeights) -> PanelJudgement:
-    """Return the judgement that those of a panel's members make."""
     scores = {name: judgements[name].score for name in weights.asked}
     calls = tuple(call for name in weights.asked for call in judgements[name].calls)
     how = {
@@ -227,7 +223,6 @@ def panel_verdict(
     *,
     by: MergedBy = "nobody",
 ) -> PanelVerdict:
-    """Return the judgement that members' judgements and their merged errors make."""
     whole = panel_judgement(judgements, weights)
     asked = [name for name in weights.members if name in weights.asked]
     parts = {name: getattr(whole, name) for name in PanelJudgement.model_fields}
@@ -282,7 +277,6 @@ def _criteria(
     weights: PanelWeights,
     rules: PanelRules,
 ) -> dict[str, CriterionScore]:
-    """Return each criterion's score as the panel's is made, and the words of who is nearest."""
     alike = weights.on_percent()
     found = {}
     for criterion in dict.fromkeys(one for name in asked for one in judgements[name].criteria):
@@ -359,7 +353,6 @@ class Concluding:
         return self.verdict(judgements, list(zip(aspects, merged, strict=True)), by="rule")
 
     def steps(self, judgements: Mapping[str, Judgement], response: str) -> AnySteps[PanelVerdict]:
-        """Ask a supervisor for one list per criterion, all at once, and return the judgement."""
         aspects = self.aspects(judgements, response)
         merged = yield from gather([merging_steps(one.annotations, response) for one in aspects])
         return self.verdict(judgements, list(zip(aspects, merged, strict=True)), by="supervisor")
@@ -371,7 +364,6 @@ class Concluding:
         *,
         by: MergedBy = "nobody",
     ) -> PanelVerdict:
-        """Return the judgement; see ``panel_verdict``."""
         return panel_verdict(judgements, self.weights, self.rules, merged, by=by)
 
 
@@ -409,7 +401,6 @@ class AnnotatorsExecutor(MembersExecutor):
             return self._concluding.by_rule(judgements, item.response, problem)
 
     async def aclose(self) -> None:
-        """Let go of what the members and the supervisor hold."""
         await super().aclose()
         if self._supervisor is not None:
             await self._supervisor.aclose()

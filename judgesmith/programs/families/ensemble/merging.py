@@ -119,7 +119,6 @@ def read_shown(text: str) -> Iterator[Annotation]:
 
 
 def _letters(members: Mapping[str, None]) -> dict[str, str]:
-    """Return a letter for each member, two from the twenty-seventh on."""
     return {
         name: ascii_uppercase[place % 26] * (1 + place // 26) for place, name in enumerate(members)
     }
@@ -176,7 +175,6 @@ def merged_error(
     span: tuple[int, int] | None,
     explanation: str = "",
 ) -> Merged:
-    """Return the error that annotations are, as severe as the severest of them."""
     ordered = sorted(annotations, key=lambda one: one.number)
     grades = [one.error.severity for one in ordered if one.error.severity is not None]
     aspects = {one.error.criterion for one in ordered}
@@ -267,7 +265,6 @@ class Aspect:
 
     @property
     def about(self) -> str:
-        """What notes call it."""
         return f"criterion:{self.criterion}" if self.criterion else "overall"
 
 
@@ -380,7 +377,6 @@ class Entry:
 
 
 def entries_in(answer: str) -> tuple[Entry, ...]:
-    r"""Return the entries of a list."""
     answer = without_thoughts(answer)
     found = []
     listed = _listed(answer)
@@ -422,7 +418,6 @@ def _listed(answer: str) -> list[dict[str, str]] | None:
 
 
 def _labelled(record: dict[str, Any]) -> dict[str, str]:
-    """Return a JSON record as the lines that were asked for."""
     lines: dict[str, str] = {}
     for name, value in record.items():
         means = _MEANS.get(str(name).strip(" *_`").casefold())
@@ -458,7 +453,6 @@ def _records(answer: str) -> Iterator[dict[str, str]]:
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    """Return the numbers that are named, ranges such as 2-4 written out."""
     found: dict[int, None] = {}
     for first, last in re.findall(r"(?<!\d)(\d{1,4})(?:\s?[-–]\s?(\d{1,4}))?(?!\d)", text[:_LONG]):
         ends = int(first), int(last or first)
@@ -491,7 +485,6 @@ def checked(
 
 
 def _by_stretch(entry: Entry, find: Locator) -> list[Entry]:
-    """Return an entry for each stretch that it quotes, as of two no single one covers both."""
     several = list(islice(quoted_in(entry.location[:_LONGEST]), _MOST_PLACES))
     if len(several) < 2 or find.look(entry.location).located in ("exact", "normalised"):
         return [entry]
@@ -501,7 +494,6 @@ def _by_stretch(entry: Entry, find: Locator) -> list[Entry]:
 def _merged(
     entry: Entry, place: Place, basis: Sequence[Annotation], response: str
 ) -> Merged | None:
-    """Return the error that an entry is, None where it does not stand."""
     if place.located == "missing":
         missing = [one for one in basis if one.span is None]
         return merged_error(missing, response, None, entry.explanation) if missing else None
@@ -514,7 +506,6 @@ def _merged(
 
 
 def _around(quoted: str, named: Sequence[Annotation], response: str) -> Place:
-    """Return where a quotation stands that touches one of some annotations."""
     spans = list(dict.fromkeys(one.span for one in named if one.span is not None))
     for start, end in spans[:_MOST_PLACES]:
         first = max(start - len(quoted), 0)

@@ -127,7 +127,6 @@ _OPENING = '"“„«「『`'
 
 
 def says_none(text: str) -> bool:
-    """Say whether a text says that there is no error, and nothing else."""
     return len(text) <= _LONGEST and _NONE.fullmatch(text) is not None
 
 
@@ -158,7 +157,6 @@ def quoted_in(text: str) -> Iterator[str]:
 
 
 def _in_marks(place: object) -> object:
-    """Return a location that was given as a list, or as null, as it is written in words."""
     if isinstance(place, list) and all(isinstance(one, str) for one in place):
         return " and ".join(f'"{one}"' for one in place)
     return "" if place is None else place
@@ -179,7 +177,6 @@ class StatedError(BaseModel):
 
     @property
     def is_none(self) -> bool:
-        """Whether it says that there is no error, or nothing at all."""
         said = self.explanation or self.location
         return not said or (says_none(said) and (not self.location or says_none(self.location)))
 
@@ -198,17 +195,14 @@ _ERRORS = TypeAdapter(tuple[StatedError, ...])
 
 
 def errors_text(errors: Sequence[StatedError]) -> str:
-    """Return errors as the text that a reply keeps them as."""
     return _ERRORS.dump_json(tuple(errors)).decode()
 
 
 def errors_of(text: str) -> tuple[StatedError, ...]:
-    """Return the errors that ``errors_text`` wrote."""
     return _ERRORS.validate_json(text)
 
 
 def stated_in(answer: str, answers: Scale) -> Stated:
-    r"""Return what an annotator's answer says."""
     text = _END_TOKEN.sub("", without_thoughts(_SURROGATE.sub("\ufffd", answer)))
     opened = _OPENS.search(text)
     if opened is not None:
@@ -317,7 +311,6 @@ def _parts(line: str) -> Iterator[tuple[str, str, bool]]:
 
 
 def _bare(text: str) -> str:
-    """Return a part without what closes the part that its label opened."""
     text = text.strip().rstrip("|;,").strip()
     return text[:-1].strip() if text[-1:] in (")", "]") and "(" not in text else text
 
@@ -335,7 +328,6 @@ class _Lines:
         self.none = False  # whether it is said that there are no errors
 
     def take(self, label: str, text: str, begins: bool, bulleted: bool) -> None:
-        """Go on with the next part of a line."""
         if label == "grade" and self.draft and "severity" not in self.draft:
             raise InputError("a score in it may be that of an error, or the overall score.")
         is_reason = label == "explanation" and self.overall and not self.draft and not begins
@@ -389,7 +381,6 @@ class _Lines:
         return place[:1] in tuple(_OPENING) and closing_of(place) is None
 
     def _item(self, text: str) -> None:
-        """Take an error that is told in one line, its quotation first."""
         text = text.lstrip("*_")
         quoted = closing_of(text)
         said = None if quoted is None else _ITEM.fullmatch(text[quoted:])
@@ -400,7 +391,6 @@ class _Lines:
             self.draft["severity"] = graded
 
     def close(self) -> None:
-        """Take the error that was read so far, if it is one."""
         draft, self.draft, self.field = self.draft, {}, ""
         place = draft.get("location", "").strip()
         if draft.get("severity") and not (place or draft.get("explanation")):
@@ -502,7 +492,6 @@ _ANSWER_IN_LINES = "Errors:\n{errors}\n\nScore explanation: {explanation}\nOvera
 
 
 def form_for(shown: Shown, answers: Scale) -> str:
-    """Return the name of the form that shows some texts and asks for some scale."""
     return f"annotator-{shown}-{'words' if answers.labels else 'points'}"
 
 
@@ -573,7 +562,6 @@ _DISTILLED_ANSWER = "Errors:\n{errors}\n\nOverall score: {score}"
 
 
 def answer_in_form(errors: Sequence[ErrorSpan], score: int) -> str:
-    r"""Return the answer that a model is to learn, as this form reads it."""
     lines = []
     for number, one in enumerate(errors, start=1):
         if one.severity is None:

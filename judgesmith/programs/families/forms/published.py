@@ -74,7 +74,6 @@ def _in_json(answer: str, scale: Scale) -> tuple[str, int] | None:
 
 
 def read_chosen(answer: str, names: tuple[str, ...]) -> tuple[str, str]:
-    """Return the words of an answer and which of a few names it ends on."""
     words, said = _parted(answer, RESULT)
     plain = said.strip(_AROUND).casefold()
     for name in names:
@@ -84,7 +83,6 @@ def read_chosen(answer: str, names: tuple[str, ...]) -> tuple[str, str]:
 
 
 def _parted(answer: str, mark: ResultMark) -> tuple[str, str]:
-    """Return what stands before the last mark, and what stands after it."""
     text = _OPENING.sub("", _SURROGATE.sub("\ufffd", answer))
     text = _ENDING.sub("", text)
     marks = list(mark.pattern.finditer(text))
@@ -115,7 +113,6 @@ _LEVELS = (
 
 
 def rubric_text(criterion: Criterion) -> str:
-    """Return a criterion as a rubric with a description of each score from 1 to 5."""
     said = [" ".join(criterion.worst.split()), "", "", "", " ".join(criterion.best.split())]
     levels = [own or usual for own, usual in zip(said, _LEVELS, strict=True)]
     lines = [f"Score {points}: {text}" for points, text in enumerate(levels, start=1)]

@@ -295,7 +295,6 @@ class BatchService:
         return self._again(once)
 
     def find(self, mark: Mapping[str, str]) -> str | None:
-        """Return the name of the batch with this mark, None where there is none."""
         after = ""
         for _ in range(_PAGES):
             page = self._told("GET", f"/batches?limit={_PER_PAGE}{after}", "data")
@@ -311,7 +310,6 @@ class BatchService:
         return None
 
     def look(self, batch: str) -> dict[str, Any]:
-        """Return what the server says of a batch."""
         return self._told("GET", f"/batches/{quote(batch, safe='')}", "status")
 
     def fetch(self, file: str, place: Path) -> None:
@@ -497,7 +495,6 @@ class _Collector:
 
 
 def not_yet(why: str) -> BudgetSpent:
-    """Return what ends the judgement of an item for now."""
     return BudgetSpent(why, ceiling="max_calls", calls=0, tokens=0, usd=0.0, minutes=0.0)
 
 

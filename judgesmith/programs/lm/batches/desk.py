@@ -61,7 +61,6 @@ class Collection:
         self.n_requests = 0
 
     def add(self, client: BatchClient, identity: bytes, request: ModelRequest) -> None:
-        """Take down a request of the item under way, unless it is taken down already."""
         if identity not in self._item and not self._state.has(identity):
             self._item[identity] = (client, request)
 
@@ -77,7 +76,6 @@ class Collection:
                 self._write(client, identity, request)
 
     def close(self) -> None:
-        """Close the files."""
         for client, identity in self._scouts.values():
             client.came_back(identity)
         for file in self._open.values():
@@ -85,7 +83,6 @@ class Collection:
 
     @file_faults()
     def discard(self) -> None:
-        """Remove the files."""
         for part in self._parts:
             self._desk.place_of(part, draft=True).unlink(missing_ok=True)
 
@@ -173,7 +170,6 @@ class Reader:
         self.n_answered = 0
 
     def check(self) -> None:
-        """Raise what speaks against the set-up rather than against one request."""
         if self._of_set_up is not None:
             raise self._of_set_up
 
@@ -193,7 +189,6 @@ class Reader:
             self._state.read(digest)
 
     def read(self, place: Path) -> None:
-        """Read a file, in flat memory."""
         for lines in lines_of(place):
             found: dict[bytes, _Outcome] = {}
             for line in lines:
@@ -643,7 +638,6 @@ class BatchDesk:
 
 
 def _errors(told: Mapping[str, Any]) -> str:
-    """Return what a server says of a batch that failed."""
     errors = told.get("errors")
     listed = errors.get("data") if isinstance(errors, Mapping) else None
     first = listed[0] if isinstance(listed, list) and listed else None

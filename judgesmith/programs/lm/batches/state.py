@@ -31,11 +31,9 @@ class SettleOnce:
 
     @property
     def parts(self) -> tuple[Write, ...]:
-        """What it is made of."""
         return (self.settle,)
 
     def apply(self, book: Book, pen: Pen) -> ModelAnswer | None:
-        """Settle if the claim is open and no other living process has taken the request over."""
         claim = self.settle.claim
         if not _is_open(book, pen, claim.identity):
             return None
@@ -52,11 +50,9 @@ class WithdrawOnce:
 
     @property
     def parts(self) -> tuple[Write, ...]:
-        """What it is made of."""
         return (self.withdraw,)
 
     def apply(self, book: Book, pen: Pen) -> None:
-        """Withdraw if the intent is still on record, and its claim open."""
         one = self.withdraw
         if not _is_open(book, pen, one.claim.identity):
             return
@@ -84,7 +80,6 @@ class Together:
 
 
 def _is_open(book: Book, pen: Pen, identity: bytes) -> bool:
-    """Say whether a request was neither settled nor taken over by another living process."""
     holder = book.holder(identity)
     return holder is not None and (holder == pen.owner or not pen.alive(holder))
 
@@ -172,7 +167,6 @@ class BatchState:
             )
 
     def close(self) -> None:
-        """Let go of the file, and remove it where it says nothing."""
         if not self._closed:
             empty = not any(
                 self._db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()  # noqa: S608
@@ -192,7 +186,6 @@ class BatchState:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Return a block whose changes are all kept or none."""
         self._db.execute("BEGIN")
         try:
             yield
@@ -204,7 +197,6 @@ class BatchState:
     # -- parts -----------------------------------------------------------------------------
 
     def parts(self, *phases: str) -> list[Part]:
-        """Return the parts in these phases, or all."""
         rows = self._db.execute(
             "SELECT number, model, path, phase, since, file, batch FROM parts ORDER BY number"
         )
@@ -223,7 +215,6 @@ class BatchState:
     def move(
         self, number: int, phase: str, *, file: str | None = None, batch: str | None = None
     ) -> None:
-        """Say how far a part is."""
         self._db.execute(
             "UPDATE parts SET phase = ?, file = coalesce(?, file), batch = coalesce(?, batch) "
             "WHERE number = ?",
@@ -231,7 +222,6 @@ class BatchState:
         )
 
     def drop(self, number: int) -> None:
-        """Forget a part and its requests."""
         with self.together():
             self._db.execute("DELETE FROM requests WHERE part = ?", (number,))
             self._db.execute("DELETE FROM parts WHERE number = ?", (number,))
@@ -239,7 +229,6 @@ class BatchState:
     # -- requests --------------------------------------------------------------------------
 
     def add(self, asked: Asked) -> None:
-        """Put a request into its part, after all others."""
         self._db.execute(
             "INSERT INTO requests (identity, part, tokens, usd, characters, changed) "
             "VALUES (?, ?, ?, ?, ?, ?)",
@@ -254,12 +243,10 @@ class BatchState:
         )
 
     def has(self, identity: bytes) -> bool:
-        """Say whether a request is in some part."""
         sql = "SELECT 1 FROM requests WHERE identity = ?"
         return self._db.execute(sql, (identity,)).fetchone() is not None
 
     def asked(self, identity: bytes) -> Asked | None:
-        """Return a request, None where it is in no part."""
         sql = f"SELECT {_COLUMNS} FROM requests WHERE identity = ?"  # noqa: S608
         row = self._db.execute(sql, (identity,)).fetchone()
         return None if row is None else _asked(row)
@@ -277,17 +264,14 @@ class BatchState:
             yield found
 
     def count(self, part: int) -> int:
-        """Return how many requests a part has."""
         sql = "SELECT count(*) FROM requests WHERE part = ?"
         return int(self._db.execute(sql, (part,)).fetchone()[0])
 
     def granted(self, intents: Iterable[tuple[int, bytes]]) -> None:
-        """Note the permissions of requests."""
         sql = "UPDATE requests SET intent = ? WHERE identity = ?"
         self._db.executemany(sql, list(intents))
 
     def remove(self, identities: Iterable[bytes]) -> None:
-        """Forget requests."""
         sql = "DELETE FROM requests WHERE identity = ?"
         self._db.executemany(sql, [(one,) for one in identities])
 
@@ -317,12 +301,10 @@ class BatchState:
     # -- files of answers ------------------------------------------------------------------
 
     def was_read(self, digest: str) -> bool:
-        """Say whether a file of answers with this content was read before."""
         sql = "SELECT 1 FROM files WHERE digest = ?"
         return self._db.execute(sql, (digest,)).fetchone() is not None
 
     def read(self, digest: str) -> None:
-        """Note that a file of answers was read."""
         self._db.execute("INSERT OR IGNORE INTO files VALUES (?)", (digest,))
 
 

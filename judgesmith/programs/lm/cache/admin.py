@@ -167,7 +167,6 @@ class LedgerStats:
 
 
 def ledger_stats(ledger: ResponseCache) -> LedgerStats:
-    """Return what ``ledger`` holds."""
     _existing(ledger)
     models = tuple(
         ModelStats(

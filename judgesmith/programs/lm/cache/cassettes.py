@@ -57,13 +57,11 @@ class Failure:
     spent: tuple[Number, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse what nothing can be made of."""
         if self.kind not in (*_KINDS, _BUDGET) or len(self.spent) != 4 * (self.kind == _BUDGET):
             raise InputError(f"no failure of a request is {self.kind!r} with {self.spent}.")
 
     @classmethod
     def of(cls, fault: ModelError | BudgetSpent, *, model: str, endpoint: str) -> Failure:
-        """Return what is kept of a fault."""
         if isinstance(fault, BudgetSpent):
             return cls(
                 model=model,
@@ -83,7 +81,6 @@ class Failure:
         )
 
     def raised(self) -> ModelError | BudgetSpent:
-        """Return the fault again."""
         if self.kind != _BUDGET:
             return _KINDS[self.kind](self.message, status=self.status)
         calls, tokens, usd, minutes = self.spent
@@ -107,7 +104,6 @@ class Tape:
         self._lock = threading.Lock()
 
     def heard(self, *identities: bytes) -> None:
-        """Note that requests were answered."""
         with self._lock:
             self.answered.update(identities)
             for identity in identities:
@@ -116,7 +112,6 @@ class Tape:
     def failed(
         self, identity: bytes, fault: ModelError | BudgetSpent, *, model: str, endpoint: str
     ) -> None:
-        """Note that a request came to nothing, unless it was answered once."""
         with self._lock:
             if identity not in self.answered:
                 self.failures[identity] = Failure.of(fault, model=model, endpoint=endpoint)
@@ -216,7 +211,6 @@ class _Play:
     answers: Sequence[tuple[bytes, int, ModelAnswer]]
 
     def apply(self, book: Book, pen: Pen) -> None:
-        """Insert what is not there."""
         for identity, model, answer in self.answers:
             book.keep(identity, 0, model, answer)
 
@@ -243,7 +237,6 @@ def _plain(row: _Row) -> dict[str, Any]:
 
 @file_faults()
 def read_cassette(cassette: Path) -> Cassette:
-    """Return what a cassette holds."""
     try:
         with _read(cassette) as file:
             head = json.loads(file.readline())
@@ -348,7 +341,6 @@ def replaying(engine: Engine | PureEngine) -> Engine | PureEngine:
             silent = True
 
             def answer(self, request: ModelRequest) -> ModelAnswer:
-                """Refuse, naming the request."""
                 _refuse(request, self.endpoint)
 
         silent: PureEngine = SilentOffline()
@@ -367,11 +359,9 @@ class _Silent:
         self.scores_texts = bool(getattr(engine, "scores_texts", False))
 
     async def complete(self, request: ModelRequest) -> ModelAnswer:
-        """Refuse, naming the request."""
         _refuse(request, self.endpoint)
 
     def complete_sync(self, request: ModelRequest) -> ModelAnswer:
-        """Refuse, naming the request."""
         _refuse(request, self.endpoint)
 
     async def aclose(self) -> None:

@@ -53,7 +53,6 @@ _END_GHOST = (
 
 
 def owned(connection: psycopg.Connection[Any], before: int | None) -> int:
-    """Return the number that this connection owns from now on."""
     if before is not None:
         for pause in (0.0, 0.05, 0.2, 0.5):
             time.sleep(pause)
@@ -194,7 +193,6 @@ class PostgresLedger(ResponseCache):
 
     @property
     def name(self) -> str:
-        """Where it is, without user and password."""
         return shown_place(self.address)
 
     def exists(self) -> bool:
@@ -203,7 +201,6 @@ class PostgresLedger(ResponseCache):
         return True
 
     def check(self) -> None:
-        """Refuse a database that does not answer; see ``exists``."""
         self.exists()
 
     def size(self) -> int:
@@ -215,11 +212,9 @@ class PostgresLedger(ResponseCache):
         return int(found[0][0])
 
     def explained(self) -> AbstractContextManager[None]:
-        """Return a block in which faults of the database are said in a sentence."""
         return explained(self.address)
 
     def held_elsewhere(self, identity: bytes) -> bool:
-        """Say whether another living process is asking this at the moment."""
         return bool(self.perform(Watch(identity)))
 
     def apply(self, writes: Sequence[Write]) -> list[Any]:
@@ -231,7 +226,6 @@ class PostgresLedger(ResponseCache):
         """Do nothing: the database looks after the space of deleted rows by itself."""
 
     def close(self) -> None:
-        """Close the connection; the next use opens another."""
         with self._exclusively():
             self._drop()
 
@@ -320,7 +314,6 @@ class _Marked:
         self._link = link
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
-        """Execute a statement with a question mark for each parameter."""
         return self._link.execute(sql.replace("?", "%s").encode(), parameters)
 
 

@@ -113,7 +113,6 @@ def connected(address: str) -> psycopg.Connection[Any]:
 
 
 def _prepare(connection: psycopg.Connection[Any], address: str) -> None:
-    """Make the tables where there are none, one process at a time."""
     version = _version(connection)
     if version is None:
         with connection.transaction():
@@ -144,7 +143,6 @@ def _prepare(connection: psycopg.Connection[Any], address: str) -> None:
 
 
 def _version(connection: psycopg.Connection[Any]) -> int | None:
-    """Return the version of the ledger that is there, None where there is none."""
     # Looked up in a table: what a name stands for is remembered for a while.
     found = connection.execute(
         "SELECT 1 FROM pg_tables WHERE schemaname = %s AND tablename = 'about'", (_NAMESPACE,)
@@ -172,7 +170,6 @@ def explained(address: str) -> Iterator[None]:
 
 
 def advice(address: str, fault: psycopg.Error) -> str:
-    """Return what to say of a fault of the database."""
     place = shown_place(address)
     state = fault.sqlstate or _state_of_refusal(fault)
     if state[:2] == "28":
@@ -232,7 +229,6 @@ def is_passing(fault: psycopg.Error) -> bool:
 
 
 def _state_of_refusal(fault: psycopg.Error) -> str:
-    """Return the state that the server told while a connection was made."""
     said = str(fault).lower()
     if "authentication failed" in said or "no password supplied" in said or "pg_hba.conf" in said:
         return "28000"
@@ -308,13 +304,11 @@ class PostgresBook:
         self._moved: set[tuple[int, int]] = set()
 
     def _together(self) -> Any:
-        """Return a block whose statements travel together, where the client library knows how."""
         import psycopg
 
         return self._connection.pipeline() if psycopg.Pipeline.is_supported() else nullcontext()
 
     def begin(self, writes: Sequence[Write]) -> int:
-        """Begin the transaction, read what the writes will ask, and return its number."""
         identities, runs, n_claims = _asked_by(writes)
         execute = self._connection.execute
         changing = not all(isinstance(one, READING) for one in writes)
@@ -345,33 +339,28 @@ class PostgresBook:
     # -- what writes read ------------------------------------------------------------------
 
     def answer(self, identity: bytes) -> ModelAnswer | None:
-        """Return the answer on record, or None."""
         if identity not in self._answers:
             self._answers[identity] = None
             self._answers.update(_unpacked(self._connection.execute(_ANSWERS, ([identity],))))
         return self._answers[identity]
 
     def holder(self, identity: bytes) -> int | None:
-        """Return the owner who is asking this at the moment."""
         if identity not in self._holders:
             row = self._connection.execute(_FLIGHTS, ([identity],)).fetchone()
             self._holders[identity] = None if row is None else row[1]
         return self._holders[identity]
 
     def alive(self, owner: int) -> bool:
-        """Say whether the connection that an owner writes through is still there."""
         if self._living is None:
             self._living = {row[0] for row in self._connection.execute(_LIVING, (MARK,))}
         return owner in self._living
 
     def spent(self, run: int, *, at_least_seconds: float) -> Spent:
-        """Return what a run was charged so far, in all its processes."""
         calls, tokens, usd, seconds = self._run(run)
         minutes = max(seconds, at_least_seconds) / 60.0
         return Spent(calls=calls, tokens=tokens, usd=usd, minutes=minutes)
 
     def intends(self, intent: int, identity: bytes, run: int) -> bool:
-        """Say whether this intent is on record."""
         if intent in self._intended:
             return self._intended[intent][:2] == (identity, run)
         found = self._connection.execute(
@@ -395,7 +384,6 @@ class PostgresBook:
     # -- what writes change ----------------------------------------------------------------
 
     def keep(self, identity: bytes, intent: int, model: int, answer: ModelAnswer) -> ModelAnswer:
-        """Put an answer on record and return it, or the one that was there first."""
         found = self.answer(identity)
         if found is not None:
             return found
@@ -408,7 +396,6 @@ class PostgresBook:
         return answer
 
     def hold(self, identity: bytes, owner: int) -> None:
-        """Note that this owner is asking."""
         before = self.holder(identity)
         if before is not None and before != owner:
             self._replaced.add(before)
@@ -442,7 +429,6 @@ class PostgresBook:
         return number
 
     def forget(self, intent: int) -> None:
-        """Take an intent off the record."""
         if self._intended.pop(intent, None) is None:
             self._forgotten.append(intent)
 
@@ -474,7 +460,6 @@ class PostgresBook:
     # -- the end ---------------------------------------------------------------------------
 
     def write(self) -> None:
-        """Write what has changed; the transaction is still to be committed."""
         execute = self._connection.execute
         held, kept = sorted(self._held), list(self._kept.values())
         taken = answered = put = None
@@ -520,7 +505,6 @@ def _asked_by(writes: Iterable[Write]) -> tuple[list[bytes], set[int], int]:
 
 
 def _single(writes: Iterable[Write]) -> Iterator[Write]:
-    """Yield writes, and in the place of one that is made of others those, which ask the same."""
     for write in writes:
         parts: tuple[Write, ...] | None = getattr(write, "parts", None)
         if parts is None:

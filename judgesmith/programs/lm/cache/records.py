@@ -103,7 +103,6 @@ def check_file(path: Path) -> None:
 
 
 def _stated(connection: sqlite3.Connection) -> tuple[int, int, int]:
-    """Return whose a database is, its schema, and how many tables it has."""
     asked = ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_schema")
     application, version, n_tables = (connection.execute(one).fetchone()[0] for one in asked)
     return application, version, n_tables
@@ -154,7 +153,6 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _brought_up(connection: sqlite3.Connection) -> int:
-    """Bring a ledger of an earlier schema to this one and return its version."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Another process may have been faster between the look and the lock.
@@ -287,7 +285,6 @@ class Claim:
     seconds: float
 
     def apply(self, book: Book, pen: Pen) -> Granted | Held | ModelAnswer:
-        """Return the permission, the holder, or the answer; raise ``BudgetSpent``."""
         answer = book.answer(self.identity)
         if answer is not None:
             return answer
@@ -300,7 +297,6 @@ class Claim:
         return Granted(intent)
 
     def check(self, book: Book) -> None:
-        """Raise ``BudgetSpent`` if the request does not fit."""
         spent = book.spent(self.run, at_least_seconds=self.seconds)
         check(self.budget, spent, tokens=self.tokens, usd=self.usd)
 
@@ -323,7 +319,6 @@ class Settle:
     seconds: float
 
     def apply(self, book: Book, pen: Pen) -> ModelAnswer | None:
-        """Return the answer that the ledger now holds for the request."""
         kept = self.answer
         if self.answer is not None:
             kept = book.keep(self.claim.identity, self.intent, self.model, self.answer)
@@ -345,7 +340,6 @@ class Withdraw:
     intent: int
 
     def apply(self, book: Book, pen: Pen) -> None:
-        """Remove the intent and what it was charged."""
         book.forget(self.intent)
         book.let_go(self.claim.identity, pen.owner)
         book.charge(self.claim.run, calls=-1, tokens=-self.claim.tokens, usd=-self.claim.usd)
@@ -360,7 +354,6 @@ class Record:
     answer: ModelAnswer
 
     def apply(self, book: Book, pen: Pen) -> ModelAnswer:
-        """Return the answer that the ledger now holds; raise ``BudgetSpent``."""
         answer = book.answer(self.claim.identity)
         if answer is not None:
             return answer
@@ -378,7 +371,6 @@ class Delete:
     at_most: int
 
     def apply(self, book: Book, pen: Pen) -> int:
-        """Return how many answers went, with their intents."""
         return book.delete(self.condition, self.values, self.at_most)
 
 
@@ -389,7 +381,6 @@ class Find:
     identity: bytes
 
     def apply(self, book: Book, pen: Pen) -> ModelAnswer | None:
-        """Return the answer on record, or None."""
         return book.answer(self.identity)
 
 
@@ -400,7 +391,6 @@ class Watch:
     identity: bytes
 
     def apply(self, book: Book, pen: Pen) -> bool:
-        """Say whether one is."""
         holder = book.holder(self.identity)
         return holder is not None and holder != pen.owner and pen.alive(holder)
 
@@ -439,7 +429,6 @@ class Close:
     seconds: float
 
     def apply(self, book: Book, pen: Pen) -> None:
-        """Note it for all processes."""
         schedule, now = book.schedule(self.run, self.model)
         book.reschedule(self.run, self.model, schedule.closed(now, self.seconds))
 
@@ -520,29 +509,21 @@ def _with_detail(answer: ModelAnswer, detail: dict[str, Any]) -> ModelAnswer:
 class Book(Protocol):
     """The ledger inside one transaction."""
 
-    def answer(self, identity: bytes) -> ModelAnswer | None:
-        """Return the answer on record, or None."""
-        ...
+    def answer(self, identity: bytes) -> ModelAnswer | None: ...
 
-    def keep(self, identity: bytes, intent: int, model: int, answer: ModelAnswer) -> ModelAnswer:
-        """Put an answer on record and return it, or the one that was there first."""
-        ...
+    def keep(
+        self, identity: bytes, intent: int, model: int, answer: ModelAnswer
+    ) -> ModelAnswer: ...
 
     def holder(self, identity: bytes) -> int | None:
         """Return the owner who is asking this at the moment, if he was not seen to end."""
         ...
 
-    def hold(self, identity: bytes, owner: int) -> None:
-        """Note that this owner is asking."""
-        ...
+    def hold(self, identity: bytes, owner: int) -> None: ...
 
-    def let_go(self, identity: bytes, owner: int | None = None) -> None:
-        """Note that this owner, or whoever it was, is not asking any more."""
-        ...
+    def let_go(self, identity: bytes, owner: int | None = None) -> None: ...
 
-    def spent(self, run: int, *, at_least_seconds: float) -> Spent:
-        """Return what a run was charged so far, in all its processes."""
-        ...
+    def spent(self, run: int, *, at_least_seconds: float) -> Spent: ...
 
     def charge(
         self, run: int, *, calls: int = 0, tokens: int = 0, usd: float = 0.0, seconds: float = 0.0
@@ -554,21 +535,15 @@ class Book(Protocol):
         """Put on record that a request is about to be sent, and return the intent's number."""
         ...
 
-    def intends(self, intent: int, identity: bytes, run: int) -> bool:
-        """Say whether this intent is on record."""
-        ...
+    def intends(self, intent: int, identity: bytes, run: int) -> bool: ...
 
-    def forget(self, intent: int) -> None:
-        """Take an intent off the record."""
-        ...
+    def forget(self, intent: int) -> None: ...
 
     def schedule(self, run: int, model: int) -> tuple[Schedule, float]:
         """Return when a run may next ask a model, and the time by its clock."""
         ...
 
-    def reschedule(self, run: int, model: int, schedule: Schedule) -> None:
-        """Note when a run may next ask a model."""
-        ...
+    def reschedule(self, run: int, model: int, schedule: Schedule) -> None: ...
 
     def delete(self, condition: str, values: Sequence[Any], at_most: int) -> int:
         """Take out answers that meet a condition on their columns, with their intents."""
@@ -595,12 +570,10 @@ class SqliteBook:
         self._accounts: dict[int, _Account] = {}
 
     def answer(self, identity: bytes) -> ModelAnswer | None:
-        """Return the answer on record, or None."""
         row = self._execute(FIND_ANSWER, (identity,)).fetchone()
         return None if row is None else unpacked(identity, row)
 
     def keep(self, identity: bytes, intent: int, model: int, answer: ModelAnswer) -> ModelAnswer:
-        """Put an answer on record and return it, or the one that was there first."""
         cursor = self._execute(
             "INSERT OR IGNORE INTO answers (identity, intent, model, time, text, finish_reason, "
             "input_tokens, output_tokens, seconds, detail, checksum) "
@@ -612,23 +585,19 @@ class SqliteBook:
         return unpacked(identity, self._execute(FIND_ANSWER, (identity,)).fetchone())
 
     def holder(self, identity: bytes) -> int | None:
-        """Return the owner who is asking this at the moment."""
         row = self._execute("SELECT owner FROM flights WHERE identity = ?", (identity,)).fetchone()
         return None if row is None else row[0]
 
     def hold(self, identity: bytes, owner: int) -> None:
-        """Note that this owner is asking."""
         self._execute("INSERT OR REPLACE INTO flights VALUES (?, ?)", (identity, owner))
 
     def let_go(self, identity: bytes, owner: int | None = None) -> None:
-        """Note that this owner, or whoever it was, is not asking any more."""
         if owner is None:
             self._execute("DELETE FROM flights WHERE identity = ?", (identity,))
         else:
             self._execute("DELETE FROM flights WHERE identity = ? AND owner = ?", (identity, owner))
 
     def spent(self, run: int, *, at_least_seconds: float) -> Spent:
-        """Return what a run was charged so far, in all its processes."""
         found = self._account(run)
         return Spent(
             calls=found.calls,
@@ -680,7 +649,6 @@ class SqliteBook:
         return cursor.lastrowid
 
     def intends(self, intent: int, identity: bytes, run: int) -> bool:
-        """Say whether this intent is on record."""
         row = self._execute(
             "SELECT 1 FROM intents WHERE id = ? AND identity = ? AND run = ?",
             (intent, identity, run),
@@ -688,7 +656,6 @@ class SqliteBook:
         return row is not None
 
     def forget(self, intent: int) -> None:
-        """Take an intent off the record."""
         self._execute("DELETE FROM intents WHERE id = ?", (intent,))
 
     def schedule(self, run: int, model: int) -> tuple[Schedule, float]:
@@ -701,7 +668,6 @@ class SqliteBook:
         return Schedule() if row is None else Schedule(*row), time.time()
 
     def reschedule(self, run: int, model: int, schedule: Schedule) -> None:
-        """Note when a run may next ask a model."""
         self._execute(
             "INSERT OR REPLACE INTO turns VALUES (?, ?, ?, ?, ?, ?)",
             (run, model, *astuple(schedule)),

@@ -37,7 +37,6 @@ _POSTGRES = re.compile(r"postgres(?:ql)?(?:\+\w+)?://", re.IGNORECASE)
 
 
 def is_postgres(place: object) -> bool:
-    """Say whether this is the address of a PostgreSQL database, in any of its spellings."""
     return isinstance(place, str) and _POSTGRES.match(place) is not None
 
 
@@ -146,7 +145,6 @@ class Flight:
         self._future: Future[ModelAnswer] | None = None
 
     def land(self, outcome: ModelAnswer | BaseException) -> None:
-        """Hand the outcome to everyone who waits."""
         if not isinstance(outcome, ModelAnswer | Exception):
             outcome = Abandoned()
         with self._others.lock:
@@ -157,11 +155,9 @@ class Flight:
             _tell(future, outcome)
 
     def wait(self) -> ModelAnswer:
-        """Block until the answer is there."""
         return self._awaited().result()
 
     async def wait_async(self) -> ModelAnswer:
-        """Wait for the answer without blocking the event loop."""
         # Shielded: a waiter that is cancelled must not cancel the request of the others. Nor does
         # anyone look at its outcome then, of which asyncio would complain.
         outcome = asyncio.wrap_future(self._awaited())
@@ -211,9 +207,7 @@ Batch = list[tuple[Write, "asyncio.Future[Any]"]]
 class Applier(Protocol):
     """Something that applies writes in one transaction."""
 
-    def apply(self, writes: Sequence[Write]) -> list[Any]:
-        """Return one outcome per write."""
-        ...
+    def apply(self, writes: Sequence[Write]) -> list[Any]: ...
 
 
 class GroupCommit:
@@ -230,7 +224,6 @@ class GroupCommit:
         self._busy_since: float | None = None
 
     def submit(self, write: Write) -> "asyncio.Future[Any]":
-        """Return a future for the outcome of ``write``."""
         future: asyncio.Future[Any] = self._loop.create_future()
         self._batch.append((write, future))
         if not self._scheduled:
@@ -239,7 +232,6 @@ class GroupCommit:
         return future
 
     def _taken(self) -> Batch:
-        """Return what is to be committed now, without claims that nobody waits for any more."""
         batch = [
             (write, future)
             for write, future in self._batch
@@ -268,7 +260,6 @@ class GroupCommit:
         self._told(batch, outcomes)
 
     def _told(self, batch: Batch, outcomes: Sequence[Any]) -> None:
-        """Tell everyone who waits what came of it."""
         for (_, future), outcome in zip(batch, outcomes, strict=True):
             if future.cancelled():
                 continue
@@ -604,7 +595,6 @@ _inherited: list[object] = []
 
 
 def _drawn(connection: sqlite3.Connection) -> int:
-    """Draw a number for this process from the ledger."""
     row = (os.getpid(), int(time.time()))
     cursor = connection.execute("INSERT INTO owners (pid, started) VALUES (?, ?)", row)
     assert cursor.lastrowid is not None

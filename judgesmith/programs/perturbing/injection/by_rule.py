@@ -148,7 +148,6 @@ _NAME_SAYS = 4
 
 
 def known_sub_aspects(criterion: str, definition: str = "") -> tuple[SubAspect, ...]:
-    """Return the sides of a criterion, from what is known of its family."""
     return tuple(
         SubAspect(criterion=criterion, name=one.name, definition=one.definition)
         for one in SUB_ASPECTS[family_of(criterion, definition).name]

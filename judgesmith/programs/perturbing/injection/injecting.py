@@ -71,7 +71,6 @@ class ReportedError:
 
 
 def read_errors(text: str, n: int) -> tuple[ReportedError, ...]:
-    """Return the errors that an answer reports, by number."""
     value = read_json(text, list[Any])
     if isinstance(value, dict):
         value = next((one for one in value.values() if isinstance(one, list)), [value])
@@ -155,7 +154,6 @@ def _is_one_error(
     tokens: Sequence[Token],
     other: Sequence[Token],
 ) -> bool:
-    """Say whether changes stand in one place, are the same everywhere, or move words."""
     for side, occurrences in enumerate(quoted):
         end = len((tokens, other)[side])
         if any(all(_holds(one, place[side], end) for place in places) for one in occurrences):
@@ -217,7 +215,6 @@ def _moved(one: range, by: int) -> range:
 
 
 def _occurrences(quoted: str, tokens: Sequence[Token]) -> list[range]:
-    """Return the places of tokens at which quoted words stand."""
     wanted = tokens_of(quoted)
     found = _same([one.key for one in wanted], [one.key for one in tokens])
     if found or not wanted:
@@ -231,7 +228,6 @@ def _occurrences(quoted: str, tokens: Sequence[Token]) -> list[range]:
 
 
 def _same(wanted: Sequence[str], keys: Sequence[str]) -> list[range]:
-    """Return where some keys stand among others."""
     n = len(wanted)
     starts = (place for place, key in enumerate(keys) if wanted and key == wanted[0])
     return [range(one, one + n) for one in starts if keys[one : one + n] == wanted]
@@ -258,7 +254,6 @@ def verified_errors(
     target: Target,
     sub_aspects: Sequence[SubAspect],
 ) -> Target | str:
-    """Return a target with the errors that a model put in, or what is wrong with its answer."""
     original = target.text
     if len(answer) > _MOST_EVER * len(original) + _LONG:
         return TOO_MUCH  # before anything is looked for in it
@@ -322,7 +317,6 @@ def _with_errors(
     reported: Sequence[ReportedError],
     sub_aspects: Sequence[SubAspect],
 ) -> Target | str:
-    """Return a target with errors added one after the other, each at its place by then."""
     done: list[Edit] = []
     for edits, said, sub_aspect in zip(several, reported, sub_aspects, strict=True):
         made = with_error(
@@ -428,7 +422,6 @@ def _line(name: str, definition: str) -> str:
 
 
 def _earlier(target: Target) -> str | None:
-    """Return the places of earlier errors, a line for each, with the word on either side."""
     passage = Passage(target.text)
     spans = [span for one in target.errors for span in one.spans]
     quoted = (unix_lines(passage.shown(passage.with_neighbours(span))) for span in spans)
@@ -443,7 +436,6 @@ class Injector(AskingModule):
         self.inject = dspy.Predict(InjectErrors)
 
     def forward(self, *, job: Job, counts: Counts | None = None) -> Target | Skipped:
-        """Put one error for each sub-aspect into a text, asked through DSPy's current model."""
         steps = inject_steps(job, job.target, job.sub_aspects, counts or Counts())
         return self.taken(steps)
 
@@ -452,12 +444,10 @@ class _AtOnce(Rewriting[Job, "Target | Skipped"]):
     """Texts that get all their errors at once."""
 
     async def done(self, unit: Job) -> Target | Skipped:
-        """Return a text with its errors, or why there is none."""
         steps = inject_steps(unit, unit.target, unit.sub_aspects, self.counts)
         return await self.asked(steps)
 
     def undone(self, unit: Job, cause: Cause) -> Target | Skipped:
-        """Return why the model could not be asked."""
         return self.missed(cause)
 
 
@@ -471,14 +461,12 @@ class _Sequences(Rewriting[Job, "tuple[Target, ...]"]):
         self._under_way: dict[int, list[Target]] = {}
 
     async def done(self, unit: Job) -> tuple[Target, ...]:
-        """Return a text as it is, then with one error more each time."""
         found = self._under_way[id(unit)] = [unit.target]
         drawn = drawn_sub_aspects(unit.sub_aspects, self._steps, unit.generator(self._seed))
         await self.asked(sequence_steps(unit, drawn, self.counts, found))
         return self._ended(unit)
 
     def undone(self, unit: Job, cause: Cause) -> tuple[Target, ...]:
-        """Return how far the text came before the model could not be asked."""
         self.missed(cause)
         return self._ended(unit)
 
@@ -552,6 +540,5 @@ def sequences(
 
 
 def _n_rebound(made: Sequence[Target], drawn: Sequence[SubAspect]) -> int:
-    """Return how many errors, each the last of its text, are bound to something else than drawn."""
     pairs = zip(made, drawn, strict=False)
     return sum(one.errors[-1].sub_aspect != wanted.name for one, wanted in pairs)

@@ -51,7 +51,6 @@ class Job(BaseModel):
     sample: int = Field(default=0, ge=0)
 
     def generator(self, seed: int) -> Random:
-        """Return the generator of all draws for this job."""
         state = hashlib.blake2b(f"{seed} {self.key}".encode(errors="surrogatepass"), digest_size=16)
         return Random(int.from_bytes(state.digest()))
 
@@ -97,7 +96,6 @@ class TakenPlaces:
         return place < len(self._ends) and self._starts[place] < end + empty
 
     def is_met_by(self, change: Change) -> bool:
-        """Say whether a change meets a taken span."""
         start, end, put = change
         if start < end or not put or not self.meets(start, end):
             return self.meets(start, end)
@@ -128,41 +126,33 @@ class Room:
 
     @property
     def text(self) -> str:
-        """The text as it is now."""
         return self.case.passage.text
 
     @property
     def passage(self) -> Passage:
-        """The text and where its parts are."""
         return self.case.passage
 
     @property
     def rng(self) -> Random:
-        """What all draws come from."""
         return self.case.rng
 
     @cached_property
     def taken(self) -> TakenPlaces:
-        """Where errors stand, by themselves and with the words that they stand in or next to."""
         return TakenPlaces(one for span in self._spans for one in (span, self._widened(span)))
 
     @cached_property
     def words(self) -> list[Span]:
-        """The words that no error touches, in order."""
         return [word for word in self.passage.words if self.is_free(*word)]
 
     @cached_property
     def whole_sentences(self) -> list[Span]:
-        """The sentences in which there is no error, in order."""
         return [sentence for sentence in self.passage.sentences if self.is_free(*sentence)]
 
     @cached_property
     def starts_of_sentences(self) -> frozenset[int]:
-        """Where sentences begin."""
         return frozenset(start for start, _ in self.passage.sentences)
 
     def shown(self, span: Span) -> str:
-        """Return what stands at a span."""
         return self.passage.shown(span)
 
     def is_free(self, start: int, end: int) -> bool:
@@ -170,7 +160,6 @@ class Room:
         return not self.taken.meets(start, end)
 
     def holds(self, changes: Iterable[Change]) -> bool:
-        """Say whether all changes keep apart from all errors."""
         return not any(map(self.taken.is_met_by, changes))
 
     def n_words_taken(self, changes: Iterable[Change]) -> int:
@@ -191,7 +180,6 @@ class Room:
         return [end for _, end in self.passage.sentences]
 
     def _is_cut(self, start: int, end: int) -> bool:
-        """Say whether a sentence ends within a span."""
         ends = self._ends_of_sentences
         place = bisect_left(ends, start + 1)
         return place < len(ends) and ends[place] < end
@@ -268,7 +256,6 @@ _RUDE = (
 
 
 def off_topic_sentence(room: Room) -> Found:
-    """Put in a sentence that belongs to another subject."""
     return _put_in(room, _others_sentence(room) or _unused(room, _OFF_TOPIC))
 
 
@@ -278,12 +265,10 @@ def unsupported_addition(room: Room) -> Found:
 
 
 def empty_talk(room: Room) -> Found:
-    """Put in a sentence that says nothing."""
     return _put_in(room, _unused(room, _EMPTY))
 
 
 def rude_remark(room: Room) -> Found:
-    """Put in a sentence that insults."""
     return _put_in(room, _unused(room, _RUDE))
 
 
@@ -355,7 +340,6 @@ def _put_in(room: Room, said: str | None) -> Found:
 
 
 def _at_gap(room: Room, gap: int, said: str, *, before_next: bool = False) -> Change:
-    """Return what puts a sentence after the one before a gap, or before the one after it."""
     sentences, between = room.passage.sentences, joined_by(room.case)
     if gap == 0 or (before_next and gap < len(sentences)):
         start = sentences[gap][0]
@@ -365,7 +349,6 @@ def _at_gap(room: Room, gap: int, said: str, *, before_next: bool = False) -> Ch
 
 
 def _unused(room: Room, choices: tuple[str, ...]) -> str | None:
-    """Return a sentence that is not in the text, for texts that may be English."""
     if not room.passage.may_be_english or not room.passage.has_latin:
         return None
     left = [one for one in choices if one not in room.text]
@@ -373,7 +356,6 @@ def _unused(room: Room, choices: tuple[str, ...]) -> str | None:
 
 
 def _others_sentence(room: Room) -> str | None:
-    """Return a sentence from a text of another source, if there is one."""
     donors = room.case.donors
     given = None if donors is None else donors.other_than(room.case.item, room.rng)
     said = None if given is None else one_sentence(given, room.rng)
@@ -381,7 +363,6 @@ def _others_sentence(room: Room) -> str | None:
 
 
 def _inner(room: Room, sentence: tuple[int, int]) -> str:
-    """Return a sentence as it is written within another one."""
     said = room.shown(sentence)
     word = said.split()[0]
     return said[0].lower() + said[1:] if word.istitle() and word.lower() in SMALL_OPENERS else said
@@ -464,7 +445,6 @@ WRONG_LINKS: Final = _pairs(_WRONG_LINKS)
 
 
 def opposite_words(room: Room) -> Found:
-    """Exchange a word for one that says the opposite."""
     return _exchanged(room, OPPOSITES, "with an opposite")
 
 
@@ -532,7 +512,6 @@ def phrase_repetition(room: Room) -> Found:
 
 
 def word_repetition(room: Room) -> Found:
-    """Say a word twice."""
     return _said_again(room, 1)
 
 
@@ -595,7 +574,6 @@ def _vague(room: Room, span: Span) -> str:
 
 
 def _gone(text: str, start: int, end: int) -> Change:
-    """Return what leaves words out with one of the blanks around them."""
     if start and text[start - 1].isspace():
         return start - 1, end, ""
     return start, end + (end < len(text) and text[end].isspace()), ""
@@ -611,7 +589,6 @@ def _said_again(room: Room, n: int) -> Found:
 
 
 def _is_unspaced(room: Room, word: Span) -> bool:
-    """Say whether a word is of a script that is written without blanks."""
     start, end = word
     return end - start == 1 and ord(room.text[start]) > 0x0E00 and room.text[start].isalpha()
 
@@ -653,8 +630,6 @@ def _anywhere(rule: Callable[[Case], Found], tries: int = _TRIES) -> Callable[[R
 
 
 def _in_a_sentence(rule: Callable[[Case], Found]) -> Callable[[Room], Found]:
-    """Return a rule that changes one sentence, as far as it is free of earlier errors."""
-
     def change(room: Room) -> Found:
         found: Found = too_few(1, "sentences")
         for place in drawn_order(len(room.passage.sentences), room.rng):
