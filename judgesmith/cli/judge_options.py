@@ -174,7 +174,7 @@ def protocol_of(
     picked : dict of str to str
         Options of its choices.
     """
-    from judgesmith.programs.judging.choices import decided_by_names
+    from judgesmith.programs.judging.judge import decided_by_names
     from judgesmith.signatures.plain_data import record_faults
 
     known = family.protocol_class.model_fields

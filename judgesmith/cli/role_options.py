@@ -147,8 +147,8 @@ def run_models(
     OptionError
         If one that is to judge cannot be asked what the judge asks.
     """
+    from judgesmith.programs.judging.program import check_scores_texts
     from judgesmith.programs.judging.registry import family_of
-    from judgesmith.programs.judging.replies import check_scores_texts
     from judgesmith.programs.lm import ModelError
 
     first = choice.model_name or "offline"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from judgesmith.experiments.ablation_rows import BLOCKS, FULL, Block
 from judgesmith.experiments.markdown_cells import markdown_cell as _cell
 from judgesmith.optimizers.base import OFFLINE
-from judgesmith.programs.artifacts.agreement import agreement_text
+from judgesmith.programs.artifacts.record import agreement_text
 
 if TYPE_CHECKING:
     from judgesmith.experiments.ablation_report import AblationRow, AblationTable

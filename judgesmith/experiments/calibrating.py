@@ -17,7 +17,7 @@ from judgesmith.optimizers import Calibrator
 from judgesmith.optimizers.fitting.calibrating import FEWEST_ROWS
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import judge_items
-from judgesmith.programs.artifacts.agreement import SavedAgreement
+from judgesmith.programs.artifacts.record import SavedAgreement
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedCalibrated
 from judgesmith.programs.families.ensemble.members import CalibratedJudgement, calibrated
 from judgesmith.programs.judging.runner import was_not_asked

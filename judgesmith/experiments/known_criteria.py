@@ -69,7 +69,7 @@ def known_criterion(name: str) -> Criterion | None:
     >>> known_criterion("zing") is None
     True
     """
-    from judgesmith.programs.offline.task_form import ASPECTS
+    from judgesmith.programs.offline.inferring import ASPECTS
 
     meant = _SAME.get(folded(name), folded(name))
     if meant in _OWN:

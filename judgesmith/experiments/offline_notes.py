@@ -38,7 +38,7 @@ def offline_notes(items: Sequence[RatedItem], model: str, *, inferred: bool) -> 
     """
     if model != OFFLINE:
         return []
-    from judgesmith.programs.offline.task_form import limits_between, limits_of
+    from judgesmith.programs.offline.inferring import limits_between, limits_of
 
     step = max(1, len(items) // _LOOKED_AT)
     seen = items[::step][:_LOOKED_AT]

@@ -37,8 +37,7 @@ from judgesmith.optimizers.fitting.aggregation import FEWEST_ROWS
 from judgesmith.optimizers.predictions import SCORE
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import judge_items
-from judgesmith.programs.artifacts.agreement import SavedAgreement
-from judgesmith.programs.artifacts.record import GoldenItem
+from judgesmith.programs.artifacts.record import GoldenItem, SavedAgreement
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedPanel
 from judgesmith.programs.families.ensemble.members import PanelJudgement
 from judgesmith.programs.judging.runner import was_not_asked

@@ -18,8 +18,8 @@ from judgesmith.experiments.runs.over_seeds_text import (
     seeds_title,
 )
 from judgesmith.experiments.spreadsheet_cells import cell_of
-from judgesmith.programs.artifacts.agreement import agreement_text
 from judgesmith.programs.artifacts.card import printable
+from judgesmith.programs.artifacts.record import agreement_text
 
 if TYPE_CHECKING:
     from judgesmith.experiments.runs.leaderboard import Block, Leaderboard, Line

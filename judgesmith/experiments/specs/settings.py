@@ -14,7 +14,7 @@ from judgesmith.experiments.specs.grid import Cell
 from judgesmith.experiments.specs.parts import DataSpec, JudgeSpec, OptimizerSpec
 from judgesmith.experiments.specs.spec import Spec
 from judgesmith.programs.families.task_inference import InferenceSettings
-from judgesmith.programs.judging.choices import decided_by_names
+from judgesmith.programs.judging.judge import decided_by_names
 from judgesmith.programs.judging.registry import JudgeFamily, family_of
 from judgesmith.signatures import Rubric
 from judgesmith.signatures.plain_data import record_faults

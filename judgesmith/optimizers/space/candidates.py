@@ -30,8 +30,7 @@ from judgesmith.optimizers.space.demonstrations import (
 )
 from judgesmith.optimizers.space.proposing import configuration_id
 from judgesmith.programs.families.ensemble.judges import scale_of
-from judgesmith.programs.judging.choices import own_settings
-from judgesmith.programs.judging.judge import Judge
+from judgesmith.programs.judging.judge import Judge, own_settings
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.judging.rows import knows_costs, usd_of
 from judgesmith.programs.judging.runner import judge_items, readable_of, was_not_asked

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from judgesmith.programs.artifacts.agreement import (
+from judgesmith.programs.artifacts.record import (
     Report,
     SavedAgreement,
     SavedDiscernment,

@@ -10,9 +10,8 @@ from numbers import Real
 from typing import Any
 
 from judgesmith.errors import InputError
-from judgesmith.programs.artifacts.agreement import agreement_text
 from judgesmith.programs.artifacts.card import printable
-from judgesmith.programs.artifacts.record import SavedRecord
+from judgesmith.programs.artifacts.record import SavedRecord, agreement_text
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, saved_leaves
 from judgesmith.signatures.family_configs import AnnotatorConfig
 from judgesmith.signatures.judgement import Judgement

@@ -17,13 +17,14 @@ from pydantic import (
 )
 
 from judgesmith.errors import InputError
-from judgesmith.programs.artifacts.agreement import SavedAgreement, SavedEstimate
 from judgesmith.programs.artifacts.record import (
     JUDGE_FILE,
     SCHEMA,
     GoldenItem,
     ModelName,
     PredictorName,
+    SavedAgreement,
+    SavedEstimate,
     SavedJudgeError,
     SavedRecord,
     as_loaded,

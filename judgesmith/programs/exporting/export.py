@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from judgesmith.drafts import draft_beside, put, tidy, write_synced
 from judgesmith.errors import ExistingFileError, InputError
 from judgesmith.front_door import at
-from judgesmith.programs.artifacts.agreement import plain_report
 from judgesmith.programs.artifacts.card import printable
+from judgesmith.programs.artifacts.record import plain_report
 from judgesmith.programs.judging.runner import judge_items
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement

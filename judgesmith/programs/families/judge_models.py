@@ -23,14 +23,17 @@ from judgesmith.programs.families.one_score import (
     form_questions,
 )
 from judgesmith.programs.judging.adapter import PromptFormatAdapter, signature_in, template_in
-from judgesmith.programs.judging.choices import (
+from judgesmith.programs.judging.dspy_executor import AskingModule
+from judgesmith.programs.judging.judge import (
+    FamilyJudge,
+    Judge,
     asks_choices,
+    chosen,
     field_choice,
+    own_protocol,
     reduction_choice,
     samples_choice,
 )
-from judgesmith.programs.judging.dspy_executor import AskingModule
-from judgesmith.programs.judging.judge import FamilyJudge, Judge, chosen, own_protocol
 from judgesmith.programs.judging.program import Calls, PromptRequest, asked
 from judgesmith.programs.judging.prompts import Template
 from judgesmith.signatures.family_configs import (

@@ -37,7 +37,11 @@ from judgesmith.programs.families.task_inference import (
     readable_examples,
 )
 from judgesmith.programs.judging.ask_once import QUESTIONS, STEPS
-from judgesmith.programs.judging.choices import (
+from judgesmith.programs.judging.dspy_executor import ask_of
+from judgesmith.programs.judging.executors import current_lm
+from judgesmith.programs.judging.judge import (
+    FamilyJudge,
+    Judge,
     answers_choice,
     asks_choices,
     field_choice,
@@ -45,13 +49,10 @@ from judgesmith.programs.judging.choices import (
     reduction_choices,
     rubric_choice,
     samples_choice,
+    without_untold,
 )
-from judgesmith.programs.judging.dspy_executor import ask_of
-from judgesmith.programs.judging.executors import current_lm
-from judgesmith.programs.judging.judge import FamilyJudge, Judge, without_untold
-from judgesmith.programs.judging.program import ModelReply, PromptRequest
+from judgesmith.programs.judging.program import ModelReply, PromptRequest, answered
 from judgesmith.programs.judging.prompts import Template
-from judgesmith.programs.judging.replies import answered
 from judgesmith.programs.judging.runner import CONCURRENCY
 from judgesmith.programs.judging.scoring import check_terms
 from judgesmith.programs.lm.limits import STOPPING

@@ -11,13 +11,13 @@ from pydantic import create_model
 from judgesmith.errors import InputError
 from judgesmith.programs.judging.adapter import untrusted_fields
 from judgesmith.programs.judging.answers import Kind
-from judgesmith.programs.judging.choices import (
+from judgesmith.programs.judging.judge import (
+    FamilyJudge,
     answers_choice,
     asks_choices,
     reduction_choices,
     samples_choice,
 )
-from judgesmith.programs.judging.judge import FamilyJudge
 from judgesmith.programs.judging.prompts import QuestionForm
 from judgesmith.programs.judging.registry import JudgeFamily, register_family
 from judgesmith.programs.judging.scoring import whole_or_each

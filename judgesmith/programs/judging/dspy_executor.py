@@ -23,10 +23,11 @@ from judgesmith.programs.judging.executors import (
     in_turn,
     probability_config,
 )
-from judgesmith.programs.judging.program import AnySteps, ModelReply, PromptRequest, Steps
-from judgesmith.programs.judging.prompts import Indexes, Template, is_shown
-from judgesmith.programs.judging.registry import family_of
-from judgesmith.programs.judging.replies import (
+from judgesmith.programs.judging.program import (
+    AnySteps,
+    ModelReply,
+    PromptRequest,
+    Steps,
     answer_by_dspy,
     answered,
     answered_at_once,
@@ -40,6 +41,8 @@ from judgesmith.programs.judging.replies import (
     too_long,
     unreadable,
 )
+from judgesmith.programs.judging.prompts import Indexes, Template, is_shown
+from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.lm import (
     LMClient,
     ModelError,

@@ -19,10 +19,6 @@ from judgesmith.programs.judging.program import (
     ProbabilitiesOf,
     PromptRequest,
     Steps,
-)
-from judgesmith.programs.judging.prompts import Template, nearest_prefixes
-from judgesmith.programs.judging.registry import family_of
-from judgesmith.programs.judging.replies import (
     answered_at_once,
     lacking,
     readable,
@@ -32,6 +28,8 @@ from judgesmith.programs.judging.replies import (
     too_long,
     unreadable,
 )
+from judgesmith.programs.judging.prompts import Template, nearest_prefixes
+from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.lm import (
     AnyModel,
     ClientModel,

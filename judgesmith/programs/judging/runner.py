@@ -24,8 +24,8 @@ from judgesmith.programs.judging.executors import (
     calls_per_item,
     with_own_models,
 )
+from judgesmith.programs.judging.program import cause_of
 from judgesmith.programs.judging.registry import family_of
-from judgesmith.programs.judging.replies import cause_of
 from judgesmith.programs.lm import AnyModel, BudgetSpent, ModelError
 from judgesmith.programs.lm.errors import speaks_of_one_item
 from judgesmith.programs.lm.limits import STOPPING

@@ -7,6 +7,7 @@ from judgesmith.programs.offline import (  # they register what answers which qu
     judging,  # noqa: F401
 )
 from judgesmith.programs.offline.engine import OfflineEngine
+from judgesmith.programs.offline.inferring import limits_of
 from judgesmith.programs.offline.requests import (
     Example,
     Question,
@@ -17,7 +18,6 @@ from judgesmith.programs.offline.requests import (
     answers_signature,
     features_of,
 )
-from judgesmith.programs.offline.task_form import limits_of
 
 __all__ = [
     "Example",

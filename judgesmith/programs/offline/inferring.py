@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Any
 
@@ -13,6 +15,7 @@ import numpy as np
 
 from judgesmith.programs.features import CONTEXT_FEATURES, lexical_features
 from judgesmith.programs.features.qualities import FACETS, family_of
+from judgesmith.programs.features.texts import CASELESS_NOTE, CHARACTER_NOTE, Text
 from judgesmith.programs.lm.records import Prefix
 from judgesmith.programs.offline.prior import facet_values
 from judgesmith.programs.offline.requests import (
@@ -22,16 +25,413 @@ from judgesmith.programs.offline.requests import (
     UnreadableRequest,
     answers_signature,
 )
-from judgesmith.programs.offline.task_form import (
-    ASPECTS,
-    TASK_TYPES,
-    UNKNOWN,
-    Shown,
-    language_of,
-    limits_of,
-    shown_examples,
-    types_of,
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskType:
+    """One type of task."""
+
+    name: str
+    source: str
+    response: str
+    evaluated: str
+    relationship: str
+    aspects: tuple[str, ...]
+
+
+ASPECTS: Mapping[str, str] = {
+    "accuracy": "Are the names, numbers and other particulars in the {response} right?",
+    "additions": "Is the {response} free of statements that the {source} gives no ground for?",
+    "adequacy": "Does the {response} carry over the whole meaning of the {source}?",
+    "clarity": "Can a reader understand the {response} at the first reading?",
+    "coherence": "Do the sentences of the {response} follow from each other as one ordered whole?",
+    "completeness": "Does the {response} leave out nothing that a reader would miss?",
+    "conciseness": "Does the {response} say what it says in few words, and nothing twice?",
+    "consistency": "Does the {response} agree with itself from beginning to end?",
+    "context use": "Does the {response} take up what was said before, and the last turn most?",
+    "coverage": "Are all the values and relations of the {source} stated in the {response}?",
+    "creativity": "Does the {response} bring events or ideas that are its own?",
+    "engagingness": "Does the {response} say something particular that invites an answer?",
+    "faithfulness": "Is everything that the {response} states supported by the {source}?",
+    "fluency": "Is the {response} correct and natural language, without faults of grammar?",
+    "groundedness": "Does the {response} use the material it was given, and use it rightly?",
+    "helpfulness": "Is the {response} of use to the person who wrote the {source}?",
+    "instruction following": "Does the {response} do what the {source} asks for, in its form?",
+    "logic": "Does what happens in the {response} follow from what happened before?",
+    "meaning preservation": "Does the {response} mean the same as the {source}?",
+    "naturalness": "Would a person have written the {response} this way?",
+    "readability": "Is the {response} easy to read, in sentences of a fitting length?",
+    "relevance": "Does the {response} keep to what matters in the {source}?",
+    "rewording": "Does the {response} find words of its own instead of copying the {source}?",
+    "sentence structure": "Are the sentences of the {response} complete, in order and linked?",
+    "simplicity": "Is the {response} plainer than the {source}, in its words and its sentences?",
+    "specificity": "Does the {response} name particulars rather than what fits any {source}?",
+    "style": "Do tone and register of the {response} fit the {source} and its readers?",
+    "terminology": "Are names and terms of the {source} rendered rightly and always alike?",
+    "understandability": "Does the {response} make sense by itself and where it stands?",
+}
+"""What each quality asks, by name; ``{source}`` and ``{response}`` are the task's own words."""
+
+TASK_TYPES: Mapping[str, TaskType] = {
+    one.name: one
+    for one in (
+        TaskType(
+            name="summarization",
+            source="source text",
+            response="summary",
+            evaluated="how well a shorter text gives what a longer one says",
+            relationship="is a shorter text that is to give the main content of a longer one",
+            aspects=(
+                *("relevance", "faithfulness", "coherence", "fluency", "completeness"),
+                *("conciseness", "clarity", "specificity", "consistency", "accuracy"),
+            ),
+        ),
+        TaskType(
+            name="dialogue",
+            source="conversation",
+            response="reply",
+            evaluated="how well a turn continues a conversation",
+            relationship="is the next turn of a conversation, and may draw on further material",
+            aspects=(
+                *("context use", "engagingness", "naturalness", "groundedness", "coherence"),
+                *("understandability", "fluency", "specificity", "relevance", "consistency"),
+            ),
+        ),
+        TaskType(
+            name="data-to-text",
+            source="data",
+            response="text",
+            evaluated="how well sentences put given data into words",
+            relationship="puts given data, such as slots or triples, into words",
+            aspects=(
+                *("coverage", "faithfulness", "fluency", "naturalness", "accuracy"),
+                *("additions", "sentence structure", "relevance", "clarity", "conciseness"),
+            ),
+        ),
+        TaskType(
+            name="simplification",
+            source="original",
+            response="simplified text",
+            evaluated="how well a text is rewritten to be easier",
+            relationship="is a rewritten version that is to say the same in easier language",
+            aspects=(
+                *("meaning preservation", "simplicity", "fluency", "readability", "clarity"),
+                *("faithfulness", "completeness", "sentence structure", "conciseness", "coherence"),
+            ),
+        ),
+        TaskType(
+            name="paraphrase",
+            source="original",
+            response="rewording",
+            evaluated="how well a text is said again in other words",
+            relationship="is a rewritten version that is to say the same in other words",
+            aspects=(
+                *("meaning preservation", "fluency", "rewording", "naturalness", "clarity"),
+                *("faithfulness", "completeness", "style", "conciseness", "coherence"),
+            ),
+        ),
+        TaskType(
+            name="story generation",
+            source="beginning",
+            response="story",
+            evaluated="how well a story goes on from its beginning",
+            relationship="is a story that goes on from the beginning it was given",
+            aspects=(
+                *("coherence", "logic", "relevance", "fluency", "consistency"),
+                *("engagingness", "creativity", "naturalness", "specificity", "clarity"),
+            ),
+        ),
+        TaskType(
+            name="translation",
+            source="original",
+            response="translation",
+            evaluated="how well a text is rendered in another language",
+            relationship="is to say in another language what the source says",
+            aspects=(
+                *("adequacy", "fluency", "accuracy", "terminology", "additions"),
+                *("completeness", "style", "sentence structure", "naturalness", "clarity"),
+            ),
+        ),
+        TaskType(
+            name="question answering",
+            source="request",
+            response="answer",
+            evaluated="how well a question is answered or an instruction carried out",
+            relationship="answers a question or carries out an instruction",
+            aspects=(
+                *("instruction following", "accuracy", "helpfulness", "relevance", "completeness"),
+                *("clarity", "coherence", "fluency", "specificity", "conciseness"),
+            ),
+        ),
+        TaskType(
+            name="textual entailment",
+            source="pair of texts",
+            response="verdict",
+            evaluated="whether the relation between two texts is named rightly",
+            relationship="names how two statements relate, in one word or two",
+            aspects=(
+                *("accuracy", "logic", "consistency", "relevance", "clarity"),
+                *("instruction following", "faithfulness", "completeness", "specificity", "style"),
+            ),
+        ),
+        TaskType(
+            name="image description",
+            source="image",
+            response="description",
+            evaluated="how well words describe an image",
+            relationship="describes an image that the source only names",
+            aspects=(
+                *("accuracy", "completeness", "fluency", "specificity", "relevance"),
+                *("additions", "clarity", "naturalness", "conciseness", "coherence"),
+            ),
+        ),
+        TaskType(
+            name="text generation",
+            source="source",
+            response="response",
+            evaluated="how well a text answers what it was written for",
+            relationship="was written for the source, in a way that its form does not tell",
+            aspects=(
+                *("relevance", "fluency", "coherence", "faithfulness", "clarity"),
+                *("specificity", "completeness", "naturalness", "consistency", "conciseness"),
+            ),
+        ),
+    )
+}
+"""The types by name; the last is what is said where the form of the texts decides nothing."""
+
+UNKNOWN = "text generation"
+
+
+# Words that hardly a sentence of the language does without, and that the others do not have.
+_COMMON = {
+    "English": "the of and to is was that it with for are this by from have be which not you",
+    "German": "der das und ist nicht ein eine zu den mit sich auf für dem auch wir ich sie wird",
+    "French": "le les des et est une dans pour pas qui sur au ce avec sont vous nous il du",
+    "Spanish": "el los las y es una por con del para se su como más pero al fue muy está",
+    "Italian": "il di che è un per non sono della con si ma gli alla nel più anche una questo",
+    "Portuguese": "o os do da em um uma não com para que se por mais na no foi são ao",
+    "Dutch": "het een en van dat niet zijn op te voor met aan er ook maar wordt deze werd naar",
+}
+_LISTS = {name: frozenset(words.split()) for name, words in _COMMON.items()}
+_READ_WORDS = 4000
+_FEW = 0.08  # of running text, a quarter to a half are such words; names and lists have fewer
+_RARE = 0.03  # of responses known to be English, a sixth or more are its common words
+_MANY = 100
+_A_SHARE = 0.05
+_NEARLY = 0.9
+_LETTERS = 500
+
+# A request opens with what is to be done. Imperatives that seldom open a plain sentence.
+_REQUEST = re.compile(
+    r"""\s*(?:please\s+|kindly\s+)?(?:
+        write|rewrite|rephrase|give|explain|describe|identify|generate|list|create|summari[sz]e
+        |translate|classify|suggest|compare|convert|provide|compose|answer|name|tell|determine
+        |categori[sz]e|edit|construct|design|make|find|calculate|compute|propose|outline|choose
+        |select|come\s+up|add|complete|what|which|who|when|where|why|how|can\s+you|could\s+you
+        |given|you\s+(?:are|will)\s+(?:be\s+)?given|in\s+this\s+task|your\s+task)\b""",
+    re.IGNORECASE | re.VERBOSE,
 )
+_ASKS_LAST = re.compile(r"[?？]\W*$")
+_VERDICT = frozenset(
+    {"entailment", "contradiction", "neutral", "entailed", "contradicted", "yes", "no", "true"}
+    | {"false", "unknown", "maybe", "not entailment"}
+)
+_IMAGE = re.compile(r"\s*\S+\.(?:jpe?g|png|gif|webp|bmp)\s*", re.IGNORECASE)
+_ALIKE = 0.9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """One rated example as a question shows it."""
+
+    source: str
+    context: str | None
+    response: str
+    score: float
+
+
+def shown_examples(records: Sequence[Any]) -> list[Shown]:
+    """Return the records that are rated examples; others are passed over."""
+    found = []
+    for one in records:
+        if not isinstance(one, Mapping):
+            continue
+        source, context = one.get("source", ""), one.get("context")
+        response, score = one.get("response"), one.get("score")
+        if not (isinstance(source, str) and isinstance(response, str)):
+            continue
+        if isinstance(score, bool) or not isinstance(score, int | float):
+            continue
+        context = context if isinstance(context, str) else None
+        found.append(Shown(source=source, context=context, response=response, score=float(score)))
+    return found
+
+
+def language_of(texts: Sequence[str]) -> str:
+    """Return the language that texts are written in, or nothing where that cannot be told."""
+    words = Text("\n".join(text[:_READ_WORDS] for text in texts)).words[:_READ_WORDS]
+    if not words:
+        return ""
+    counts = {name: sum(word in known for word in words) for name, known in _LISTS.items()}
+    best, second = sorted(counts.values(), reverse=True)[:2]
+    if best < 3 or best < _FEW * len(words) or 2 * best < 3 * second:
+        return ""
+    return max(counts, key=counts.__getitem__)
+
+
+def types_of(examples: Sequence[Shown]) -> list[str]:
+    languages = [
+        language_of([one.source for one in examples]),
+        language_of([one.response for one in examples]),
+    ]
+    abroad = all(languages) and languages[0] != languages[1]
+    return [_type_of(one, abroad=abroad) for one in examples]
+
+
+def _type_of(one: Shown, *, abroad: bool) -> str:
+    features = lexical_features(one.source, one.context, one.response)
+    if features.form == "data":
+        return "data-to-text"
+    if _IMAGE.fullmatch(one.source):
+        return "image description"
+    if one.source.strip() and one.response.strip(" .!\n").casefold() in _VERDICT:
+        return "textual entailment"
+    if abroad or Text(one.source).script != Text(one.response).script:
+        return "translation"
+    if features.form == "dialogue":
+        return "dialogue"
+    if features.form == "collection":
+        return "summarization"
+    if _REQUEST.match(one.source) or _ASKS_LAST.search(one.source):
+        return "question answering"
+    if features.form == "rewriting":
+        return _rewriting(features)
+    names = {
+        "summary": "summarization",
+        "continuation": "story generation",
+        "translation": "translation",
+    }
+    return names.get(features.form, UNKNOWN)
+
+
+def _rewriting(features: Any) -> str:
+    if features["similarity"] > _ALIKE:
+        return "simplification"  # who is asked for other words does not return the same ones
+    plainer = features["ease_gain"] > 0.02
+    shorter = features["ratio"] < -0.1
+    return "simplification" if plainer or shorter else "paraphrase"
+
+
+def limits_of(texts: Sequence[str]) -> list[str]:
+    """Return what the offline model does not see in these texts, in sentences.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Responses, or sources and responses. Of each the beginning is read.
+
+    Examples
+    --------
+    >>> limits_of(["The bridge is closed, and the road to it was not mended."])
+    []
+    >>> limits_of(["橋は閉鎖された。"])[0].partition(":")[0]
+    'the texts are written without spaces'
+    """
+    read = [Text(text[:_READ_WORDS]) for text in texts if text.strip()]
+    found = []
+    for note in (CHARACTER_NOTE, CASELESS_NOTE):
+        n = sum(one.script == note for one in read)
+        if n:
+            where = note.removeprefix("written ") if note == CHARACTER_NOTE else f"in {note}"
+            verb = "written " if note == CHARACTER_NOTE else ""
+            found.append(
+                f"{_texts(n, len(read), 'are', 'is')} {verb}{where}, and faults of grammar are not "
+                "known."
+            )
+    spaced = [one.text for one in read if one.words and not one.script]
+    n, looks = _looks(spaced)
+    if n:
+        found.append(
+            f"{_texts(n, len(read), *looks)}: words are counted as in any language with spaces, "
+            "but of faults of grammar only few are known beyond English, and requests are "
+            "recognised in English alone."
+        )
+    return found
+
+
+def limits_between(sources: Sequence[str], responses: Sequence[str]) -> list[str]:
+    """Return what is not seen because responses are in another language than their sources."""
+    own, other = (_mostly(texts) for texts in (sources, responses))
+    languages = [language_of(texts) for texts in (sources, responses)]
+    missed = "what is kept, lost or added between them is seen by"
+    if own is not None and other is not None and own != other:
+        return [
+            "sources and responses are in different scripts, so that they share no words: "
+            f"{missed} numbers alone."
+        ]
+    if all(languages) and languages[0] != languages[1]:
+        return [
+            f"the sources look {languages[0]} and the responses {languages[1]}, so that they share "
+            f"few words: {missed} numbers and names alone."
+        ]
+    return []
+
+
+def _texts(n: int, n_all: int, several: str, one: str) -> str:
+    if n == n_all:
+        return f"the texts {several}"
+    return f"{n} of {n_all} texts {one if n == 1 else several}"
+
+
+def _looks(texts: Sequence[str]) -> tuple[int, tuple[str, str]]:
+    """Return how many texts in scripts with spaces and capitals look not English, and how."""
+    few = min(max(2, _A_SHARE * len(texts)), len(texts))
+    alphabets = Counter(filter(None, map(_alphabet, texts)))
+    if alphabets and alphabets.total() >= few:
+        names = f"in {_or(alphabets, 'other')} letters"
+        return alphabets.total(), (f"are {names}", f"is {names}")
+    each = Counter(language_of([one]) for one in texts)
+    n_english, n_untold = each.pop("English", 0), each.pop("", 0)
+    whole = language_of(texts)
+    if whole not in ("", "English") and not n_english and each[whole] >= _NEARLY * each.total():
+        return len(texts), (f"look {whole}", f"looks {whole}")
+    if each and each.total() >= few:
+        names = _or(each, "another language")
+        return each.total(), (f"look {names}", f"looks {names}")
+    if not whole and n_untold == len(texts) and _no_english(texts):
+        look = "not look like English sentences"
+        return len(texts), (f"do {look}", f"does {look}")
+    return 0, ("", "")
+
+
+def _or(names: Counter[str], others: str) -> str:
+    """Return the most frequent names, as in "French or German"; three at most."""
+    most = [name for name, _ in names.most_common(3)]
+    return " or ".join([*most, *([others] if len(names) > len(most) else [])])
+
+
+def _no_english(texts: Sequence[str]) -> bool:
+    words = Text("\n".join(texts)).words[:_READ_WORDS]
+    return len(words) >= _MANY and sum(w in _LISTS["English"] for w in words) < _RARE * len(words)
+
+
+def _alphabet(text: str) -> str:
+    """Return the alphabet of most letters, as in Cyrillic; nothing for Latin ones and none."""
+    names = Counter(
+        unicodedata.name(one, " ").split(" ")[0] for one in text[:_LETTERS] if one.isalpha()
+    )
+    most = max(names, key=names.__getitem__, default="LATIN")
+    return "" if most == "LATIN" else most.title()
+
+
+def _mostly(texts: Sequence[str]) -> str | None:
+    read = [Text(text[:_READ_WORDS]) for text in texts]
+    found = Counter(
+        one.script or _alphabet(one.text) for one in read if any(map(str.isalpha, one.words))
+    )
+    return max(found, key=found.__getitem__, default=None)
+
 
 Answer = Mapping[str, Sequence[Piece]]
 

@@ -12,8 +12,7 @@ import dspy
 from judgesmith.errors import InputError
 from judgesmith.programs.judging.dspy_executor import AskingModule
 from judgesmith.programs.judging.executors import Executor
-from judgesmith.programs.judging.program import AnySteps
-from judgesmith.programs.judging.replies import HAPPENED
+from judgesmith.programs.judging.program import HAPPENED, AnySteps
 from judgesmith.programs.judging.runner import (
     CONCURRENCY,
     ENOUGH_UNREAD,

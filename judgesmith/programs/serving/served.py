@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.errors import InputError
-from judgesmith.programs.artifacts.agreement import SavedAgreement
-from judgesmith.programs.artifacts.record import SavedRecord
+from judgesmith.programs.artifacts.record import SavedAgreement, SavedRecord
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, saved_leaves
 from judgesmith.programs.judging.executors import (
     Bindable,

@@ -3,7 +3,7 @@ import pytest
 from judgesmith.experiments import known_criteria
 from judgesmith.experiments.known_criteria import known_criterion, named_criterion
 from judgesmith.programs.features.qualities import family_of
-from judgesmith.programs.offline.task_form import ASPECTS
+from judgesmith.programs.offline.inferring import ASPECTS
 from judgesmith.signatures.rubric import DEFAULT_RUBRIC
 
 USUAL = (

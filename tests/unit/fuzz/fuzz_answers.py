@@ -7,8 +7,7 @@ from draws import TEXTS, Draws, mutated
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.families.active_critic import critic_steps
 from judgesmith.programs.judging.answers import read_answer, read_field, read_json
-from judgesmith.programs.judging.program import ModelReply, PromptRequest
-from judgesmith.programs.judging.replies import answered
+from judgesmith.programs.judging.program import ModelReply, PromptRequest, answered
 from judgesmith.signatures import Rubric
 from judgesmith.signatures.judgement import Cause, Reason
 from judgesmith.signatures.scale import read_points, whole

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from judgesmith.programs.families.annotator import annotator_form, annotator_steps
 from judgesmith.programs.families.forms.annotators import stated_in
-from judgesmith.programs.judging.program import ModelReply
-from judgesmith.programs.judging.replies import answered
+from judgesmith.programs.judging.program import ModelReply, answered
 from judgesmith.signatures import Judgement
 from judgesmith.signatures.family_configs import LEVELS, POINTS, AnnotatorConfig
 from judgesmith.signatures.judgement import Cause, Reason

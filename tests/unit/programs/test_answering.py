@@ -4,8 +4,12 @@ import asyncio
 
 import pytest
 
-from judgesmith.programs.judging.program import ModelReply, PromptRequest
-from judgesmith.programs.judging.replies import answered, answered_at_once
+from judgesmith.programs.judging.program import (
+    ModelReply,
+    PromptRequest,
+    answered,
+    answered_at_once,
+)
 
 
 def ask(name):

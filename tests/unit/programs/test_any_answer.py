@@ -17,8 +17,7 @@ from judgesmith.programs.families.task_inference import (
     inference_steps,
 )
 from judgesmith.programs.judging.adapter import FencedAdapter
-from judgesmith.programs.judging.program import ModelReply
-from judgesmith.programs.judging.replies import answered
+from judgesmith.programs.judging.program import ModelReply, answered
 from judgesmith.signatures import ActiveCriticConfig, RatedItem, Rubric
 from judgesmith.signatures.judgement import Cause, Reason
 from judgesmith.signatures.questions import task_inference as questions

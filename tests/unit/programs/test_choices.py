@@ -5,7 +5,7 @@ from pydantic import ValidationError
 
 from judgesmith.programs import family_of, known_families
 from judgesmith.programs.extras import library
-from judgesmith.programs.judging.choices import decided_by_names, own_settings
+from judgesmith.programs.judging.judge import decided_by_names, own_settings
 
 
 def decided(family, **picked):

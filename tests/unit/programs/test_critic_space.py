@@ -2,7 +2,7 @@ import pytest
 
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.families.modules import critic_space
-from judgesmith.programs.judging.choices import WARM
+from judgesmith.programs.judging.judge import WARM
 from judgesmith.signatures import ActiveCriticConfig, Demonstration, Rubric, Scale
 from judgesmith.signatures.config import Aggregation
 

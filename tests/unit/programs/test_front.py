@@ -3,9 +3,9 @@ import json
 import pytest
 
 from judgesmith.programs import ActiveCritic, SavedJudge
-from judgesmith.programs.artifacts.agreement import SavedEstimate
 from judgesmith.programs.artifacts.card import judge_card
 from judgesmith.programs.artifacts.differences import difference
+from judgesmith.programs.artifacts.record import SavedEstimate
 from judgesmith.programs.artifacts.saved import FrontMember, taken
 from judgesmith.signatures import Scale
 

@@ -2,8 +2,10 @@
 
 import pytest
 
-from judgesmith.programs.judging.program import ModelReply, ProbabilitiesOf, PromptRequest
-from judgesmith.programs.judging.replies import (
+from judgesmith.programs.judging.program import (
+    ModelReply,
+    ProbabilitiesOf,
+    PromptRequest,
     all_or_fault,
     lacking,
     readable,

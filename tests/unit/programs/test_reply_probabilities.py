@@ -10,8 +10,12 @@ import loopback
 import pytest
 
 from judgesmith.programs import ActiveCritic, judge_items
-from judgesmith.programs.judging.program import ProbabilitiesOf, PromptRequest
-from judgesmith.programs.judging.replies import probabilities_in, refusal_of
+from judgesmith.programs.judging.program import (
+    ProbabilitiesOf,
+    PromptRequest,
+    probabilities_in,
+    refusal_of,
+)
 from judgesmith.programs.lm import ModelAnswer, ModelError, TokenLogprob, lm_client_of, model
 from judgesmith.signatures import Judgement, RatedItem
 from judgesmith.signatures.judgement import Assessment

@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgesmith.programs.artifacts.agreement import SavedAgreement
+from judgesmith.programs.artifacts.record import SavedAgreement
 from judgesmith.programs.artifacts.saved import check_questions
 from judgesmith.programs.judging.prompts import Slot, Turn
 from judgesmith.signatures.plain_data import record_faults

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from judgesmith.programs.judging.program import AnySteps, ModelReply, PromptRequest
-from judgesmith.programs.judging.replies import answered
+from judgesmith.programs.judging.program import AnySteps, ModelReply, PromptRequest, answered
 
 
 def scripted(

@@ -20,9 +20,8 @@ from judgesmith.programs.families.ensemble.merging import (
     most_severe,
 )
 from judgesmith.programs.judging.executors import Executor
-from judgesmith.programs.judging.program import AnySteps, gather
+from judgesmith.programs.judging.program import AnySteps, gather, noted
 from judgesmith.programs.judging.registry import family_of
-from judgesmith.programs.judging.replies import noted
 from judgesmith.programs.lm.errors import speaks_of_one_item
 from judgesmith.signatures.aggregation import Calibration, Doubt, PanelRules, PanelWeights
 from judgesmith.signatures.config import JudgeConfig

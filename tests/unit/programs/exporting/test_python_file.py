@@ -23,7 +23,7 @@ from judgesmith.programs.exporting.export import (
     offline_models,
 )
 from judgesmith.programs.exporting.python_file import PythonFile, loaded, source_of
-from judgesmith.programs.judging.replies import answered, readable, unreadable
+from judgesmith.programs.judging.program import answered, readable, unreadable
 from judgesmith.programs.judging.rows import score_row
 from judgesmith.programs.judging.runner import judge_items
 from judgesmith.programs.lm import ModelAnswer

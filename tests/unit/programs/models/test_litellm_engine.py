@@ -3,7 +3,7 @@ import os
 
 import pytest
 
-from judgesmith.programs.judging.replies import refusal_of
+from judgesmith.programs.judging.program import refusal_of
 from judgesmith.programs.lm import ContextWindowExceeded, ModelError, TransientModelError
 from judgesmith.programs.lm.litellm_engine import LiteLLMEngine
 

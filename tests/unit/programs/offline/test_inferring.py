@@ -8,8 +8,15 @@ import pytest
 
 from judgesmith.programs.families.modules import TaskInference
 from judgesmith.programs.offline import limits_of
-from judgesmith.programs.offline.inferring import pooled, votes_in
-from judgesmith.programs.offline.task_form import ASPECTS, TASK_TYPES, Shown, language_of, types_of
+from judgesmith.programs.offline.inferring import (
+    ASPECTS,
+    TASK_TYPES,
+    Shown,
+    language_of,
+    pooled,
+    types_of,
+    votes_in,
+)
 from judgesmith.signatures import RatedItem, Rubric
 
 ARTICLE = (

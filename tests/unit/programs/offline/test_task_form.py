@@ -1,6 +1,6 @@
 import pytest
 
-from judgesmith.programs.offline.task_form import limits_between, limits_of
+from judgesmith.programs.offline.inferring import limits_between, limits_of
 
 ENGLISH = "The council approved the plan on Monday. It said that the work will cost two million."
 SPANISH = "El puente fue cerrado por las obras y los vecinos no están contentos con su alcalde."
