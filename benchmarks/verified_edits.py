@@ -16,7 +16,7 @@ from collections import Counter
 from pathlib import Path
 
 from judgesmith.programs.perturbing import PERTURBATIONS, Amount, Every
-from judgesmith.programs.perturbing.orders import verified
+from judgesmith.programs.perturbing.orders import verified_change
 from judgesmith.signatures.perturbation import Perturbation, Perturbed
 
 ORDERS: dict[str, tuple[Perturbation, Amount]] = {
@@ -43,7 +43,7 @@ def passed(
             continue
         tried[kind] += 1
         for name, (way, amount) in ORDERS.items():
-            made = verified(str(row["response"]), originals[source(row)], way, amount)
+            made = verified_change(str(row["response"]), originals[source(row)], way, amount)
             found[kind, name] += isinstance(made, Perturbed)
     return tried, found
 

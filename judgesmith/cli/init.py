@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from judgesmith.cli.faults import OptionError, blaming
+from judgesmith.cli.faults import blaming
 from judgesmith.cli.options import json_option
 from judgesmith.cli.places import file_place
 from judgesmith.cli.printing import print_json, say
@@ -56,10 +56,7 @@ def command(spec: str, template: str, force: bool, as_json: bool) -> None:
 
 def _place(spec: str, *, force: bool) -> Path:
     """Return where the specification is to be written."""
-    try:
-        place = file_place(spec, like="spec.yaml")
-    except OptionError as fault:
-        raise OptionError(str(fault).removeprefix("-o "), option=spec or "SPEC.yaml") from None
+    place = file_place(spec, like="spec.yaml", option=spec or "SPEC.yaml")
     if place.suffix not in (".yaml", ".yml"):
         raise InputError("a specification is YAML.", hint=f"name a file in .yaml, not {spec}.")
     if place.exists() and not force:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 OUTPUT = "--output"
 
 
-def check_place(output: str) -> Path:
+def check_place(output: str, *, option: str = OUTPUT) -> Path:
     """Return ``output`` as a path whose folder is there and can be written.
 
     Raises
@@ -26,13 +26,15 @@ def check_place(output: str) -> Path:
     path = Path(output)
     if not path.name:
         raise OptionError(
-            f"-o {output!r} names no file or folder of its own.", option=OUTPUT, hint="name one."
+            f"{'-o ' if option == OUTPUT else ''}{output!r} names no file or folder of its own.",
+            option=option,
+            hint="name one.",
         )
     folder = path.parent
     if not folder.is_dir():
         raise OptionError(
             f"there is no folder {folder} to put {path.name} in.",
-            option=OUTPUT,
+            option=option,
             hint="make it first.",
         )
     try:
@@ -41,7 +43,7 @@ def check_place(output: str) -> Path:
     except OSError as fault:
         why = fault.strerror or "files that are made there vanish"
         raise OptionError(
-            f"nothing can be written in {folder}: {why}.", option=OUTPUT, hint="name another place."
+            f"nothing can be written in {folder}: {why}.", option=option, hint="name another place."
         ) from None
     return path
 
@@ -92,7 +94,7 @@ def made_before(folder: Path, run: str, *, force: bool) -> AnySaved | None:
     )
 
 
-def file_place(output: str, *read: str | None, like: str) -> Path:
+def file_place(output: str, *read: str | None, like: str, option: str = OUTPUT) -> Path:
     """Return ``output`` as :func:`check_place` does, refusing folders and what is read.
 
     Parameters
@@ -103,21 +105,23 @@ def file_place(output: str, *read: str | None, like: str) -> Path:
         Files that the command reads.
     like : str
         A name such as the file may have, for the message.
+    option : str
+        The option, or the argument, that names it.
 
     Raises
     ------
     OptionError
         If nothing can be written there, or it would replace what is read.
     """
-    place = check_place(output)
+    place = check_place(output, option=option)
     if place.is_dir():
         raise OptionError(
-            f"{output} is a folder.", option=OUTPUT, hint=f"name a file, such as {like}."
+            f"{output} is a folder.", option=option, hint=f"name a file, such as {like}."
         )
     for other in read:
         if other and place.exists() and Path(other).exists() and place.samefile(other):
             raise OptionError(
-                f"{output} is read by this command.", option=OUTPUT, hint="name another file."
+                f"{output} is read by this command.", option=option, hint="name another file."
             )
     return place
 

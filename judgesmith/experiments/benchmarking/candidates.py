@@ -10,7 +10,7 @@ from judgesmith.experiments.benchmarking.plan import Plan, counting
 from judgesmith.experiments.benchmarking.sources import BenchmarkSource
 from judgesmith.programs.perturbing.injection.injecting import (
     Counts,
-    Job,
+    InjectionJob,
     drawn_sub_aspects,
     inject_each,
 )
@@ -94,7 +94,7 @@ def made_candidates(
     ModelError, LedgerError
         If a model cannot be asked at all, or the ledger not used.
     """
-    jobs: dict[int, Job] = {}
+    jobs: dict[int, InjectionJob] = {}
     n_before: Counter[tuple[str, str]] = Counter()
     n_asked: Counter[tuple[str, str, tuple[SubAspect, ...]]] = Counter()
     for place, order in enumerate(orders):
@@ -140,7 +140,7 @@ def made_candidates(
     return list(candidates.values()), counts
 
 
-def _job(plan: Plan, criterion: Criterion, order: Order, *, key: str) -> Job:
+def _job(plan: Plan, criterion: Criterion, order: Order, *, key: str) -> InjectionJob:
     known = plan.sub_aspects[criterion.name]
     job = plan.job(order.source, criterion, order.reference, known, key=key)
     rng = job.generator(plan.settings.seed)

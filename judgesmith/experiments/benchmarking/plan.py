@@ -15,7 +15,7 @@ from judgesmith.experiments.benchmarking.settings import BenchmarkSettings
 from judgesmith.experiments.benchmarking.sources import BenchmarkSource
 from judgesmith.programs.benchmarking import Comparator
 from judgesmith.programs.perturbing.catalogue import Donors
-from judgesmith.programs.perturbing.injection.injecting import Counts, Job
+from judgesmith.programs.perturbing.injection.injecting import Counts, InjectionJob
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Reason
 from judgesmith.signatures.perturbation import SubAspect, Target
@@ -94,10 +94,10 @@ class Plan:
         sub_aspects: Sequence[SubAspect],
         *,
         key: str,
-    ) -> Job:
+    ) -> InjectionJob:
         """Return what errors are put into; ``key`` tells apart those with equal texts."""
         first = source.first
-        return Job(
+        return InjectionJob(
             key=f"{criterion.name}/{source.id}/{reference.id}/{key}",
             task=self.task,
             source_id=source.id,

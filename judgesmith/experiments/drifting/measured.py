@@ -97,6 +97,6 @@ def _script(letter: str) -> str:
 
 def _language(text: str) -> str:
     """Return the language that common words tell, of the few that are known."""
-    from judgesmith.programs.offline.inferring import language_of
+    from judgesmith.programs.offline.inferring import language_of_texts
 
-    return language_of([text[:_WORDS]]) or UNTOLD
+    return language_of_texts([text[:_WORDS]]) or UNTOLD

@@ -119,7 +119,7 @@ def unknown_name(what: str, name: object, known: Iterable[str]) -> str:
     """
     names = [str(one) for one in known]
     there = f"there is no {what} {_cut(str(name))!r}"
-    return f"{there}{meant(name, names) or f'; {_listed(sorted(names))}.'}"
+    return f"{there}{meant(name, names) or f'; {all_listed(sorted(names))}.'}"
 
 
 def meant(name: object, known: Iterable[str]) -> str:
@@ -135,7 +135,7 @@ def meant(name: object, known: Iterable[str]) -> str:
     return f"; did you mean {folded[near[0]]}?" if near else ""
 
 
-def _listed(names: Sequence[str]) -> str:
+def all_listed(names: Sequence[str]) -> str:
     if not names:
         return "there are none"
     if len(names) == 1:

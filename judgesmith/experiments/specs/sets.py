@@ -12,7 +12,7 @@ from judgesmith.experiments.dataset import DataSet
 from judgesmith.experiments.problems import DataError
 from judgesmith.experiments.reading import read_items
 from judgesmith.experiments.score_matching import placed_rows
-from judgesmith.experiments.specs.faults import Mistake, SpecError, unknown_name
+from judgesmith.experiments.specs.faults import Mistake, SpecError, all_listed, unknown_name
 from judgesmith.experiments.specs.grid import Cell, cells_of
 from judgesmith.experiments.specs.places import file_at
 from judgesmith.experiments.specs.settings import said_plainly, settings_of
@@ -147,10 +147,8 @@ class _Reader:
         if not known:
             return
         if judge.name is None and len(known) > 1:
-            many = unknown_name("judge", "", known).partition("; ")[2]
-            self.blame(
-                ("judges", name), f"{judge.recorded} holds several judges: {many} Give name."
-            )
+            several = f"{judge.recorded} holds several judges: {all_listed(sorted(known))}."
+            self.blame(("judges", name), f"{several} Give name.")
         elif judge.name is not None and judge.name not in known:
             self.blame(("judges", name, "name"), unknown_name("judge", judge.name, known))
 

@@ -104,7 +104,7 @@ class Prompt(Form):
             "placeholders": PLACEHOLDERS,
             "fences": FENCES,
             "reading": READING,
-            "judge": told(saved),
+            "judge": plain_judge(saved),
         }
         text = json.dumps(plain, ensure_ascii=False, indent=1, allow_nan=False)
         write_synced(place / "messages.json", text + "\n")
@@ -115,12 +115,12 @@ class Prompt(Form):
         write_synced(place / "README.md", "\n".join(_readme(saved)) + "\n")
 
 
-def told(saved: AnySaved) -> dict[str, Any]:
+def plain_judge(saved: AnySaved) -> dict[str, Any]:
     """Return a judge in plain data: its questions, or its members, and how its score is made."""
     if isinstance(saved, SavedJudge):
         return _judge(saved)
     members = {
-        name: told(one)  # type: ignore[arg-type]
+        name: plain_judge(one)  # type: ignore[arg-type]
         for name, one in saved.members.items()
         if name in saved.asked
     }

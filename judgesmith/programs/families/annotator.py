@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from judgesmith.programs.families.forms import PromptFormat, prompt_format_named
@@ -13,9 +13,10 @@ from judgesmith.programs.families.forms.annotators import (
     form_for,
     quoted_in,
 )
-from judgesmith.programs.families.one_score import ANY_TASK, form_questions
+from judgesmith.programs.families.one_score import ANY_TASK
 from judgesmith.programs.judging.program import AnySteps, Steps
 from judgesmith.programs.judging.prompts import TEXTS, QuestionForm
+from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.judging.scoring import (
     Answer,
     Asking,
@@ -28,7 +29,7 @@ from judgesmith.programs.judging.scoring import (
 )
 from judgesmith.programs.judging.spans import Locator, Place
 from judgesmith.signatures.config import JudgeConfig
-from judgesmith.signatures.family_configs import MOST_ERRORS, AnnotatorConfig, DistilledConfig
+from judgesmith.signatures.family_configs import MOST_ERRORS, AnnotatorConfig
 from judgesmith.signatures.judgement import CriterionScore, ErrorSpan, Note
 from judgesmith.signatures.rubric import Criterion
 
@@ -82,23 +83,10 @@ def annotator_inputs(protocol: AnnotatorConfig, question: str) -> dict[str, str]
     }
 
 
-def annotator_steps(
-    protocol: AnnotatorConfig, *, source: str, response: str, context: str | None = None
-) -> Steps:
-    """Judge one response by ``protocol``: a generator of questions that returns a judgement."""
-    questions = annotator_questions(protocol)
-    return pointing_steps(protocol, questions, source=source, response=response, context=context)
-
-
 def pointing_steps(
-    protocol: JudgeConfig,
-    questions: Iterable[str],
-    *,
-    source: str,
-    response: str,
-    context: str | None = None,
+    protocol: JudgeConfig, *, source: str, response: str, context: str | None = None
 ) -> Steps:
-    """Judge by answers that have ``errors`` beside their score; see ``annotator_steps``."""
+    """Judge one response by answers that have ``errors`` beside their score."""
     read_score = score_on(protocol.answers)
 
     def once(asking: Asking) -> Once:
@@ -122,7 +110,7 @@ def pointing_steps(
 
             return part.of(question, read, about=about)
 
-        asked = list(questions)
+        asked = list(family_of(protocol.judge).forms_of(protocol))
         found = yield from each_scored(protocol, asking, asked, ask)
         told = {
             "errors": tuple(one for name in asked for one in errors.get(name, ())),
@@ -185,11 +173,3 @@ def places_of(location: str, find: Locator) -> Iterator[tuple[str, Place]]:
         yield location, find(location)
     for quoted in several:
         yield quoted, find(quoted, is_quoted=True)
-
-
-def distilled_steps(
-    protocol: DistilledConfig, *, source: str, response: str, context: str | None = None
-) -> Steps:
-    """Judge one response by ``protocol``: a generator of questions that returns a judgement."""
-    questions = form_questions(protocol)
-    return pointing_steps(protocol, questions, source=source, response=response, context=context)

@@ -42,7 +42,7 @@ Normalisation = Literal["affine", "level"]
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class LevelComparison:
     """How a response compares with one exemplar."""
 
     better: float
@@ -56,8 +56,8 @@ class Compared:
                 f"{self.better:g} and {self.worse:g}."
             )
 
-    def averaged(self, other: Compared) -> Compared:
-        return Compared((self.better + other.better) / 2, (self.worse + other.worse) / 2)
+    def averaged(self, other: LevelComparison) -> LevelComparison:
+        return LevelComparison((self.better + other.better) / 2, (self.worse + other.worse) / 2)
 
 
 def largest_sum(n: int) -> int:
@@ -65,7 +65,7 @@ def largest_sum(n: int) -> int:
     return n * (n + 1) // 2
 
 
-def comparison_sum(compared: Sequence[Compared], *, mirrored: bool = False) -> float:
+def comparison_sum(compared: Sequence[LevelComparison], *, mirrored: bool = False) -> float:
     """Return s, the sum over all exemplars of what a response gains and loses."""
     n = len(compared)
     if n < 2:
@@ -117,11 +117,11 @@ _NOT_ASKED = "the judge draws samples instead"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparisons:
+class LadderComparisons:
     """How a response compares with each of several texts, and how that is known."""
 
-    compared: tuple[Compared, ...]
-    stated: tuple[Compared, ...]
+    compared: tuple[LevelComparison, ...]
+    stated: tuple[LevelComparison, ...]
     mode: Literal["probabilities", "samples"]
     n: int = 0
     mass: float = 0.0
@@ -143,7 +143,7 @@ def comparisons(
     source: str,
     context: str | None,
     calls: Calls,
-) -> AnySteps[Comparisons | Cause]:
+) -> AnySteps[LadderComparisons | Cause]:
     """Return how a response compares with other texts, or why one comparison is missing."""
     texts = {"source": source, "context": context, "criterion": criterion}
     turns = (False, True) if protocol.order == "both" else (False,)
@@ -177,7 +177,7 @@ def comparisons(
                 _compared(protocol, one.given.values, turned)
                 for one, (turned, _) in zip(verdicts, pairs, strict=True)
             ]
-            return Comparisons(
+            return LadderComparisons(
                 compared=_over_turns(sides, n_turns),
                 stated=_stated(protocol, stated, pairs, n_turns),
                 mode="probabilities",
@@ -193,7 +193,7 @@ def comparisons(
         _compared(protocol, one, turned) for one, (turned, _) in zip(shares, pairs, strict=True)
     ]
     stated = stated or [one[0] for one in counts]
-    return Comparisons(
+    return LadderComparisons(
         compared=_over_turns(sides, n_turns),
         stated=_stated(protocol, stated, pairs, n_turns),
         mode="samples",
@@ -231,15 +231,17 @@ def _drawn(inputs: Mapping[str, str | None], n: int, calls: Calls) -> AnySteps[l
     return said or next(one for one in found if isinstance(one, Cause))
 
 
-def _compared(protocol: ExemplarConfig, shares: Mapping[str, float], turned: bool) -> Compared:
+def _compared(
+    protocol: ExemplarConfig, shares: Mapping[str, float], turned: bool
+) -> LevelComparison:
     up, down = ("Better", "Worse") if protocol.form == "three" else ("Yes", "No")
     first, second = shares.get(up, 0.0), shares.get(down, 0.0)
-    return Compared(second, first) if turned else Compared(first, second)
+    return LevelComparison(second, first) if turned else LevelComparison(first, second)
 
 
 def _stated(
     protocol: ExemplarConfig, said: Sequence[str], pairs: Sequence[tuple[bool, Any]], n: int
-) -> tuple[Compared, ...]:
+) -> tuple[LevelComparison, ...]:
     sides = [
         _compared(protocol, {word: 1.0}, turned)
         for word, (turned, _) in zip(said, pairs, strict=True)
@@ -247,7 +249,7 @@ def _stated(
     return _over_turns(sides, n)
 
 
-def _over_turns(sides: Sequence[Compared], n_turns: int) -> tuple[Compared, ...]:
+def _over_turns(sides: Sequence[LevelComparison], n_turns: int) -> tuple[LevelComparison, ...]:
     if n_turns == 1:
         return tuple(sides)
     return tuple(a.averaged(b) for a, b in zip(sides[::2], sides[1::2], strict=True))
@@ -485,9 +487,9 @@ def _one(
 
 
 def _scored(
-    protocol: ExemplarConfig, found: Comparisons, exemplars: tuple[Exemplar, ...]
+    protocol: ExemplarConfig, found: LadderComparisons, exemplars: tuple[Exemplar, ...]
 ) -> _Scored:
-    def points(compared: tuple[Compared, ...]) -> tuple[float, float]:
+    def points(compared: tuple[LevelComparison, ...]) -> tuple[float, float]:
         s = comparison_sum(compared, mirrored=protocol.mirrored)
         how = protocol.normalisation
         return s, normalised(s, protocol.levels, how, mirrored=protocol.mirrored)
@@ -506,7 +508,7 @@ def _scored(
     )
 
 
-def _said(s: float, found: Comparisons, exemplars: tuple[Exemplar, ...]) -> str:
+def _said(s: float, found: LadderComparisons, exemplars: tuple[Exemplar, ...]) -> str:
     by: dict[str, list[str]] = {"better than": [], "like": [], "worse than": []}
     for exemplar, one in zip(exemplars, found.compared, strict=True):
         alike = 1 - one.better - one.worse

@@ -79,7 +79,7 @@ class RatedExample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
+class ExampleBatch:
     """Examples that are shown together."""
 
     examples: tuple[RatedExample, ...]
@@ -132,7 +132,7 @@ def batches_of(
     size: int,
     max_characters: int,
     rng: np.random.Generator,
-) -> Iterator[Batch]:
+) -> Iterator[ExampleBatch]:
     lengths = [len(one.to_json()) for one in examples]
     size = min(size, len(examples))
     waiting: list[int] = []
@@ -155,7 +155,7 @@ def batches_of(
             waiting.pop(turn)
             batch.append(place)
             used += lengths[place]
-        yield Batch(examples=tuple(examples[place] for place in batch), note=note)
+        yield ExampleBatch(examples=tuple(examples[place] for place in batch), note=note)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,13 +180,13 @@ class BatchRecord:
     """One batch, whether it was read, and what was observed in it."""
 
     number: int
-    batch: Batch
+    batch: ExampleBatch
     was_read: bool = False
     observations: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True, kw_only=True)
-class Record:
+class InferenceRecord:
     """Task inference under way."""
 
     settings: InferenceSettings
@@ -325,7 +325,7 @@ def majority_type(descriptions: Sequence[Description]) -> str:
     return next(one.task_type for one in descriptions if folded(one.task_type) == winner)
 
 
-def ranked(picked: Iterable[str], record: Record, *, fewest: int, most: int) -> list[str]:
+def ranked(picked: Iterable[str], record: InferenceRecord, *, fewest: int, most: int) -> list[str]:
     """Return the names that are selected, in their order, as many as there should be."""
     union = {folded(one.name): one.name for one in record.union}
     found: dict[str, None] = {}
@@ -443,10 +443,10 @@ _IN_VAIN = 5  # batches that teach nothing at all, after which nothing more is e
 
 
 def inference_steps(
-    batches: Iterable[Batch], settings: InferenceSettings, given: Rubric
-) -> Asking[Record]:
+    batches: Iterable[ExampleBatch], settings: InferenceSettings, given: Rubric
+) -> Asking[InferenceRecord]:
     """Infer task and criteria from batches: a generator of questions that returns a record."""
-    record = Record(settings=settings, given=given)
+    record = InferenceRecord(settings=settings, given=given)
     for number, batch in enumerate(islice(batches, settings.batches), start=1):
         if not (record.wants_task or record.wants_criteria):
             break
@@ -469,7 +469,7 @@ def inference_steps(
     return record
 
 
-def _learn(record: Record, own: BatchRecord) -> Asking[bool]:
+def _learn(record: InferenceRecord, own: BatchRecord) -> Asking[bool]:
     """Read one batch, and make a description and a set of criteria; say whether it was read."""
     observed = yield from _asked(
         record,
@@ -492,7 +492,7 @@ def _learn(record: Record, own: BatchRecord) -> Asking[bool]:
     return True
 
 
-def _describe(record: Record, own: BatchRecord) -> Asking[None]:
+def _describe(record: InferenceRecord, own: BatchRecord) -> Asking[None]:
     previous = record.descriptions[-1].text if record.descriptions else None
     found = yield from _asked(
         record,
@@ -506,7 +506,7 @@ def _describe(record: Record, own: BatchRecord) -> Asking[None]:
     record.descriptions.append(found)
 
 
-def _propose(record: Record, own: BatchRecord) -> Asking[None]:
+def _propose(record: InferenceRecord, own: BatchRecord) -> Asking[None]:
     wanted = record.settings.proposed
     found = yield from _asked(
         record,
@@ -531,7 +531,7 @@ def _propose(record: Record, own: BatchRecord) -> Asking[None]:
     record.sets.append(CriteriaSet(batch=own.number, criteria=kept))
 
 
-def _is_complete(record: Record) -> Asking[bool]:
+def _is_complete(record: InferenceRecord) -> Asking[bool]:
     criteria = record.given.criteria or record.union
     shown = "\n".join(f"{one.name}: {one.definition}" for one in criteria)
     found = yield from _asked(
@@ -551,7 +551,7 @@ def _is_complete(record: Record) -> Asking[bool]:
     return found[0]
 
 
-def _settle_task(record: Record) -> Asking[None]:
+def _settle_task(record: InferenceRecord) -> Asking[None]:
     if not record.wants_task or not record.descriptions:
         return
     record.task_type = majority_type(record.descriptions)
@@ -575,7 +575,7 @@ def _settle_task(record: Record) -> Asking[None]:
     record.task = merged[0]
 
 
-def _settle_criteria(record: Record) -> Asking[None]:
+def _settle_criteria(record: InferenceRecord) -> Asking[None]:
     if not record.wants_criteria or not record.sets:
         return
     union = record.union
@@ -602,7 +602,7 @@ def _settle_criteria(record: Record) -> Asking[None]:
 
 
 def _asked(
-    record: Record,
+    record: InferenceRecord,
     predictor: str,
     inputs: Mapping[str, str | None],
     read: Callable[[Mapping[str, Any]], Value],
@@ -617,7 +617,7 @@ def _asked(
     )
 
 
-def _refuse_nothing(record: Record) -> None:
+def _refuse_nothing(record: InferenceRecord) -> None:
     """Refuse a record without any outcome; say what is missing of another."""
     missing = [
         name
@@ -639,5 +639,5 @@ def _refuse_nothing(record: Record) -> None:
     record.notes.append(f"{what}; write it by hand.")
 
 
-def _after(record: Record) -> str:
+def _after(record: InferenceRecord) -> str:
     return f"after batch {record.batches[-1].number} of at most {record.settings.batches},"

@@ -34,7 +34,7 @@ VERBATIM = (
 """What every form says of the texts that it shows."""
 
 
-def one_line(criterion: Criterion) -> str:
+def criterion_line(criterion: Criterion) -> str:
     return f"{criterion.name}: {' '.join(criterion.definition.split())}"
 
 
@@ -77,7 +77,7 @@ class PromptFormat:
     outputs: Mapping[str, Kind]
     answers: Scale
     read: Callable[[str], dict[str, Any]]
-    criterion: Callable[[Criterion], str] = one_line
+    criterion: Callable[[Criterion], str] = criterion_line
 
     def __post_init__(self) -> None:
         """Refuse a form that could not be asked or answered."""

@@ -53,7 +53,7 @@ class Folded:
         return self.places[start], self.places[end - 1] + 1
 
 
-def folded(text: str) -> Folded:
+def folded_text(text: str) -> Folded:
     """Return ``text`` folded, in time linear in its length."""
     pieces: list[str] = []
     places = array("q")
@@ -327,7 +327,7 @@ class Locator:
 
     @functools.cached_property
     def _folded(self) -> Folded:
-        return folded(self.response)
+        return folded_text(self.response)
 
     def _first(self, quoted: str, text: str, within: Folded | None) -> _Stretch | None:
         places = list(itertools.islice(_occurrences(quoted, text), _OCCURRENCES))
@@ -348,15 +348,15 @@ class Locator:
         return first, last
 
     def _without_case(self, quoted: str) -> _Stretch | None:
-        return self._first(folded(quoted).text, self._folded.text, self._folded)
+        return self._first(folded_text(quoted).text, self._folded.text, self._folded)
 
     def _with_words_left_out(self, quoted: str) -> _Stretch | None:
-        parts = [one for part in _ELLIPSIS.split(quoted) if (one := folded(part).text)]
+        parts = [one for part in _ELLIPSIS.split(quoted) if (one := folded_text(part).text)]
         found = with_gaps(parts, self._folded.text) if len(parts) > 1 else None
         return None if found is None else _Stretch(*self._in_response(*found), ambiguous=False)
 
     def _much_like(self, quoted: str) -> _Stretch | None:
-        found = alike(folded(quoted).text, self._folded.text)
+        found = alike(folded_text(quoted).text, self._folded.text)
         best = [one for one in found if one[0] > found[0][0] - 1e-9]
         return self._free([self._in_response(start, end) for _, start, end in best])
 

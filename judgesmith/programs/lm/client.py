@@ -13,7 +13,15 @@ from judgesmith.errors import InputError
 from judgesmith.programs.lm.accounts import Accounts, Unrecorded
 from judgesmith.programs.lm.budget import Budget, Price, Spent, Usage
 from judgesmith.programs.lm.cache.cassettes import Tape
-from judgesmith.programs.lm.cache.records import Claim, Close, Granted, Held, Record, Settle, Turn
+from judgesmith.programs.lm.cache.records import (
+    Claim,
+    Close,
+    Granted,
+    Held,
+    Record,
+    Settle,
+    TakeTurn,
+)
 from judgesmith.programs.lm.cache.store import Abandoned, ResponseCache
 from judgesmith.programs.lm.errors import BudgetSpent, ModelError, TransientModelError, unscoring
 from judgesmith.programs.lm.limits import AHEAD, STOPPING, Limits, Retry
@@ -161,7 +169,7 @@ class Sender:
         """Return the seconds until a request may leave, seen over all processes of the run."""
         if isinstance(self._store, Unrecorded):
             return limits.turn(tokens=tokens)
-        turn = Turn(
+        turn = TakeTurn(
             run=self._accounts.run,
             model=self._store.model(request.model, self.engine.endpoint),
             rpm=limits.rpm,

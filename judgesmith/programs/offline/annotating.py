@@ -50,7 +50,7 @@ _ALIKE = 0.8  # of a sentence's pairs of words that another has as well
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class AnnotatedFault:
     """A stretch of a response that shows a fault."""
 
     start: int
@@ -60,15 +60,15 @@ class Fault:
     facet: Facet
 
 
-def faults_in(response: str, source: str | None, context: str | None) -> list[Fault]:
+def faults_in(response: str, source: str | None, context: str | None) -> list[AnnotatedFault]:
     """Return the faults of a response, in its order; no two overlap."""
     own = Text(response)
     places = _places(own)
-    kinds: list[Iterable[Fault]] = [_repeated(own, places), _surface(own, places)]
+    kinds: list[Iterable[AnnotatedFault]] = [_repeated(own, places), _surface(own, places)]
     if source is not None:
         material = Text(source), Text(context or "")
         kinds[:0] = [_unsupported(own, places, *material), _misspelt(own, places, *material)]
-    found: list[Fault] = []
+    found: list[AnnotatedFault] = []
     for kind in kinds:
         for fault in islice(kind, _MOST):
             if all(fault.end <= one.start or one.end <= fault.start for one in found):
@@ -87,7 +87,7 @@ def _places(text: Text) -> list[tuple[int, int]]:
 
 def _unsupported(
     own: Text, places: list[tuple[int, int]], source: Text, context: Text
-) -> Iterator[Fault]:
+) -> Iterator[AnnotatedFault]:
     """Yield names and numbers that the material lacks; neighbours are one."""
     names, numbers = map(set, unsupported(own, source, context))
     is_name = {place for place in own.names if own.originals[place] in names}
@@ -98,14 +98,14 @@ def _unsupported(
             kind = "name" if run[0] in is_name else "number"
             why = f"This {kind} does not occur in the material."
             start, end = places[run[0]][0], places[run[-1]][1]
-            yield Fault(start=start, end=end, why=why, severity=4, facet="support")
+            yield AnnotatedFault(start=start, end=end, why=why, severity=4, facet="support")
             run = []
         run.append(place)
 
 
 def _misspelt(
     own: Text, places: list[tuple[int, int]], source: Text, context: Text
-) -> Iterator[Fault]:
+) -> Iterator[AnnotatedFault]:
     """Yield words that differ by one letter, not at the end, from a word of the material."""
     known = source.word_set | context.word_set
     near: dict[str, str] = {}
@@ -122,7 +122,7 @@ def _misspelt(
             and abs(len(meant) - len(word)) < 2
         ):
             why = f"The material writes {meant!r}."
-            yield Fault(start=start, end=end, why=why, severity=2, facet="support")
+            yield AnnotatedFault(start=start, end=end, why=why, severity=2, facet="support")
 
 
 def _without_a_letter(word: str) -> Iterator[str]:
@@ -131,7 +131,7 @@ def _without_a_letter(word: str) -> Iterator[str]:
         yield word[:at] + word[at + 1 :]
 
 
-def _repeated(own: Text, places: list[tuple[int, int]]) -> Iterator[Fault]:
+def _repeated(own: Text, places: list[tuple[int, int]]) -> Iterator[AnnotatedFault]:
     """Yield sentences that say nearly what one before them says."""
     seen: dict[tuple[str, str], int] = {}
     for number, (start, end) in enumerate(own.sentences):
@@ -140,7 +140,7 @@ def _repeated(own: Text, places: list[tuple[int, int]]) -> Iterator[Fault]:
         words = own.words[start:end]
         pairs = list(pairwise(words))
         if len(pairs) > 2 and sum(pair in seen for pair in pairs) >= _ALIKE * len(pairs):
-            yield Fault(
+            yield AnnotatedFault(
                 start=places[start][0],
                 end=_sentence_end(own.text, places[end - 1][1]),
                 why="The response says this already.",
@@ -150,7 +150,7 @@ def _repeated(own: Text, places: list[tuple[int, int]]) -> Iterator[Fault]:
         seen.update(dict.fromkeys(pairs, number))
 
 
-def _surface(own: Text, places: list[tuple[int, int]]) -> Iterator[Fault]:
+def _surface(own: Text, places: list[tuple[int, int]]) -> Iterator[AnnotatedFault]:
     yield from _twice_running(own, places)
     for found in _SLIPS.finditer(own.text):
         yield _slip(found.start(), found.end(), "These characters do not belong here.", 3)
@@ -168,13 +168,13 @@ def _surface(own: Text, places: list[tuple[int, int]]) -> Iterator[Fault]:
             yield _slip(*last, "The sentence breaks off here.", 3)
         if end - start > _LONG_SENTENCE:
             why = f"This sentence has {end - start} words."
-            yield Fault(start=first[0], end=last[1], why=why, severity=2, facet="ease")
+            yield AnnotatedFault(start=first[0], end=last[1], why=why, severity=2, facet="ease")
     text = own.text.rstrip()
     if own.sentences and not text.endswith(_ENDINGS) and len(places) == len(own.words):
         yield _slip(*places[-1], "The response stops without an end.", 2)
 
 
-def _twice_running(own: Text, places: list[tuple[int, int]]) -> Iterator[Fault]:
+def _twice_running(own: Text, places: list[tuple[int, int]]) -> Iterator[AnnotatedFault]:
     for start, end in own.sentences:
         for at in range(start, min(end, len(places)) - 1):
             first, second = own.words[at], own.words[at + 1]
@@ -189,8 +189,8 @@ def _is_broken(first: str, second: str) -> bool:
     return broken_pairs(Text(f"so {first} {second} so")) > 0
 
 
-def _slip(start: int, end: int, why: str, severity: int) -> Fault:
-    return Fault(start=start, end=end, why=why, severity=severity, facet="fluency")
+def _slip(start: int, end: int, why: str, severity: int) -> AnnotatedFault:
+    return AnnotatedFault(start=start, end=end, why=why, severity=severity, facet="fluency")
 
 
 def _sentence_end(text: str, at: int) -> int:
@@ -241,7 +241,7 @@ def annotated(
     }
 
 
-def _counting(faults: Sequence[Fault], points: CriterionPoints) -> list[Fault]:
+def _counting(faults: Sequence[AnnotatedFault], points: CriterionPoints) -> list[AnnotatedFault]:
     """Return the faults that speak against the quality that is asked about, the worst of many."""
     weights = points.family.weights
     least = _SHARE * max(weights.values())
@@ -278,7 +278,11 @@ def _chances(points: CriterionPoints, answers: Scale) -> dict[str, float]:
 
 
 def _stated(
-    faults: Sequence[Fault], missing: Sequence[tuple[str, int]], response: str, *, in_words: bool
+    faults: Sequence[AnnotatedFault],
+    missing: Sequence[tuple[str, int]],
+    response: str,
+    *,
+    in_words: bool,
 ) -> list[dict[str, str | int | None]]:
     quoted = _quoted([(one.start, one.end) for one in faults], response)
     said = [

@@ -14,7 +14,7 @@ from judgesmith.programs.offline.requests import Fields, Piece, Question, answer
 
 if TYPE_CHECKING:
     from judgesmith.programs.perturbing.injection.injecting import ReportedError
-    from judgesmith.programs.perturbing.injection.kinds import Job
+    from judgesmith.programs.perturbing.injection.kinds import InjectionJob
     from judgesmith.signatures.perturbation import Target
 
 
@@ -52,9 +52,9 @@ def _inject(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, 
     return {"errors": ["[]"], "changed": [fields["text"] or ""]}
 
 
-def _job(fields: Fields) -> Job | None:
+def _job(fields: Fields) -> InjectionJob | None:
     """Return what a request asks for; None where there is nothing to change or to be told."""
-    from judgesmith.programs.perturbing.injection.kinds import Job
+    from judgesmith.programs.perturbing.injection.kinds import InjectionJob
     from judgesmith.signatures.perturbation import SubAspect
 
     ((criterion, definition), *_) = read_criteria(fields.get("criterion") or "quality")
@@ -66,7 +66,7 @@ def _job(fields: Fields) -> Job | None:
     ]
     if not sides or not (fields["text"] or "").strip():
         return None
-    return Job(
+    return InjectionJob(
         key="",
         source=fields.get("source") or "",
         context=fields.get("context"),
@@ -94,7 +94,7 @@ def _with_earlier(text: str, earlier: str) -> Target:
     return Target(text=text, errors=tuple(errors))
 
 
-def _reports(made: Target, job: Job) -> list[ReportedError]:
+def _reports(made: Target, job: InjectionJob) -> list[ReportedError]:
     """Return what is said of each new error: the words around all its places, then and now."""
     from judgesmith.programs.perturbing.injection.injecting import ReportedError
     from judgesmith.programs.perturbing.passage import Passage

@@ -268,7 +268,7 @@ def shown_examples(records: Sequence[Any]) -> list[Shown]:
     return found
 
 
-def language_of(texts: Sequence[str]) -> str:
+def language_of_texts(texts: Sequence[str]) -> str:
     """Return the language that texts are written in, or nothing where that cannot be told."""
     words = Text("\n".join(text[:_READ_WORDS] for text in texts)).words[:_READ_WORDS]
     if not words:
@@ -282,8 +282,8 @@ def language_of(texts: Sequence[str]) -> str:
 
 def types_of(examples: Sequence[Shown]) -> list[str]:
     languages = [
-        language_of([one.source for one in examples]),
-        language_of([one.response for one in examples]),
+        language_of_texts([one.source for one in examples]),
+        language_of_texts([one.response for one in examples]),
     ]
     abroad = all(languages) and languages[0] != languages[1]
     return [_type_of(one, abroad=abroad) for one in examples]
@@ -363,7 +363,7 @@ def limits_of(texts: Sequence[str]) -> list[str]:
 def limits_between(sources: Sequence[str], responses: Sequence[str]) -> list[str]:
     """Return what is not seen because responses are in another language than their sources."""
     own, other = (_mostly(texts) for texts in (sources, responses))
-    languages = [language_of(texts) for texts in (sources, responses)]
+    languages = [language_of_texts(texts) for texts in (sources, responses)]
     missed = "what is kept, lost or added between them is seen by"
     if own is not None and other is not None and own != other:
         return [
@@ -391,9 +391,9 @@ def _looks(texts: Sequence[str]) -> tuple[int, tuple[str, str]]:
     if alphabets and alphabets.total() >= few:
         names = f"in {_or(alphabets, 'other')} letters"
         return alphabets.total(), (f"are {names}", f"is {names}")
-    each = Counter(language_of([one]) for one in texts)
+    each = Counter(language_of_texts([one]) for one in texts)
     n_english, n_untold = each.pop("English", 0), each.pop("", 0)
-    whole = language_of(texts)
+    whole = language_of_texts(texts)
     if whole not in ("", "English") and not n_english and each[whole] >= _NEARLY * each.total():
         return len(texts), (f"look {whole}", f"looks {whole}")
     if each and each.total() >= few:
@@ -505,8 +505,8 @@ def _sentences(
     if n_context:
         sentences.append(f"Further material stands beside the source in {n_context} of {n}.")
     languages = [
-        language_of([one.source for one in examples]),
-        language_of([one.response for one in examples]),
+        language_of_texts([one.source for one in examples]),
+        language_of_texts([one.response for one in examples]),
     ]
     if all(languages) and languages[0] != languages[1]:
         sentences.append(f"The sources look {languages[0]}, the responses {languages[1]}.")

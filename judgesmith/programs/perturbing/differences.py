@@ -46,7 +46,7 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class TokenDifference:
     """One place where two texts differ."""
 
     removed: range
@@ -67,7 +67,9 @@ def tokens_of(text: str) -> list[Token]:
     return found
 
 
-def differences(original: Sequence[Token], other: Sequence[Token], text: str) -> list[Difference]:
+def differences(
+    original: Sequence[Token], other: Sequence[Token], text: str
+) -> list[TokenDifference]:
     a, b = [one.key for one in original], [one.key for one in other]
     first = 0
     while first < min(len(a), len(b)) and a[first] == b[first]:
@@ -81,7 +83,7 @@ def differences(original: Sequence[Token], other: Sequence[Token], text: str) ->
         raise Incomparable("too many equal words to compare")
     matcher = SequenceMatcher(None, middle_a, middle_b, autojunk=False)
     return [
-        Difference(
+        TokenDifference(
             removed=(removed := range(first + i, first + i_end)),
             added=(added := range(first + j, first + j_end)),
             edit=edit_of(original, other, removed, added, text),

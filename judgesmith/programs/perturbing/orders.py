@@ -17,9 +17,9 @@ from judgesmith.programs.features.texts import Text
 from judgesmith.programs.judging.program import AnySteps, Calls, PromptRequest, asked
 from judgesmith.programs.perturbing.catalogue import Amount, Every, fewer_than, wanted
 from judgesmith.programs.perturbing.differences import (
-    Difference,
     Incomparable,
     Token,
+    TokenDifference,
     capitals_tell,
     differences,
     is_capital,
@@ -53,7 +53,7 @@ _MOST_CHANGED = 0.4  # of all words, by errors of grammar
 def entity_fault(
     tokens: Sequence[Token],
     other: Sequence[Token],
-    found: Sequence[Difference],
+    found: Sequence[TokenDifference],
     original: str,
     amount: Amount,
 ) -> str:
@@ -113,7 +113,7 @@ def _n_apart(several: Sequence[set[str]]) -> int:
     return len(groups)
 
 
-def _n_joined(tokens: Sequence[Token], found: Sequence[Difference]) -> int:
+def _n_joined(tokens: Sequence[Token], found: Sequence[TokenDifference]) -> int:
     return sum(
         all(plain(token) in _INSIDE for token in tokens[one.removed.stop : other.removed.start])
         for one, other in pairwise(found)
@@ -124,7 +124,7 @@ def _n_joined(tokens: Sequence[Token], found: Sequence[Difference]) -> int:
 def grammar_fault(
     tokens: Sequence[Token],
     other: Sequence[Token],
-    found: Sequence[Difference],
+    found: Sequence[TokenDifference],
     original: str,
     amount: Amount,
 ) -> str:
@@ -168,7 +168,7 @@ class _Exchange:
     of_words: bool
 
     @classmethod
-    def of(cls, one: Difference, tokens: Sequence[Token], other: Sequence[Token]) -> _Exchange:
+    def of(cls, one: TokenDifference, tokens: Sequence[Token], other: Sequence[Token]) -> _Exchange:
         removed, added = tokens[_slice(one.removed)], other[_slice(one.added)]
         old, new = (tuple(map(plain, part)) for part in (removed, added))
         return cls(old, new, all(token.is_word for token in (*removed, *added)))
@@ -216,7 +216,7 @@ def _is_form(word: str, other: str) -> bool:
     return alike and word[:1] == other[:1]
 
 
-def _untouched(original: str, tokens: Sequence[Token], found: Sequence[Difference]) -> bool:
+def _untouched(original: str, tokens: Sequence[Token], found: Sequence[TokenDifference]) -> bool:
     passage = Passage(original)
     starts = [start for start, _ in passage.sentences[1:]]
     touched = set()
@@ -370,7 +370,7 @@ def _sentence_number_fault(n: int, amount: Amount, n_sentences: int) -> str:
 def paraphrase_fault(
     tokens: Sequence[Token],
     other: Sequence[Token],
-    found: Sequence[Difference],
+    found: Sequence[TokenDifference],
     original: str,
     amount: Amount,
 ) -> str:
@@ -418,8 +418,12 @@ _ANY_LENGTHS: Final[Mapping[str, _Bounds]] = MappingProxyType(
 )
 
 
-def read_text(answer: str, original: str) -> tuple[str, list[Token], list[Token]] | str:
+def changed_text(
+    answer: str, original: str, *, too_long: str = "too long"
+) -> tuple[str, list[Token], list[Token]] | str:
     """Return the text in an answer and the words of both texts, or why it is no other text."""
+    if len(answer) > _MOST_EVER * len(original) + _LONG:
+        return too_long  # before anything is looked for in it
     text = unwrapped(answer, original)
     if not text:
         return "empty"
@@ -431,13 +435,11 @@ def read_text(answer: str, original: str) -> tuple[str, list[Token], list[Token]
     return text, tokens, other
 
 
-def verified(
+def verified_change(
     answer: str, original: str, perturbation: Perturbation, amount: Amount
 ) -> Perturbed | str:
     """Return a changed text with its edits, or what is wrong with it."""
-    if len(answer) > _MOST_EVER * len(original) + _LONG:
-        return "too long"  # before anything is looked for in it
-    read = read_text(answer, original)
+    read = changed_text(answer, original)
     if isinstance(read, str):
         return read
     text, tokens, other = read
@@ -506,7 +508,9 @@ def _words(text: str) -> list[str]:
     return [token.key.casefold() for token in tokens_of(text) if token.is_word]
 
 
-_Replacing = Callable[[Sequence[Token], Sequence[Token], Sequence[Difference], str, Amount], str]
+_Replacing = Callable[
+    [Sequence[Token], Sequence[Token], Sequence[TokenDifference], str, Amount], str
+]
 _Inserting = Callable[[str, Sequence[Insertion], Amount], str]
 
 _REPLACING: Final[Mapping[str, _Replacing]] = MappingProxyType(
@@ -770,7 +774,7 @@ def change_steps(
 
     def read(fields: Mapping[str, Any]) -> Perturbed | str:
         answer = str(fields["changed"] or "")
-        return verified(answer, text, wanted.perturbation, wanted.amount)
+        return verified_change(answer, text, wanted.perturbation, wanted.amount)
 
     found = yield from rewriting_steps("change", told, read, counts)
     counts.outcome(found)

@@ -73,7 +73,12 @@ def app(
     """
     library("prometheus_client", extra="serve")
     fastapi: Any = library("fastapi", extra="serve")
-    from judgesmith.programs.serving.routes import Guard, described, plain_fault, routes
+    from judgesmith.programs.serving.routes import (
+        Guard,
+        described,
+        refuse_unknown_addresses,
+        routes,
+    )
     from judgesmith.programs.serving.service import Service
 
     if isinstance(judges, Mapping):
@@ -108,7 +113,7 @@ def app(
     made.include_router(routes(service))
     made.add_middleware(Guard, service=service, door=Door(token=token, hosts=tuple(hosts)))
     made.state.service = service
-    plain_fault(made)
+    refuse_unknown_addresses(made)
     described(made, with_token=bool(token))
     return made
 

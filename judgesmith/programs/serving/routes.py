@@ -264,7 +264,7 @@ def described(app: FastAPI, *, with_token: bool) -> None:
     app.openapi = whole  # type: ignore[method-assign]
 
 
-def plain_fault(app: FastAPI) -> None:
+def refuse_unknown_addresses(app: FastAPI) -> None:
     """Have addresses and methods that there are not refused in the form of all refusals."""
 
     async def unknown(request: Request, fault: Exception) -> Response:

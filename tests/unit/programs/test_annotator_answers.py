@@ -8,7 +8,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.programs.families.annotator import annotator_form, annotator_steps
+from judgesmith.programs.families.annotator import annotator_form, pointing_steps
 from judgesmith.programs.families.forms.annotators import stated_in
 from judgesmith.programs.judging.program import ModelReply, answered
 from judgesmith.signatures import Judgement
@@ -31,7 +31,7 @@ def judged(answer, answers=LEVELS, response=RESPONSE):
         except ValueError as fault:
             return ModelReply(cause=Cause(Reason.UNREADABLE, str(fault)))
 
-    steps = annotator_steps(protocol, source="s", response=response)
+    steps = pointing_steps(protocol, source="s", response=response)
     return answered(steps, reply)
 
 

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgesmith.programs.families.exemplar import (
-    Compared,
+    LevelComparison,
     comparison_sum,
     largest_sum,
     level_of_sum,
     normalised,
 )
 
-BETTER, WORSE, ALIKE = Compared(1, 0), Compared(0, 1), Compared(0, 0)
+BETTER, WORSE, ALIKE = LevelComparison(1, 0), LevelComparison(0, 1), LevelComparison(0, 0)
 
 
 @st.composite
@@ -23,7 +23,7 @@ def comparisons(draw):
     share = st.floats(0, 1)
     n = draw(st.integers(2, 9))
     drawn = [(draw(share), draw(share)) for _ in range(n)]
-    return [Compared(a * b, a * (1 - b)) for a, b in drawn]
+    return [LevelComparison(a * b, a * (1 - b)) for a, b in drawn]
 
 
 def placed(k, n):
@@ -40,7 +40,7 @@ TABLE = [
     ([ALIKE, ALIKE], 0, 50.0, 100 * (3**0.5 - 1)),
     # N = 3, S = 6: .6 - .2 on level 1, twice .5 - .25, three times .1 - .7
     (
-        [Compared(0.6, 0.2), Compared(0.5, 0.25), Compared(0.1, 0.7)],
+        [LevelComparison(0.6, 0.2), LevelComparison(0.5, 0.25), LevelComparison(0.1, 0.7)],
         0.4 + 0.5 - 1.8,
         100 * 5.1 / 12,
         100 * (5.1**0.5 - 1) / 2,
@@ -65,7 +65,10 @@ MIRRORED = [
     ([WORSE, WORSE, WORSE], -6),
     ([WORSE, ALIKE, ALIKE], -3),
     ([ALIKE, ALIKE, WORSE], -1),
-    ([Compared(0.6, 0.2), Compared(0.5, 0.25), Compared(0.1, 0.7)], 0.0 + 0.5 - 0.4),
+    (
+        [LevelComparison(0.6, 0.2), LevelComparison(0.5, 0.25), LevelComparison(0.1, 0.7)],
+        0.0 + 0.5 - 0.4,
+    ),
 ]
 
 
@@ -97,7 +100,7 @@ def test_sums_stay_within_their_bounds(compared):
 
 @given(comparisons())
 def test_turning_the_scale_round_turns_mirrored_sums_round(compared):
-    turned = [Compared(one.worse, one.better) for one in reversed(compared)]
+    turned = [LevelComparison(one.worse, one.better) for one in reversed(compared)]
     s, other = (comparison_sum(one, mirrored=True) for one in (compared, turned))
     assert other == pytest.approx(-s, abs=1e-9)
 
@@ -113,13 +116,15 @@ def test_a_larger_sum_never_scores_less(n, first, second, mirrored):
 
 
 def test_both_orders_are_averaged():
-    assert Compared(0.6, 0.2).averaged(Compared(0.2, 0.6)) == Compared(0.4, 0.4)
+    assert LevelComparison(0.6, 0.2).averaged(LevelComparison(0.2, 0.6)) == LevelComparison(
+        0.4, 0.4
+    )
 
 
 @pytest.mark.parametrize(("better", "worse"), [(0.7, 0.7), (-0.1, 0.2), (float("nan"), 0.1)])
 def test_what_are_no_probabilities_is_refused(better, worse):
     with pytest.raises(ValueError, match="probabilities, at most 1 together"):
-        Compared(better, worse)
+        LevelComparison(better, worse)
 
 
 def test_too_few_exemplars_and_impossible_sums_are_refused():

@@ -21,7 +21,7 @@ from judgesmith.programs.families.ensemble.members import (
     PanelVerdict,
     at_once,
     calibrated,
-    in_turn,
+    one_by_one,
     panel_judgement,
     refuse_ranks,
 )
@@ -189,7 +189,7 @@ class CompositeJudge(dspy.Module):
         item = RatedItem(
             source=source, response=response, context=context, references=tuple(references)
         )
-        executor = self.executor(lambda one: _Called(one, blocking=True), in_turn)
+        executor = self.executor(lambda one: _Called(one, blocking=True), one_by_one)
         return self._prediction(driven(executor.judge(item)))
 
     async def aforward(

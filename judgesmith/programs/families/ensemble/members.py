@@ -44,7 +44,7 @@ async def at_once(asked: Asked) -> list[Judgement | BaseException]:
     return await asyncio.gather(*asked, return_exceptions=True)
 
 
-async def in_turn(asked: Asked) -> list[Judgement | BaseException]:
+async def one_by_one(asked: Asked) -> list[Judgement | BaseException]:
     """Return what all members say, or their faults, asked one after the other."""
     said: list[Judgement | BaseException] = []
     for one in asked:

@@ -11,7 +11,7 @@ from judgesmith.programs.judging.answers import read_record
 from judgesmith.programs.judging.prompts import (
     VERBATIM,
     PromptFormat,
-    one_line,
+    criterion_line,
     register_prompt_format,
 )
 from judgesmith.signatures.rubric import Criterion
@@ -116,7 +116,7 @@ def rubric_text(criterion: Criterion) -> str:
     said = [" ".join(criterion.worst.split()), "", "", "", " ".join(criterion.best.split())]
     levels = [own or usual for own, usual in zip(said, _LEVELS, strict=True)]
     lines = [f"Score {points}: {text}" for points, text in enumerate(levels, start=1)]
-    return "\n".join([f"[{one_line(criterion)}]", *lines])
+    return "\n".join([f"[{criterion_line(criterion)}]", *lines])
 
 
 def _scored(answer: str) -> dict[str, Any]:

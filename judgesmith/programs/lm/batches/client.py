@@ -346,7 +346,7 @@ class BatchService:
             driven(BLOCKING.sleep(wait))
 
 
-class Desk(Protocol):
+class BatchCoordinator(Protocol):
     """Where requests are put down: ``BatchDesk``."""
 
     clients: dict[str, BatchClient]
@@ -369,7 +369,7 @@ class BatchClient(LMClient):
         Whose ledger, budget and run it has.
     price : Price or None
         Dollars per million tokens in a batch.
-    desk : Desk
+    desk : BatchCoordinator
         Where requests are put down.
 
     Raises
@@ -381,7 +381,7 @@ class BatchClient(LMClient):
     engine: BatchEngine
 
     def __init__(
-        self, engine: BatchEngine, *, like: LMClient, price: Price | None, desk: Desk
+        self, engine: BatchEngine, *, like: LMClient, price: Price | None, desk: BatchCoordinator
     ) -> None:
         if like.ledger is None:
             raise InputError("batches need a ledger, which keeps their answers.")
@@ -484,7 +484,7 @@ class BatchClient(LMClient):
 class _Collector:
     """Stands where a sender would, and sends nothing."""
 
-    def __init__(self, client: BatchClient, desk: Desk) -> None:
+    def __init__(self, client: BatchClient, desk: BatchCoordinator) -> None:
         self._client = client
         self._desk = desk
 
@@ -498,14 +498,14 @@ def not_yet(why: str) -> BudgetSpent:
     return BudgetSpent(why, ceiling="max_calls", calls=0, tokens=0, usd=0.0, minutes=0.0)
 
 
-def batch_model(lm: ClientModel, desk: Desk, **options: Any) -> ClientModel:
+def batch_model(lm: ClientModel, desk: BatchCoordinator, **options: Any) -> ClientModel:
     """Return the same model, asked in batches; the offline model stays as it is.
 
     Parameters
     ----------
     lm : ClientModel
         What would be asked at once.
-    desk : Desk
+    desk : BatchCoordinator
         Where requests are put down.
     **options
         ``api_base`` and ``price``, as given to ``client_model``. Where no price is given, batches

@@ -400,7 +400,7 @@ READING = (Find, Watch)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class TakeTurn:
     """Take a place in the queue of all processes of a run that ask one model."""
 
     run: int

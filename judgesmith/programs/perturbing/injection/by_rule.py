@@ -13,7 +13,7 @@ from typing import Final
 from judgesmith.programs.features.qualities import family_of
 from judgesmith.programs.perturbing.catalogue import Change, Donors
 from judgesmith.programs.perturbing.damage import whole_characters
-from judgesmith.programs.perturbing.injection.kinds import RULES, Job, Room
+from judgesmith.programs.perturbing.injection.kinds import RULES, InjectionJob, Room
 from judgesmith.signatures.perturbation import Edit, Skipped, SubAspect, Target, with_error
 from judgesmith.signatures.rubric import folded
 
@@ -185,7 +185,7 @@ NO_ROOM = Skipped(reason="no room for a further error by rule")
 
 
 def injected_by_rule(
-    job: Job,
+    job: InjectionJob,
     target: Target,
     wanted: SubAspect,
     *,
@@ -242,7 +242,7 @@ def _with(
 
 
 def sequence_by_rule(
-    job: Job, wanted: Sequence[SubAspect], *, rng: Random, donors: Donors | None = None
+    job: InjectionJob, wanted: Sequence[SubAspect], *, rng: Random, donors: Donors | None = None
 ) -> Iterator[Target]:
     """Yield targets with one, two, three errors, as far as there is room."""
     target, earlier = job.target, {job.target.text}

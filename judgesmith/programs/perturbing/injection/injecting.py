@@ -28,12 +28,12 @@ from judgesmith.programs.perturbing.differences import (
     tokens_of,
 )
 from judgesmith.programs.perturbing.injection.by_rule import NO_ROOM, sequence_by_rule
-from judgesmith.programs.perturbing.injection.kinds import Job, drawn_sub_aspects
+from judgesmith.programs.perturbing.injection.kinds import InjectionJob, drawn_sub_aspects
 from judgesmith.programs.perturbing.orders import (
     LONGEST,
     Counts,
     added_fault,
-    read_text,
+    changed_text,
     remade,
     rewriting_steps,
 )
@@ -245,7 +245,6 @@ _MOST_LOST = 0.75
 _MOST_LOST_TO_ONE = 0.5
 _FEW = 6
 _WIDEST, _WIDEST_SHARE = 40, 0.5
-_MOST_EVER, _LONG = 4, 1000  # lengths and characters of an answer with all that is around it
 
 
 def verified_errors(
@@ -255,9 +254,7 @@ def verified_errors(
     sub_aspects: Sequence[SubAspect],
 ) -> Target | str:
     original = target.text
-    if len(answer) > _MOST_EVER * len(original) + _LONG:
-        return TOO_MUCH  # before anything is looked for in it
-    read = read_text(answer, original)
+    read = changed_text(answer, original, too_long=TOO_MUCH)
     if isinstance(read, str):
         return read
     text, tokens, other = read
@@ -347,7 +344,7 @@ NOT_AS_REPORTED = "the errors are not reported as asked for"
 
 
 def inject_steps(
-    job: Job,
+    job: InjectionJob,
     target: Target,
     sub_aspects: Sequence[SubAspect],
     counts: Counts,
@@ -361,7 +358,7 @@ def inject_steps(
 
 
 def sequence_steps(
-    job: Job, drawn: Sequence[SubAspect], counts: Counts, found: list[Target]
+    job: InjectionJob, drawn: Sequence[SubAspect], counts: Counts, found: list[Target]
 ) -> AnySteps[None]:
     """Ask for one error after the other, until a step fails for good."""
     for sub_aspect in drawn:
@@ -373,7 +370,7 @@ def sequence_steps(
 
 
 def _attempts(
-    job: Job,
+    job: InjectionJob,
     target: Target,
     sub_aspects: Sequence[SubAspect],
     counts: Counts,
@@ -401,7 +398,9 @@ def _checked(fields: Any, target: Target, sub_aspects: Sequence[SubAspect]) -> T
     return verified_errors(answer, reported, target, sub_aspects)
 
 
-def told_of(job: Job, target: Target, sub_aspects: Sequence[SubAspect]) -> dict[str, str | None]:
+def told_of(
+    job: InjectionJob, target: Target, sub_aspects: Sequence[SubAspect]
+) -> dict[str, str | None]:
     """Return what a model is told of a text, without what was wrong with an earlier answer."""
     return {
         "task": job.task or None,
@@ -435,23 +434,23 @@ class Injector(AskingModule):
         super().__init__(ActiveCriticConfig())
         self.inject = dspy.Predict(InjectErrors)
 
-    def forward(self, *, job: Job, counts: Counts | None = None) -> Target | Skipped:
+    def forward(self, *, job: InjectionJob, counts: Counts | None = None) -> Target | Skipped:
         steps = inject_steps(job, job.target, job.sub_aspects, counts or Counts())
         return self.taken(steps)
 
 
-class _AtOnce(Rewriting[Job, "Target | Skipped"]):
+class _AtOnce(Rewriting[InjectionJob, "Target | Skipped"]):
     """Texts that get all their errors at once."""
 
-    async def done(self, unit: Job) -> Target | Skipped:
+    async def done(self, unit: InjectionJob) -> Target | Skipped:
         steps = inject_steps(unit, unit.target, unit.sub_aspects, self.counts)
         return await self.asked(steps)
 
-    def undone(self, unit: Job, cause: Cause) -> Target | Skipped:
+    def undone(self, unit: InjectionJob, cause: Cause) -> Target | Skipped:
         return self.missed(cause)
 
 
-class _Sequences(Rewriting[Job, "tuple[Target, ...]"]):
+class _Sequences(Rewriting[InjectionJob, "tuple[Target, ...]"]):
     """Texts that get one error after the other."""
 
     def __init__(self, executor: Executor, counts: Counts, steps: int, seed: int) -> None:
@@ -460,27 +459,27 @@ class _Sequences(Rewriting[Job, "tuple[Target, ...]"]):
         self._seed = seed
         self._under_way: dict[int, list[Target]] = {}
 
-    async def done(self, unit: Job) -> tuple[Target, ...]:
+    async def done(self, unit: InjectionJob) -> tuple[Target, ...]:
         found = self._under_way[id(unit)] = [unit.target]
         drawn = drawn_sub_aspects(unit.sub_aspects, self._steps, unit.generator(self._seed))
         await self.asked(sequence_steps(unit, drawn, self.counts, found))
         return self._ended(unit)
 
-    def undone(self, unit: Job, cause: Cause) -> tuple[Target, ...]:
+    def undone(self, unit: InjectionJob, cause: Cause) -> tuple[Target, ...]:
         self.missed(cause)
         return self._ended(unit)
 
-    def _ended(self, unit: Job) -> tuple[Target, ...]:
+    def _ended(self, unit: InjectionJob) -> tuple[Target, ...]:
         found = tuple(self._under_way.pop(id(unit), [unit.target]))
         self.counts.sequence(len(found), self._steps + 1)
         return found
 
 
-__all__ = ["Counts", "Job", "drawn_sub_aspects", "inject_each", "sequences"]
+__all__ = ["Counts", "InjectionJob", "drawn_sub_aspects", "inject_each", "sequences"]
 
 
 def inject_each(
-    jobs: Iterable[Job],
+    jobs: Iterable[InjectionJob],
     lm: dspy.LM | None = None,
     *,
     seed: int,
@@ -488,7 +487,7 @@ def inject_each(
     concurrency: int = CONCURRENCY,
     told: Callable[[str], None] | None = None,
     counts: Counts | None = None,
-) -> Iterator[tuple[Job, Target | Skipped]]:
+) -> Iterator[tuple[InjectionJob, Target | Skipped]]:
     """Yield jobs, each with its text after one error for each of its sub-aspects, in order."""
     counted = Counts() if counts is None else counts
     if lm is not None and not changes_by_rule(lm):
@@ -506,7 +505,7 @@ def inject_each(
 
 
 def sequences(
-    jobs: Iterable[Job],
+    jobs: Iterable[InjectionJob],
     steps: int,
     lm: dspy.LM | None = None,
     *,
@@ -515,7 +514,7 @@ def sequences(
     concurrency: int = CONCURRENCY,
     told: Callable[[str], None] | None = None,
     counts: Counts | None = None,
-) -> Iterator[tuple[Job, tuple[Target, ...]]]:
+) -> Iterator[tuple[InjectionJob, tuple[Target, ...]]]:
     """Yield jobs, each with its text and what becomes of it error by error, in order."""
     if steps < 1:
         raise InputError(f"a sequence has 1 step or more; got {steps}.")

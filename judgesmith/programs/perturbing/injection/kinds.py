@@ -34,7 +34,7 @@ from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import Skipped, SubAspect, Target
 
 
-class Job(BaseModel):
+class InjectionJob(BaseModel):
     """A text that errors are put into."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -12,7 +12,7 @@ from judgesmith.programs.offline.inferring import (
     ASPECTS,
     TASK_TYPES,
     Shown,
-    language_of,
+    language_of_texts,
     pooled,
     types_of,
     votes_in,
@@ -205,7 +205,7 @@ def test_without_a_task_and_with_a_given_one(infer, offline):
     ],
 )
 def test_languages_are_told_by_their_common_words_or_not_at_all(text, language):
-    assert language_of([text]) == language
+    assert language_of_texts([text]) == language
 
 
 def test_it_says_what_it_does_not_see(infer):

@@ -8,7 +8,7 @@ from judgesmith.programs.judging.dspy_executor import AskingModule
 from judgesmith.programs.judging.program import PromptRequest
 from judgesmith.programs.lm import model
 from judgesmith.programs.perturbing.injection.injecting import Injector, told_of
-from judgesmith.programs.perturbing.injection.kinds import Job
+from judgesmith.programs.perturbing.injection.kinds import InjectionJob
 from judgesmith.signatures.perturbation import InjectedError, SubAspect, Target
 
 TEXT = "Then Ann left Rome. It was late, and they have not been seen since then."
@@ -20,7 +20,7 @@ def asked(text, sides=SIDES, errors=(), refused=None) -> dict[str, str]:
     import dspy
 
     target = Target(text=text, errors=errors)
-    job = Job(key="a", target=target, criterion="fluency", sub_aspects=sides)
+    job = InjectionJob(key="a", target=target, criterion="fluency", sub_aspects=sides)
     injector: AskingModule = Injector()
     with dspy.context(lm=model("offline", ledger=None)):
         inputs = {**told_of(job, target, sides), "refused": refused}

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from judgesmith.programs.perturbing import PERTURBATIONS, Every
-from judgesmith.programs.perturbing.orders import verified
+from judgesmith.programs.perturbing.orders import verified_change
 from judgesmith.signatures.perturbation import Perturbed
 
 PER_KIND = 60
@@ -60,7 +60,7 @@ def shares(data_folder):
             continue
         tried[kind] += 1
         for name, (way, amount) in ASKED.items():
-            found = verified(row["response"], originals[source(row)], way, amount)
+            found = verified_change(row["response"], originals[source(row)], way, amount)
             passed[kind, name] += isinstance(found, Perturbed)
     return {key: n / tried[key[0]] for key, n in passed.items()}
 

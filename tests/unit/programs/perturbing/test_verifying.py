@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgesmith.programs.perturbing import PERTURBATIONS, amount_of, perturb
-from judgesmith.programs.perturbing.orders import can_be_ordered, no_use, verified
+from judgesmith.programs.perturbing.orders import can_be_ordered, no_use, verified_change
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import Perturbed, edited
 
@@ -20,7 +20,7 @@ WAYS = tuple(way for way in PERTURBATIONS.values() if can_be_ordered(way))
 
 def made(name, answer, text=TEXT, amount=None):
     much = amount_of(PERTURBATIONS[name], "summarization") if amount is None else amount
-    return verified(answer, text, PERTURBATIONS[name], much)
+    return verified_change(answer, text, PERTURBATIONS[name], much)
 
 
 def instead(*pairs, text=TEXT):
@@ -368,7 +368,7 @@ AROUND = {
 @pytest.mark.parametrize("kind", WAYS, ids=str)
 def test_what_is_put_around_or_in_place_of_a_text_is_refused_by_every_kind(kind, case):
     answer, reason = AROUND[case]
-    assert verified(answer, TEXT, kind, amount_of(kind)) == reason
+    assert verified_change(answer, TEXT, kind, amount_of(kind)) == reason
 
 
 def test_what_the_text_has_itself_is_no_fault():
@@ -397,7 +397,7 @@ def test_huge_and_repetitive_answers_take_no_time(kind):
     begun = time.perf_counter()
     text = "a b " * 3000
     for answer in ("b a " * 3000, "x " * 2_000_000, text + "b " * 2000, "\u0301" * 100_000):
-        verified(answer, text, kind, amount_of(kind))
+        verified_change(answer, text, kind, amount_of(kind))
     assert time.perf_counter() - begun < 20
 
 
@@ -421,7 +421,7 @@ PIECES = st.sampled_from(
 @pytest.mark.parametrize("kind", WAYS, ids=str)
 def test_any_answer_to_any_text_is_refused_or_reproduced_by_its_edits(kind, text, answer):
     text, answer = " ".join(text), " ".join(answer)
-    found = verified(answer, text, kind, amount_of(kind))
+    found = verified_change(answer, text, kind, amount_of(kind))
     if isinstance(found, Perturbed):
         assert found.text != text
         assert edited(text, found.edits) == found.text
@@ -448,6 +448,6 @@ def test_most_changes_by_rule_stand_up_to_it(data_folder):
             found = perturb(RatedItem(response=text), kind, amount=much, seed=0)
             if isinstance(found, Perturbed) and not no_use(text, kind, much):
                 tried += 1
-                stood += isinstance(verified(found.text, text, kind, much), Perturbed)
+                stood += isinstance(verified_change(found.text, text, kind, much), Perturbed)
     assert tried > 700
     assert stood > 0.95 * tried

@@ -31,7 +31,7 @@ from judgesmith.programs.lm.cache.records import (
     Held,
     Record,
     Settle,
-    Turn,
+    TakeTurn,
     Watch,
     Withdraw,
 )
@@ -205,7 +205,7 @@ def test_processes_of_two_runs_keep_to_their_budgets_and_ask_nothing_twice(ledge
 
 def test_turns_of_two_processes_follow_each_other_by_the_clock_of_the_database(ledger, other):
     number = ledger.model("m", "e")
-    turn = Turn(run=ledger.run("run"), model=number, rpm=60, tpm=None, tokens=1)
+    turn = TakeTurn(run=ledger.run("run"), model=number, rpm=60, tpm=None, tokens=1)
     waits = [one.perform(turn) for one in (ledger, other, ledger, other)]
     assert waits[0] == 0
     assert waits == sorted(waits)
