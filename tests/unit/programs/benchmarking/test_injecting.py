@@ -15,7 +15,7 @@ from judgesmith.programs.perturbing.injection.by_rule import (
 )
 from judgesmith.programs.perturbing.injection.injecting import (
     Counts,
-    Job,
+    InjectionJob,
     drawn_sub_aspects,
     inject_each,
     sequences,
@@ -34,7 +34,7 @@ CRITERIA = ("coherence", "consistency", "fluency", "relevance", "conciseness", "
 
 def jobs(criterion, texts=TEXTS, **changed):
     return [
-        Job(
+        InjectionJob(
             key=f"{criterion} {place}",
             source_id=str(place),
             source=text,

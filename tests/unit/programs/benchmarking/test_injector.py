@@ -17,8 +17,8 @@ from judgesmith.programs.perturbing.injection.injecting import (
     NOT_AS_REPORTED,
     TOO_MUCH,
     Counts,
+    InjectionJob,
     Injector,
-    Job,
     inject_each,
     sequences,
 )
@@ -31,7 +31,7 @@ SIDES = tuple(SubAspect(criterion="c", name=name) for name in ("first", "second"
 
 def jobs(n=1, sides=SIDES[:1], text=TEXT):
     return [
-        Job(
+        InjectionJob(
             key=str(k),
             task="Count.",
             source=f"source {k}",
