@@ -31,25 +31,22 @@ from pathlib import Path
 
 import numpy as np
 
-from judgesmith.experiments import DataSet, read_scores, stream_items
-from judgesmith.experiments.discerned import Discerned, KindFound
-from judgesmith.experiments.discerning import discern
-from judgesmith.experiments.discernment_text import (
+from judgesmith.data import DataSet, read_scores, stream_items
+from judgesmith.data.formats import open_rows
+from judgesmith.experiments.compile.human_criteria import known_criterion, named_criterion
+from judgesmith.experiments.robustness.discerning import Discerned, KindFound, discern
+from judgesmith.experiments.robustness.discernment_folder import (
     conclusions,
     estimate_text,
     metric_score,
     score_text,
     verdict_text,
 )
-from judgesmith.experiments.formats import open_rows
-from judgesmith.experiments.known_criteria import known_criterion, named_criterion
-from judgesmith.experiments.originals import originals_of
-from judgesmith.experiments.perturbed_rows import versions_of
-from judgesmith.experiments.perturbed_set import PerturbedSet
-from judgesmith.experiments.perturbing import Changes, perturb_texts
-from judgesmith.experiments.version_choice import some_originals
-from judgesmith.experiments.version_scores import judged_versions, recorded_versions
-from judgesmith.experiments.version_weights import weights_of_task
+from judgesmith.experiments.robustness.perturbed_rows import versions_of
+from judgesmith.experiments.robustness.perturbed_set import PerturbedSet, some_originals
+from judgesmith.experiments.robustness.perturbing import Changes, originals_of, perturb_texts
+from judgesmith.experiments.robustness.version_scores import judged_versions, recorded_versions
+from judgesmith.experiments.robustness.version_weights import weights_of_task
 from judgesmith.metrics.perturbations import EXPERT_WEIGHTS
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.perturbing import Donors
@@ -131,7 +128,7 @@ SOURCES = (
 
 def read(name: str) -> DataSet:
     """Return the rows of a file, with their ratings where these are texts' only mark."""
-    from judgesmith.experiments import read_items
+    from judgesmith.data import read_items
 
     folder = Path(os.environ.get("JUDGESMITH_DATA", "../shared/data"))
     path = folder / f"{name}.jsonl.gz"

@@ -23,9 +23,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from judgesmith.experiments import CompileSettings, DataSet, compile_judge, read_items
-from judgesmith.experiments.chosen_targets import chosen_targets
-from judgesmith.experiments.parts import parts_of
+from judgesmith.data import DataSet, read_items
+from judgesmith.experiments import CompileSettings, compile_judge
+from judgesmith.experiments.compile.chosen_targets import chosen_targets
+from judgesmith.experiments.compile.split import parts_of
 from judgesmith.optimizers import PredictionTable, parse_objective
 from judgesmith.programs import judge_items
 from judgesmith.programs.families.ensemble.judges import scale_of

@@ -19,11 +19,11 @@ from pathlib import Path
 
 import numpy as np
 
-from judgesmith.experiments import read_items
-from judgesmith.experiments.drifting.drifting import drift_between
-from judgesmith.experiments.drifting.measured import SCORE
-from judgesmith.experiments.drifting.snapshot import (
+from judgesmith.data import read_items
+from judgesmith.experiments.monitor.drifting import drift_between
+from judgesmith.experiments.monitor.snapshot import (
     NO,
+    SCORE,
     SCORED,
     Row,
     is_score,

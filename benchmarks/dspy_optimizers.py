@@ -40,8 +40,9 @@ from typing import Any
 import dspy
 import numpy as np
 
-from judgesmith.experiments import CompileSettings, read_items
-from judgesmith.experiments.chosen_targets import chosen_targets
+from judgesmith.data import read_items
+from judgesmith.experiments import CompileSettings
+from judgesmith.experiments.compile.chosen_targets import chosen_targets
 from judgesmith.optimizers import (
     Agreement,
     PredictionTable,

@@ -25,8 +25,9 @@ from pathlib import Path
 import numpy as np
 from stages import TARGETS
 
-from judgesmith.experiments import CompileSettings, compile_judge, read_items
-from judgesmith.experiments.targets import targets_of
+from judgesmith.data import read_items
+from judgesmith.data.targets import targets_of
+from judgesmith.experiments import CompileSettings, compile_judge
 from judgesmith.metrics import q
 from judgesmith.programs import ActiveCritic, judge_items
 

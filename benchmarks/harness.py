@@ -211,7 +211,7 @@ def records(name: str) -> list[dict[str, Any]]:
 
 def rated(name: str) -> Any:
     """Return a rated data set."""
-    from judgesmith.experiments import read_items
+    from judgesmith.data import read_items
 
     return read_items(data_file(name))
 

@@ -11,8 +11,8 @@ import argparse
 import os
 from pathlib import Path
 
-from judgesmith.experiments import read_items
-from judgesmith.experiments.inferring import InferenceRun, infer_rubric
+from judgesmith.data import read_items
+from judgesmith.experiments.compile.inferring import InferenceRun, infer_rubric
 from judgesmith.programs.families.task_inference import InferenceSettings
 from judgesmith.programs.lm import model
 

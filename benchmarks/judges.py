@@ -26,9 +26,9 @@ from typing import Any
 import numpy as np
 
 import judgesmith
-from judgesmith.experiments import DataSet
-from judgesmith.experiments.human_criteria import human_rubric
-from judgesmith.experiments.targets import targets_of
+from judgesmith.data import DataSet
+from judgesmith.data.targets import targets_of
+from judgesmith.experiments.compile.human_criteria import human_rubric
 from judgesmith.metrics import Estimate, agreement, agreement_interval
 from judgesmith.programs import family_of
 from judgesmith.programs.lm import lm_client_of

@@ -28,10 +28,10 @@ from statistics import fmean
 import numpy as np
 
 import judgesmith
-from judgesmith.experiments import DataSet
-from judgesmith.experiments.human_criteria import human_rubric
-from judgesmith.experiments.subset_analysis import subset_analysis
-from judgesmith.experiments.targets import targets_of
+from judgesmith.data import DataSet
+from judgesmith.data.targets import targets_of
+from judgesmith.experiments.compile.human_criteria import human_rubric
+from judgesmith.experiments.panel.notes import subset_analysis
 from judgesmith.metrics import q
 from judgesmith.optimizers.fitting.panels import PanelSelection
 from judgesmith.optimizers.rows import Rows, split_by_source

@@ -32,17 +32,20 @@ import numpy as np
 
 import judgesmith
 from judgesmith.cli import main as run
-from judgesmith.experiments import DataSet, read_items, read_recorded, read_scores
-from judgesmith.experiments.asked_samples import judged, scores_of_judge
-from judgesmith.experiments.direct_comparison import DIFFERENCES, compare_directly
-from judgesmith.experiments.formats import open_rows
-from judgesmith.experiments.human_criteria import human_rubric
-from judgesmith.experiments.local_perspective import local_report
-from judgesmith.experiments.perspective_ratings import errors_of, right_levels
-from judgesmith.experiments.perspective_report import Perspective
-from judgesmith.experiments.perspectives import ONE_TO_TEN, perspective_of_scores
-from judgesmith.experiments.recorded_pairs import PairedAnswers
-from judgesmith.experiments.recorded_samples import recorded_by_criterion
+from judgesmith.data import DataSet, read_items, read_recorded, read_scores
+from judgesmith.data.formats import open_rows
+from judgesmith.data.score_files import PairedAnswers
+from judgesmith.experiments.compile.human_criteria import human_rubric
+from judgesmith.experiments.evaluate.perspectives.direct import DIFFERENCES, compare_directly
+from judgesmith.experiments.evaluate.perspectives.perspectives import (
+    ONE_TO_TEN,
+    judged,
+    perspective_of_scores,
+    recorded_by_criterion,
+    scores_of_judge,
+)
+from judgesmith.experiments.evaluate.perspectives.ratings import errors_of, right_levels
+from judgesmith.experiments.evaluate.perspectives.report import Perspective, local_report
 from judgesmith.metrics import Estimate
 from judgesmith.metrics.pairs import majority_preference
 from judgesmith.metrics.resampling import share_interval

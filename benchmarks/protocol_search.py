@@ -28,10 +28,11 @@ from typing import Any
 import numpy as np
 from stages import N_RESAMPLES, Run, mean_over_seeds
 
-from judgesmith.experiments import CompileSettings, compile_judge, read_items
-from judgesmith.experiments.chosen_targets import chosen_targets
-from judgesmith.experiments.estimating import estimate_run
-from judgesmith.experiments.parts import parts_of
+from judgesmith.data import read_items
+from judgesmith.experiments import CompileSettings, compile_judge
+from judgesmith.experiments.compile.chosen_targets import chosen_targets
+from judgesmith.experiments.compile.estimate import estimate_run
+from judgesmith.experiments.compile.split import parts_of
 from judgesmith.optimizers import PredictionTable, parse_objective
 from judgesmith.programs import judge_items
 from judgesmith.programs.lm import lm_client_of, model

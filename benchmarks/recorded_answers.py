@@ -32,8 +32,8 @@ from statistics import fmean
 
 import numpy as np
 
-from judgesmith.experiments import read_items
-from judgesmith.experiments.targets import targets_of
+from judgesmith.data import read_items
+from judgesmith.data.targets import targets_of
 from judgesmith.metrics import q
 from judgesmith.optimizers.fitting.aggregation import FitAggregation
 from judgesmith.optimizers.fitting.panels import PanelSelection

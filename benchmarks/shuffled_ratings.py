@@ -28,7 +28,8 @@ from typing import Any
 
 import numpy as np
 
-from judgesmith.experiments import CompileSettings, DataSet, compile_judge
+from judgesmith.data import DataSet
+from judgesmith.experiments import CompileSettings, compile_judge
 from judgesmith.programs.lm import model
 from judgesmith.signatures import ActiveCriticConfig, RatedItem, Scale
 

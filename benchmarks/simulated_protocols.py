@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from judgesmith.experiments import read_items
-from judgesmith.experiments.targets import targets_of
+from judgesmith.data import read_items
+from judgesmith.data.targets import targets_of
 from judgesmith.metrics import q
 from judgesmith.optimizers import PredictionTable
 from judgesmith.optimizers.space.proposing import configuration_id

@@ -19,19 +19,21 @@ from pathlib import Path
 
 import numpy as np
 
-from judgesmith.experiments import DataSet, stream_items
-from judgesmith.experiments.errors_found import (
+from judgesmith.data import DataSet, stream_items
+from judgesmith.experiments.compile.human_criteria import known_criterion, named_criterion
+from judgesmith.experiments.evaluate.errors.evaluation import (
+    SpanEvaluation,
+    SpanSettings,
+    evaluate_spans,
+)
+from judgesmith.experiments.evaluate.errors.found import (
     FoundErrors,
     TextErrors,
     distinct_errors,
     found_errors,
 )
-from judgesmith.experiments.known_criteria import known_criterion, named_criterion
-from judgesmith.experiments.originals import originals_of
-from judgesmith.experiments.perturbed_set import PerturbedSet
-from judgesmith.experiments.perturbing import Changes, perturb_texts
-from judgesmith.experiments.span_evaluation import SpanSettings, evaluate_spans
-from judgesmith.experiments.span_report import SpanEvaluation
+from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
+from judgesmith.experiments.robustness.perturbing import Changes, originals_of, perturb_texts
 from judgesmith.metrics import Estimate
 from judgesmith.programs import family_of, judge_items
 from judgesmith.programs.perturbing import Donors

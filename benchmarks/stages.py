@@ -27,12 +27,13 @@ from pathlib import Path
 
 import numpy as np
 
-from judgesmith.experiments import CompileSettings, read_items
-from judgesmith.experiments.chosen_targets import chosen_targets
-from judgesmith.experiments.parts import Parts, examples_of, parts_of
-from judgesmith.experiments.rubric_choice import better_start
-from judgesmith.experiments.rubrics import rubric_for
-from judgesmith.experiments.tuning import Tuning
+from judgesmith.data import read_items
+from judgesmith.experiments import CompileSettings
+from judgesmith.experiments.compile.chosen_targets import chosen_targets
+from judgesmith.experiments.compile.inferring import rubric_for
+from judgesmith.experiments.compile.split import Parts, examples_of, parts_of
+from judgesmith.experiments.compile.starting import better_start
+from judgesmith.experiments.compile.tuning import Tuning
 from judgesmith.metrics import agreement
 from judgesmith.metrics.correlation.levels import ScoredRows
 from judgesmith.metrics.resampling.counted import of_counts

@@ -27,12 +27,11 @@ from pathlib import Path
 import numpy as np
 from stages import TARGETS
 
-from judgesmith.experiments import DataSet, read_items, targets_of
-from judgesmith.experiments.suggesting.candidates import Candidates, doubts_of
-from judgesmith.experiments.suggesting.marks import RANDOM
-from judgesmith.experiments.suggesting.strategies import STRATEGIES, diverse
-from judgesmith.experiments.targets import Targets
-from judgesmith.experiments.unseen import rated_rows
+from judgesmith.data import DataSet, read_items, targets_of
+from judgesmith.data.rating_sheets import RANDOM
+from judgesmith.data.targets import Targets
+from judgesmith.experiments.compile.split import rated_rows
+from judgesmith.experiments.labels.suggesting import STRATEGIES, Candidates, diverse, doubts_of
 from judgesmith.metrics import q
 from judgesmith.optimizers.fitting.aggregation import FitAggregation
 from judgesmith.programs import ActiveCritic, judge_items

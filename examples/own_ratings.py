@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from judgesmith.experiments import CompileSettings, compile_judge, read_items
-from judgesmith.experiments.samples import sample_path
+from judgesmith.data import read_items
+from judgesmith.data.samples import sample_path
+from judgesmith.experiments import CompileSettings, compile_judge
 from judgesmith.programs.artifacts.saved import SavedJudge
 
 # A table as one might have it: an article, a summary, and one column for each of two raters.

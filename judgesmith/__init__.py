@@ -19,18 +19,15 @@ from typing import TYPE_CHECKING
 from judgesmith.front_door import front_door
 
 if TYPE_CHECKING:
+    from judgesmith.data import DataError, DataSet
+    from judgesmith.data.reading import read_items as read
+    from judgesmith.data.score_files import read_scores
     from judgesmith.errors import FileError, InputError, JudgesmithError, MissingExtraError
-    from judgesmith.experiments import (
-        CompileSettings,
-        DataError,
-        DataSet,
-    )
+    from judgesmith.experiments import CompileSettings
     from judgesmith.experiments import compare_judges as compare
     from judgesmith.experiments import compile_judge as compile  # noqa: A004
     from judgesmith.experiments import evaluate_judge as evaluate
     from judgesmith.experiments import infer_rubric as infer
-    from judgesmith.experiments.reading import read_items as read
-    from judgesmith.experiments.score_files import read_scores
     from judgesmith.optimizers import FitAggregation, RandomDemonstrationSearch
     from judgesmith.programs import (
         ActiveCritic,
@@ -93,8 +90,8 @@ __getattr__ = front_door(
         "ActiveCritic": "judgesmith.programs:ActiveCritic",
         "CompileSettings": "judgesmith.experiments:CompileSettings",
         "Criterion": "judgesmith.signatures:Criterion",
-        "DataError": "judgesmith.experiments:DataError",
-        "DataSet": "judgesmith.experiments:DataSet",
+        "DataError": "judgesmith.data:DataError",
+        "DataSet": "judgesmith.data:DataSet",
         "FileError": "judgesmith.errors:FileError",
         "FitAggregation": "judgesmith.optimizers:FitAggregation",
         "InputError": "judgesmith.errors:InputError",
@@ -119,8 +116,8 @@ __getattr__ = front_door(
         "judge_items": "judgesmith.programs:judge_items",
         "load": "judgesmith.programs:load_judge",
         "model": "judgesmith.programs.lm:model",
-        "read": "judgesmith.experiments:read_items",
-        "read_scores": "judgesmith.experiments:read_scores",
+        "read": "judgesmith.data:read_items",
+        "read_scores": "judgesmith.data:read_scores",
     },
 )
 

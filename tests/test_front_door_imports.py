@@ -11,7 +11,7 @@ DOORS = {
     *(
         f"judgesmith.{one}"
         for one in (
-            *("signatures", "programs", "metrics", "optimizers", "experiments"),
+            *("signatures", "programs", "metrics", "optimizers", "data", "experiments"),
             *("cli", "pytest_plugin"),
         )
     ),

@@ -69,8 +69,8 @@ def test_the_wheel_holds_the_package_its_marker_its_sample_and_its_licence(wheel
     assert {
         "judgesmith/__init__.py",
         "judgesmith/py.typed",
-        "judgesmith/experiments/samples/answers.jsonl",
-        "judgesmith/experiments/samples/README.md",
+        "judgesmith/data/samples/answers.jsonl",
+        "judgesmith/data/samples/README.md",
     } <= names
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
 
@@ -98,7 +98,7 @@ def test_the_wheel_is_imported_and_finds_its_sample_from_an_empty_folder(wheel, 
     empty.mkdir()
     zipfile.ZipFile(wheel).extractall(site)
     program = (
-        "import judgesmith; from judgesmith.experiments.samples import sample_path; "
+        "import judgesmith; from judgesmith.data.samples import sample_path; "
         "print(judgesmith.__file__); print(sample_path())"
     )
     # -P keeps the working folder off the path, so that only the wheel can be found.

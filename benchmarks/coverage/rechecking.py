@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.harness import Row, benchmark
-from judgesmith.experiments.rechecking import RecheckSettings, recheck_of
+from judgesmith.experiments.monitor.recheck_rule import RecheckSettings, recheck_of
 from judgesmith.programs.artifacts.record import GoldenItem
 from judgesmith.signatures import Judgement, Scale
 

@@ -18,7 +18,7 @@ import loopback_batches
 
 from benchmarks.harness import Row, benchmark
 from judgesmith.cli import main
-from judgesmith.experiments.samples import sample_path
+from judgesmith.data.samples import sample_path
 
 
 def run(*arguments: object) -> dict[str, object]:

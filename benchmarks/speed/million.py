@@ -18,7 +18,8 @@ from typing import Annotated
 
 from benchmarks.harness import Row, benchmark
 from judgesmith import ActiveCriticConfig, model
-from judgesmith.experiments import CompileSettings, compile_judge, read_items, score_shards
+from judgesmith.data import read_items
+from judgesmith.experiments import CompileSettings, compile_judge, score_shards
 
 TEXT = (
     "the council bridge river opened closed report winter market school people train early "

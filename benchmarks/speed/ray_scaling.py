@@ -21,7 +21,8 @@ from typing import Annotated
 from loopback import Loopback, serving
 
 from benchmarks.harness import NotRun, Row, benchmark
-from judgesmith.experiments import CompileSettings, compile_judge, ray_judging, read_items
+from judgesmith.data import read_items
+from judgesmith.experiments import CompileSettings, compile_judge, ray_judging
 from judgesmith.programs import judge_each
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.lm import client_model

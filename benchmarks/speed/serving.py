@@ -27,7 +27,7 @@ from typing import Annotated, Any
 from crowd import Client, crowd
 
 from benchmarks.harness import Row, benchmark
-from judgesmith.experiments import read_items
+from judgesmith.data import read_items
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.signatures import Scale

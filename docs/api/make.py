@@ -34,6 +34,7 @@ ROOMS = (
     "metrics.audits",
     "metrics.resampling",
     "optimizers",
+    "data",
     "experiments",
     "pytest_plugin",
 )
@@ -52,6 +53,7 @@ GUIDES = {
     "metrics.audits": "metrics-audits.md",
     "metrics.resampling": "metrics-uncertainty.md",
     "optimizers": "compiling.md",
+    "data": "data.md",
     "experiments": "command-line.md",
     "pytest_plugin": "pytest.md",
 }

@@ -19,7 +19,7 @@ from judgesmith.cli.progress import stage_progress
 from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
-    from judgesmith.experiments.ablation_table import AblationTable
+    from judgesmith.experiments.ablate.report import AblationTable
 
 
 @click.command("ablate")
@@ -60,11 +60,10 @@ def command(
     described under 'judgesmith check --help'.
     """
     from judgesmith.experiments import CompileSettings
-    from judgesmith.experiments.ablation_estimate import estimate_ablation
-    from judgesmith.experiments.ablation_folder import check_run
-    from judgesmith.experiments.ablation_rows import chosen_rows
-    from judgesmith.experiments.ablation_table import ablation
-    from judgesmith.experiments.chosen_targets import chosen_targets
+    from judgesmith.experiments.ablate.folder import check_run
+    from judgesmith.experiments.ablate.rows import chosen_rows
+    from judgesmith.experiments.ablate.table import ablation, estimate_ablation
+    from judgesmith.experiments.compile.chosen_targets import chosen_targets
     from judgesmith.programs.judging.executors import endpoint_of
     from judgesmith.programs.lm import lm_client_of
     from judgesmith.signatures.plain_data import record_faults
@@ -122,15 +121,14 @@ _SHARED = (
 
 
 def _notes(table: AblationTable) -> list[str]:
-    from judgesmith.experiments.ablation_text import sentences
+    from judgesmith.experiments.ablate.report import sentences
 
     return list(sentences(table))
 
 
 def _print(table: AblationTable, folder: Path) -> None:
     """Print the table and what it tells."""
-    from judgesmith.experiments.ablation_rows import BLOCKS
-    from judgesmith.experiments.ablation_text import (
+    from judgesmith.experiments.ablate.report import (
         CHOSEN_HEADER,
         HEADER,
         TITLES,
@@ -138,6 +136,7 @@ def _print(table: AblationTable, folder: Path) -> None:
         effect_rows,
         table_rows,
     )
+    from judgesmith.experiments.ablate.rows import BLOCKS
 
     say(f"{table.data}: {table.target}")
     if not table.rows:

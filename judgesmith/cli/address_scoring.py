@@ -34,26 +34,7 @@ def score_at_addresses(
     as_json: bool,
     unfit: Sequence[str],
 ) -> int:
-    """Have Ray read rows, judge them, and write them; return the status of the command.
-
-    Parameters
-    ----------
-    judge : str
-        The folder of a judge.
-    files, engines
-        What the command line says of inputs, output and cluster.
-    choice : dict
-        What it says of models.
-    roles, concurrency, max_unscored, force, as_json
-        As for ``score``.
-    unfit : sequence of str
-        Options that were given and have no meaning between addresses.
-
-    Raises
-    ------
-    OptionError
-        If the options do not go together, or something is in the way.
-    """
+    """Have Ray read rows, judge them, and write them; return the status of the command."""
     if engines.engine == LOCAL:
         raise OptionError(
             "rows at addresses are read and written by a cluster.",
@@ -77,9 +58,9 @@ def score_at_addresses(
         raise OptionError(
             f"{option} is for files of this machine.", option=option, hint="leave it out."
         )
-    from judgesmith.experiments.clusters import ClusterError
-    from judgesmith.experiments.clusters.addresses import FORMATS, score_addresses
-    from judgesmith.experiments.columns import column_map
+    from judgesmith.data.columns import column_map
+    from judgesmith.experiments.scoring.clusters import ClusterError
+    from judgesmith.experiments.scoring.clusters.addresses import FORMATS, score_addresses
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
     from judgesmith.programs.lm import lm_client_of
     from judgesmith.programs.lm.errors import public_address

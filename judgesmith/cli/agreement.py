@@ -9,8 +9,7 @@ from judgesmith.cli.printing import counted, say, say_under, say_wrapped, shorte
 from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
-    from judgesmith.experiments.agreeing import Gain, Report, Unscored
-    from judgesmith.experiments.by_criterion import CriterionReports
+    from judgesmith.experiments.evaluate.agreement import CriterionReports, Gain, Report, Unscored
     from judgesmith.metrics import Estimate
 
 LEVELS = ("dataset", "sample", "system")
@@ -37,15 +36,6 @@ def interval_text(low: float, high: float, *, signed: bool = False) -> str:
     """Return both ends to two decimals, or to as many as show on which side of 0 an end is.
 
     Four at most; an end that has no sign even there is told by its sign alone.
-
-    Examples
-    --------
-    >>> interval_text(0.0012, 0.104, signed=True), interval_text(0, 0.93, signed=True)
-    ('[+0.001, +0.10]', '[0.00, +0.93]')
-    >>> interval_text(-0.25, -1e-9)
-    '[-0.25, -0.00]'
-    >>> interval_text(-1e-16, 3e-17, signed=True)
-    '[0.00, 0.00]'
     """
     return f"[{_end_text(low, signed=signed)}, {_end_text(high, signed=signed)}]"
 
@@ -62,23 +52,7 @@ def _end_text(end: float, *, signed: bool) -> str:
 
 
 def level_text(level: str, estimates: Mapping[str, Sequence[Estimate]]) -> str:
-    """Return the name of a level, and how many groups its means leave out where they leave out any.
-
-    Parameters
-    ----------
-    level : {"dataset", "sample", "system"}
-        The level.
-    estimates : dict of str to sequence of Estimate
-        What stands below it, by name; names whose count is another than the first one's are told.
-
-    Examples
-    --------
-    >>> from judgesmith.metrics import Estimate
-    >>> known = dict(value=0.5, low=0.4, high=0.6, confidence=0.95, n=400, n_groups=100)
-    >>> q, pairs = Estimate(**known, n_undefined=23), Estimate(**known, n_undefined=0)
-    >>> level_text("sample", {"q": [q], "pairs": [pairs]})
-    'sample (23 sources without a value, pairs 0)'
-    """
+    """Return the name of a level, and how many groups its means leave out, if any."""
     counts = {
         name: sorted({one.n_undefined for one in several if one.value == one.value})
         for name, several in estimates.items()
@@ -149,7 +123,7 @@ def print_criteria(title: str, found: CriterionReports) -> None:
     """Print agreement on each criterion, one row each; nothing where there is none to know."""
     if not found.reports and not found.left_out:
         return
-    from judgesmith.experiments.agreeing import unscored_text
+    from judgesmith.experiments.evaluate.agreement import unscored_text
 
     rows = []
     for name, report in found.reports.items():
@@ -184,13 +158,7 @@ def basis_text(report: Report, unscored: Unscored | None = None) -> str:
 
 
 def scored_by_text(scored_by: str) -> str:
-    """Return how a judge's label goes on: which of its scores are meant, unless it is the score.
-
-    Examples
-    --------
-    >>> scored_by_text("score"), scored_by_text("coherence")
-    ('', ', by its scores on coherence')
-    """
+    """Return how a judge's label goes on: which of its scores are meant, unless it is the score."""
     if scored_by == "score":
         return ""
     if scored_by == "criterion":
@@ -199,13 +167,7 @@ def scored_by_text(scored_by: str) -> str:
 
 
 def ranks_note(*labels: str, ranks: bool = True) -> list[str]:
-    """Return why figures are told within sources alone, where scores are ``ranks`` there.
-
-    Examples
-    --------
-    >>> ranks_note("new")
-    ['scores of new are ranks within a source: what compares sources is not reported.']
-    """
+    """Return why figures are told within sources alone, where scores are ``ranks`` there."""
     if not ranks:
         return []
     return [

@@ -83,13 +83,7 @@ class Batching:
     def desk_for(
         self, output: Path, shards: Sequence[Shard], *, run: str, choice: Mapping[str, Any]
     ) -> Iterator[BatchDesk | None]:
-        """Return a block with a desk where requests are put down, or None if none is wanted.
-
-        Raises
-        ------
-        OptionError
-            If the options do not go together, or the input can be read but once.
-        """
+        """Return a block with a desk where requests are put down, or None if none is wanted."""
         self.check(shards, choice)
         if not self.wanted:
             yield None
@@ -105,13 +99,7 @@ class Batching:
             desk.close()
 
     def check(self, shards: Sequence[Shard], choice: Mapping[str, Any]) -> None:
-        """Refuse options that do not go together, and an input that can be read but once.
-
-        Raises
-        ------
-        OptionError
-            If there are such.
-        """
+        """Refuse options that do not go together, and an input that can be read but once."""
         if not self.wanted:
             return
         if self.batch and self.batch_files is not None:
@@ -138,13 +126,7 @@ class Batching:
             raise OptionError(fault, option=FILES, hint="make it first.")
 
     def check_models(self, names: Sequence[str], api_base: str | None) -> None:
-        """Refuse models that are not asked in batches, where they are to be.
-
-        Raises
-        ------
-        OptionError
-            If there is one, or nothing but the offline model.
-        """
+        """Refuse models that are not asked in batches, where they are to be."""
         if not self.wanted:
             return
         from judgesmith.programs.lm.batches import BatchEngine
@@ -170,7 +152,7 @@ class Batching:
         progress: Callable[[str, int, int | None], None] | None,
     ) -> tuple[Path, ...]:
         """Have all questions answered; return files that somebody else has to submit first."""
-        from judgesmith.experiments.batch_scoring import answer_in_batches
+        from judgesmith.experiments.scoring.batches import answer_in_batches
 
         self.check_models(list(desk.clients), None)
         watch = None if progress is None else (lambda words: progress(words, 0, None))

@@ -38,9 +38,9 @@ from judgesmith.cli.progress import stage_progress
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from judgesmith.experiments.benchmarking.models import BenchmarkModels
-    from judgesmith.experiments.benchmarking.settings import BenchmarkSettings, Perspective
-    from judgesmith.experiments.dataset import DataSet
+    from judgesmith.data.items import DataSet
+    from judgesmith.experiments.benchmark.models import BenchmarkModels
+    from judgesmith.experiments.benchmark.settings import BenchmarkSettings, Perspective
     from judgesmith.signatures import Rubric
     from judgesmith.signatures.perturbation import SubAspect
 
@@ -169,11 +169,10 @@ def command(
         wanted = "global or local" if perspective is None else "a folder"
         raise OptionError(f"a benchmark needs {missing}.", option=missing, hint=f"name {wanted}.")
     _refuse_of_other(perspective)
-    from judgesmith.experiments.benchmarking.beginning import start_of
-    from judgesmith.experiments.benchmarking.building import benchmark_from
-    from judgesmith.experiments.benchmarking.folder import check_benchmark
-    from judgesmith.experiments.benchmarking.models import UnfinishedError
-    from judgesmith.experiments.benchmarking.planned import planned_steps
+    from judgesmith.experiments.benchmark.beginning import start_of
+    from judgesmith.experiments.benchmark.building import benchmark_from, planned_steps
+    from judgesmith.experiments.benchmark.models import UnfinishedError
+    from judgesmith.experiments.benchmark.report import check_benchmark
     from judgesmith.programs.judging.rows import usage_of
     from judgesmith.programs.lm import BudgetSpent
 
@@ -253,7 +252,7 @@ def _refuse_of_other(perspective: str) -> None:
 def _settings(
     perspective: Perspective, criteria: str | None, rest: Mapping[str, Any]
 ) -> BenchmarkSettings:
-    from judgesmith.experiments.benchmarking.settings import BenchmarkSettings
+    from judgesmith.experiments.benchmark.settings import BenchmarkSettings
 
     names = None
     if criteria is not None:
@@ -272,16 +271,20 @@ def _rubric(file: str | None) -> Rubric | None:
 
 
 def _sides(file: str | None, dataset: DataSet) -> tuple[SubAspect, ...]:
-    from judgesmith.experiments.sub_aspect_files import read_sub_aspects
+    from judgesmith.experiments.benchmark.sub_aspects import read_sub_aspects
 
     return () if file is None else read_sub_aspects(file, dataset.criteria)
 
 
 def _check(data: str, sheets: tuple[str, ...], *, as_json: bool) -> None:
     """Read filled sheets, and put what people say into the benchmark's report."""
-    from judgesmith.experiments.benchmarking.folder import CHECKED, put_report, read_benchmark
-    from judgesmith.experiments.benchmarking.report_text import report_text
-    from judgesmith.experiments.benchmarking.spot_check_answers import read_spot_checks
+    from judgesmith.experiments.benchmark.report import (
+        CHECKED,
+        put_report,
+        read_benchmark,
+        report_text,
+    )
+    from judgesmith.experiments.benchmark.spot_check import read_spot_checks
 
     with blaming(data):
         folder, report, rows = read_benchmark(data)

@@ -13,7 +13,7 @@ from judgesmith.cli.options import Command
 from judgesmith.cli.role_options import ROLE, roles_of
 
 if TYPE_CHECKING:
-    from judgesmith.experiments.benchmarking.models import BenchmarkModels
+    from judgesmith.experiments.benchmark.models import BenchmarkModels
 
 
 def benchmark_role_option(command: Command) -> Command:
@@ -29,19 +29,8 @@ def benchmark_role_option(command: Command) -> Command:
 
 
 def benchmark_roles(given: Sequence[str]) -> dict[str, str]:
-    """Return what ``--role`` says: names of models by role.
-
-    Raises
-    ------
-    OptionError
-        If there is no such role, or no such model.
-
-    Examples
-    --------
-    >>> benchmark_roles(["rater=openai/gpt-4o-mini"])
-    {'rater': 'openai/gpt-4o-mini'}
-    """
-    from judgesmith.experiments.benchmarking.models import check_benchmark_roles
+    """Return what ``--role`` says: names of models by role."""
+    from judgesmith.experiments.benchmark.models import check_benchmark_roles
 
     roles = roles_of(given)
     with blaming(ROLE):
@@ -56,26 +45,9 @@ def benchmark_models(
     run_id: str | None = None,
     concurrency: int = 32,
 ) -> BenchmarkModels:
-    """Return a model for every role, each made once however many roles it has.
-
-    Parameters
-    ----------
-    choice : ModelChoice
-        What the command line says of models.
-    roles : dict of str to str
-        Names by role; all others are ``--model``.
-    run_id : str or None
-        What the budget is kept under.
-    concurrency : int
-        What is asked about at the same time.
-
-    Raises
-    ------
-    OptionError
-        If a model cannot be asked.
-    """
-    from judgesmith.experiments.benchmarking.models import BenchmarkModels
-    from judgesmith.experiments.benchmarking.settings import ROLES
+    """Return a model for every role, each made once however many roles it has."""
+    from judgesmith.experiments.benchmark.models import BenchmarkModels
+    from judgesmith.experiments.benchmark.settings import ROLES
 
     first = choice.model_name or "offline"
     names = list(dict.fromkeys((first, *roles.values())))
@@ -85,13 +57,7 @@ def benchmark_models(
 
 
 def check_benchmark_keys(choice: ModelChoice, models: BenchmarkModels) -> None:
-    """Refuse models that need a key and have none.
-
-    Raises
-    ------
-    OptionError
-        If there is one.
-    """
+    """Refuse models that need a key and have none."""
     first = choice.model_name or "offline"
     for lm in {id(one): one for one in models.by_role.values()}.values():
         choice.check_key(lm, option="--model" if str(lm.model) == first else ROLE)

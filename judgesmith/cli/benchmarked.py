@@ -10,19 +10,15 @@ from judgesmith.cli.printing import print_json, say, say_notes, say_wrapped, usa
 from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
-    from judgesmith.experiments.benchmarking.dropping import Dropped
-    from judgesmith.experiments.benchmarking.planned import PlannedStep
-    from judgesmith.experiments.benchmarking.report_text import ReportTable
+    from judgesmith.experiments.benchmark.building import PlannedStep
+    from judgesmith.experiments.benchmark.report import ReportTable
+    from judgesmith.experiments.benchmark.settings import Dropped
     from judgesmith.programs.lm import Usage
 
 
 def print_benchmark(report: Mapping[str, Any], output: str, usage: Usage) -> None:
     """Print the most important of a report, and where the rest stands."""
-    from judgesmith.experiments.benchmarking.report_text import (
-        blind_kinds_of,
-        estimate_cell,
-        main_tables,
-    )
+    from judgesmith.experiments.benchmark.report import blind_kinds_of, estimate_cell, main_tables
 
     say(
         f"{report['texts']} texts about {report['sources']} sources in {output} "
@@ -65,7 +61,7 @@ def print_planned(
 
 def print_checks(checked: Mapping[str, Any], folder: str) -> None:
     """Print what people say of a benchmark."""
-    from judgesmith.experiments.benchmarking.report_text import checks_table
+    from judgesmith.experiments.benchmark.report import checks_table
 
     say(
         f"{checked['answers']} answers to {checked['checks']} questions about {folder}, "

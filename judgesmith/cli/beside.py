@@ -9,7 +9,7 @@ from judgesmith.cli.printing import say_under
 from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
-    from judgesmith.experiments.besides import Besides
+    from judgesmith.experiments.evaluate.besides import Besides
     from judgesmith.metrics.audits import ScaleUse
 
 _OFTEN = 0.05

@@ -19,9 +19,10 @@ from judgesmith.errors import InputError
 if TYPE_CHECKING:
     import dspy
 
-    from judgesmith.experiments import CompileSettings, DataSet
-    from judgesmith.experiments.estimating import RunEstimate
-    from judgesmith.experiments.targets import Targets
+    from judgesmith.data import DataSet
+    from judgesmith.data.targets import Targets
+    from judgesmith.experiments import CompileSettings
+    from judgesmith.experiments.compile.estimate import RunEstimate
     from judgesmith.programs.artifacts.saved import SavedJudge
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 
@@ -31,15 +32,7 @@ NO_CALIBRATION = "no_calibration"
 
 
 def no_calibration_note(settings: Mapping[str, Any]) -> list[str]:
-    """Return what is said before anything else where there is no calibration.
-
-    Examples
-    --------
-    >>> no_calibration_note({"no_calibration": "3 rows are too few."})
-    ['the judge was saved without a calibration: 3 rows are too few.']
-    >>> no_calibration_note({})
-    []
-    """
+    """Return what is said before anything else where there is no calibration."""
     if NO_CALIBRATION not in settings:
         return []
     return [f"the judge was saved without a calibration: {settings[NO_CALIBRATION]}"]
@@ -113,16 +106,10 @@ class CalibrationChoice:
     def divided(
         self, dataset: DataSet, targets: Targets, settings: CompileSettings
     ) -> tuple[DataSet, DataSet | None]:
-        """Return the rows to compile from, and those that are kept for the calibration.
-
-        Raises
-        ------
-        ValueError
-            If those kept are too few, or the judge would not tell how unsure it is.
-        """
-        from judgesmith.experiments.calibrating import CALIBRATION_SHARE
-        from judgesmith.experiments.targets import targets_of
-        from judgesmith.experiments.unseen import set_aside
+        """Return the rows to compile from, and those that are kept for the calibration."""
+        from judgesmith.data.targets import targets_of
+        from judgesmith.experiments.compile.calibrating import CALIBRATION_SHARE
+        from judgesmith.experiments.compile.split import set_aside
         from judgesmith.optimizers.fitting.calibrating import FEWEST_ROWS
 
         if not self.calibrate:
@@ -156,8 +143,8 @@ class CalibrationChoice:
         self, estimate: RunEstimate, aside: DataSet | None, settings: CompileSettings
     ) -> RunEstimate:
         """Return an estimate with the calls that the calibration takes."""
-        from judgesmith.experiments.judging_estimate import calls_per_text, sizes_of
-        from judgesmith.experiments.search_estimate import dearest_calls
+        from judgesmith.experiments.compile.estimate import dearest_calls
+        from judgesmith.experiments.compile.judging_estimate import calls_per_text, sizes_of
         from judgesmith.programs.judging.registry import family_of
 
         if aside is None:
@@ -194,18 +181,8 @@ class CalibrationChoice:
         concurrency: int,
         progress: Callable[[str, int, int | None], None] | None,
     ) -> tuple[AnySaved, list[str]]:
-        """Return the judge with its calibration, or without where there is none, and what to say.
-
-        Parameters
-        ----------
-        run : str
-            The fingerprint of the run, which the judge is marked with.
-        saved, rest, aside, settings
-            The judge, the rows it was compiled from, those that were kept, and how.
-        lm, concurrency, progress
-            As for ``calibrate_judge``.
-        """
-        from judgesmith.experiments.calibrating import CalibrationError, calibrate_judge
+        """Return the judge with its calibration, if it has one, and what to say."""
+        from judgesmith.experiments.compile.calibrating import CalibrationError, calibrate_judge
 
         try:
             found = calibrate_judge(

@@ -174,26 +174,7 @@ def record_place(
     ledger: str | None = None,
     force: bool | None,
 ) -> Path:
-    """Return where a cassette is written: over another of this name only where that is forced.
-
-    Parameters
-    ----------
-    record : str
-        As it was said.
-    replay : str or None
-        The cassette that is played instead, if there is one.
-    *read : str or None
-        Files that the command reads.
-    output, ledger : str or None
-        Where else the command writes, as ``-o`` and ``--ledger`` say.
-    force : bool or None
-        Whether a cassette that is there may be replaced; None where the command has no such option.
-
-    Raises
-    ------
-    OptionError
-        If one is played, nothing can be written there, or it is no name of a cassette.
-    """
+    """Return where a cassette is written: over another of this name only where that is forced."""
     if replay is not None:
         raise OptionError(
             "a run is recorded or replayed; its cassette would be a copy of what it is played "
@@ -230,13 +211,7 @@ def _otherwise(what: str, *, force: bool | None) -> str:
 
 
 def check_cassette(replay: str) -> Path:
-    """Return the file that is played.
-
-    Raises
-    ------
-    OptionError
-        If there is none.
-    """
+    """Return the file that is played."""
     place = Path(replay)
     if not place.is_file():
         raise OptionError(f"there is no cassette {replay}.", option=REPLAY, hint="name a file.")

@@ -33,7 +33,7 @@ def command(
     """
     import numpy as np
 
-    from judgesmith.experiments.describing import describe
+    from judgesmith.experiments.evaluate.describing import describe
 
     dataset = load_data(data, columns, scales)
     rng = np.random.default_rng(seed)

@@ -23,9 +23,9 @@ from judgesmith.cli.role_options import ROLE, models_by_part, role_option
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from judgesmith.experiments import DataSet, Targets
-    from judgesmith.experiments.judged_rows import JudgedRows
-    from judgesmith.experiments.score_files import Scores
+    from judgesmith.data import DataSet, Targets
+    from judgesmith.data.score_files import Scores
+    from judgesmith.experiments.evaluate.judged_rows import JudgedRows
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 
 
@@ -80,8 +80,8 @@ def command(
     import numpy as np
 
     from judgesmith.cli.compared import print_compared
-    from judgesmith.experiments.comparing import compare_rows
-    from judgesmith.experiments.stated_scores import other_models
+    from judgesmith.data.scores import other_models
+    from judgesmith.experiments.evaluate.comparing import compare_rows
     from judgesmith.optimizers.objectives.agreement import parse_agreement
     from judgesmith.programs.judging.runner import judges_sources
 
@@ -168,9 +168,9 @@ def _targets(
     data: str,
 ) -> tuple[list[Scores | None], Targets]:
     """Read the scores among the two, and find the ratings that both are held against."""
-    from judgesmith.experiments import targets_of
-    from judgesmith.experiments.comparing import shared_target
-    from judgesmith.experiments.targets import criteria_behind
+    from judgesmith.data import targets_of
+    from judgesmith.data.targets import criteria_behind
+    from judgesmith.experiments.evaluate.comparing import shared_target
 
     told = target != "auto"
     with blaming("--target" if told else data):
@@ -203,7 +203,7 @@ def _judged(
     quiet: bool,
 ) -> tuple[JudgedRows, JudgedRows]:
     """Return what either says of the rated rows; one budget holds for both."""
-    from judgesmith.experiments.judged_rows import rows_of_judge, rows_of_scores
+    from judgesmith.experiments.evaluate.judged_rows import rows_of_judge, rows_of_scores
 
     names = "|".join(judge.fingerprint for judge in judges if judge)
     models = {name for judge in judges if judge for name in judge.models}

@@ -15,15 +15,14 @@ from judgesmith.cli.printing import counted, say, say_under, say_wrapped
 from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
-    from judgesmith.experiments.agreeing import Gain
-    from judgesmith.experiments.comparing import Comparison, Side
-    from judgesmith.experiments.comparison_tests import ComparisonTests
+    from judgesmith.experiments.evaluate.agreement import Gain
+    from judgesmith.experiments.evaluate.comparing import Comparison, ComparisonTests, Side
     from judgesmith.metrics import PairedEstimate
 
 
 def print_compared(found: Comparison, *, name: str) -> None:
     """Print a comparison on the set called ``name``."""
-    from judgesmith.experiments.agreeing import unscored_text
+    from judgesmith.experiments.evaluate.agreement import unscored_text
 
     say_wrapped(verdict(found))
     say()
@@ -104,13 +103,7 @@ def _sides(found: Comparison) -> tuple[tuple[str, Side], tuple[str, Side]]:
 
 
 def p_text(p: float) -> str:
-    """Return a p-value to three decimals.
-
-    Examples
-    --------
-    >>> p_text(0.0342), p_text(0.0004), p_text(float("nan"))
-    ('0.034', '<0.001', 'undefined')
-    """
+    """Return a p-value to three decimals."""
     if p != p:
         return "undefined"
     return f"{p:.3f}" if p >= 0.0005 else "<0.001"

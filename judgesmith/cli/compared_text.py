@@ -10,7 +10,7 @@ from judgesmith.cli.printing import counted, say, say_wrapped, shortened
 from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
-    from judgesmith.experiments.direct_perspective import DirectReport
+    from judgesmith.experiments.evaluate.perspectives.direct import DirectReport
 
 
 def print_comparisons(found: DirectReport, *, name: str) -> None:

@@ -136,7 +136,7 @@ def command(
     incomplete. DATA is described under 'judgesmith check --help'; of several files all rows are
     read, such as rows rated earlier and sheets that 'judgesmith suggest' wrote and people filled.
     """
-    from judgesmith.experiments.compile_notes import NothingScoredError
+    from judgesmith.experiments.compile.notes import NothingScoredError
 
     folder = judge_place(output)
     choice = ModelChoice.taken_from(rest)

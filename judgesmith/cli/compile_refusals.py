@@ -134,16 +134,8 @@ def refuse_unused_versions(settings: CompileSettings) -> None:
 
 
 def refuse_over_sources(objective: str, *, judge: str) -> None:
-    """Refuse an objective that compares sources, for a judge whose scores are ranks within one.
-
-    Parameters
-    ----------
-    objective : str
-        As ``--objective`` has it.
-    judge : str
-        What the judge, or its family, is called.
-    """
-    from judgesmith.experiments.within_source import AcrossSourcesError, check_within_source
+    """Refuse an objective that compares sources, for a judge whose scores are ranks within one."""
+    from judgesmith.experiments.evaluate.agreement import AcrossSourcesError, check_within_source
 
     try:
         check_within_source(objective, judge=judge)

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
     from judgesmith.cli.calibration_options import CalibrationChoice
     from judgesmith.cli.model_options import ModelChoice
-    from judgesmith.experiments import Compiled, CompileSettings, DataSet
-    from judgesmith.experiments.estimating import RunEstimate
-    from judgesmith.experiments.searching import SearchFiles
+    from judgesmith.data import DataSet
+    from judgesmith.experiments import Compiled, CompileSettings
+    from judgesmith.experiments.compile.estimate import RunEstimate
+    from judgesmith.experiments.compile.searching import SearchFiles
     from judgesmith.programs.artifacts.saved import SavedJudge
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
     from judgesmith.programs.lm import Usage
@@ -80,7 +81,7 @@ class CompileRun:
 
     def estimate(self) -> RunEstimate:
         """Return what the run would ask and cost."""
-        from judgesmith.experiments.estimating import estimate_run
+        from judgesmith.experiments.compile.estimate import estimate_run
 
         estimated = estimate_run(
             self.dataset,
@@ -93,7 +94,7 @@ class CompileRun:
 
     def search_files(self, choice: ModelChoice, storage: str | None) -> SearchFiles:
         """Return where a search is kept: beside the ledger, or in the database that is named."""
-        from judgesmith.experiments.searching import SearchFiles
+        from judgesmith.experiments.compile.searching import SearchFiles
         from judgesmith.optimizers.storage import check_storage
 
         if choice.taping is not None and given_options("storage"):
@@ -160,17 +161,11 @@ def prepared_run(
     """Return the run that all of this makes, once it is sure that it can be made.
 
     ``data`` is what the rated items are called on the command line. No model is asked.
-
-    Raises
-    ------
-    OptionError
-        If it cannot be made.
     """
-    from judgesmith.experiments.chosen_targets import chosen_targets
-    from judgesmith.experiments.fronts import check_searched, endpoints_of
-    from judgesmith.experiments.parts import parts_of
-    from judgesmith.experiments.role_models import check_role_models
-    from judgesmith.experiments.unlabelled import without_equal_ratings
+    from judgesmith.experiments.compile.chosen_targets import chosen_targets
+    from judgesmith.experiments.compile.settings import check_role_models, without_equal_ratings
+    from judgesmith.experiments.compile.split import parts_of
+    from judgesmith.experiments.compile.tuning import check_searched, endpoints_of
     from judgesmith.optimizers.space.candidates import check_models
 
     with blaming("--objective"):
@@ -216,8 +211,8 @@ def _for_these(
     dataset: DataSet, settings: CompileSettings, calibration: CalibrationChoice
 ) -> CompileSettings:
     """Return the settings for such data: without what takes ratings, where there are none."""
-    from judgesmith.experiments.chosen_versions import chosen_versions
-    from judgesmith.experiments.unlabelled import is_unlabelled, settings_without_labels
+    from judgesmith.experiments.compile.settings import is_unlabelled, settings_without_labels
+    from judgesmith.experiments.compile.versions import chosen_versions
 
     if not settings.minds_versions:
         return settings

@@ -33,13 +33,7 @@ if TYPE_CHECKING:
 
 
 def earlier_judge(folder: str) -> SavedJudge:
-    """Return the judge that ``--from`` names.
-
-    Raises
-    ------
-    OptionError
-        If other options say what is taken from it, or speak of what it has not.
-    """
+    """Return the judge that ``--from`` names."""
     from judgesmith.programs.artifacts.saved import SavedJudge
 
     before = SavedJudge.load(folder)
@@ -82,8 +76,8 @@ def settings_of(
     OptionError, ValueError, OSError
         If they cannot be, or exclude each other.
     """
-    from judgesmith.experiments.starting import starting_from
-    from judgesmith.experiments.within_source import RANKED_OBJECTIVE
+    from judgesmith.experiments.compile.starting import starting_from
+    from judgesmith.experiments.evaluate.agreement import RANKED_OBJECTIVE
 
     start: dict[str, Any] = {
         "variant": variant,
@@ -147,7 +141,7 @@ def _settings(
     **rest: Any,
 ) -> CompileSettings:
     from judgesmith.experiments import CompileSettings
-    from judgesmith.experiments.ablating import without as left_out
+    from judgesmith.experiments.ablate.rows import without as left_out
     from judgesmith.programs.families.task_inference import InferenceSettings
     from judgesmith.signatures import ActiveCriticConfig, Rubric
     from judgesmith.signatures.plain_data import record_faults
@@ -201,7 +195,7 @@ def _settings(
 
 def _said(without: str) -> tuple[str, ...]:
     """Return the choices about the judge that options have made: these are not searched."""
-    from judgesmith.experiments.said_choices import choices_said
+    from judgesmith.experiments.compile.settings import choices_said
 
     names = ("variant", "criteria_calls", "explain", "rubric", "criteria")
     said = [name for name in names if given_options(name)]

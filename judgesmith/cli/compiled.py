@@ -22,10 +22,10 @@ from judgesmith.cli.tables import print_table
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from judgesmith.experiments import Compiled, DataSet
-    from judgesmith.experiments.compile_notes import NothingScoredError
-    from judgesmith.experiments.estimating import RunEstimate
-    from judgesmith.experiments.objective_report import ObjectiveReport
+    from judgesmith.data import DataSet
+    from judgesmith.experiments import Compiled
+    from judgesmith.experiments.compile.estimate import RunEstimate
+    from judgesmith.experiments.compile.notes import NothingScoredError, ObjectiveReport
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
     from judgesmith.programs.families.ensemble.members import CalibratedJudgement
     from judgesmith.programs.lm import Usage
@@ -173,15 +173,7 @@ def _no_gain(found: Compiled) -> bool:
 
 
 def _shown_text(protocol: JudgeConfig) -> str:
-    """Return how many examples each question shows.
-
-    Examples
-    --------
-    >>> from judgesmith.signatures import Demonstration, ActiveCriticConfig
-    >>> few = (Demonstration(inputs={"source": "a", "response": "b"}, outputs={"score": 1}),) * 4
-    >>> _shown_text(ActiveCriticConfig(variant="vanilla", demonstrations={"grade": few}, nearest=3))
-    'the 3 nearest of 4 in grade'
-    """
+    """Return how many examples each question shows."""
     some = "" if protocol.nearest is None else f"the {protocol.nearest} nearest of "
     counts = {name: len(many) for name, many in protocol.demonstrations.items()}
     return ", ".join(f"{some}{n} in {name}" for name, n in counts.items()) or "none"

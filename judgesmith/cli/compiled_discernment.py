@@ -10,11 +10,7 @@ from judgesmith.cli.tables import print_table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from judgesmith.experiments.compiled_discernment import (
-        Comparison,
-        DiscernmentReport,
-        Noticed,
-    )
+    from judgesmith.experiments.compile.versions import Comparison, DiscernmentReport, Noticed
 
 
 def print_discernment(found: DiscernmentReport, *, before: str, after: str = "compiled") -> None:

@@ -14,7 +14,7 @@ from judgesmith.cli.printing import counted, print_json, say, say_wrapped
 from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
-    from judgesmith.experiments.converting import Converted
+    from judgesmith.data.convert import Converted
 
 
 @click.group("data")
@@ -26,7 +26,7 @@ def command() -> None:
 @json_option
 def listed(as_json: bool) -> None:
     """Say which data sets can be converted, and which files they are made of."""
-    from judgesmith.experiments.converting import CONVERSIONS
+    from judgesmith.data.convert import CONVERSIONS
 
     sets = list(CONVERSIONS.values())
     if as_json:
@@ -58,8 +58,8 @@ def converted(name: str, files: tuple[str, ...], output: str, force: bool, as_js
     'judgesmith data list' names the sets, and their files; each file may be packed (.gz). OUT.jsonl
     appears whole, or, where anything in FILES cannot be read, not at all.
     """
-    from judgesmith.experiments.converting import conversion_named, convert
-    from judgesmith.experiments.formats import open_rows
+    from judgesmith.data.convert import conversion_named, convert
+    from judgesmith.data.formats import open_rows
 
     with blaming("NAME"):
         conversion = conversion_named(name)

@@ -11,7 +11,7 @@ from judgesmith.cli.options import Command, together
 from judgesmith.errors import InputError
 
 if TYPE_CHECKING:
-    from judgesmith.experiments import DataSet
+    from judgesmith.data import DataSet
 
 
 def data_options(command: Command) -> Command:
@@ -67,28 +67,16 @@ def targets_option(command: Command) -> Command:
 
 
 def load_data(data: str, columns: str | None, scales: tuple[str, ...]) -> DataSet:
-    """Return the rated items that DATA names.
-
-    Raises
-    ------
-    DataError, OSError, ValueError
-        If they cannot be read.
-    """
+    """Return the rated items that DATA names."""
     return load_all((data,), columns, scales)
 
 
 def load_all(data: tuple[str, ...], columns: str | None, scales: tuple[str, ...]) -> DataSet:
-    """Return the rated items of one file or of several, sheets that came back among them.
-
-    Raises
-    ------
-    DataError, OSError, ValueError
-        If they cannot be read, or do not go together.
-    """
-    from judgesmith.experiments.columns import column_map
-    from judgesmith.experiments.formats import open_rows
-    from judgesmith.experiments.scales import given_scales
-    from judgesmith.experiments.suggesting.joining import read_together
+    """Return the rated items of one file or of several, sheets that came back among them."""
+    from judgesmith.data.columns import column_map
+    from judgesmith.data.formats import open_rows
+    from judgesmith.data.joining import read_together
+    from judgesmith.data.rows import given_scales
 
     with blaming("--map"):
         column_map(columns)
@@ -105,13 +93,7 @@ def load_all(data: tuple[str, ...], columns: str | None, scales: tuple[str, ...]
 
 
 def scales_of(given: tuple[str, ...]) -> str | dict[str, str] | None:
-    """Return scales as ``read_items`` takes them: one for all, or one by criterion.
-
-    Examples
-    --------
-    >>> scales_of(("1..5",)), scales_of(("fluency=1..5", "overall=0..1"))
-    ('1..5', {'fluency': '1..5', 'overall': '0..1'})
-    """
+    """Return scales as ``read_items`` takes them: one for all, or one by criterion."""
     if not given:
         return None
     named = [one.partition("=") for one in given]

@@ -33,9 +33,9 @@ from judgesmith.cli.role_options import role_option
 if TYPE_CHECKING:
     import dspy
 
-    from judgesmith.experiments import DataSet
-    from judgesmith.experiments.perturbed_set import PerturbedSet
-    from judgesmith.experiments.version_scores import By, VersionScores
+    from judgesmith.data import DataSet
+    from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
+    from judgesmith.experiments.robustness.version_scores import By, VersionScores
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 
 _OF_JUDGES = ("samples", "temperature", "dry_run", "model_name", "api_base", "roles")
@@ -129,8 +129,12 @@ def command(
     """
     import numpy as np
 
-    from judgesmith.experiments.discerning import discern
-    from judgesmith.experiments.discernment_folder import check_discerned, run_of, save_discerned
+    from judgesmith.experiments.robustness.discerning import discern
+    from judgesmith.experiments.robustness.discernment_folder import (
+        check_discerned,
+        run_of,
+        save_discerned,
+    )
     from judgesmith.programs.artifacts.saved_ensembles import SavedHolder
     from judgesmith.programs.judging.executors import endpoint_of
     from judgesmith.programs.judging.rows import usage_of
@@ -231,7 +235,7 @@ def _to_ask(judge: str, samples: int | None, temperature: float | None) -> AnySa
 
 def _metrics_of(saved: AnySaved, by: By) -> tuple[str, ...]:
     """Return what of a judge will be tested, as far as its protocol says; else nothing."""
-    from judgesmith.experiments.version_scores import SCORE
+    from judgesmith.experiments.robustness.version_scores import SCORE
 
     protocol = getattr(saved, "protocol", None)
     if by == "score":
@@ -242,7 +246,7 @@ def _metrics_of(saved: AnySaved, by: By) -> tuple[str, ...]:
 def _of_scores(
     given: Named, dataset: DataSet, perturbed: PerturbedSet, criterion: str | None, by: By
 ) -> VersionScores:
-    from judgesmith.experiments.version_scores import recorded_versions
+    from judgesmith.experiments.robustness.version_scores import recorded_versions
 
     scores = given.scores(dataset, criterion=criterion, target=None)
     with blaming("--criterion"):
@@ -259,7 +263,7 @@ def _of_judge(
     *,
     quiet: bool,
 ) -> VersionScores:
-    from judgesmith.experiments.version_scores import blind_texts, judged_versions
+    from judgesmith.experiments.robustness.version_scores import blind_texts, judged_versions
 
     n_texts = len(blind_texts(perturbed))
     with stage_progress(quiet=quiet) as progress:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from judgesmith.cli.faults import OptionError, blaming
 
 if TYPE_CHECKING:
-    from judgesmith.experiments import DataSet
-    from judgesmith.experiments.perturbed_set import PerturbedSet
+    from judgesmith.data import DataSet
+    from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
 
 
 def texts_in(data: str, columns: str | None) -> DataSet:
     """Return the rows of DATA, without their ratings."""
-    from judgesmith.experiments import DataSet, stream_items
-    from judgesmith.experiments.columns import column_map
-    from judgesmith.experiments.problems import DataError, Problem
+    from judgesmith.data import DataSet, stream_items
+    from judgesmith.data.columns import column_map
+    from judgesmith.data.problems import DataError, Problem
 
     with blaming("--map"):
         column_map(columns)
@@ -44,8 +44,8 @@ def versions_in(
     """Return originals and versions, as many of both as are wanted, and where they are from."""
     import numpy as np
 
-    from judgesmith.experiments.perturbed_rows import is_perturbed, versions_of
-    from judgesmith.experiments.version_choice import some_kinds, some_originals
+    from judgesmith.experiments.robustness.perturbed_rows import is_perturbed, versions_of
+    from judgesmith.experiments.robustness.perturbed_set import some_kinds, some_originals
 
     names = None if kinds is None else [name for one in kinds.split(",") if (name := one.strip())]
     rng = np.random.default_rng(seed)
@@ -78,8 +78,13 @@ def _made(
     """Return versions of plain texts, made by rule as 'perturb' makes them."""
     import numpy as np
 
-    from judgesmith.experiments.originals import MIN_CHARACTERS, originals_of
-    from judgesmith.experiments.perturbing import USUAL, Changes, perturb_texts
+    from judgesmith.experiments.robustness.perturbing import (
+        MIN_CHARACTERS,
+        USUAL,
+        Changes,
+        originals_of,
+        perturb_texts,
+    )
     from judgesmith.programs.perturbing import Donors
 
     pool = originals_of(dataset, min_characters=MIN_CHARACTERS.get(task or "", 0))

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from judgesmith.cli.faults import OptionError, blaming
 
 if TYPE_CHECKING:
-    from judgesmith.experiments.perturbed_set import PerturbedSet
-    from judgesmith.experiments.version_weights import Shares, VersionWeights
+    from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
+    from judgesmith.experiments.robustness.version_weights import Shares, VersionWeights
 
 AUTO, NONE = "auto", "none"
 
 
 def given_weights(weights: str, perturbed: PerturbedSet) -> Shares | None:
     """Return the weights in a file, read before anything is asked; None where none is named."""
-    from judgesmith.experiments.version_weights import read_weights
+    from judgesmith.experiments.robustness.version_weights import read_weights
     from judgesmith.metrics.perturbations import EXPERT_WEIGHTS
 
     if weights in (AUTO, NONE, *EXPERT_WEIGHTS):
@@ -40,7 +40,7 @@ def weights_for(
     task: str | None,
 ) -> VersionWeights:
     """Return expert weights for the judge's metrics, or why there are none."""
-    from judgesmith.experiments.version_weights import (
+    from judgesmith.experiments.robustness.version_weights import (
         VersionWeights,
         fitted_weights,
         missing_metrics,

@@ -12,10 +12,9 @@ from judgesmith.cli.tables import print_table
 if TYPE_CHECKING:
     import dspy
 
-    from judgesmith.experiments.discerned import Discerned
-    from judgesmith.experiments.estimating import RunEstimate
-    from judgesmith.experiments.perturbed_set import PerturbedSet
-    from judgesmith.experiments.weak_spots import WeakPair
+    from judgesmith.experiments.compile.estimate import RunEstimate
+    from judgesmith.experiments.robustness.discerning import Discerned, WeakPair
+    from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
     from judgesmith.programs.lm import Usage
 
@@ -26,8 +25,8 @@ def estimate_of(
     judge: AnySaved, perturbed: PerturbedSet, models: Mapping[str, dspy.LM]
 ) -> RunEstimate:
     """Return what it takes to judge every text of a set."""
-    from judgesmith.experiments.panel_estimate import estimate_judging
-    from judgesmith.experiments.version_scores import blind_texts
+    from judgesmith.experiments.panel.estimate import estimate_judging
+    from judgesmith.experiments.robustness.version_scores import blind_texts
 
     texts = list(blind_texts(perturbed).values())
     return estimate_judging([judge], texts, models, next(iter(models.values())))
@@ -35,7 +34,7 @@ def estimate_of(
 
 def announce(estimate: RunEstimate, perturbed: PerturbedSet, *, as_json: bool) -> None:
     """Say what is about to be asked."""
-    from judgesmith.experiments.version_scores import blind_texts
+    from judgesmith.experiments.robustness.version_scores import blind_texts
 
     n_originals = len({(one.source_id, one.key) for one in perturbed.originals})
     say(
@@ -54,7 +53,7 @@ def print_discerned(
     as_json: bool,
 ) -> None:
     """Print a test; with ``as_json`` only the notes, on standard error."""
-    from judgesmith.experiments.discernment_text import conclusions
+    from judgesmith.experiments.robustness.discernment_folder import conclusions
 
     if not as_json:
         _print_tables(found)
@@ -75,7 +74,7 @@ def print_discerned(
 
 
 def _print_tables(found: Discerned) -> None:
-    from judgesmith.experiments.discernment_text import (
+    from judgesmith.experiments.robustness.discernment_folder import (
         estimate_text,
         kind_header,
         kind_rows,

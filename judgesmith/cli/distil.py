@@ -27,7 +27,7 @@ from judgesmith.cli.role_options import role_option
 from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
-    from judgesmith.experiments.dataset import DataSet
+    from judgesmith.data.items import DataSet
 
 
 def _sample_options(command: Command) -> Command:
@@ -103,10 +103,9 @@ def command(
     never read. The same command again continues where an interrupted one was. 'judgesmith
     finetune' trains a model on the result.
     """
-    from judgesmith.experiments.distilling.card import summary_of
-    from judgesmith.experiments.distilling.distilling import distillation
-    from judgesmith.experiments.distilling.folder import check_distilled, save_distilled
-    from judgesmith.experiments.distilling.settings import DistilSettings
+    from judgesmith.experiments.distil.examples import distillation
+    from judgesmith.experiments.distil.folder import check_distilled, save_distilled, summary_of
+    from judgesmith.experiments.distil.sampling import DistilSettings
     from judgesmith.programs.artifacts.saved_ensembles import load_saved, pointed_rubric
     from judgesmith.programs.judging.rows import usage_of
     from judgesmith.signatures.plain_data import record_faults
@@ -153,16 +152,16 @@ def command(
 
 
 def _check_map(columns: str | None) -> None:
-    from judgesmith.experiments.columns import column_map
+    from judgesmith.data.columns import column_map
 
     column_map(columns)
 
 
 def _texts(data: str, columns: str | None) -> DataSet:
     """Return all rows of a file, whose ratings are not read."""
-    from judgesmith.experiments import stream_items
-    from judgesmith.experiments.dataset import DataSet
-    from judgesmith.experiments.problems import nothing_in
+    from judgesmith.data import stream_items
+    from judgesmith.data.items import DataSet
+    from judgesmith.data.problems import nothing_in
 
     with blaming(data):
         rows = stream_items(data, columns=columns)

@@ -16,9 +16,8 @@ from judgesmith.cli.tables import print_table
 if TYPE_CHECKING:
     import numpy as np
 
-    from judgesmith.experiments.drifting.drifting import Drift, Shift
-    from judgesmith.experiments.drifting.gathering import Gathered
-    from judgesmith.experiments.drifting.snapshot import Snapshot
+    from judgesmith.experiments.monitor.drifting import Drift, Gathered, Shift
+    from judgesmith.experiments.monitor.snapshot import Snapshot
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 
 _FEW = 30
@@ -72,8 +71,8 @@ def command(
     """
     import numpy as np
 
-    from judgesmith.experiments.columns import column_map
-    from judgesmith.experiments.drifting.drifting import drift_between
+    from judgesmith.data.columns import column_map
+    from judgesmith.experiments.monitor.drifting import drift_between
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
 
     if against_inputs is not None and against is None:
@@ -110,8 +109,8 @@ def command(
 def _gathered(
     saved: AnySaved, scores: str, inputs: str | None, columns: str | None, rng: np.random.Generator
 ) -> Gathered:
-    from judgesmith.experiments.drifting.gathering import gathered
-    from judgesmith.experiments.formats import open_rows
+    from judgesmith.data.formats import open_rows
+    from judgesmith.experiments.monitor.drifting import gathered
 
     if inputs is not None:
         with blaming(inputs):
@@ -122,7 +121,7 @@ def _gathered(
 
 def _known(saved: AnySaved, judge: str) -> Snapshot:
     """Return what the judge says of when it was made, or refuse."""
-    from judgesmith.experiments.drifting.drifting import known_before
+    from judgesmith.experiments.monitor.drifting import known_before
 
     with blaming(judge):
         found = known_before(saved)

@@ -19,7 +19,7 @@ from judgesmith.cli.options import Command, together
 if TYPE_CHECKING:
     import dspy
 
-    from judgesmith.experiments.clusters import RayJudging
+    from judgesmith.experiments.scoring.clusters import RayJudging
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
     from judgesmith.programs.lm import AnyModel, Usage
     from judgesmith.signatures import Judgement, RatedItem
@@ -68,15 +68,7 @@ class EngineChoice:
         return cls(**{name: options.pop(name) for name in cls.__dataclass_fields__})
 
     def check(self, choice: Mapping[str, Any], *, in_batches: bool) -> None:
-        """Refuse what does not go together, before anything is read.
-
-        Raises
-        ------
-        OptionError
-            If so.
-        ImportError
-            If Ray is wanted and not installed.
-        """
+        """Refuse what does not go together, before anything is read."""
         if self.engine == LOCAL:
             for option, given in ((ADDRESS, self.address), (WORKERS, self.workers)):
                 if given is not None:
@@ -98,7 +90,7 @@ class EngineChoice:
                 option=ENGINE,
                 hint="leave this out.",
             )
-        from judgesmith.experiments.clusters.connecting import ray_module
+        from judgesmith.experiments.scoring.clusters.connecting import ray_module
 
         ray_module(alone=self.cluster is None)
 
@@ -118,17 +110,7 @@ class EngineChoice:
     def started(
         self, saved: AnySaved, lm: AnyModel, *, concurrency: int
     ) -> Iterator[RayEngine | None]:
-        """Return a block with what judges rows; None for this process.
-
-        Parameters
-        ----------
-        saved : saved judge
-            Bound to its models.
-        lm : model
-            What it asks where nothing else is said.
-        concurrency : int
-            Requests under way at once, of each worker.
-        """
+        """Return a block with what judges rows; None for this process."""
         if self.engine == LOCAL:
             yield None
             return
@@ -159,7 +141,7 @@ class RayEngine:
 
     def __call__(self, items: Iterator[RatedItem]) -> Iterator[tuple[RatedItem, Judgement]]:
         """Yield items with their judgements, in order."""
-        from judgesmith.experiments.clusters import ClusterError
+        from judgesmith.experiments.scoring.clusters import ClusterError
 
         first = next(items, None)
         if first is None:
@@ -171,7 +153,7 @@ class RayEngine:
             raise OptionError(str(fault), option=option) from None
 
     def _started(self) -> RayJudging:
-        from judgesmith.experiments.clusters import ray_judging
+        from judgesmith.experiments.scoring.clusters import ray_judging
 
         if self._judging is None:
             # A cluster that cannot be had is the fault of its address.

@@ -17,10 +17,9 @@ from judgesmith.cli.tables import print_table
 from judgesmith.errors import InputError
 
 if TYPE_CHECKING:
-    from judgesmith.experiments import DataSet
-    from judgesmith.experiments.errors_found import FoundErrors, TextErrors
-    from judgesmith.experiments.errors_summary import ErrorTotals
-    from judgesmith.experiments.span_report import SpanEvaluation
+    from judgesmith.data import DataSet
+    from judgesmith.experiments.evaluate.errors.evaluation import SpanEvaluation
+    from judgesmith.experiments.evaluate.errors.found import ErrorTotals, FoundErrors, TextErrors
 
 _SHOWN = 5
 _NONE = "none"
@@ -118,8 +117,8 @@ def command(
     """
     import numpy as np
 
-    from judgesmith.experiments.errors_summary import error_totals, worst_first
-    from judgesmith.experiments.span_evaluation import SpanSettings
+    from judgesmith.experiments.evaluate.errors.evaluation import SpanSettings
+    from judgesmith.experiments.evaluate.errors.found import error_totals, worst_first
 
     path, _ = _scores(scores)
     place = (
@@ -177,7 +176,7 @@ def _scores(text: str) -> tuple[Path, str | None]:
 
 def found_in(scores: str, dataset: DataSet, *, member: str | None = None) -> FoundErrors:
     """Return the errors in the file that SCORES names, beside the texts of DATA."""
-    from judgesmith.experiments.errors_reading import read_errors
+    from judgesmith.experiments.evaluate.errors.reading import read_errors
 
     path, judge = _scores(scores)
     with blaming(str(path)):
@@ -188,9 +187,9 @@ def _evaluated(
     found: FoundErrors, dataset: DataSet, gold: Any, settings: Any, rng: Any, data: str
 ) -> tuple[SpanEvaluation | None, list[str]]:
     """Hold errors against what DATA says is wrong; else return a note why that cannot be."""
-    from judgesmith.experiments.errors_gold import gold_kind
-    from judgesmith.experiments.problems import DataError
-    from judgesmith.experiments.span_evaluation import evaluate_spans
+    from judgesmith.data.problems import DataError
+    from judgesmith.experiments.evaluate.errors.evaluation import evaluate_spans
+    from judgesmith.experiments.evaluate.errors.gold import gold_kind
 
     if gold == _NONE or (gold is None and gold_kind(dataset) is None):
         return None, []
@@ -277,7 +276,7 @@ def _write_page(
     dataset: DataSet,
     start: int,
 ) -> dict[str, Any]:
-    from judgesmith.experiments.errors_page import write_page
+    from judgesmith.experiments.evaluate.errors.page import write_page
 
     n = write_page(place, found.label, dataset.name, shown, totals, start=start)
     notes = []

@@ -9,8 +9,8 @@ from judgesmith.cli.printing import counted, say, say_wrapped
 from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
-    from judgesmith.experiments.errors_counts import ErrorCounts
-    from judgesmith.experiments.span_report import (
+    from judgesmith.experiments.evaluate.errors.evaluation import (
+        ErrorCounts,
         KindAgreement,
         PlaceAgreement,
         SpanEvaluation,

@@ -22,7 +22,7 @@ from judgesmith.cli.sheet_reading import (
 from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
-    from judgesmith.experiments.annotation_ratings import AnnotationRatings
+    from judgesmith.experiments.labels.annotation import AnnotationRatings
 
 
 @click.command("write-errors")
@@ -54,8 +54,7 @@ def write_errors(
     import numpy as np
 
     from judgesmith.cli.errors import found_in
-    from judgesmith.experiments.annotation_form import LABELLED
-    from judgesmith.experiments.annotation_sheet import write_annotation_sheet
+    from judgesmith.experiments.labels.annotation import LABELLED, write_annotation_sheet
 
     place = file_place(output, scores, data, like="sheet.csv")
     dataset = texts_in(data, columns)
@@ -105,7 +104,7 @@ def read_errors(sheets: tuple[str, ...], as_json: bool) -> None:
 
     Give the copies of one sheet, one file per rater, each named after its rater.
     """
-    from judgesmith.experiments.annotation_ratings import read_annotation_sheets
+    from judgesmith.experiments.labels.annotation import read_annotation_sheets
 
     tell_sheets(sheets, read_annotation_sheets, _print, what="errors", as_json=as_json)
 

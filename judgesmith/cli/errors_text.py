@@ -16,8 +16,8 @@ from judgesmith.errors import file_faults
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from judgesmith.experiments.errors_found import TextErrors
-    from judgesmith.experiments.errors_marks import Numbered
+    from judgesmith.experiments.evaluate.errors.found import TextErrors
+    from judgesmith.experiments.evaluate.errors.page import Numbered
 
 _AROUND = 400  # characters shown on either side of a mark
 _STYLES = {
@@ -33,7 +33,7 @@ def print_texts(texts: Sequence[TextErrors]) -> None:
     """Print texts with their errors."""
     from rich.console import Console
 
-    from judgesmith.experiments.errors_marks import MOST, numbered
+    from judgesmith.experiments.evaluate.errors.page import MOST, numbered
 
     room = shutil.get_terminal_size((80, 24)).columns
     console = Console(file=sys.stdout, width=max(room, 20), highlight=False)
@@ -64,8 +64,8 @@ def _marked(response: str, errors: Sequence[Numbered]) -> Text:
     """Return a text with a mark where each error begins and ends."""
     from rich.text import Text
 
-    from judgesmith.experiments.errors_marks import pieces
-    from judgesmith.experiments.errors_severity import grade_of
+    from judgesmith.experiments.evaluate.errors.found import grade_of
+    from judgesmith.experiments.evaluate.errors.page import pieces
 
     grades = {one.number: grade_of(one.error.severity) for one in errors}
     drawn = Text()
@@ -82,8 +82,8 @@ def _marked(response: str, errors: Sequence[Numbered]) -> Text:
 
 
 def _print_error(one: Numbered, response: str, finders: Sequence[str]) -> None:
-    from judgesmith.experiments.errors_marks import place_text, quoted_otherwise
-    from judgesmith.experiments.errors_severity import severity_text
+    from judgesmith.experiments.evaluate.errors.found import severity_text
+    from judgesmith.experiments.evaluate.errors.page import place_text, quoted_otherwise
 
     error = one.error
     about = [severity_text(error.severity), place_text(error)]

@@ -36,8 +36,9 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from judgesmith.experiments import DataSet, Evaluation
-    from judgesmith.experiments.preferring import PreferenceEvaluation
+    from judgesmith.data import DataSet
+    from judgesmith.experiments import Evaluation
+    from judgesmith.experiments.evaluate.preferring import PreferenceEvaluation
     from judgesmith.signatures.scale import Scale
 
 
@@ -80,7 +81,7 @@ def command(
     import numpy as np
 
     from judgesmith.cli.preferred import print_preferences
-    from judgesmith.experiments.preferring import PreferenceEvaluation
+    from judgesmith.experiments.evaluate.preferring import PreferenceEvaluation
 
     given = named(judge)
     if given.path is None and criterion is not None:
@@ -143,7 +144,7 @@ def command(
 
 def _print_scores(found: Evaluation, *, name: str, is_judge: bool) -> None:
     from judgesmith.cli.beside import print_besides
-    from judgesmith.experiments.agreeing import unscored_text
+    from judgesmith.experiments.evaluate.agreement import unscored_text
 
     say(f"{found.label} on {name}: {found.target}{scored_by_text(found.scored_by)}")
     unseen = "Rows it has not seen" if is_judge else "All rows"
@@ -173,7 +174,8 @@ def _of_judge(
     quiet: bool,
     data: str,
 ) -> Evaluation:
-    from judgesmith.experiments import evaluate_judge, targets_of
+    from judgesmith.data import targets_of
+    from judgesmith.experiments import evaluate_judge
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
 
     saved = load_saved(folder)
@@ -202,7 +204,7 @@ def _of_judge(
 
 def _refuse_unrated(made_for: str, dataset: DataSet) -> None:
     """Refuse data in which nobody rated the one criterion that a judge was compiled for."""
-    from judgesmith.experiments.targets import meant_by, target_names
+    from judgesmith.data.targets import meant_by, target_names
 
     names = target_names(dataset)
     if names and "+" not in made_for and meant_by(made_for, names) is None:
@@ -224,10 +226,11 @@ def _of_scores(
     rng: np.random.Generator,
     data: str,
 ) -> tuple[Evaluation | PreferenceEvaluation, list[str]]:
-    from judgesmith.experiments import evaluate_scores, targets_of
-    from judgesmith.experiments.preferring import evaluate_preferences
-    from judgesmith.experiments.score_files import Scores
-    from judgesmith.experiments.targets import criteria_behind
+    from judgesmith.data import targets_of
+    from judgesmith.data.score_files import Scores
+    from judgesmith.data.targets import criteria_behind
+    from judgesmith.experiments import evaluate_scores
+    from judgesmith.experiments.evaluate.preferring import evaluate_preferences
 
     told = target != "auto"
     with blaming("--target" if told else data):

@@ -16,7 +16,7 @@ from judgesmith.cli.progress import stage_progress
 from judgesmith.cli.role_options import role_option
 
 if TYPE_CHECKING:
-    from judgesmith.experiments.exemplars import ExemplarReport
+    from judgesmith.experiments.benchmark.exemplars import ExemplarReport
     from judgesmith.metrics import Estimate
 
 
@@ -43,10 +43,10 @@ def command(
     itself. Responses and ratings in INPUT are not read. The same command again continues where an
     interrupted one was, or one whose budget ended.
     """
-    from judgesmith.experiments import stream_items
-    from judgesmith.experiments.columns import column_map
-    from judgesmith.experiments.exemplars import write_exemplars
-    from judgesmith.experiments.problems import nothing_in
+    from judgesmith.data import stream_items
+    from judgesmith.data.columns import column_map
+    from judgesmith.data.problems import nothing_in
+    from judgesmith.experiments.benchmark.exemplars import write_exemplars
     from judgesmith.programs.artifacts.saved import SavedJudge
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
     from judgesmith.programs.judging.rows import usage_of

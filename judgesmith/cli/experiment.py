@@ -28,7 +28,7 @@ from judgesmith.cli.tracking_options import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from judgesmith.experiments.dataset import DataSet
+    from judgesmith.data.items import DataSet
     from judgesmith.experiments.runs import Progressed, RunFolder, RunModels
     from judgesmith.experiments.runs.estimate import CellEstimate
     from judgesmith.experiments.runs.leaderboard import Leaderboard
@@ -74,8 +74,8 @@ def command(
     tracking server failed on the way.
     """
     from judgesmith.experiments.runs import RunFolder, RunModels, check_run, run_cells
+    from judgesmith.experiments.runs.claims import helped_by
     from judgesmith.experiments.runs.leaderboard import leaderboard, why_unranked
-    from judgesmith.experiments.runs.workers import helped_by
     from judgesmith.experiments.specs import cells_of, read_sets, read_spec
     from judgesmith.programs.judging.rows import usage_of
     from judgesmith.programs.lm import ResponseCache
@@ -190,8 +190,14 @@ def _say_rest(found: Progressed, place: Path, models: RunModels, *, as_json: boo
 
 def _print_board(board: Leaderboard) -> None:
     """Print the ranking over the whole set, or at the first level where there is one."""
-    from judgesmith.experiments.runs.leaderboard_text import HEADER, table_cells, titles
-    from judgesmith.experiments.runs.over_seeds_text import SEEDS_HEADER, seeds_cells, seeds_title
+    from judgesmith.experiments.runs.leaderboard import (
+        HEADER,
+        SEEDS_HEADER,
+        seeds_cells,
+        seeds_title,
+        table_cells,
+        titles,
+    )
 
     for data, target in dict.fromkeys((one.data, one.target) for one in board.over_seeds):
         first = next(one for one in board.over_seeds if (one.data, one.target) == (data, target))

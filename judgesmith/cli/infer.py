@@ -21,8 +21,8 @@ from judgesmith.drafts import draft_beside, put, write_synced
 from judgesmith.errors import ExistingFileError, InputError, file_faults
 
 if TYPE_CHECKING:
-    from judgesmith.experiments.dataset import DataSet
-    from judgesmith.experiments.inferring import Inferred
+    from judgesmith.data.items import DataSet
+    from judgesmith.experiments.compile.inferring import Inferred
     from judgesmith.programs.lm import Usage
     from judgesmith.signatures import Rubric
 
@@ -91,7 +91,7 @@ def command(
     It ends with its provenance: which rows and batches taught what. The same command again
     continues where an interrupted one was. DATA is described under 'judgesmith check --help'.
     """
-    from judgesmith.experiments.inferring import InferenceRun, infer_rubric
+    from judgesmith.experiments.compile.inferring import InferenceRun, infer_rubric
     from judgesmith.programs.families.task_inference import InferenceSettings
     from judgesmith.programs.judging.executors import endpoint_of
     from judgesmith.programs.lm import BudgetSpent, lm_client_of

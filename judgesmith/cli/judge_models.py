@@ -24,11 +24,6 @@ def models_of_all(
     """Return the models of several saved judges by name, or the one that is named for all.
 
     One ledger and one budget hold for all.
-
-    Raises
-    ------
-    OptionError
-        If a model cannot be asked, or the user did not name it.
     """
     names = list(dict.fromkeys(name for one in judges for name in one.models))
     if choice.model_name is not None:
@@ -41,22 +36,7 @@ def models_of_all(
 def refuse_unnamed(
     names: Iterable[str], choice: ModelChoice, *, given: Collection[str] = ()
 ) -> None:
-    """Refuse models of saved judges that the command line does not name, before any is asked.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Models that would be asked.
-    choice : ModelChoice
-        What ``--model`` and ``--allow-model`` name. ``--model offline`` allows no others.
-    given : collection of str
-        What other options name, such as ``--role``.
-
-    Raises
-    ------
-    OptionError
-        If there is one; it lists every such model with its address, and says what to do.
-    """
+    """Refuse models of saved judges that the command line does not name, before any is asked."""
     from judgesmith.programs.lm import engine_for
     from judgesmith.programs.lm.factory import OFFLINE, refusal, unnamed
 
@@ -80,27 +60,7 @@ def refuse_unnamed(
 def asked_models(
     saved: AnySaved, choice: ModelChoice, *, run_id: str, roles: Sequence[str] = ()
 ) -> tuple[AnySaved, list[dspy.LM]]:
-    """Return the judge bound to its models, and these; one ledger and one budget hold for all.
-
-    Parameters
-    ----------
-    saved : saved judge
-        Of any kind. Members of a panel ask the model that each was compiled with, unless
-        ``--model`` names one for all. Roles of a judge ask the model that it was compiled with
-        unless ``--role`` names another. Roles of a panel are its members and its supervisor, which
-        may be at addresses of their own.
-    choice : ModelChoice
-        What the command line says of models.
-    run_id : str
-        What the budget is kept under.
-    roles : sequence of str
-        ``ROLE=MODEL`` or, of a panel, ``ROLE=MODEL@URL``, as the command line says.
-
-    Raises
-    ------
-    OptionError
-        If a model cannot be asked, or the judge has no such role.
-    """
+    """Return the judge bound to its models, and these; one ledger and one budget hold for all."""
     from judgesmith.programs.artifacts.saved import SavedJudge
     from judgesmith.programs.artifacts.saved_ensembles import SavedHolder
 
@@ -183,13 +143,7 @@ class PanelModels:
         return " ".join(f"{name} {lm.model} {endpoint_of(lm)}" for name, lm in named.items())
 
     def check_keys(self, choice: ModelChoice) -> None:
-        """Refuse models that need a key and have none, and print what is asked.
-
-        Raises
-        ------
-        OptionError
-            If there is one.
-        """
+        """Refuse models that need a key and have none, and print what is asked."""
         for lm in self.every:
             own = any(lm is one for one in self.by_part.values())
             choice.check_key(lm, option=ROLE if own else "--model")
@@ -198,24 +152,7 @@ class PanelModels:
 def panel_models(
     panel: SavedHolder, given: Mapping[str, ModelAt], choice: ModelChoice, *, run_id: str | None
 ) -> PanelModels:
-    """Return the models of a panel: each part asks its own, or all others the one that is named.
-
-    Parameters
-    ----------
-    panel : saved judge
-        A panel, or one with a calibration.
-    given : dict of str to ModelAt
-        Models of parts by themselves. One with an address names no model of another part.
-    choice : ModelChoice
-        What the command line says of all others.
-    run_id : str or None
-        What the budget is kept under.
-
-    Raises
-    ------
-    OptionError
-        If a model cannot be asked, the user did not name it, or the panel has no such part.
-    """
+    """Return the models of a panel: each part asks its own, or all others the one that is named."""
     from judgesmith.programs.artifacts.saved_ensembles import models_of_parts
 
     if unknown := [name for name in given if name not in panel.part_names]:

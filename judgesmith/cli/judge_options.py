@@ -127,22 +127,7 @@ def family_named(name: str) -> JudgeFamily:
 
 
 def picked_of(chosen: Sequence[str]) -> dict[str, str]:
-    """Return what ``--choose`` decides, by choice.
-
-    Raises
-    ------
-    OptionError
-        If a part has another form, or a choice is made twice.
-
-    Examples
-    --------
-    >>> picked_of(["answers=1-5", "samples=3"])
-    {'answers': '1-5', 'samples': '3'}
-    >>> picked_of(["answers=1-5,samples=3"])
-    Traceback (most recent call last):
-    judgesmith.cli.faults.OptionError: one choice at a time, such as --choose answers=1-5; \
-give --choose again for each further one; got 'answers=1-5,samples=3'.
-    """
+    """Return what ``--choose`` decides, by choice."""
     picked: dict[str, str] = {}
     for one in chosen:
         name, equals, option = (part.strip() for part in one.partition("="))
@@ -163,17 +148,7 @@ give --choose again for each further one; got 'answers=1-5,samples=3'.
 def protocol_of(
     family: JudgeFamily, parts: Mapping[str, Any], picked: Mapping[str, str]
 ) -> JudgeConfig:
-    """Return the protocol that the options describe.
-
-    Parameters
-    ----------
-    family : Family
-        The kind of judge.
-    parts : dict
-        Parts of its protocol; those that its protocol lacks are left out.
-    picked : dict of str to str
-        Options of its choices.
-    """
+    """Return the protocol that the options describe."""
     from judgesmith.programs.judging.judge import decided_by_names
     from judgesmith.signatures.plain_data import record_faults
 
@@ -189,13 +164,7 @@ def protocol_of(
 
 
 def lines_of(files: Mapping[str, str | None]) -> dict[str, Any]:
-    """Return the parts of a protocol that files hold by criterion, of those that are named.
-
-    Raises
-    ------
-    ValueError
-        If a file holds something else.
-    """
+    """Return the parts of a protocol that files hold by criterion, of those that are named."""
     from judgesmith.programs.judging.ask_once import QUESTIONS, STEPS
 
     kinds = {"steps": STEPS, "questions": QUESTIONS}
@@ -205,13 +174,7 @@ def lines_of(files: Mapping[str, str | None]) -> dict[str, Any]:
 def check_lines(
     parts: Mapping[str, Any], names: Sequence[str], *, files: Mapping[str, str | None]
 ) -> None:
-    """Refuse lines for what is no criterion.
-
-    Raises
-    ------
-    OptionError
-        If there are some.
-    """
+    """Refuse lines for what is no criterion."""
     for part, path in files.items():
         unknown = [name for name in parts.get(part, ()) if name not in (*names, "overall")]
         if unknown:

@@ -12,9 +12,8 @@ from judgesmith.cli.faults import OptionError, blaming
 from judgesmith.cli.options import Command
 
 if TYPE_CHECKING:
-    from judgesmith.experiments import DataSet
-    from judgesmith.experiments.recorded_pairs import PairedAnswers
-    from judgesmith.experiments.score_files import Scores
+    from judgesmith.data import DataSet
+    from judgesmith.data.score_files import PairedAnswers, Scores
 
 
 UNTRACED = "scores on file do not say which rows their judge was made from."
@@ -43,7 +42,7 @@ class Named:
 
         As ``recorded_in``, which reads comparisons too.
         """
-        from judgesmith.experiments import read_scores
+        from judgesmith.data import read_scores
 
         assert self.path is not None
         told = {} if target is None else {"target": target}
@@ -53,18 +52,8 @@ class Named:
     def recorded_in(
         self, dataset: DataSet, *, criterion: str | None, target: str | None
     ) -> Scores | PairedAnswers:
-        """Read the scores, or comparisons of two rows.
-
-        Parameters
-        ----------
-        dataset : DataSet
-            Whose items they are for.
-        criterion : str or None
-            Which of several recorded criteria; None takes the one called like ``target``.
-        target : str or None
-            What they will be compared with, where that is known.
-        """
-        from judgesmith.experiments.score_files import read_recorded
+        """Read the scores, or comparisons of two rows."""
+        from judgesmith.data.score_files import read_recorded
 
         assert self.path is not None
         told = {} if target is None else {"target": target}
@@ -82,13 +71,7 @@ class Named:
 
 
 def named(text: str) -> Named:
-    """Return what ``text`` names.
-
-    Raises
-    ------
-    OptionError
-        If there is no such thing.
-    """
+    """Return what ``text`` names."""
     path, recorded = scores_path(text)
     if path is None and not Path(text).exists():
         raise OptionError(

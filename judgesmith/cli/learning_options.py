@@ -51,7 +51,7 @@ def _trials(context: click.Context, option: click.Parameter, value: int) -> int:
     said = context.get_parameter_source(option.name or "") is not ParameterSource.DEFAULT
     if said or not context.params.get("screen"):
         return value
-    from judgesmith.experiments.settings import SCREENED_TRIALS
+    from judgesmith.experiments.compile.settings import SCREENED_TRIALS
 
     return SCREENED_TRIALS
 
@@ -134,13 +134,7 @@ def discernment_options(command: Command) -> Command:
 
 
 def names_in(text: str | None) -> tuple[str, ...]:
-    """Return the names between commas.
-
-    Examples
-    --------
-    >>> names_in("typos, negation"), names_in(None)
-    (('typos', 'negation'), ())
-    """
+    """Return the names between commas."""
     return tuple(one.strip() for one in (text or "").split(",") if one.strip())
 
 

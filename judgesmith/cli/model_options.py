@@ -107,20 +107,7 @@ class ModelAt:
 
     @classmethod
     def parse(cls, text: str) -> ModelAt:
-        """Return what ``MODEL`` or ``MODEL@URL`` means; names may contain an ``@`` of their own.
-
-        Raises
-        ------
-        InputError
-            If an address has no ``http://`` or ``https://``: as part of a name it would be lost.
-
-        Examples
-        --------
-        >>> ModelAt.parse("openai/m@http://me:key@localhost:8000/v1").name
-        'openai/m'
-        >>> ModelAt.parse("vertex_ai/claude-3-5-sonnet@20240620").address is None
-        True
-        """
+        """Return what ``MODEL`` or ``MODEL@URL`` means; names may contain an ``@`` of their own."""
         from judgesmith.programs.lm.factory import check_address
 
         scheme = text.find("://")
@@ -197,20 +184,7 @@ class ModelChoice:
         return self.lms_at([ModelAt(name) for name in names], run_id=run_id)
 
     def lms_at(self, wanted: Sequence[ModelAt], *, run_id: str | None = None) -> list[dspy.LM]:
-        """Return models, each at its own address or else at ``--api-base``: one budget for all.
-
-        Parameters
-        ----------
-        wanted : sequence of ModelAt
-            At least one.
-        run_id : str or None
-            What the budget is kept under.
-
-        Raises
-        ------
-        OptionError
-            If one cannot be asked, or ``--only-host`` does not name its host.
-        """
+        """Return models, each at its own address or else at ``--api-base``: one budget for all."""
         from judgesmith.programs.lm import ResponseCache, engine_for, lm_client_of
         from judgesmith.programs.lm.factory import check_address, check_host, check_provider
 
@@ -252,16 +226,7 @@ class ModelChoice:
         return one.name, one.address or at_base
 
     def about(self, names: Collection[str], *, among: Collection[str]) -> ModelChoice:
-        """Return what this says of some models, where a command asks others apart from them.
-
-        Parameters
-        ----------
-        names : collection of str
-            The models that are asked.
-        among : collection of str
-            All models of the command: the prices of the others are theirs, and so is the address
-            where these are ``offline``.
-        """
+        """Return what this says of some models, where a command asks others apart from them."""
         if self.model_name is not None:
             return self
         others = set(among) - set(names)
@@ -278,20 +243,6 @@ class ModelChoice:
         """Return the options that have a saved judge ask the same model at the same server.
 
         An address is repeated without user, password and query, which may be secrets.
-
-        Parameters
-        ----------
-        names : collection of str
-            The models that the judge asks. Where others than ``--model`` won, they are allowed by
-            name instead.
-        parts : dict of str to ModelAt, or None
-            Models of parts of a panel by themselves.
-
-        Examples
-        --------
-        >>> usual = dict.fromkeys(ModelChoice.__dataclass_fields__) | {"model_name": "openai/m"}
-        >>> ModelChoice(**usual | {"api_base": "http://me:secret@host/v1"}).asked_again(["openai/m"])
-        ' --model openai/m --api-base http://host/v1'
         """
         from judgesmith.programs.lm.errors import public_address
 
@@ -313,11 +264,6 @@ class ModelChoice:
 
         With answers on record no key may be needed at all. ``option`` is what named the model.
         Every command calls this before its first request, and a dry run does not.
-
-        Raises
-        ------
-        OptionError
-            If the provider needs a key, and none is in the environment.
         """
         if not self.needs_keys:
             return
@@ -395,22 +341,7 @@ def announced(lm: AnyModel) -> None:
 
 
 def prices_of(given: tuple[str, ...], names: Sequence[str]) -> dict[str, Price]:
-    """Return the prices that ``--price`` says, by model.
-
-    Parameters
-    ----------
-    given : tuple of str
-        ``IN,OUT`` for all models, or ``NAME=IN,OUT`` for each.
-    names : sequence of str
-        The models that are asked.
-
-    Examples
-    --------
-    >>> prices_of(("1,2",), ["a/b"])
-    {'a/b': Price(input=1.0, output=2.0)}
-    >>> prices_of(("c/d=3,4",), ["a/b", "c/d"])
-    {'c/d': Price(input=3.0, output=4.0)}
-    """
+    """Return the prices that ``--price`` says, by model."""
     from judgesmith.programs.lm import Price
 
     found: dict[str, Price] = {}

@@ -11,16 +11,7 @@ from judgesmith.errors import InputError
 
 
 class WholeNumber(click.IntRange):
-    """A whole number from ``low`` on.
-
-    Examples
-    --------
-    >>> WholeNumber(1).convert("12", None, None)
-    12
-    >>> WholeNumber(1).convert("0", None, None)
-    Traceback (most recent call last):
-    click.exceptions.BadParameter: expected a whole number, 1 or more; got '0'.
-    """
+    """A whole number from ``low`` on."""
 
     def __init__(self, low: int) -> None:
         super().__init__(min=low)
@@ -38,28 +29,7 @@ class WholeNumber(click.IntRange):
 
 
 class Number(click.FloatRange):
-    """A number from ``low`` on, up to ``high`` where there is one; never nan or infinite.
-
-    Parameters
-    ----------
-    low : float
-        The least number, or with ``above`` the one that is too little.
-    high : float or None
-        The greatest number, or with ``below`` the one that is too much.
-    above, below : bool
-        Whether ``low`` and ``high`` themselves are refused.
-
-    Examples
-    --------
-    >>> Number(0, 1, below=True).convert("0.3", None, None)
-    0.3
-    >>> Number(0, 1, below=True).convert("nan", None, None)
-    Traceback (most recent call last):
-    click.exceptions.BadParameter: expected a number from 0 to below 1; got 'nan'.
-    >>> Number(0, above=True).convert("-2", None, None)
-    Traceback (most recent call last):
-    click.exceptions.BadParameter: expected a number above 0; got '-2'.
-    """
+    """A number from ``low`` on, up to ``high`` where there is one; never nan or infinite."""
 
     def __init__(
         self, low: float, high: float | None = None, *, above: bool = False, below: bool = False

@@ -31,9 +31,9 @@ from judgesmith.cli.progress import stage_progress
 from judgesmith.cli.role_options import models_by_part, role_option
 
 if TYPE_CHECKING:
-    from judgesmith.experiments import DataSet
-    from judgesmith.experiments.agreeing import Report
-    from judgesmith.experiments.panelling import LearnedPanel
+    from judgesmith.data import DataSet
+    from judgesmith.experiments.evaluate.agreement import Report
+    from judgesmith.experiments.panel.panelling import LearnedPanel
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
     from judgesmith.programs.lm import Usage
 
@@ -98,9 +98,9 @@ def command(
     compiled with, unless --model names one for all. With --supervisor the errors that judges point
     at become one list. The same command again continues where an interrupted one was.
     """
-    from judgesmith.experiments.panel_estimate import estimate_panel
-    from judgesmith.experiments.panel_rows import PanelSettings, panel_parts, panel_to_learn
-    from judgesmith.experiments.panelling import TooFewJudgedError, learn_panel
+    from judgesmith.experiments.panel.estimate import estimate_panel
+    from judgesmith.experiments.panel.panelling import TooFewJudgedError, learn_panel
+    from judgesmith.experiments.panel.rows import PanelSettings, panel_parts, panel_to_learn
     from judgesmith.optimizers import PanelSelection
     from judgesmith.programs.judging.rows import usage_of
     from judgesmith.signatures.plain_data import record_faults
@@ -185,13 +185,7 @@ def command(
 
 
 def _members(judges: tuple[str, ...]) -> dict[str, AnySaved]:
-    """Return the judges by names that are made of their folders'.
-
-    Raises
-    ------
-    OptionError
-        If there is but one, or one twice.
-    """
+    """Return the judges by names that are made of their folders'."""
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
 
     found: dict[str, AnySaved] = {}

@@ -58,13 +58,7 @@ def panel_options(command: Command) -> Command:
 
 
 def check_supervisor(given: str | None, outliers: str | None) -> None:
-    """Refuse a supervisor that there cannot be, and outliers where there is none.
-
-    Raises
-    ------
-    OptionError
-        If one is.
-    """
+    """Refuse a supervisor that there cannot be, and outliers where there is none."""
     from judgesmith.programs.lm import engine_for
     from judgesmith.programs.lm.factory import check_provider
 
@@ -110,14 +104,8 @@ def supervising_model(
 
 
 def refuse_too_many(members: Mapping[str, AnySaved]) -> None:
-    """Refuse panels with too many subsets.
-
-    Raises
-    ------
-    OptionError
-        If it is such a one.
-    """
-    from judgesmith.experiments.subset_analysis import MOST_MEMBERS
+    """Refuse panels with too many subsets."""
+    from judgesmith.experiments.panel.notes import MOST_MEMBERS
 
     if len(members) > MOST_MEMBERS:
         raise OptionError(

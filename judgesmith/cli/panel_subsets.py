@@ -9,7 +9,7 @@ from judgesmith.cli.printing import say
 from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
-    from judgesmith.experiments.subset_analysis import SubsetAnalysis
+    from judgesmith.experiments.panel.notes import SubsetAnalysis
     from judgesmith.programs.artifacts.saved_ensembles import SavedPanel
 
 _MOST_SHOWN = 10

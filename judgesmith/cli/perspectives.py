@@ -19,9 +19,9 @@ from judgesmith.cli.progress import stage_progress
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judgesmith.experiments import DataSet
-    from judgesmith.experiments.direct_perspective import DirectReport
-    from judgesmith.experiments.perspective_report import PerspectiveReport
+    from judgesmith.data import DataSet
+    from judgesmith.experiments.evaluate.perspectives.direct import DirectReport
+    from judgesmith.experiments.evaluate.perspectives.report import PerspectiveReport
     from judgesmith.signatures.scale import Scale
 
 PERSPECTIVE = "--perspective"
@@ -74,13 +74,7 @@ class Asked:
 
 
 def answer_scale(answers: str | None) -> Scale | None:
-    """Return the scale that ``--answers`` names.
-
-    Raises
-    ------
-    OptionError
-        If it cannot be read.
-    """
+    """Return the scale that ``--answers`` names."""
     if answers is None:
         return None
     from judgesmith.signatures.scale import Scale
@@ -92,13 +86,7 @@ def answer_scale(answers: str | None) -> Scale | None:
 def asked_perspective(
     perspective: str | None, samples: int | None, scale: Scale | None, *, on_file: bool
 ) -> Asked | None:
-    """Return what the options ask for; None where it is no perspective.
-
-    Raises
-    ------
-    OptionError
-        If an option makes no sense without one.
-    """
+    """Return what the options ask for; None where it is no perspective."""
     if perspective is None:
         unread = {"--samples": samples, "--answers": None if on_file else scale}
         for option, given in unread.items():
@@ -134,19 +122,13 @@ def report_perspective(
     concurrency: int,
     as_json: bool,
 ) -> None:
-    """Report one perspective of a judge, or of scores on file.
-
-    Raises
-    ------
-    ValueError
-        If it cannot be: ``--target``, ``--samples``, the judge or DATA is to blame.
-    """
+    """Report one perspective of a judge, or of scores on file."""
     import numpy as np
 
     from judgesmith.cli.compared_text import print_comparisons
     from judgesmith.cli.perspectives_text import print_perspective
-    from judgesmith.experiments.direct_perspective import DirectReport
-    from judgesmith.experiments.targets import MEAN, meant_by, nobody_rated
+    from judgesmith.data.targets import MEAN, meant_by, nobody_rated
+    from judgesmith.experiments.evaluate.perspectives.direct import DirectReport
 
     wanted = None if target == "auto" else target
     if wanted is not None and dataset.criteria:
@@ -196,9 +178,9 @@ def _of_judge(
 ) -> tuple[PerspectiveReport | DirectReport, list[str]]:
     import numpy as np
 
-    from judgesmith.experiments.direct_perspective import compared_by_judge
-    from judgesmith.experiments.perspective_ratings import errors_of
-    from judgesmith.experiments.perspectives import perspective_of_judge
+    from judgesmith.experiments.evaluate.perspectives.direct import compared_by_judge
+    from judgesmith.experiments.evaluate.perspectives.perspectives import perspective_of_judge
+    from judgesmith.experiments.evaluate.perspectives.ratings import errors_of
     from judgesmith.programs.artifacts.saved import SavedJudge
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
     from judgesmith.programs.judging.runner import judges_sources
@@ -263,8 +245,10 @@ def _of_scores(
     criterion: str | None,
     data: str,
 ) -> tuple[PerspectiveReport, list[str]]:
-    from judgesmith.experiments.perspectives import perspective_of_scores
-    from judgesmith.experiments.recorded_samples import recorded_by_criterion
+    from judgesmith.experiments.evaluate.perspectives.perspectives import (
+        perspective_of_scores,
+        recorded_by_criterion,
+    )
 
     if asked.samples is not None:
         raise OptionError(

@@ -10,9 +10,11 @@ from judgesmith.cli.printing import counted, say, say_under, say_wrapped, shorte
 from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
-    from judgesmith.experiments.global_perspective import GlobalReport
-    from judgesmith.experiments.local_perspective import LocalReport
-    from judgesmith.experiments.perspective_report import PerspectiveReport
+    from judgesmith.experiments.evaluate.perspectives.report import (
+        GlobalReport,
+        LocalReport,
+        PerspectiveReport,
+    )
 
 _MOST_LEVELS = 16
 """Tables of all pairs of more levels than this are in ``--json`` alone."""
@@ -22,9 +24,8 @@ _MOST_APART = 5
 
 def print_perspective(found: PerspectiveReport, *, name: str) -> None:
     """Print one perspective of a judge on the set called ``name``."""
-    from judgesmith.experiments.agreeing import unscored_text
-    from judgesmith.experiments.global_perspective import GlobalReport
-    from judgesmith.experiments.local_perspective import LocalReport
+    from judgesmith.experiments.evaluate.agreement import unscored_text
+    from judgesmith.experiments.evaluate.perspectives.report import GlobalReport, LocalReport
 
     say(f"{found.label} on {name}: {found.perspective} perspective")
     wide = [one for one in found.reports.values() if isinstance(one, GlobalReport)]

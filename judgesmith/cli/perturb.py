@@ -18,10 +18,9 @@ from judgesmith.cli.progress import stage_progress
 from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
-    from judgesmith.experiments.dataset import DataSet
-    from judgesmith.experiments.originals import Originals, Which
-    from judgesmith.experiments.perturbed_set import PerturbedSet
-    from judgesmith.experiments.perturbing import Changes
+    from judgesmith.data.items import DataSet
+    from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
+    from judgesmith.experiments.robustness.perturbing import Changes, Originals, Which
     from judgesmith.programs.perturbing.perturber import PlannedCalls
 
 
@@ -100,7 +99,11 @@ def command(
     'judgesmith discern' says whether a judge notices. Most changes are made by rule; those that
     take a language model are made by --model, and without one by rule as well.
     """
-    from judgesmith.experiments.perturbing import perturb_texts, summary_of, write_perturbed
+    from judgesmith.experiments.robustness.perturbing import (
+        perturb_texts,
+        summary_of,
+        write_perturbed,
+    )
     from judgesmith.programs.judging.rows import usage_of
     from judgesmith.programs.perturbing import Donors
     from judgesmith.programs.perturbing.perturber import planned_calls
@@ -152,7 +155,7 @@ def _changes(
     task: str | None, dataset: DataSet, kinds: str, amounts: tuple[str, ...], seed: int
 ) -> Changes:
     """Return what is to be done to texts, as the command line and the rows say."""
-    from judgesmith.experiments.perturbing import Changes
+    from judgesmith.experiments.robustness.perturbing import Changes
     from judgesmith.programs.perturbing import TASKS
     from judgesmith.programs.perturbing.catalogue import named_amounts, perturbations_named
 
@@ -185,7 +188,7 @@ def _pool(
     dataset: DataSet, which: Which | None, min_chars: int | None, task: str | None, data: str
 ) -> Originals:
     """Return all texts that can be changed."""
-    from judgesmith.experiments.originals import MIN_CHARACTERS, originals_of
+    from judgesmith.experiments.robustness.perturbing import MIN_CHARACTERS, originals_of
 
     least = MIN_CHARACTERS.get(task or "", 0) if min_chars is None else min_chars
     found = originals_of(dataset, which, min_characters=least)

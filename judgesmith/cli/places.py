@@ -16,13 +16,7 @@ OUTPUT = "--output"
 
 
 def check_place(output: str, *, option: str = OUTPUT) -> Path:
-    """Return ``output`` as a path whose folder is there and can be written.
-
-    Raises
-    ------
-    OptionError
-        If it is not.
-    """
+    """Return ``output`` as a path whose folder is there and can be written."""
     path = Path(output)
     if not path.name:
         raise OptionError(
@@ -49,13 +43,7 @@ def check_place(output: str, *, option: str = OUTPUT) -> Path:
 
 
 def judge_place(output: str) -> Path:
-    """Return ``output`` as :func:`check_place` does, refusing a folder that holds no judge.
-
-    Raises
-    ------
-    OptionError
-        If nothing can be written there, or it would replace something else.
-    """
+    """Return ``output`` as :func:`check_place` does, refusing a folder that holds no judge."""
     folder = check_place(output)
     if folder.exists() and not (folder / "judge.json").is_file():
         raise OptionError(
@@ -65,22 +53,7 @@ def judge_place(output: str) -> Path:
 
 
 def made_before(folder: Path, run: str, *, force: bool) -> AnySaved | None:
-    """Return the judge that this very run has made before, and refuse to replace another.
-
-    Parameters
-    ----------
-    folder : Path
-        Where the judge is to be saved.
-    run : str
-        What tells this run from others.
-    force : bool
-        Whether any judge may be replaced.
-
-    Raises
-    ------
-    FileExistsError
-        If another run's judge is there.
-    """
+    """Return the judge that this very run has made before, and refuse to replace another."""
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
 
     if not folder.exists() or force:
@@ -95,24 +68,7 @@ def made_before(folder: Path, run: str, *, force: bool) -> AnySaved | None:
 
 
 def file_place(output: str, *read: str | None, like: str, option: str = OUTPUT) -> Path:
-    """Return ``output`` as :func:`check_place` does, refusing folders and what is read.
-
-    Parameters
-    ----------
-    output : str
-        Where a file is to be written.
-    *read : str or None
-        Files that the command reads.
-    like : str
-        A name such as the file may have, for the message.
-    option : str
-        The option, or the argument, that names it.
-
-    Raises
-    ------
-    OptionError
-        If nothing can be written there, or it would replace what is read.
-    """
+    """Return ``output`` as :func:`check_place` does, refusing folders and what is read."""
     place = check_place(output, option=option)
     if place.is_dir():
         raise OptionError(
@@ -127,13 +83,7 @@ def file_place(output: str, *read: str | None, like: str, option: str = OUTPUT) 
 
 
 def lines_place(output: str, *read: str | None, like: str) -> Path:
-    """Return ``output`` as :func:`file_place` does, refusing other formats than JSON Lines.
-
-    Raises
-    ------
-    OptionError
-        If nothing can be written there, or its name says another format.
-    """
+    """Return ``output`` as :func:`file_place` does, refusing other formats than JSON Lines."""
     place = file_place(output, *read, like=like)
     if place.name.endswith(".jsonl.gz"):
         raise OptionError(
@@ -152,20 +102,7 @@ def lines_place(output: str, *read: str | None, like: str) -> Path:
 
 
 def rows_place(output: str, *read: str | None, like: str, force: bool) -> Path:
-    """Return ``output`` as :func:`lines_place` does, for a file that is not there.
-
-    Parameters
-    ----------
-    output, *read, like
-        As for :func:`lines_place`.
-    force : bool
-        Whether what is there may be replaced.
-
-    Raises
-    ------
-    OptionError
-        If nothing can be written there, its name says another format, or it is there.
-    """
+    """Return ``output`` as :func:`lines_place` does, for a file that is not there."""
     place = lines_place(output, *read, like=like)
     if place.exists() and not force:
         raise OptionError(
@@ -177,20 +114,7 @@ def rows_place(output: str, *read: str | None, like: str, force: bool) -> Path:
 
 
 def page_place(output: str, *read: str | None, like: str, force: bool) -> Path:
-    """Return ``output`` as :func:`file_place` does, for a page that is not there.
-
-    Parameters
-    ----------
-    output, *read, like
-        As for :func:`file_place`.
-    force : bool
-        Whether a page that is there may be replaced.
-
-    Raises
-    ------
-    OptionError
-        If nothing can be written there, its name says another format, or it is there.
-    """
+    """Return ``output`` as :func:`file_place` does, for a page that is not there."""
     place = file_place(output, *read, like=like)
     if place.suffix.lower() not in (".html", ".htm"):
         raise OptionError(

@@ -17,7 +17,7 @@ from judgesmith.cli.printing import counted, print_json, say, say_notes, usage_t
 from judgesmith.cli.progress import stage_progress
 
 if TYPE_CHECKING:
-    from judgesmith.experiments.recording_pairs import RecordedPairs
+    from judgesmith.experiments.evaluate.preferring import RecordedPairs
 
 
 @click.command("prefer")
@@ -50,9 +50,9 @@ def command(
     and 'compare' read: what JUDGE prefers with the first text shown first, and with the second.
     Ratings in INPUT are never read. The same command again continues where it was interrupted.
     """
-    from judgesmith.experiments import stream_items
-    from judgesmith.experiments.columns import column_map
-    from judgesmith.experiments.recording_pairs import pairs_of, record_pairs
+    from judgesmith.data import stream_items
+    from judgesmith.data.columns import column_map
+    from judgesmith.experiments.evaluate.preferring import pairs_of, record_pairs
     from judgesmith.programs.artifacts.saved import SavedJudge
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
     from judgesmith.programs.judging.rows import usage_of
@@ -102,7 +102,7 @@ def command(
 
 
 def _plain(found: RecordedPairs) -> dict[str, Any]:
-    from judgesmith.experiments.preferring import plain_order
+    from judgesmith.experiments.evaluate.preferring import plain_order
     from judgesmith.signatures.judgement import by_code, by_sentence
 
     return {

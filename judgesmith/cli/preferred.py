@@ -9,7 +9,7 @@ from judgesmith.cli.printing import counted, say, say_wrapped
 from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
-    from judgesmith.experiments.preferring import PreferenceEvaluation
+    from judgesmith.experiments.evaluate.preferring import PreferenceEvaluation
     from judgesmith.metrics.pairs import OrderConsistency
 
 _SHOWN = {"given": "as given", "swapped": "swapped", "combined": "both orders"}
@@ -17,8 +17,8 @@ _SHOWN = {"given": "as given", "swapped": "swapped", "combined": "both orders"}
 
 def print_preferences(found: PreferenceEvaluation, *, name: str) -> None:
     """Print how preferences agree with people's on the set called ``name``."""
-    from judgesmith.experiments.agreeing import unscored_text
-    from judgesmith.experiments.preferring import ANSWERS
+    from judgesmith.experiments.evaluate.agreement import unscored_text
+    from judgesmith.experiments.evaluate.preferring import ANSWERS
 
     what = f"preferences between two texts{scored_by_text(found.scored_by)}"
     say_wrapped(f"{found.label} on {name}: {found.target}, {what}", hang=2)

@@ -20,11 +20,6 @@ def visible(text: str) -> str:
     r"""Return ``text`` with every character that a terminal might obey written as an escape.
 
     Line ends and tabs stay; odd spaces become plain ones.
-
-    Examples
-    --------
-    >>> print(visible("a\x1b[31mb\u202ec\xa0d"))
-    a\x1b[31mb\u202ec d
     """
     if text.isascii() and text.isprintable():
         return text
@@ -97,13 +92,7 @@ def usage_text(usage: Usage) -> str:
 
 
 def counted(n: int, what: str) -> str:
-    """Return a number of things, one of which is called ``what``.
-
-    Examples
-    --------
-    >>> counted(1, "source"), counted(2, "scored row")
-    ('1 source', '2 scored rows')
-    """
+    """Return a number of things, one of which is called ``what``."""
     return f"{n} {what}{'' if n == 1 else 's'}"
 
 

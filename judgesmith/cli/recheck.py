@@ -78,9 +78,13 @@ def command(
     is asked anew, whatever is on record; only an interrupted recheck goes on where it was, within
     six hours.
     """
-    from judgesmith.experiments.rechecking import RecheckSettings, recheck_judge
-    from judgesmith.experiments.rechecking.rechecking import check_golden
-    from judgesmith.experiments.rechecking.text import recheck_notes, recheck_text
+    from judgesmith.experiments.monitor.recheck_rule import RecheckSettings
+    from judgesmith.experiments.monitor.rechecking import (
+        check_golden,
+        recheck_judge,
+        recheck_notes,
+        recheck_text,
+    )
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
     from judgesmith.programs.judging.rows import usage_of
     from judgesmith.programs.lm import lm_client_of
@@ -165,13 +169,7 @@ def _ledger_of(fingerprint: str, folder: Path) -> Path:
 
 @contextmanager
 def _own(place: Path) -> Iterator[None]:
-    """Hold the ledger of one recheck, which ends with it; one that was interrupted leaves it.
-
-    Raises
-    ------
-    OptionError
-        If another recheck goes on from the same answers.
-    """
+    """Hold the ledger of one recheck, which ends with it; one that was interrupted leaves it."""
     with file_faults():
         place.parent.mkdir(parents=True, exist_ok=True)
     lock = place.with_name(f"{place.name}-lock")

@@ -39,8 +39,8 @@ def command(
     with people, and the texts on which they differ, to be sorted and searched. Texts are read
     from the files that the specification names.
     """
-    from judgesmith.experiments.reporting import read_run, texts_of, write_report
-    from judgesmith.experiments.reporting.figures import check_figures
+    from judgesmith.experiments.report import read_run, texts_of, write_report
+    from judgesmith.experiments.report.figures import check_figures
     from judgesmith.experiments.runs.folder import SPEC_FILE
 
     place = page_place(output, like="report.html", force=force)

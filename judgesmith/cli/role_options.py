@@ -34,18 +34,7 @@ def role_option(command: Command) -> Command:
 
 
 def roles_of(given: Sequence[str]) -> dict[str, str]:
-    """Return what ``--role`` says: names of models by role.
-
-    Raises
-    ------
-    OptionError
-        If a part has another form, names no model that there can be, or a role stands twice.
-
-    Examples
-    --------
-    >>> roles_of(["writer=openai/gpt-4o-mini"])
-    {'writer': 'openai/gpt-4o-mini'}
-    """
+    """Return what ``--role`` says: names of models by role."""
     roles = _named(given)
     with blaming(ROLE):
         for name in roles.values():
@@ -54,18 +43,7 @@ def roles_of(given: Sequence[str]) -> dict[str, str]:
 
 
 def models_by_part(given: Sequence[str]) -> dict[str, ModelAt]:
-    """Return what ``--role`` says of the parts of a panel: models, perhaps with their addresses.
-
-    Raises
-    ------
-    OptionError
-        As ``roles_of``, or if an address is none.
-
-    Examples
-    --------
-    >>> str(models_by_part(["gemma=openai/m@http://localhost:8000/v1"])["gemma"])
-    'openai/m@http://localhost:8000/v1'
-    """
+    """Return what ``--role`` says of the parts of a panel: models, perhaps with their addresses."""
     from judgesmith.programs.lm.factory import check_address
 
     with blaming(ROLE):
@@ -140,13 +118,7 @@ class RunModels:
 def run_models(
     choice: ModelChoice, settings: CompileSettings, *, run_id: str | None = None
 ) -> RunModels:
-    """Return the models of a run, each made once however many parts it has.
-
-    Raises
-    ------
-    OptionError
-        If one that is to judge cannot be asked what the judge asks.
-    """
+    """Return the models of a run, each made once however many parts it has."""
     from judgesmith.programs.judging.program import check_scores_texts
     from judgesmith.programs.judging.registry import family_of
     from judgesmith.programs.lm import ModelError

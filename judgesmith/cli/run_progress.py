@@ -10,21 +10,14 @@ from typing import TYPE_CHECKING
 from judgesmith.cli.printing import visible
 
 if TYPE_CHECKING:
-    from judgesmith.experiments.watching import Pulse
+    from judgesmith.experiments.scoring.watching import Pulse
 
 _LEAST_BAR, _MOST_BAR = 8, 40  # columns
 
 
 @contextmanager
 def run_progress(pulse: Pulse, *, quiet: bool) -> Iterator[Callable[[str, int, int | None], None]]:
-    """Show how far a run is while the block runs, and what else goes on.
-
-    Yields
-    ------
-    callable
-        Told of a stage: its name, how many more things of it are done, and of how many. Stages
-        other than ``rows`` are shown in words.
-    """
+    """Show how far a run is while the block runs, and what else goes on."""
     if quiet or not sys.stderr.isatty():
         yield lambda stage, n, total: None
         return
@@ -64,18 +57,7 @@ def run_progress(pulse: Pulse, *, quiet: bool) -> Iterator[Callable[[str, int, i
 
 
 def run_line(pulse: Pulse, room: int, *, ascii_only: bool = False) -> str:
-    """Return how far a run is, in at most so many columns; what there is no room for is left out.
-
-    Examples
-    --------
-    >>> from judgesmith.experiments.watching import Pulse
-    >>> pulse = Pulse([], n_expected=40_000)
-    >>> pulse.kept(10_000)
-    >>> run_line(pulse, 60)
-    '10,000/40,000 rows ━━━━━━━━━━──────────────────────────────'
-    >>> run_line(pulse, 20)
-    '10,000/40,000 rows'
-    """
+    """Return how far a run is, in at most so many columns."""
     expected = pulse.n_expected
     of = "" if expected is None else f"/{expected:,}"
     use, left = pulse.usage, pulse.seconds_left
@@ -106,13 +88,7 @@ def run_line(pulse: Pulse, room: int, *, ascii_only: bool = False) -> str:
 
 
 def _clock(seconds: float) -> str:
-    """Return a time to come, in the two largest units that it has.
-
-    Examples
-    --------
-    >>> _clock(59.6), _clock(3725), _clock(200_000)
-    ('1:00', '1:02:05', '2 d 7 h')
-    """
+    """Return a time to come, in the two largest units that it has."""
     whole = round(seconds)
     days, hours = divmod(whole // 3600, 24)
     if days:

@@ -64,10 +64,10 @@ def command(
     could not be judged has a null score and says why in 'problem'. The same command again
     continues where an interrupted one was.
     """
-    from judgesmith.experiments.agreeing import grouped
+    from judgesmith.data.scores import sampled_text, stated_text
+    from judgesmith.experiments.evaluate.agreement import grouped
     from judgesmith.experiments.scoring import score_shards, unscored_items
-    from judgesmith.experiments.stated_scores import sampled_text, stated_text
-    from judgesmith.experiments.watching import Pulse
+    from judgesmith.experiments.scoring.watching import Pulse
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
     from judgesmith.programs.judging.rows import usage_of
     from judgesmith.programs.judging.runner import judges_sources

@@ -182,13 +182,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _token(variable: str | None) -> str:
-    """Return the token in an environment variable; empty where none is named.
-
-    Raises
-    ------
-    OptionError
-        If the variable holds none, or one that no header can carry.
-    """
+    """Return the token in an environment variable; empty where none is named."""
     if variable is None:
         return ""
     token = os.environ.get(variable, "")
@@ -202,15 +196,7 @@ def _token(variable: str | None) -> str:
 
 
 def _loaded(judges: Sequence[str]) -> dict[str, AnySaved]:
-    """Return saved judges by name.
-
-    Raises
-    ------
-    OptionError
-        If two have one name.
-    SavedJudgeError
-        If there is no judge somewhere.
-    """
+    """Return saved judges by name."""
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
 
     found: dict[str, AnySaved] = {}
@@ -239,15 +225,6 @@ def _bound(
 
     The budget is that of these judges, so that a server that is started again does not have it
     twice.
-
-    Raises
-    ------
-    OptionError
-        If a model cannot be asked, or roles are of several judges.
-    ValueError
-        If a name cannot stand in an address.
-    LedgerError
-        If the ledger cannot be used.
     """
     from judgesmith.programs.serving import ServedJudge
 

@@ -83,14 +83,8 @@ class ShardChoice:
         return None if self.form is None else f".{self.form}"
 
     def place(self) -> Path:
-        """Return where rows are written.
-
-        Raises
-        ------
-        OptionError
-            If nothing can be written there, or it would replace an input or stand in a judge.
-        """
-        from judgesmith.experiments.scoring.targets import is_folder, targets_of
+        """Return where rows are written."""
+        from judgesmith.experiments.scoring.shards import is_folder, targets_of
 
         into_folder = is_folder(self.output)
         if self.form is not None and not into_folder:
@@ -114,25 +108,11 @@ class ShardChoice:
         return place
 
     def shards(self) -> tuple[tuple[Shard, ...], int | None]:
-        """Return the files to score, all of them read through once.
-
-        Returns
-        -------
-        tuple of Shard
-            In the order of the inputs.
-        int or None
-            How many rows they have; None where one can be read but once.
-
-        Raises
-        ------
-        DataError, OSError, ValueError
-            If one cannot be read, or there is no row in any. No answer is to be bought for files
-            that cannot be scored. Standard input can be read but once.
-        """
-        from judgesmith.experiments.columns import column_map
-        from judgesmith.experiments.problems import nothing_in
+        """Return the files to score, all of them read through once."""
+        from judgesmith.data.columns import column_map
+        from judgesmith.data.problems import nothing_in
         from judgesmith.experiments.scoring import shards_of
-        from judgesmith.experiments.scoring.targets import targets_of
+        from judgesmith.experiments.scoring.shards import targets_of
 
         with blaming("--map"):
             column_map(self.columns)

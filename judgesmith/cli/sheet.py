@@ -23,7 +23,7 @@ from judgesmith.cli.sheet_reading import (
 from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
-    from judgesmith.experiments.explanation_ratings import ExplanationRatings
+    from judgesmith.experiments.labels.explanation_ratings import ExplanationRatings
 
 
 @click.group("sheet")
@@ -66,10 +66,10 @@ def write(
     """
     import numpy as np
 
-    from judgesmith.experiments.columns import column_map
-    from judgesmith.experiments.explanation_form import QUESTIONS
-    from judgesmith.experiments.explanation_sheet import write_sheet
-    from judgesmith.experiments.formats import open_rows
+    from judgesmith.data.columns import column_map
+    from judgesmith.data.formats import open_rows
+    from judgesmith.experiments.labels.explanation_answers import QUESTIONS
+    from judgesmith.experiments.labels.explanation_sheet import write_sheet
     from judgesmith.signatures import Scale
 
     place = file_place(output, scores, data, like="sheet.csv")
@@ -133,7 +133,7 @@ def read(sheets: tuple[str, ...], as_json: bool) -> None:
 
     Give the copies of one sheet, one file per rater, each named after its rater.
     """
-    from judgesmith.experiments.explanation_ratings import read_sheets
+    from judgesmith.experiments.labels.explanation_ratings import read_sheets
 
     tell_sheets(sheets, read_sheets, _print, what="explanations", as_json=as_json)
 

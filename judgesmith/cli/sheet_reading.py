@@ -14,7 +14,7 @@ from judgesmith.cli.printing import counted, print_json, say, say_notes
 from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
-    from judgesmith.experiments.sheet_ratings import SheetRatings
+    from judgesmith.experiments.labels.explanation_answers import SheetRatings
 
 Found = TypeVar("Found", bound="SheetRatings[Any]")
 
@@ -61,20 +61,8 @@ def tell_sheets(
     what: str,
     as_json: bool,
 ) -> None:
-    """Read filled sheets, and print what they say.
-
-    Parameters
-    ----------
-    sheets : sequence of str
-        Files, one per rater.
-    read, show : callable
-        Returns what they say; prints it below its first line.
-    what : str
-        What a row of them is about, in the plural.
-    as_json : bool
-        Whether one object is printed instead.
-    """
-    from judgesmith.experiments.formats import open_rows
+    """Read filled sheets, and print what they say."""
+    from judgesmith.data.formats import open_rows
 
     if "-" in sheets:
         raise OptionError(

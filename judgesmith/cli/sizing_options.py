@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from judgesmith.cli.batch_options import Batching
     from judgesmith.cli.shard_options import ShardChoice
     from judgesmith.experiments.scoring import Shard
-    from judgesmith.experiments.sizing.run_size import RunSize
-    from judgesmith.experiments.sizing.scoring_size import ScoringSize
+    from judgesmith.experiments.scoring.sizing.run_size import RunSize, ScoringSize
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
     from judgesmith.programs.lm import ClientModel
 
@@ -82,7 +81,7 @@ class Sizing:
     ) -> None:
         """Say what it takes that a judge scores some rows; nothing is asked or written."""
         from judgesmith.experiments.scoring import rows_to_score
-        from judgesmith.experiments.sizing.scoring_size import scoring_size
+        from judgesmith.experiments.scoring.sizing.run_size import scoring_size
 
         batching.check(shards, choice)
         looked = _LookedUp(**choice, needs_keys=False)
@@ -191,13 +190,7 @@ def _notes(found: ScoringSize, these: RunSize) -> Iterable[str]:
 
 
 def _count(n: float) -> str:
-    """Return a number of three digits that count.
-
-    Examples
-    --------
-    >>> _count(1234567), _count(0), _count(999)
-    ('1,230,000', '0', '999')
-    """
+    """Return a number of three digits that count."""
     return f"{_rounded(n):,.0f}"
 
 
@@ -206,13 +199,7 @@ def _rounded(n: float) -> float:
 
 
 def _dollars(usd: float | None) -> str:
-    """Return dollars, in cents where they are few.
-
-    Examples
-    --------
-    >>> _dollars(None), _dollars(0.0), _dollars(0.0312), _dollars(123456)
-    ('unknown', '$0', '$0.03', '$123,000')
-    """
+    """Return dollars, in cents where they are few."""
     if usd is None:
         return "unknown"
     if usd >= 100 or not usd:
@@ -221,13 +208,7 @@ def _dollars(usd: float | None) -> str:
 
 
 def _unit(amount: float, units: Sequence[tuple[float, str]]) -> str:
-    """Return an amount in the largest unit that it has one of.
-
-    Examples
-    --------
-    >>> _unit(7200.0, _TIMES), _unit(0.2, _TIMES), _unit(2.5e10, _BYTES), _unit(3e12, _TIMES)
-    ('2.0 h', '< 1 s', '25 GB', '95,100 years')
-    """
+    """Return an amount in the largest unit that it has one of."""
     for size, name in units:
         if amount >= size:
             n = amount / size

@@ -23,7 +23,7 @@ from judgesmith.cli.tables import print_table
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from judgesmith.experiments.suggesting.suggesting import Suggestions
+    from judgesmith.experiments.labels.suggesting import Suggestions
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
     from judgesmith.signatures import Scale
 
@@ -109,11 +109,12 @@ def command(
     """
     import numpy as np
 
-    from judgesmith.experiments.suggesting.asked_criteria import asked_criteria, read_rates
-    from judgesmith.experiments.suggesting.rating_sheet import write_rating_sheet
-    from judgesmith.experiments.suggesting.suggesting import (
+    from judgesmith.data.rating_sheets import write_rating_sheet
+    from judgesmith.experiments.labels.suggesting import (
         Unrated,
+        asked_criteria,
         nothing_left,
+        read_rates,
         refuse_ranking,
         suggest,
     )
@@ -188,7 +189,7 @@ def command(
 
 def _sheet_place(output: str, *read: str, force: bool) -> Path:
     """Return where the sheet goes, before anything is asked."""
-    from judgesmith.experiments.sheet_files import sheet_place
+    from judgesmith.data.sheets import sheet_place
 
     place = file_place(output, *read, like="rate.csv")
     with blaming(OUTPUT):
@@ -204,7 +205,7 @@ def _sheet_place(output: str, *read: str, force: bool) -> Path:
 
 def _is_plain(item: Any) -> bool:
     """Say whether a row is rated and was not chosen."""
-    from judgesmith.experiments.suggesting.marks import was_chosen
+    from judgesmith.data.rating_sheets import was_chosen
 
     return any(item.human.values()) and not was_chosen(item)
 
@@ -234,7 +235,7 @@ def _print_planned(calls: int, n_rows: int, *, as_json: bool) -> None:
 
 
 def _print(found: Suggestions, criteria: dict[str, Scale], output: str) -> None:
-    from judgesmith.experiments.suggesting.rating_form import heading
+    from judgesmith.data.rating_sheets import heading
     from judgesmith.signatures.judgement import by_sentence
 
     how = ", ".join(f"{n} {_HOW[by]}" for by, n in _by(found))

@@ -36,13 +36,7 @@ def tracking_options(command: Command) -> Command:
 
 
 def tracking_address(track: str | None, uri: str | None) -> str | None:
-    """Return the address of the tracking server, None where nothing is tracked.
-
-    Raises
-    ------
-    OptionError
-        If one of the options lacks the other, or the address is none.
-    """
+    """Return the address of the tracking server, None where nothing is tracked."""
     if track is None:
         if uri is not None:
             raise OptionError(
@@ -64,13 +58,7 @@ def tracking_address(track: str | None, uri: str | None) -> str | None:
 
 
 def reach_server(address: str | None, *, uri: str | None) -> None:
-    """Refuse a server that cannot be used, before anything is made or asked.
-
-    Raises
-    ------
-    OptionError
-        If MLflow is not installed, or its server does not answer.
-    """
+    """Refuse a server that cannot be used, before anything is made or asked."""
     if address is not None:
         from judgesmith.experiments.tracking.client import reach
 
@@ -81,13 +69,7 @@ def reach_server(address: str | None, *, uri: str | None) -> None:
 def begun_tracker(
     spec: Spec, folder: RunFolder, address: str | None, *, uri: str | None
 ) -> MlflowTracker | None:
-    """Return what tells the server of a run, which knows by now all that the folder holds.
-
-    Raises
-    ------
-    OptionError
-        If the server does not take it.
-    """
+    """Return what tells the server of a run, which knows by now all that the folder holds."""
     if address is None:
         return None
     from judgesmith.experiments.tracking import MlflowTracker

@@ -34,17 +34,8 @@ def unscored_status(n_rows: int, causes: Mapping[Cause, int], most: float) -> in
 
     Rows that a budget did not reach, that scores on file leave out, or that a calibrated judge
     leaves to people are none that failed.
-
-    Parameters
-    ----------
-    n_rows : int
-        All rows.
-    causes : dict of Cause to int
-        Why rows have no score, and how many.
-    most : float
-        The share of the rows that were asked about that may have none.
     """
-    from judgesmith.experiments.agreeing import grouped
+    from judgesmith.experiments.evaluate.agreement import grouped
     from judgesmith.signatures.judgement import Reason, by_sentence
 
     unasked = (Reason.OVER_BUDGET, Reason.NO_ROW)

@@ -18,7 +18,7 @@ from judgesmith.errors import InputError, file_faults
 
 if TYPE_CHECKING:
     from judgesmith.experiments.scoring import RowWatch
-    from judgesmith.experiments.watching import Pulse
+    from judgesmith.experiments.scoring.watching import Pulse
 
 LOG, PORT, FILE = "--log", "--metrics-port", "--metrics-file"
 
@@ -65,18 +65,7 @@ class Watching:
         return cls(**{name: options.pop(name) for name in cls.__dataclass_fields__})
 
     def check(self, *others: str | Path) -> None:
-        """Refuse places where nothing can be written, or that are another file of the run.
-
-        Parameters
-        ----------
-        *others : str or Path
-            What the run reads and writes.
-
-        Raises
-        ------
-        OptionError
-            If that is so.
-        """
+        """Refuse places where nothing can be written, or that are another file of the run."""
         taken = {Path(one).expanduser().resolve() for one in others}
         for option, given in ((LOG, self.log), (FILE, self.metrics_file)):
             if given is None:
@@ -99,30 +88,15 @@ class Watching:
     def looked_on(
         self, pulse: Pulse, *, judge: str, options: Mapping[str, Any]
     ) -> Iterator[RowWatch]:
-        """Return a block in which everybody looks on who was asked to.
-
-        Parameters
-        ----------
-        pulse : Pulse
-            Counts of the run.
-        judge : str
-            The judge's fingerprint.
-        options : mapping
-            What the log says of how the run was started.
-
-        Raises
-        ------
-        OptionError
-            If a file cannot be written, or the port is taken; nothing was asked by then.
-        """
-        from judgesmith.experiments.watching import Watches
+        """Return a block in which everybody looks on who was asked to."""
+        from judgesmith.experiments.scoring.watching import Watches
 
         watches: list[RowWatch] = [pulse]
         with ExitStack() as held:
             if self.metrics_port is not None or self.metrics_file is not None:
                 self._measure(held, pulse, judge)
             if self.log is not None:
-                from judgesmith.experiments.watching import RunLog
+                from judgesmith.experiments.scoring.watching import RunLog
 
                 run_log = RunLog(pulse, {"judge": judge, **options})
                 held.enter_context(_logged_to(self.log))
@@ -134,8 +108,8 @@ class Watching:
         from judgesmith.programs.extras import library
 
         library("prometheus_client", extra="metrics")
-        from judgesmith.experiments.watching.heartbeat import heartbeat
-        from judgesmith.experiments.watching.measures import ADDRESS, RunMeasures
+        from judgesmith.experiments.scoring.watching.pulse import ADDRESS, RunMeasures
+        from judgesmith.experiments.scoring.watching.run_log import heartbeat
 
         measures = RunMeasures(judge, pulse)
         held.enter_context(measures.heard())
@@ -173,8 +147,8 @@ def _refuse_others(place: Path, *, log: bool) -> None:
 @contextmanager
 def _logged_to(name: str) -> Iterator[None]:
     """Append what is logged in the block to a file."""
-    from judgesmith.experiments.run_events import LOGGER
-    from judgesmith.experiments.watching.log_file import LogFile
+    from judgesmith.experiments.scoring.lines import LOGGER
+    from judgesmith.experiments.scoring.watching.run_log import LogFile
 
     with blaming(LOG):
         file = LogFile(Path(name).expanduser(), complain=lambda words: say(words, err=True))

@@ -8,17 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from judgesmith.errors import ExistingFileError, file_faults
-from judgesmith.programs.judging.rows import json_line
+from judgesmith.signatures.plain_data import json_line
 
 
 def stated_in(path: Path) -> dict[str, Any] | None:
-    """Return the JSON object in a file; None where there is none that can be read.
-
-    Examples
-    --------
-    >>> stated_in(Path("no-such-file")) is None
-    True
-    """
+    """Return the JSON object in a file; None where there is none that can be read."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -36,33 +30,7 @@ def check_folder(
     what: str,
     force: bool,
 ) -> None:
-    """Refuse a folder that holds anything but ``what``, or another run's without ``force``.
-
-    Parameters
-    ----------
-    folder : Path
-        Where a run is to be written; it need not be there.
-    run : str
-        What tells this run from others.
-    stated : dict or None
-        What the folder says of itself, its ``run`` among it; None where it is no such folder.
-    files : collection of str
-        All names that such a folder may hold.
-    what : str
-        What such a folder holds, with its article.
-
-    Raises
-    ------
-    FileExistsError
-        If it does.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> place = Path(tempfile.mkdtemp())
-    >>> check_folder(place, "b", stated={"run": "b"}, files=(), what="a test", force=False)
-    >>> check_folder(place / "new", "b", stated=None, files=(), what="a test", force=False)
-    """
+    """Refuse a folder that holds anything but ``what``, or another run's without ``force``."""
     if not folder.exists():
         return
     names = {one.name for one in folder.iterdir()} if folder.is_dir() else {""}

@@ -24,6 +24,7 @@ DOORS = (
     "judgesmith.metrics.spans",
     "judgesmith.metrics.systems",
     "judgesmith.optimizers",
+    "judgesmith.data",
     "judgesmith.experiments",
     "judgesmith.cli",
     "judgesmith.pytest_plugin",

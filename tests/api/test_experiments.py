@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import judgesmith
+from judgesmith import data as d
 from judgesmith import experiments as e
 from judgesmith.programs import (
     ActiveCritic,
@@ -47,23 +48,23 @@ def scored(folder, saved, data, name="scores.jsonl"):
 def test_reading(keep, folder):
     data = judgesmith.read("sample")
     assert isinstance(data, judgesmith.DataSet)
-    assert judgesmith.DataSet is e.DataSet
+    assert judgesmith.DataSet is d.DataSet
     keep("sample", {"rows": len(data), "notes": data.notes, "first": data[0]})
     table = pd.DataFrame({"article": ["a long text"], "summary": ["a text"], "rating": [4]})
-    keep("table", e.read_items(table, scale="1..5"))
-    columns = e.ColumnMap.parse("response=summary,source=article,score=rating")
+    keep("table", d.read_items(table, scale="1..5"))
+    columns = d.ColumnMap.parse("response=summary,source=article,score=rating")
     keep("columns", columns)
     keep("mapped", judgesmith.read(table, columns=columns, scale="1..5"))
     table.to_csv(folder / "one.csv", index=False)
     other = table.assign(article="another text")
     other.to_json(folder / "two.jsonl", orient="records", lines=True)
-    keep("streamed", list(e.stream_items(folder / "one.csv")))
-    keep("together", e.read_together([folder / "one.csv", folder / "two.jsonl"], scale="1..5"))
+    keep("streamed", list(d.stream_items(folder / "one.csv")))
+    keep("together", d.read_together([folder / "one.csv", folder / "two.jsonl"], scale="1..5"))
     (folder / "bad.jsonl").write_text('{"response": 1}\n{}\n', encoding="utf-8")
     with pytest.raises(judgesmith.DataError) as caught:
         judgesmith.read(folder / "bad.jsonl")
-    assert judgesmith.DataError is e.DataError
-    assert all(isinstance(one, e.Problem) for one in caught.value.problems)
+    assert judgesmith.DataError is d.DataError
+    assert all(isinstance(one, d.Problem) for one in caught.value.problems)
     keep("problems", caught.value.problems)
 
 
@@ -71,8 +72,8 @@ def test_describing(keep, data):
     found = e.describe(data, rng=rng())
     assert isinstance(found, e.Description)
     keep("description", found)
-    targets = e.targets_of(data, "faithfulness+fluency", "median")
-    assert isinstance(targets, e.Targets)
+    targets = d.targets_of(data, "faithfulness+fluency", "median")
+    assert isinstance(targets, d.Targets)
     keep("targets", targets)
 
 
@@ -108,8 +109,8 @@ def test_evaluating(keep, folder, data, judge):
     keep("besides", found.besides)
     path = scored(folder, judge("direct"), data)
     scores = judgesmith.read_scores(path, data)
-    assert judgesmith.read_scores is e.read_scores
-    found = e.evaluate_scores(scores, data, e.targets_of(data), rng=rng())
+    assert judgesmith.read_scores is d.read_scores
+    found = e.evaluate_scores(scores, data, d.targets_of(data), rng=rng())
     keep("scores", found)
 
 
@@ -176,7 +177,7 @@ def test_versions(keep, folder, data):
     keep("found", found, whole=False)
     written = judgesmith.read(folder / "versions.jsonl")
     path = scored(folder, load_saved(BEFORE / "judges" / "direct"), written)
-    scores = e.read_scores(path, written)
+    scores = d.read_scores(path, written)
     kept = e.recorded_versions(scores, written, again, by="score")
     keep("recorded", kept, whole=False)
 
@@ -201,7 +202,7 @@ def test_suggesting(keep, folder, data, judge):
     assert isinstance(found, e.Suggestions)
     keep("rows", [(one.source_id, one.system_id, why) for one, why in found.rows])
     scale = {"tone": judgesmith.Scale(low=1, high=5)}
-    keep("n", {"rows": e.write_rating_sheet(found.rows, scale, folder / "rate.csv")})
+    keep("n", {"rows": d.write_rating_sheet(found.rows, scale, folder / "rate.csv")})
     keep("sheet", (folder / "rate.csv").read_text(encoding="utf-8-sig").splitlines()[0])
 
 
@@ -218,9 +219,9 @@ def test_preferences(keep, folder, data):
         for item, other in zip(data.items[::3], data.items[1::3], strict=True)
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    answers = e.read_recorded(path, data)
-    assert isinstance(answers, e.PairedAnswers)
-    found = e.evaluate_preferences(answers, data, e.targets_of(data))
+    answers = d.read_recorded(path, data)
+    assert isinstance(answers, d.PairedAnswers)
+    found = e.evaluate_preferences(answers, data, d.targets_of(data))
     assert isinstance(found, e.PreferenceEvaluation)
     keep("found", found)
 

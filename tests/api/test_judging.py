@@ -142,7 +142,7 @@ def test_a_model(keep, folder):
 def test_calibrated(keep, data):
     from judgesmith.optimizers import Calibrator, rated_example
 
-    targets = judgesmith.experiments.targets_of(data)
+    targets = judgesmith.data.targets_of(data)
     examples = [
         rated_example(item, value, targets.scale, group=item.source_id)
         for item, value in zip(data, targets.values, strict=True)

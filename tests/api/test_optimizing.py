@@ -12,7 +12,7 @@ from judgesmith.programs import ActiveCritic, DirectJudge, Panel
 def examples():
     """Rated texts as examples, a part to choose by and a part to show."""
     data = judgesmith.read("sample")
-    targets = judgesmith.experiments.targets_of(data)
+    targets = judgesmith.data.targets_of(data)
     found = [
         o.rated_example(item, value, targets.scale, group=item.source_id)
         for item, value in zip(data, targets.values, strict=True)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scripted_steps import scripted
 
-from judgesmith.experiments.ablating import without
-from judgesmith.experiments.settings import CompileSettings
+from judgesmith.experiments.ablate.rows import without
+from judgesmith.experiments.compile.settings import CompileSettings
 from judgesmith.optimizers.rows import rows_of
 from judgesmith.optimizers.space.demonstrations import Pool
 from judgesmith.programs import ActiveCritic

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from judgesmith.experiments import CompileSettings, compile_judge, read_items
-from judgesmith.experiments.chosen_targets import chosen_targets
-from judgesmith.experiments.parts import parts_of
+from judgesmith.data import read_items
+from judgesmith.experiments import CompileSettings, compile_judge
+from judgesmith.experiments.compile.chosen_targets import chosen_targets
+from judgesmith.experiments.compile.split import parts_of
 from judgesmith.optimizers import RandomDemonstrationSearch
 from judgesmith.optimizers.objectives.agreement import Agreement
 from judgesmith.optimizers.predictions import PredictionTable

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,28 +19,7 @@ from judgesmith.errors import file_faults
 
 @contextmanager
 def claimed(place: Path) -> Iterator[bool]:
-    """Claim a file for the block, which is made for it and taken away afterwards.
-
-    Parameters
-    ----------
-    place : Path
-        In a folder that is there.
-
-    Yields
-    ------
-    bool
-        False where somebody else has the claim.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> place = Path(tempfile.mkdtemp()) / "one"
-    >>> with claimed(place) as mine, claimed(place) as again:
-    ...     mine, again
-    (True, False)
-    >>> place.exists()
-    False
-    """
+    """Claim a file for the block, which is made for it and taken away afterwards."""
     descriptor = _taken(place)
     if descriptor is None:
         yield False
@@ -53,18 +34,7 @@ def claimed(place: Path) -> Iterator[bool]:
 
 @file_faults()
 def is_anyone_at_work(claims: Path) -> bool:
-    """Say whether somebody has a claim in a folder; what the dead left there is none.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> with claimed(folder / "one"):
-    ...     is_anyone_at_work(folder)
-    True
-    >>> is_anyone_at_work(folder)
-    False
-    """
+    """Say whether somebody has a claim in a folder; what the dead left there is none."""
     return claims.is_dir() and any(map(_is_held, claims.iterdir()))
 
 
@@ -108,3 +78,37 @@ def _is_at(descriptor: int, place: Path) -> bool:
         return False
     own = os.fstat(descriptor)
     return (own.st_dev, own.st_ino) == (there.st_dev, there.st_ino)
+
+
+_PATIENCE = 70.0
+
+
+@contextmanager
+def helped_by(n: int, command: Sequence[str]) -> Iterator[None]:
+    """Start ``n`` processes that were given a command of ``judgesmith``, and end with them."""
+    nowhere = subprocess.DEVNULL
+    started = [
+        subprocess.Popen(  # noqa: S603 - this very program, with the words it was given itself
+            [sys.executable, "-m", "judgesmith", *command],
+            stdout=nowhere,
+            stderr=nowhere,
+            start_new_session=True,  # a signal from the terminal would reach them twice
+        )
+        for _ in range(n)
+    ]
+    try:
+        yield
+        # What they still do is what this process waited for, or found spent: nothing is left.
+        for one in started:
+            one.wait()
+    except BaseException:
+        for one in started:
+            one.terminate()
+        raise
+    finally:
+        for one in started:
+            try:
+                one.wait(_PATIENCE)
+            except subprocess.TimeoutExpired:
+                one.kill()
+                one.wait()

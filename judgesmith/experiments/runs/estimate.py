@@ -6,15 +6,15 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from judgesmith.data.items import DataSet
 from judgesmith.errors import FileError, InputError, MissingExtraError
-from judgesmith.experiments.dataset import DataSet
-from judgesmith.experiments.estimating import RunEstimate, estimate_run
+from judgesmith.experiments.compile.estimate import RunEstimate, estimate_run
+from judgesmith.experiments.compile.settings import without_equal_ratings
 from judgesmith.experiments.runs.folder import RunFolder
+from judgesmith.experiments.runs.making import estimate_saved
 from judgesmith.experiments.runs.models import RunModels
-from judgesmith.experiments.runs.saved_judges import estimate_saved
 from judgesmith.experiments.specs import Cell, Spec, cells_of, settings_of
 from judgesmith.experiments.specs.settings import said_plainly
-from judgesmith.experiments.unlabelled import without_equal_ratings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,29 +55,6 @@ def estimate_cells(
     """Return what every cell of a specification would ask; answers are not counted off.
 
     Whatever cells share is counted for each of them, so that fewer calls are made.
-
-    Parameters
-    ----------
-    spec : Spec
-        What would be run.
-    sets : dict of str to DataSet
-        The rated sets.
-    folder : RunFolder or None
-        Of this run, where it was begun: cells that are finished there ask nothing.
-    allow_models : collection of str
-        Models of saved judges that may be asked beside those that the specification names.
-
-    Examples
-    --------
-    >>> from judgesmith.experiments.specs import read_sets
-    >>> spec = Spec.model_validate({
-    ...     "name": "one",
-    ...     "data": {"answers": {"path": "sample"}},
-    ...     "judges": {"plain": {"judge": "direct"}},
-    ...     "optimizers": {"none": {}},
-    ... })
-    >>> [one.estimate.calls for one in estimate_cells(spec, read_sets(spec))]
-    [160]
     """
     models = RunModels(spec, None, allow_models=allow_models)
     return [

@@ -15,11 +15,11 @@ from typing import Any, Self
 
 from judgesmith.drafts import draft_beside, put, tidy_within, write_synced
 from judgesmith.errors import ExistingFileError, InputError, file_faults
+from judgesmith.experiments.runs.cell_result import changed, kept_object, kept_result, kept_scores
 from judgesmith.experiments.runs.claims import is_anyone_at_work
-from judgesmith.experiments.runs.kept import changed, kept_object, kept_result, kept_scores
 from judgesmith.experiments.specs import Cell, Spec, cells_of
 from judgesmith.programs.artifacts.saved import SavedJudge
-from judgesmith.programs.judging.rows import json_line
+from judgesmith.signatures.plain_data import json_line
 
 RUN_FILE = "run.json"
 SPEC_FILE = "spec.yaml"
@@ -298,18 +298,7 @@ def check_run(folder: Path, run: str, *, overwrite: bool = False) -> dict[str, A
 
 
 def other_versions(found: Mapping[str, Any]) -> list[str]:
-    """Return the versions of Judgesmith, but for this one, that have worked on a run.
-
-    Parameters
-    ----------
-    found : dict
-        What ``run.json`` says.
-
-    Examples
-    --------
-    >>> other_versions({"version": "0.0.1"})
-    ['0.0.1']
-    """
+    """Return the versions of Judgesmith, but for this one, that have worked on a run."""
     told = found.get("versions", [found.get("version")])
     known = [str(one)[:40] for one in (told if isinstance(told, list) else []) if one]
     return [one for one in dict.fromkeys(known) if one != version("judgesmith")]

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from judgesmith.experiments.agreeing import oriented
-from judgesmith.experiments.besides import besides
-from judgesmith.experiments.chosen_versions import original_places
-from judgesmith.experiments.dataset import DataSet
-from judgesmith.experiments.judged_rows import JudgedRows
-from judgesmith.experiments.score_rows import value_in
-from judgesmith.experiments.targets import Targets
+from judgesmith.data.items import DataSet
+from judgesmith.data.scores import value_in
+from judgesmith.data.targets import FRACTION, Targets
+from judgesmith.errors import InputError
+from judgesmith.experiments.compile.versions import original_places
+from judgesmith.experiments.evaluate.agreement import oriented
+from judgesmith.experiments.evaluate.besides import besides
+from judgesmith.experiments.evaluate.judged_rows import JudgedRows
 from judgesmith.metrics.records import plain
 from judgesmith.optimizers import PredictionTable
 from judgesmith.optimizers.predictions import prediction_table
@@ -34,31 +35,7 @@ def places_held_out(
     rows: bool = False,
     originals: bool = False,
 ) -> Places:
-    """Return where the rows stand that a compilation of this seed holds out.
-
-    Parameters
-    ----------
-    dataset : DataSet
-        Rated items.
-    targets : Targets
-        What people said of them.
-    holdout : float
-        Share of sources that are held out.
-    seed : int
-        Of the split.
-    rows : bool
-        Whether rows are split instead of sources.
-    originals : bool
-        Whether changed versions of other rows are left out.
-
-    Examples
-    --------
-    >>> from judgesmith.experiments import read_items
-    >>> from judgesmith.experiments.targets import targets_of
-    >>> data = read_items("sample")
-    >>> len(places_held_out(data, targets_of(data, "overall"), holdout=0.25, seed=0))
-    40
-    """
+    """Return where the rows stand that a compilation of this seed holds out."""
     rated = targets.rated
     if originals:
         rated = np.intersect1d(rated, original_places(dataset))
@@ -112,14 +89,7 @@ def score_rows(
 
 
 def table_of_rows(rows: Sequence[Mapping[str, Any]]) -> PredictionTable:
-    """Return the table of rows that ``score_rows`` made.
-
-    Examples
-    --------
-    >>> row = {"score": None, "problem": "cut off", "human": 2.0, "group": 0, "system_id": "a"}
-    >>> table_of_rows([row, row | {"score": 3.0, "problem": None}]).n_unscored
-    1
-    """
+    """Return the table of rows that ``score_rows`` made."""
     return PredictionTable(
         predicted=_numbers(row["score"] for row in rows),
         human=_numbers(row["human"] for row in rows),
@@ -169,3 +139,48 @@ def beside_agreement(
 
 def _numbers(values: Any) -> NDArray[np.float64]:
     return np.asarray([np.nan if one is None else one for one in values], dtype=float)
+
+
+def combined_scores(
+    members: Mapping[str, Sequence[Mapping[str, Any]]],
+    scales: Sequence[Sequence[float] | None],
+    *,
+    how: Literal["mean", "median"],
+    places: Places,
+    at_least: int | None = None,
+) -> tuple[list[Judgement], Scale | None, Places]:
+    """Return what a panel says of the rows that all its members judged."""
+    for name, rows in members.items():
+        if [row["item"] for row in rows] != places.tolist():
+            raise InputError(
+                f"{name} was held against other rows than the panel.",
+                hint="leave it out of the panel, or give all of them one objective.",
+            )
+    known = [one for one in scales if one is not None]
+    if known and len(known) < len(scales):
+        names = [name for name, one in zip(members, scales, strict=True) if one is None]
+        raise InputError(
+            f"nobody knows what the scores of {', '.join(names)} are points of, and those of the "
+            "others have a scale.",
+            hint="make a panel of either kind.",
+        )
+    columns = [_column(rows, one) for rows, one in zip(members.values(), scales, strict=True)]
+    table = np.column_stack(columns) if len(places) else np.empty((0, len(columns)))
+    wanted = len(members) / 2 if at_least is None else at_least
+    judged = []
+    for row in table:
+        given = row[~np.isnan(row)]
+        if len(given) < wanted:
+            judged.append(Judgement.unscored(f"{len(given)} of {len(row)} members gave a score"))
+        else:
+            judged.append(
+                Judgement(score=float(np.mean(given) if how == "mean" else np.median(given)))
+            )
+    return judged, FRACTION if known else None, places
+
+
+def _column(rows: Sequence[Mapping[str, Any]], scale: Sequence[float] | None) -> np.ndarray:
+    values = np.asarray(
+        [np.nan if row["score"] is None else row["score"] for row in rows], dtype=float
+    )
+    return values if scale is None else (values - scale[0]) / (scale[1] - scale[0])

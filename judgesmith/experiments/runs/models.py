@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judgesmith.errors import InputError
-from judgesmith.experiments.settings import CompileSettings
+from judgesmith.experiments.compile.settings import CompileSettings
 from judgesmith.experiments.specs import Cell, Spec
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, load_saved
 

@@ -12,15 +12,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from judgesmith.data.items import DataSet
 from judgesmith.errors import FileError, InputError, MissingExtraError
-from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.compile.tuning import Progress
 from judgesmith.experiments.runs.claims import claimed
 from judgesmith.experiments.runs.folder import RunFolder
 from judgesmith.experiments.runs.making import Maker
 from judgesmith.experiments.runs.models import RunModels
 from judgesmith.experiments.specs import Cell, Spec, cells_of, read_sets
 from judgesmith.experiments.specs.settings import said_plainly
-from judgesmith.experiments.tuning import Progress
 
 State = Literal["finished", "failed", "unfinished"]
 Told = Callable[[Cell, State, str], None]
@@ -218,7 +218,7 @@ class _Run:
         return True
 
     def _made(self, cell: Cell) -> None:
-        from judgesmith.experiments.compile_notes import NothingScoredError
+        from judgesmith.experiments.compile.notes import NothingScoredError
         from judgesmith.programs.lm import BudgetSpent, ModelError
 
         self.folder.log({"cell": cell.id, "state": "begun"})

@@ -1,7 +1,7 @@
 """Scoring new texts: readers, what judges, and a writer; one row out for every row in."""
 
-from judgesmith.experiments.scoring.judging import Judging, RowWatch
-from judgesmith.experiments.scoring.scored import Scored
+from judgesmith.experiments.scoring.lines import Scored
+from judgesmith.experiments.scoring.run import Judging, RowWatch
 from judgesmith.experiments.scoring.scoring import (
     rows_to_score,
     score_file,

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
+from judgesmith.data.reading import ColumnsGiven
 from judgesmith.errors import InputError
-from judgesmith.experiments.reading import ColumnsGiven
 from judgesmith.experiments.scoring.marks import Marks
 from judgesmith.experiments.scoring.output_file import OutputFile
-from judgesmith.experiments.scoring.shards import Shard
-from judgesmith.experiments.scoring.targets import Target
+from judgesmith.experiments.scoring.shards import Shard, Target
 from judgesmith.signatures import RatedItem
 
 
@@ -72,17 +71,6 @@ class Place(NamedTuple):
 class Feed(Iterator[RatedItem]):
     """The items of several jobs that are still to be judged.
 
-    Parameters
-    ----------
-    jobs : iterable of Job
-        In order.
-    begin : callable
-        Returns the output file of a job.
-    columns : ColumnMap, mapping, str or None
-        Which columns hold what.
-    ordered : bool
-        Whether judgements come in the order of the items.
-
     Attributes
     ----------
     outputs : deque of OutputFile
@@ -121,13 +109,7 @@ class Feed(Iterator[RatedItem]):
         return place.item
 
     def place_of(self, item: RatedItem) -> Place:
-        """Return where an item that was handed out belongs, once.
-
-        Raises
-        ------
-        ValueError
-            If it was not handed out, or another one was before it that has not come back.
-        """
+        """Return where an item that was handed out belongs, once."""
         if self._ordered:
             place = self._queue.popleft() if self._queue else None
         else:

@@ -12,21 +12,13 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judgesmith.data.scores import COLUMNS, COUNT, FLAG, NUMBER, PLACES, field_of, sheet_cell
 from judgesmith.errors import InputError, MissingExtraError, file_faults
-from judgesmith.experiments.written_scores import (
-    COLUMNS,
-    COUNT,
-    FLAG,
-    NUMBER,
-    PLACES,
-    field_of,
-    sheet_cell,
-)
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-ENDINGS = (".jsonl", ".jsonl.gz", ".csv", ".parquet")
+SCORE_ENDINGS = (".jsonl", ".jsonl.gz", ".csv", ".parquet")
 """How files of scores may end."""
 
 _LEVEL = 6  # of compression
@@ -34,43 +26,19 @@ _GROUP = 8192  # rows of a group in Parquet
 
 
 def ending_of(name: str) -> str | None:
-    """Return which of ``ENDINGS`` a file name has, None for another one.
-
-    Examples
-    --------
-    >>> ending_of("a.jsonl"), ending_of("a.b.jsonl.gz"), ending_of("a.txt")
-    ('.jsonl', '.jsonl.gz', None)
-    """
-    return next((one for one in ENDINGS if name.endswith(one)), None)
+    """Return which of ``ENDINGS`` a file name has, None for another one."""
+    return next((one for one in SCORE_ENDINGS if name.endswith(one)), None)
 
 
 def check_ending(ending: str) -> None:
-    """Refuse a format that cannot be written here.
-
-    Raises
-    ------
-    ImportError
-        If it is Parquet and pyarrow is not installed.
-    """
+    """Refuse a format that cannot be written here."""
     if ending == ".parquet" and find_spec("pyarrow") is None:
         raise MissingExtraError("writing Parquet needs pyarrow: pip install 'judgesmith[parquet]'")
 
 
 @file_faults()
 def write_rows(rows: Iterable[str], place: Path, ending: str, *, placed: bool) -> None:
-    """Write rows to a file, and wait until the disk has it.
-
-    Parameters
-    ----------
-    rows : iterable of str
-        Each one object of JSON.
-    place : Path
-        The file, which is there.
-    ending : str
-        One of ``ENDINGS``, whatever the file is called.
-    placed : bool
-        Whether rows say which rows of the input they are.
-    """
+    """Write rows to a file, and wait until the disk has it."""
     _WRITERS[ending](rows, place, placed)
     with place.open("rb") as file:
         os.fsync(file.fileno())

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import logging
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from judgesmith.data.scores import sampled_reason, stated_reason
 from judgesmith.errors import InputError
-from judgesmith.experiments.stated_scores import sampled_reason, stated_reason
 from judgesmith.programs.judging.runner import is_unread
 from judgesmith.signatures import Judgement, Reason
+from judgesmith.signatures.judgement import Cause, by_code, by_sentence
 
 Note = Mapping[str, Any]
 """What is counted of a row: ``problem``, ``reason``, ``stated`` and ``sampled``, where it has them,
@@ -31,14 +35,6 @@ class Line(NamedTuple):
         What is counted of it; None for a score about which there is nothing to say.
     row : str
         The row as one object of JSON.
-
-    Examples
-    --------
-    >>> line = Line(7, "0a", {"problem": "cut off"}, '{"score": null}')
-    >>> print(line.written())
-    [7, "0a", {"problem": "cut off"}, {"score": null}]
-    >>> read_line(line.written()) == line
-    True
     """
 
     number: int
@@ -63,13 +59,7 @@ class Line(NamedTuple):
 
 
 def read_line(text: str) -> Line:
-    """Return a line that :meth:`Line.written` wrote.
-
-    Raises
-    ------
-    ValueError
-        If it is none.
-    """
+    """Return a line that :meth:`Line.written` wrote."""
     number, key, rest = text.rstrip("\n").split(", ", 2)
     note = None
     if rest.startswith("null, "):
@@ -83,15 +73,7 @@ def read_line(text: str) -> Line:
 
 
 def note_of(judgement: Judgement) -> Note | None:
-    """Return what is counted of a judgement; None where there is nothing.
-
-    Examples
-    --------
-    >>> note_of(Judgement(score=1.0)) is None
-    True
-    >>> note_of(Judgement.unscored("the budget is spent", reason=Reason.OVER_BUDGET))
-    {'problem': 'the budget is spent', 'reason': 'over_budget', 'again': True}
-    """
+    """Return what is counted of a judgement; None where there is nothing."""
     if judgement.problem is None and not judgement.weighting:
         return None
     return dict(_counted(judgement)) or None
@@ -108,3 +90,93 @@ def _counted(judgement: Judgement) -> Iterator[tuple[str, Any]]:
         yield "stated", reason
     if (reason := sampled_reason(judgement)) is not None:
         yield "sampled", reason
+
+
+LOGGER = logging.getLogger("judgesmith")
+"""Where records go; what a record says is in its ``event`` and ``details``."""
+
+LOGGER.addHandler(logging.NullHandler())  # who does not listen is told nothing
+
+
+def log_event(level: int, event: str, said: str, **details: Any) -> None:
+    """Log a sentence, with one word for what happened and plain data about it."""
+    LOGGER.log(level, said, extra={"event": event, "details": details})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """What a scoring run wrote.
+
+    Attributes
+    ----------
+    n_rows, n_unscored : int
+        Rows written, and those among them without a score.
+    causes : dict of Cause to int
+        Why rows have no score, code and sentence, with how many, most frequent first.
+    stated : dict of str to int
+        Why scores are the ones that the model stated although probabilities were to weigh them,
+        with the number of such rows, most frequent first.
+    sampled : dict of str to int
+        How many samples verdicts rest on that were to be probabilities, and why, likewise.
+    notes : tuple of str
+        What was assumed about the columns of the inputs and converted.
+    """
+
+    n_rows: int
+    n_unscored: int
+    causes: Mapping[Cause, int]
+    stated: Mapping[str, int] = field(default_factory=dict)
+    sampled: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """Why rows have no score in sentences, with how many, most frequent first."""
+        return by_sentence(self.causes)
+
+    def unscored_dict(self) -> dict[str, dict[str, int]]:
+        """Return why rows have no score ready for JSON, by sentence and by code."""
+        return {"problems": self.reasons, "reasons": by_code(self.causes)}
+
+
+@dataclass(kw_only=True)
+class Tally:
+    """The counts of a scoring run while it goes on; ``n_again`` rows are worth another try."""
+
+    n_rows: int = 0
+    n_again: int = 0
+    causes: Counter[Cause] = field(default_factory=Counter)
+    stated: Counter[str] = field(default_factory=Counter)
+    sampled: Counter[str] = field(default_factory=Counter)
+
+    def count(self, note: Note | None, n: int = 1) -> None:
+        """Count rows about which there is this to say."""
+        self.n_rows += n
+        if note is None:
+            return
+        if (problem := note.get("problem")) is not None:
+            self.causes[Cause(Reason.read(note.get("reason")), problem)] += n
+        if (reason := note.get("stated")) is not None:
+            self.stated[reason] += n
+        if (reason := note.get("sampled")) is not None:
+            self.sampled[reason] += n
+        self.n_again += n * bool(note.get("again"))
+
+    def add(self, other: Tally) -> None:
+        """Count what another tally counted."""
+        self.n_rows += other.n_rows
+        self.n_again += other.n_again
+        self.causes.update(other.causes)
+        self.stated.update(other.stated)
+        self.sampled.update(other.sampled)
+
+    def scored(self, notes: tuple[str, ...] = ()) -> Scored:
+        """Return the counts as they are now."""
+        return Scored(
+            n_rows=self.n_rows,
+            n_unscored=self.causes.total(),
+            causes=dict(self.causes.most_common()),
+            stated=dict(self.stated.most_common()),
+            sampled=dict(self.sampled.most_common()),
+            notes=notes,
+        )

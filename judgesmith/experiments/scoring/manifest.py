@@ -11,14 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from judgesmith.data.samples import sample_path
+from judgesmith.data.scores import RECORD
 from judgesmith.drafts import draft_beside, put, tidy_within, write_synced
 from judgesmith.errors import ExistingFileError, InputError, file_faults
-from judgesmith.experiments.samples import sample_path
+from judgesmith.experiments.scoring.lines import Tally
 from judgesmith.experiments.scoring.parts import clear_parts
-from judgesmith.experiments.scoring.scored import Tally
-from judgesmith.experiments.scoring.shards import Shard
-from judgesmith.experiments.scoring.targets import Target
-from judgesmith.experiments.written_scores import RECORD
+from judgesmith.experiments.scoring.shards import Shard, Target
 from judgesmith.signatures.judgement import Cause, Reason, by_sentence
 
 _KIND = "judgesmith scores"
@@ -79,21 +78,7 @@ class Finished:
 
 @dataclass(kw_only=True)
 class Manifest:
-    """The files of a folder that are finished, on record beside them.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-    judge : str
-        Fingerprint of the judge.
-    target : str
-        What it was compiled for.
-    models : str
-        Twelve hex digits of the judge and all models that it asks.
-    reading : dict
-        How inputs are read and rows written.
-    """
+    """The files of a folder that are finished, on record beside them."""
 
     folder: Path
     judge: str
@@ -116,14 +101,7 @@ class Manifest:
         reading: Mapping[str, Any],
         overwrite: bool,
     ) -> Manifest:
-        """Return the record of a folder, empty where it has none.
-
-        Raises
-        ------
-        FileExistsError
-            If it is of another judge, another model or another way to read, or cannot be read, and
-            is not to be replaced.
-        """
+        """Return the record of a folder, empty where it has none."""
         models = hashlib.sha256(json.dumps(list(asked)).encode()).hexdigest()[:12]
         tidy_within(folder)
         new = cls(folder=folder, judge=judge, target=target, models=models, reading=reading)
@@ -153,13 +131,7 @@ class Manifest:
         return new
 
     def done(self, target: Target) -> Tally | None:
-        """Return what was counted of a file that is finished; None for one that is to be made.
-
-        Raises
-        ------
-        FileExistsError
-            If it, or what it was made of, has changed since.
-        """
+        """Return what was counted of a file that is finished; None for one that is to be made."""
         name = target.place.name
         found = self.finished.get(name)
         (shard,) = target.shards

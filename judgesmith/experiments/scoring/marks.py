@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from judgesmith.data.problems import DataError
+from judgesmith.data.scores import open_scores
 from judgesmith.errors import ExistingFileError, file_faults
-from judgesmith.experiments.problems import DataError
-from judgesmith.experiments.written_scores import open_scores
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.judging.executors import endpoint_of
@@ -22,17 +22,7 @@ Marks = Mapping[str, str]
 
 
 def marks_of(judge: AnySaved, lm: AnyModel, first: RatedItem) -> dict[str, str]:
-    """Return what every row says of its run.
-
-    Parameters
-    ----------
-    judge : SavedJudge, SavedPanel or SavedCalibrated
-        What judges.
-    lm : ClientModel or dspy.LM
-        What it asks by default.
-    first : RatedItem
-        The first item of the input.
-    """
+    """Return what every row says of its run."""
     return {
         "judge": judge.fingerprint,
         "target": judge.target,
@@ -57,13 +47,7 @@ def asked_by(judge: AnySaved, lm: AnyModel) -> list[str]:
 
 
 def refuse_others(output: Path, marks: Marks) -> None:
-    """Refuse a file whose first row is not of this run.
-
-    Raises
-    ------
-    FileExistsError
-        If it is of another run, or no row at all.
-    """
+    """Refuse a file whose first row is not of this run."""
     found = _first_row(output, marks)
     if found.get("run") == marks["run"]:
         return

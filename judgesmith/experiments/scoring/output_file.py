@@ -7,41 +7,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from judgesmith.drafts import draft_beside, put
-from judgesmith.experiments.earlier_rows import Beside, EarlierRow, refuse_loss
+from judgesmith.experiments.scoring.earlier_rows import Beside, EarlierRow, refuse_loss
 from judgesmith.experiments.scoring.formats import write_rows
-from judgesmith.experiments.scoring.lines import Line, note_of
+from judgesmith.experiments.scoring.lines import Line, Tally, note_of
 from judgesmith.experiments.scoring.marks import Marks, refuse_others
 from judgesmith.experiments.scoring.parts import Parts
-from judgesmith.experiments.scoring.scored import Tally
-from judgesmith.programs.judging.rows import json_line, score_row
+from judgesmith.programs.judging.rows import score_row
 from judgesmith.signatures import Judgement, RatedItem
+from judgesmith.signatures.plain_data import json_line
 
 
 class OutputFile:
-    """A file of scores in the making.
-
-    Parameters
-    ----------
-    place : Path
-        Where it will be.
-    ending : str
-        Its format.
-    marks : dict of str to str
-        What each of its rows says of the run.
-    ordered : bool
-        Whether rows stand in the order of the input.
-    overwrite : bool
-        Whether to replace whatever is there.
-    whole : bool
-        Whether the judge needs all items, so that none is left out because it was scored before.
-    n_inputs : int
-        How many files its rows come from.
-
-    Raises
-    ------
-    FileExistsError
-        If the place, or what a stopped process left beside it, is of another run.
-    """
+    """A file of scores in the making."""
 
     def __init__(
         self,
@@ -79,13 +56,7 @@ class OutputFile:
         self._starts.append(self.n_read)
 
     def wants(self, item: RatedItem) -> bool:
-        """Say whether the next item is still to be judged.
-
-        Raises
-        ------
-        FileExistsError
-            If what is there already is about other texts.
-        """
+        """Say whether the next item is still to be judged."""
         self.n_read += 1
         if self._beside is not None:
             self._beside.check(item, self._files[-1] if self.n_inputs > 1 else "", self.row)
@@ -101,13 +72,7 @@ class OutputFile:
         return self.n_read - self._starts[-1]
 
     def end(self) -> None:
-        """Say that there are no items any more.
-
-        Raises
-        ------
-        FileExistsError
-            If a stopped process left more rows than there are items.
-        """
+        """Say that there are no items any more."""
         self.all_read = True
         self._earlier.refuse_rest(self.n_read)
 
@@ -123,13 +88,7 @@ class OutputFile:
         self.n_under_way -= 1
 
     def finish(self) -> Tally:
-        """Put the file into its place; what was kept meanwhile stays until ``clear``.
-
-        Raises
-        ------
-        FileExistsError
-            If rows or scores that are there would be lost.
-        """
+        """Put the file into its place; what was kept meanwhile stays until ``clear``."""
         tally = Tally()
         if self._replaces and self.place.exists():
             refuse_loss(self.place, self._new_rows(), self.marks["run"])

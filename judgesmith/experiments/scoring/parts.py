@@ -22,9 +22,8 @@ from typing import Any
 
 from judgesmith.drafts import claimed, discard, draft_beside, put, write_synced
 from judgesmith.errors import ExistingFileError, file_faults
-from judgesmith.experiments.numbered_keys import NumberedKeys
-from judgesmith.experiments.run_events import log_event
-from judgesmith.experiments.scoring.lines import Line, read_line
+from judgesmith.experiments.scoring.earlier_rows import NumberedKeys
+from judgesmith.experiments.scoring.lines import Line, log_event, read_line
 from judgesmith.experiments.scoring.marks import Marks
 
 ROWS = 4096
@@ -42,24 +41,7 @@ _WAY_OUT = "remove that folder (the answers are on record), or replace everythin
 
 
 class Parts:
-    """The rows of one file of scores before the file is there.
-
-    Parameters
-    ----------
-    output : Path
-        The file that they will be.
-    marks : dict of str to str
-        What each row says of its run: others' parts are not continued.
-    ordered : bool
-        Whether rows come in order, by number.
-    fresh : bool
-        Whether to start over, whatever an earlier process left.
-
-    Raises
-    ------
-    FileExistsError
-        If an earlier process left parts of another run.
-    """
+    """The rows of one file of scores before the file is there."""
 
     def __init__(self, output: Path, marks: Marks, *, ordered: bool, fresh: bool = False) -> None:
         self.output = output
@@ -206,13 +188,7 @@ class Parts:
 
 
 def refuse_stopped(output: Path, marks: Marks, *, ordered: bool) -> None:
-    """Refuse rows that another run left beside a file; nothing is taken over.
-
-    Raises
-    ------
-    FileExistsError
-        If there are such, and no process is at work with them.
-    """
+    """Refuse rows that another run left beside a file; nothing is taken over."""
     folder = parts_folder(output)
     if _is_ours(folder) and any(folder.glob("*-*.jsonl")) and (lock := claimed(folder)) is not None:
         try:
@@ -246,13 +222,7 @@ def _refuse_others(folder: Path, own: Mapping[str, Any]) -> None:
 
 
 def parts_folder(output: Path) -> Path:
-    """Return where the rows of a file are kept until it is whole.
-
-    Examples
-    --------
-    >>> parts_folder(Path("scores.csv")).name, len(parts_folder(Path("x" * 255)).name)
-    ('scores.csv.parts', 70)
-    """
+    """Return where the rows of a file are kept until it is whole."""
     name = output.name
     if len(name.encode(errors="surrogatepass")) > _LONGEST:
         name = hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()
@@ -274,15 +244,7 @@ def clear_parts(output: Path) -> None:
 
 
 class InOrder:
-    """Rows of earlier processes by number, each asked about once, from the first on.
-
-    Parameters
-    ----------
-    lines : iterator of Line
-        By number.
-    folder : Path
-        Where they are, for messages.
-    """
+    """Rows of earlier processes by number, each asked about once, from the first on."""
 
     def __init__(self, lines: Iterator[Line], folder: Path) -> None:
         self._lines = lines
@@ -295,13 +257,7 @@ class InOrder:
         return self._next is not None
 
     def has(self, number: int, key: str) -> bool:
-        """Say whether a row is committed.
-
-        Raises
-        ------
-        FileExistsError
-            If it is, for other texts.
-        """
+        """Say whether a row is committed."""
         line = self._next
         if line is None or line.number != number:
             return False
@@ -311,25 +267,13 @@ class InOrder:
         return True
 
     def refuse_rest(self, n_rows: int) -> None:
-        """Refuse that there are rows beyond the last one of the input.
-
-        Raises
-        ------
-        FileExistsError
-            If there are.
-        """
+        """Refuse that there are rows beyond the last one of the input."""
         if self._next is not None:
             raise _too_many(self._folder, n_rows)
 
 
 class ByNumber:
-    """Rows of earlier processes in whatever order they came.
-
-    Parameters
-    ----------
-    lines, folder
-        As for ``InOrder``, in any order.
-    """
+    """Rows of earlier processes in whatever order they came."""
 
     def __init__(self, lines: Iterator[Line], folder: Path) -> None:
         self._folder = folder

@@ -5,23 +5,53 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import Protocol
 
+from judgesmith.data.problems import nothing_in
+from judgesmith.data.reading import ColumnsGiven
 from judgesmith.errors import InputError
-from judgesmith.experiments.problems import nothing_in
-from judgesmith.experiments.reading import ColumnsGiven
 from judgesmith.experiments.scoring.feed import Feed, Given, Job, Opened
-from judgesmith.experiments.scoring.judging import Judging, RowWatch
+from judgesmith.experiments.scoring.lines import Scored, Tally
 from judgesmith.experiments.scoring.manifest import Manifest
 from judgesmith.experiments.scoring.marks import marks_of, refuse_others
 from judgesmith.experiments.scoring.output_file import OutputFile
 from judgesmith.experiments.scoring.parts import refuse_stopped
-from judgesmith.experiments.scoring.scored import Scored, Tally
-from judgesmith.experiments.scoring.shards import Shard
-from judgesmith.experiments.scoring.targets import Target
+from judgesmith.experiments.scoring.shards import Shard, Target
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.judging.runner import judges_sources
 from judgesmith.programs.lm import AnyModel
-from judgesmith.signatures import RatedItem
+from judgesmith.signatures import Judgement, RatedItem
+
+Judging = Callable[[Iterator[RatedItem]], Iterator[tuple[RatedItem, Judgement]]]
+"""What judges a stream of items: ``judge_each`` with its judge and its model.
+
+It reads the items as far as it needs them and yields each of them, the very object that it was
+given, with its judgement: once, and in the order of the items unless rows may come as they are
+finished.
+"""
+
+
+class RowWatch(Protocol):
+    """Looks on while rows are written, for logs and meters."""
+
+    def judged(self, file: str, row: int, item: RatedItem, judgement: Judgement) -> None:
+        """Take note of a row that was judged now.
+
+        Parameters
+        ----------
+        file : str
+            The input as it was named.
+        row : int
+            The row's number among those of its input, from 1.
+        item : RatedItem
+            The texts.
+        judgement : Judgement
+            What is written of them.
+        """
+
+    def kept(self, n_rows: int) -> None:
+        """Take note of rows that an earlier run had written and that are not judged again."""
+
 
 Planned = tuple[Target, tuple[Shard | Given, ...]]
 """A file to be written, and its inputs."""

@@ -6,17 +6,15 @@ from collections.abc import Callable, Iterator
 from itertools import chain, islice
 from pathlib import Path
 
+from judgesmith.data.reading import ColumnsGiven
 from judgesmith.errors import file_faults
-from judgesmith.experiments.reading import ColumnsGiven
 from judgesmith.experiments.scoring.feed import Given
-from judgesmith.experiments.scoring.formats import ENDINGS
-from judgesmith.experiments.scoring.judging import Judging, RowWatch
+from judgesmith.experiments.scoring.formats import SCORE_ENDINGS
+from judgesmith.experiments.scoring.lines import Scored
 from judgesmith.experiments.scoring.manifest import Manifest
 from judgesmith.experiments.scoring.marks import asked_by
-from judgesmith.experiments.scoring.run import Run
-from judgesmith.experiments.scoring.scored import Scored
-from judgesmith.experiments.scoring.shards import Inputs, Shard, shards_of
-from judgesmith.experiments.scoring.targets import is_folder, targets_of
+from judgesmith.experiments.scoring.run import Judging, RowWatch, Run
+from judgesmith.experiments.scoring.shards import Inputs, Shard, is_folder, shards_of, targets_of
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.judging.executors import with_own_models
 from judgesmith.programs.judging.runner import CONCURRENCY, judge_each, judges_sources
@@ -87,7 +85,8 @@ def score_shards(
     Examples
     --------
     >>> import tempfile
-    >>> from judgesmith.experiments import CompileSettings, compile_judge, read_items
+    >>> from judgesmith.data import read_items
+    >>> from judgesmith.experiments import CompileSettings, compile_judge
     >>> settings = CompileSettings(optimizer="none", holdout=0)
     >>> judge = compile_judge(read_items("sample"), settings).saved
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -135,7 +134,7 @@ def _manifest(
         reading={
             "columns": None if columns is None else str(columns),
             "ordered": ordered,
-            "ending": ending or ENDINGS[0],
+            "ending": ending or SCORE_ENDINGS[0],
         },
         overwrite=overwrite,
     )
@@ -200,7 +199,8 @@ def score_file(
     Examples
     --------
     >>> import tempfile
-    >>> from judgesmith.experiments import CompileSettings, compile_judge, read_items
+    >>> from judgesmith.data import read_items
+    >>> from judgesmith.experiments import CompileSettings, compile_judge
     >>> data = read_items("sample")
     >>> judge = compile_judge(data, CompileSettings(optimizer="none", holdout=0)).saved
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from judgesmith.errors import InputError
-from judgesmith.experiments.ablating import ABLATIONS
-from judgesmith.experiments.scales import given_scales
+from judgesmith.data.rows import given_scales
+from judgesmith.errors import FileError, InputError
+from judgesmith.experiments.ablate.rows import ABLATIONS
+from judgesmith.experiments.compile.settings import CompileSettings
+from judgesmith.experiments.compile.tuning import check_searched
 from judgesmith.experiments.specs.faults import meant, unknown_name
-from judgesmith.experiments.specs.inheriting import Blame
+from judgesmith.experiments.specs.grid import Cell
 from judgesmith.experiments.specs.parts import JudgeSpec
-from judgesmith.experiments.specs.settings import (
-    MisfitError,
-    protocol_of,
-    said_plainly,
-)
+from judgesmith.experiments.specs.settings import MisfitError, combined, protocol_of, said_plainly
 from judgesmith.experiments.specs.spec import Spec
 from judgesmith.optimizers.objectives.grammar import parse_objectives
 from judgesmith.programs.judging.registry import (
@@ -28,6 +27,63 @@ from judgesmith.programs.lm import Price, engine_for
 from judgesmith.programs.lm.factory import check_address, check_provider
 from judgesmith.signatures.plain_data import Place
 from judgesmith.signatures.space import UnknownChoiceError, UnknownOptionError
+
+FROM = "from"
+
+Blame = Callable[[Place, str], None]
+
+
+def inherited(
+    entries: Mapping[str, Any], *, section: str, blame: Blame
+) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, str]]]:
+    """Return entries with what they take from others.
+
+    What an entry says itself comes before what it takes; null takes nothing, and leaves a field
+    as it usually is.
+    """
+    whole: dict[str, dict[str, Any]] = {}
+    origins: dict[str, dict[str, str]] = {}
+    blamed: set[str] = set()
+    for name in entries:
+        chain = _chain(entries, name, section, blame, blamed)
+        if chain is None:
+            continue
+        whole[name], origins[name] = {}, {}
+        for one in reversed(chain):
+            own = {field: value for field, value in entries[one].items() if field != FROM}
+            whole[name] |= own
+            origins[name] |= dict.fromkeys(own, one)
+        whole[name] = {field: value for field, value in whole[name].items() if value is not None}
+    return whole, origins
+
+
+def _chain(
+    entries: Mapping[str, Any], name: str, section: str, blame: Blame, blamed: set[str]
+) -> list[str] | None:
+    """Return an entry, the one it takes from, and so on; None behind a mistake."""
+    chain = [name]
+    while FROM in entries[chain[-1]]:
+        last = chain[-1]
+        taken = entries[last][FROM]
+        place = (section, last, FROM)
+        if not isinstance(taken, str) or taken not in entries:
+            if last not in blamed:
+                others = [one for one in entries if one != last]
+                blame(place, unknown_name(f"entry of {section}", taken, others))
+            blamed.add(last)
+            return None
+        if taken in chain:
+            circle = [*chain[chain.index(taken) :], taken]
+            if not blamed & set(circle):
+                blame(
+                    place,
+                    f"{' takes from '.join(circle)}, which never ends; take one of these out.",
+                )
+            blamed |= set(circle)
+            return None
+        chain.append(taken)
+    return chain
+
 
 OPTIMIZERS = ("random", "protocol", "reflective", "balanced", "miprov2", "simba", "none")
 
@@ -49,15 +105,7 @@ _PROVIDERS = (
 
 
 def check_parts(spec: Spec, *, blame: Blame) -> None:
-    """Tell of every part that speaks of something that is not there.
-
-    Parameters
-    ----------
-    spec : Spec
-        Of the parts that are right in themselves.
-    blame : callable
-        Told the place and the sentence of every mistake.
-    """
+    """Tell of every part that speaks of something that is not there."""
     _check_repeated(spec, blame)
     _check_models(spec, blame)
     _check_optimizers(spec, blame)
@@ -226,3 +274,75 @@ def _tell(blame: Blame, place: Place, check: Callable[..., object], *values: Any
         check(*values)
     except ValueError as fault:
         blame(place, said_plainly(fault))
+
+
+_OF_VERSIONS = ("task", "kinds", "holdout_kinds", "versions")
+
+
+def check_combinations(spec: Spec, cells: Sequence[Cell], *, blame: Blame) -> None:
+    """Tell of judges, optimizers and sets that do not go together in a cell."""
+    compiled = [cell for cell in cells if spec.judges[cell.judge].kind == "compiled"]
+    protocols = {name: protocol_of(spec, spec.judges[name]) for name in {c.judge for c in compiled}}
+    used: dict[str, dict[str, None]] = defaultdict(dict)
+    wrong: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+    minding: set[str] = set()
+    seen: set[tuple[str, str | None, str]] = set()
+    for cell in compiled:
+        key = (cell.judge, cell.optimizer, cell.data)
+        if key in seen or cell.optimizer is None:
+            continue
+        seen.add(key)
+        used[cell.judge][cell.optimizer] = None
+        judge = spec.judges[cell.judge]
+        try:
+            settings = combined(
+                spec,
+                judge,
+                protocols[cell.judge],
+                optimizer=(cell.optimizer, spec.optimizers[cell.optimizer]),
+                data=spec.data[cell.data],
+                targets=cell.targets,
+                seed=cell.seed,
+            )
+            _check_search(settings, judge)
+        except (InputError, FileError) as fault:
+            wrong[cell.judge, said_plainly(fault)][cell.optimizer] = None
+            continue
+        if settings.minds_versions:
+            minding.add(cell.data)
+    for (name, said), optimizers in wrong.items():
+        if list(optimizers) == list(used[name]):
+            blame(("judges", name), said)
+        else:
+            with_these = " or ".join(optimizers)
+            blame(
+                ("judges", name),
+                f"with the optimizer {with_these}: {said.rstrip('.')} (or leave the combination "
+                "out: see leave_out).",
+            )
+    if not wrong:
+        _check_versions(spec, minding, blame)
+
+
+def _check_search(settings: CompileSettings, judge: JudgeSpec) -> None:
+    """Refuse a search that cannot be made for a judge, or an objective that it does not mind."""
+    family = family_of(judge.judge)
+    if not family.asks and settings.optimizer not in ("none", "protocol", "random"):
+        raise InputError(
+            f"{settings.optimizer} rewrites what a model is asked, and a {family.name} judge asks "
+            "none.",
+            hint="use protocol, random or none.",
+        )
+    check_searched(settings)
+
+
+def _check_versions(spec: Spec, minding: set[str], blame: Blame) -> None:
+    """Tell of what is said of changed versions of texts that no objective looks at."""
+    for name, one in spec.data.items():
+        said = [field for field in _OF_VERSIONS if field in one.said]
+        if said and name not in minding:
+            blame(
+                ("data", name, said[0]),
+                f"{said[0]} is about changed versions of texts, at which no objective looks; add "
+                "d_min or d_avg to one, or leave it out.",
+            )

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from pydantic import ValidationError
+
+from judgesmith.data.problems import listed, shown
 from judgesmith.errors import InputError
-from judgesmith.experiments.problems import listed
-from judgesmith.signatures.plain_data import Place
+from judgesmith.signatures.plain_data import Place, plain_fault
 
 SHOWN = 30
 _FEW = 16
@@ -92,14 +96,7 @@ class Origin:
         return self.lines.get(place, 1)
 
     def mistake(self, place: Place, message: str) -> Mistake:
-        """Return what is wrong at a place.
-
-        Examples
-        --------
-        >>> origin = Origin(file="a.yaml", lines={(): 1, ("seeds",): 7})
-        >>> str(origin.mistake(("seeds", 0), "expected a whole number; got 'x'."))
-        "a.yaml:7: seeds.0: expected a whole number; got 'x'."
-        """
+        """Return what is wrong at a place."""
         return Mistake(
             where=f"{self.file}:{self.line(place)}",
             field=".".join(_cut(str(part)) for part in place),
@@ -108,28 +105,14 @@ class Origin:
 
 
 def unknown_name(what: str, name: object, known: Iterable[str]) -> str:
-    """Return the sentence that there is nothing of a name: the nearest one, or all there are.
-
-    Examples
-    --------
-    >>> unknown_name("judge", "finne", ["fine", "coarse"])
-    "there is no judge 'finne'; did you mean fine?"
-    >>> unknown_name("judge", "other", ["fine", "coarse"])
-    "there is no judge 'other'; there are coarse and fine."
-    """
+    """Return the sentence that there is nothing of a name: the nearest one, or all there are."""
     names = [str(one) for one in known]
     there = f"there is no {what} {_cut(str(name))!r}"
     return f"{there}{meant(name, names) or f'; {all_listed(sorted(names))}.'}"
 
 
 def meant(name: object, known: Iterable[str]) -> str:
-    """Return the question whether a name that is near was meant; empty where none is.
-
-    Examples
-    --------
-    >>> meant("Spearmann", ["pearson", "spearman"]), meant("zzz", ["pearson"])
-    ('; did you mean spearman?', '')
-    """
+    """Return the question whether a name that is near was meant; empty where none is."""
     folded = {one.casefold(): one for one in known}
     near = difflib.get_close_matches(_cut(str(name)).casefold(), folded, n=1, cutoff=0.6)
     return f"; did you mean {folded[near[0]]}?" if near else ""
@@ -147,3 +130,68 @@ def all_listed(names: Sequence[str]) -> str:
 def _cut(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= 80 else f"{line[:79]}…"
+
+
+def faults_of(fault: ValidationError, fields: Sequence[str]) -> Iterator[tuple[Place, str]]:
+    """Yield where each value stands that is wrong, and what was expected there."""
+    for one in _once(fault):
+        place = _place(one)
+        if one["type"] == "extra_forbidden" and place[-1] in _KEYS:
+            yield place, "keys come from the environment (OPENAI_API_KEY, say); leave it out."
+        elif one["type"] == "extra_forbidden":
+            yield place, unknown_name("field", place[-1], fields)
+        elif one["type"] == "missing":
+            yield place[:-1], f"{place[-1]} is missing; give it."
+        else:
+            yield place, _said(one)
+
+
+def _said(one: Mapping[str, Any]) -> str:
+    got = shown(one["input"])
+    if one["type"] == "literal_error":
+        known = re.findall(r"'([^']*)'", one["ctx"]["expected"])
+        near = meant(one["input"], known) or "."
+        return f"expected one of {', '.join(known)}; got {got}{near}"
+    if one["type"] in _BOUNDS:
+        limit = next(iter(one["ctx"].values()))
+        return f"expected a number {_BOUNDS[one['type']]} {limit:g}; got {got}."
+    if one["type"] == "string_pattern_mismatch":
+        return f"expected a name without blanks around it; got {got}."
+    if one["type"] == "string_type" and isinstance(one["input"], bool):
+        return "expected a text; got yes or no, true or false: put it in quotes."
+    said = plain_fault(one)
+    return said if said.endswith((".", "?")) else f"{said}."
+
+
+_KEYS = ("api_key", "apikey", "key", "token", "secret")
+
+_BOUNDS = {
+    "greater_than": "above",
+    "greater_than_equal": "of at least",
+    "less_than": "below",
+    "less_than_equal": "of at most",
+}
+
+
+def _once(fault: ValidationError) -> list[Mapping[str, Any]]:
+    """Return what is wrong, once for a value that is of none of several types."""
+    found: list[Mapping[str, Any]] = list(fault.errors(include_url=False))
+    places = [_place(one) for one in found]
+    told: list[Mapping[str, Any]] = []
+    for number, (one, place) in enumerate(zip(found, places, strict=True)):
+        is_deeper = [other for other in places if other[: len(place)] == place != other]
+        # Entries that are wrong are told of, and are why a list of them is too short.
+        follows = one["type"] in ("string_type", "too_short") and is_deeper
+        if place not in places[:number] and not follows:
+            told.append(one)
+    return told
+
+
+def _place(one: Mapping[str, Any]) -> Place:
+    """Return where a value stands, without words of pydantic's such as which of several types."""
+    return tuple(part for part in one["loc"] if not _TYPE.match(str(part)))
+
+
+_TYPE = re.compile(
+    r"(?:\[key\]|str|constrained-str|list\[.*\]|dict\[.*\]|function-.*|literal\[.*\]|nullable.*)$"
+)

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from judgesmith.data.targets import Aggregate
 from judgesmith.errors import InputError
-from judgesmith.experiments.ratings import Aggregate
 
 
 def _spelled(value: Any) -> Any:
@@ -68,22 +68,7 @@ class Part(BaseModel):
 
 
 class DataSpec(Part):
-    """A rated set, and what judges are held against on it.
-
-    Parameters
-    ----------
-    path : str
-        The file, or ``sample``; see ``place_of``.
-    targets : tuple of str
-        One cell each: a criterion, ``overall``, ``mean``, a sum, or ``auto``. A list of several
-        becomes one text with commas, and one judge that scores each of them.
-    map, scale
-        As ``read_items`` takes ``columns`` and ``scale``.
-    aggregate : {"mean", "median", "mode", "unanimous"}
-        How several raters become one value.
-    task, kinds, holdout_kinds, versions
-        Of objectives that look at changed versions of texts; see ``CompileSettings``.
-    """
+    """A rated set, and what judges are held against on it."""
 
     path: Text
     targets: Annotated[Targets, Field(min_length=1)] = ("auto",)
@@ -116,39 +101,7 @@ _WHAT: Mapping[Kind, str] = {
 
 
 class JudgeSpec(Part):
-    """A judge that is compiled or was saved, scores on record, or a panel of others.
-
-    Parameters
-    ----------
-    judge : str
-        The family of a judge to compile.
-    variant, criteria_calls, explain, answer_tokens, steps, questions, choose, rubric, criteria
-        What is decided of it, as for ``compile``; ``choose`` by choice.
-    inference, without, partial_demos, lexical, role
-        How it is compiled, as for ``compile``; ``role`` by role.
-    model : str or None
-        One of the models, for a judge that is not compiled with every one of them, or for a saved
-        one that is to ask another than it was compiled with.
-    recorded : str or None
-        A file with scores; then nothing is compiled.
-    name, criterion : str or None
-        Which judge and which criterion of that file.
-    scale
-        What its scores are points of, by target where that differs, as ``read_items`` takes it.
-    saved : str or None
-        The folder of a judge that was compiled before; then it judges, and nothing is learned.
-    panel : tuple of str
-        Other judges; the score is the mean or median of those that they give.
-    score : {"mean", "median"}
-        What the scores of a panel come to.
-    at_least : int or None
-        Members that must have a score for the panel to have one; None is half of them.
-
-    Raises
-    ------
-    ValueError
-        If fields of two kinds are given.
-    """
+    """A judge that is compiled or was saved, scores on record, or a panel of others."""
 
     judge: Name = "active-critic"
     variant: Literal["vanilla", "coarse", "fine"] = "fine"
@@ -207,19 +160,7 @@ class JudgeSpec(Part):
 
 
 class OptimizerSpec(Part):
-    """What is searched for a judge, and how long.
-
-    Parameters
-    ----------
-    optimizer : str or None
-        As for ``compile``; None takes the name it has among the optimizers.
-    demonstrations, rounds, trials, draws, screen, vary_samples
-        As for ``compile``. Judges that show no demonstrations have none.
-    models : tuple of str
-        Models that compete with that of the cell.
-    objective : str or None
-        Another than that of the specification.
-    """
+    """What is searched for a judge, and how long."""
 
     optimizer: (
         Literal["random", "protocol", "reflective", "balanced", "miprov2", "simba", "none"] | None
@@ -235,21 +176,7 @@ class OptimizerSpec(Part):
 
 
 class ModelSpec(Part):
-    """A model, and how it is asked. Keys come from the environment.
-
-    Parameters
-    ----------
-    model : str or None
-        ``provider/model`` or ``offline``; None takes the name it has among the models.
-    api_base : str or None
-        Address of an OpenAI-compatible server.
-    concurrency : int
-        Requests under way at once.
-    price : str or None
-        Dollars per million tokens, ``IN,OUT``.
-    rpm, tpm : float or None
-        Requests and tokens per minute at most.
-    """
+    """A model, and how it is asked. Keys come from the environment."""
 
     model: Text | None = None
     api_base: Text | None = None
@@ -277,15 +204,7 @@ class Budget(Part):
 
 
 class Combination(Part):
-    """Cells by their coordinates; what is not named is any.
-
-    Parameters
-    ----------
-    data, target, judge, optimizer, model : tuple of str
-        Names, of which a cell has one.
-    seed : tuple of int
-        Likewise.
-    """
+    """Cells by their coordinates; what is not named is any."""
 
     data: Names = ()
     target: Targets = ()
@@ -305,12 +224,6 @@ class Combination(Part):
         return self
 
     def covers(self, coordinates: Mapping[str, Any]) -> bool:
-        """Say whether a cell is among those that this describes.
-
-        Parameters
-        ----------
-        coordinates : mapping of str to (str, int or None)
-            Of the cell, by the names of the fields.
-        """
+        """Say whether a cell is among those that this describes."""
         wanted = {name: getattr(self, name) for name in self.said}
         return all(not own or coordinates[name] in own for name, own in wanted.items())

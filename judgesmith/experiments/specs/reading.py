@@ -10,11 +10,9 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from judgesmith.errors import InputError, file_faults
-from judgesmith.experiments.specs.checking import check_parts
-from judgesmith.experiments.specs.combining import check_combinations
-from judgesmith.experiments.specs.faults import Mistake, Origin, SpecError
+from judgesmith.experiments.specs.checking import check_combinations, check_parts, inherited
+from judgesmith.experiments.specs.faults import Mistake, Origin, SpecError, faults_of
 from judgesmith.experiments.specs.grid import cells_of
-from judgesmith.experiments.specs.inheriting import inherited
 from judgesmith.experiments.specs.parts import (
     Budget,
     Combination,
@@ -25,7 +23,6 @@ from judgesmith.experiments.specs.parts import (
     Part,
 )
 from judgesmith.experiments.specs.spec import Spec
-from judgesmith.experiments.specs.wording import faults_of
 from judgesmith.signatures.plain_data import Place, read_placed_yaml
 
 _SECTIONS: Mapping[str, Part] = {

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from judgesmith.data.items import DataSet
+from judgesmith.data.problems import DataError
+from judgesmith.data.reading import read_items
+from judgesmith.data.scores import placed_rows
+from judgesmith.data.targets import targets_of
 from judgesmith.errors import FileError, InputError, MissingExtraError
-from judgesmith.experiments.chosen_targets import chosen_targets
-from judgesmith.experiments.chosen_versions import chosen_versions
-from judgesmith.experiments.dataset import DataSet
-from judgesmith.experiments.problems import DataError
-from judgesmith.experiments.reading import read_items
-from judgesmith.experiments.score_matching import placed_rows
+from judgesmith.experiments.compile.chosen_targets import chosen_targets
+from judgesmith.experiments.compile.settings import is_unlabelled
+from judgesmith.experiments.compile.versions import chosen_versions
 from judgesmith.experiments.specs.faults import Mistake, SpecError, all_listed, unknown_name
 from judgesmith.experiments.specs.grid import Cell, cells_of
-from judgesmith.experiments.specs.places import file_at
 from judgesmith.experiments.specs.settings import said_plainly, settings_of
-from judgesmith.experiments.specs.spec import JUDGE_FILE, Spec
-from judgesmith.experiments.targets import targets_of
-from judgesmith.experiments.unlabelled import is_unlabelled
+from judgesmith.experiments.specs.spec import JUDGE_FILE, Spec, file_at
 from judgesmith.programs.artifacts.saved_ensembles import load_saved
 from judgesmith.signatures.plain_data import Place
 

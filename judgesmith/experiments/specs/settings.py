@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.errors import FileError, InputError
-from judgesmith.experiments.ablating import without
-from judgesmith.experiments.said_choices import choices_said
-from judgesmith.experiments.settings import CompileSettings
+from judgesmith.experiments.ablate.rows import without
+from judgesmith.experiments.compile.settings import CompileSettings, choices_said
 from judgesmith.experiments.specs.grid import Cell
 from judgesmith.experiments.specs.parts import DataSpec, JudgeSpec, OptimizerSpec
 from judgesmith.experiments.specs.spec import Spec
@@ -28,15 +27,7 @@ _OF_ASKING = ("role", "rubric", "criteria", "inference", "model")
 
 
 class MisfitError(InputError):
-    """Something said of a judge or an optimizer that cannot be, and which field says it.
-
-    Parameters
-    ----------
-    message : str
-        What is wrong.
-    field : str or None
-        Which field of the part; None is the part as a whole.
-    """
+    """Something said of a judge or an optimizer that cannot be, and which field says it."""
 
     def __init__(self, message: str, *, field: str | None = None, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
@@ -82,13 +73,7 @@ def settings_of(spec: Spec, cell: Cell) -> CompileSettings:
 
 @record_faults()
 def protocol_of(spec: Spec, judge: JudgeSpec) -> JudgeConfig:
-    """Return what a judge that is to be compiled starts from.
-
-    Raises
-    ------
-    MisfitError
-        If its family has nothing of what is said, or a value or file is not right.
-    """
+    """Return what a judge that is to be compiled starts from."""
     with _blaming("judge"):
         family = family_of(judge.judge)
     _refuse_foreign(family, judge)
@@ -121,13 +106,7 @@ def combined(
     targets: tuple[str, ...],
     seed: int,
 ) -> CompileSettings:
-    """Return the settings of one judge with one optimizer on one target.
-
-    Raises
-    ------
-    ValueError
-        If they do not go together.
-    """
+    """Return the settings of one judge with one optimizer on one target."""
     family = family_of(judge.judge)
     name, search = optimizer
     source = "given" if judge.criteria == "general" else judge.criteria

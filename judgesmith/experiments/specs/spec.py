@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, SkipValidation
 
-from judgesmith.errors import file_faults
-from judgesmith.experiments.specs.faults import Origin, SpecError
+from judgesmith.errors import InputError, file_faults
+from judgesmith.experiments.specs.faults import Origin, SpecError, unknown_name
 from judgesmith.experiments.specs.parts import (
     Budget,
     Combination,
@@ -24,8 +26,50 @@ from judgesmith.experiments.specs.parts import (
     Text,
     Whole,
 )
-from judgesmith.experiments.specs.places import file_at, place_of
 from judgesmith.signatures.plain_data import Place
+
+DATA_FOLDER = "JUDGESMITH_DATA"
+"""The variable of the environment that says where rated sets are."""
+
+_VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
+
+
+def place_of(path: str, folder: str | Path = ".") -> Path:
+    """Return where a file is."""
+    found = Path(_VARIABLE.sub(_value, path)).expanduser()
+    if found.is_absolute():
+        return found
+    beside = Path(folder) / found
+    data = os.environ.get(DATA_FOLDER)
+    if data and not beside.exists() and (Path(data) / found).exists():
+        return Path(data) / found
+    return beside
+
+
+def file_at(path: str, folder: str | Path = ".") -> Path:
+    """Return where a file is, as :func:`place_of` does, and refuse one that is not there."""
+    place = place_of(path, folder)
+    if place.is_file():
+        return place
+    if place.is_dir():
+        raise InputError(f"{path} is a folder.", hint="name a file in it.")
+    beside = (
+        sorted(one.name for one in place.parent.iterdir() if one.is_file())
+        if place.parent.is_dir()
+        else ()
+    )
+    if beside:
+        raise InputError(unknown_name("file", place.name, beside))
+    raise InputError(f"there is no file {path}.", hint="make it, or name another.")
+
+
+def _value(found: re.Match[str]) -> str:
+    name = found[1] or found[2]
+    value = os.environ.get(name)
+    if not value:
+        raise InputError(f"the environment has no {name}.", hint="set it, or write the folder out.")
+    return value
+
 
 JUDGE_FILE = "judge.json"
 """What the folder of a saved judge holds, all of the judge."""

@@ -38,28 +38,6 @@ def mlflow_client(address: str) -> Any:
 
     User and password in an address on the web are handed to MLflow by its own variables of the
     environment, so that they stand in no message.
-
-    Parameters
-    ----------
-    address : str
-        As MLflow takes it: ``http://host:5000``, ``sqlite:///mlflow.db``, ``databricks``.
-
-    Raises
-    ------
-    ValueError
-        If it is no such address.
-    ImportError
-        If MLflow is not installed.
-    TrackingError
-        If MLflow cannot use it.
-
-    Examples
-    --------
-    >>> mlflow_client("localhost:5000")
-    Traceback (most recent call last):
-    ...
-    judgesmith.InputError: 'localhost:5000' is no address of MLflow; give one as in \
-http://localhost:5000, sqlite:///mlflow.db or databricks.
     """
     check_address(address)
     os.environ.update(_QUIET)  # read when MLflow is imported, so before that
@@ -71,28 +49,14 @@ http://localhost:5000, sqlite:///mlflow.db or databricks.
 
 
 def reach(address: str) -> None:
-    """Ask the server at an address anything, once.
-
-    Raises
-    ------
-    ValueError, ImportError
-        As ``mlflow_client`` does.
-    TrackingError
-        If it does not answer, or refuses.
-    """
+    """Ask the server at an address anything, once."""
     client = mlflow_client(address)
     with told_plainly(address), asked_once():
         client.search_experiments(max_results=1)
 
 
 def check_address(address: str) -> None:
-    """Refuse what MLflow takes for an address of nothing that it knows.
-
-    Raises
-    ------
-    ValueError
-        If it is no address.
-    """
+    """Refuse what MLflow takes for an address of nothing that it knows."""
     scheme, separator, rest = address.partition("://")
     known = scheme in ("http", "https", "file", "databricks") or scheme.startswith(_DATABASES)
     try:
@@ -112,15 +76,7 @@ def check_address(address: str) -> None:
 
 
 def shown_address(address: str) -> str:
-    """Return an address as it may be printed: without user, password and query.
-
-    Examples
-    --------
-    >>> shown_address("http://me:secret@tracking:5000/?token=1")
-    'http://tracking:5000'
-    >>> shown_address("sqlite:///runs.db")
-    'sqlite:///runs.db'
-    """
+    """Return an address as it may be printed: without user, password and query."""
     if urlsplit(address).hostname:
         return printable(public_address(address))
     return printable(redacted(address.partition("?")[0]))
@@ -128,13 +84,7 @@ def shown_address(address: str) -> str:
 
 @contextmanager
 def told_plainly(address: str) -> Iterator[None]:
-    """Turn whatever MLflow and its stores raise into one sentence without keys.
-
-    Raises
-    ------
-    TrackingError
-        In place of it.
-    """
+    """Turn whatever MLflow and its stores raise into one sentence without keys."""
     try:
         yield
     except (TrackingError, Stopped):

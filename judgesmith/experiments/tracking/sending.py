@@ -2,16 +2,180 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+import json
+import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
 from judgesmith.errors import file_faults
+from judgesmith.experiments.evaluate.agreement import LEVELS
+from judgesmith.experiments.specs import Cell, Spec
 from judgesmith.experiments.tracking.client import asked_once
-from judgesmith.experiments.tracking.telling import shortened
+from judgesmith.programs.artifacts.card import printable
 from judgesmith.programs.extras import library
 from judgesmith.programs.lm.errors import redacted
+
+LONGEST_PARAM = 500
+"""Characters of a parameter; MLflow takes 6000, its servers of before 2.8 no more than this."""
+
+LONGEST_TAG = 5000
+"""Characters of a tag; MLflow takes 8000 since 2.15, and 5000 before."""
+
+LONGEST_NAME = 250
+
+_OF_Q = ("low", "high", "n", "n_groups")
+_STATISTICS = ("pearson", "spearman", "kendall", "q")
+_SAID_OF_CELLS = ("data", "target", "judge", "optimizer", "model", "seed")
+
+
+def cell_params(spec: Spec, cell: Cell) -> dict[str, str]:
+    """Return what a cell was run with, flat: its coordinates, and what is said of its parts.
+
+    Addresses of models are left out.
+    """
+    found: dict[str, Any] = {name: getattr(cell, name) for name in _SAID_OF_CELLS}
+    found["holdout"] = spec.holdout
+    parts: dict[str, Any] = {"data": spec.data[cell.data], "judge": spec.judges[cell.judge]}
+    if cell.optimizer is not None:
+        parts["optimizer"] = spec.optimizers[cell.optimizer]
+    if cell.model is not None:
+        found["model_name"] = spec.model_name(cell.model)
+    for name, part in parts.items():
+        said = part.model_dump(mode="json", exclude_defaults=True)
+        found.update(_flat(said, name))
+    return {
+        _key(name): shortened(_text(value), LONGEST_PARAM)
+        for name, value in found.items()
+        if value is not None
+    }
+
+
+def cell_metrics(result: Mapping[str, Any]) -> dict[str, float]:
+    """Return the numbers that a cell came to; what is undefined or unknown has none.
+
+    ``sample/q`` is Q at sample level on the rows held out, ``sample/q_low`` and ``sample/q_high``
+    its interval, ``sample/q_n`` and ``sample/q_n_groups`` the rows and sources behind it.
+    ``gain/sample_q`` and the like are what compiling changed.
+    """
+    found: dict[str, Any] = {}
+    for level, statistics in (result["agreement"].get("heldout") or {}).items():
+        for name in _STATISTICS:
+            found.update(_estimate(f"{level}/{name}", statistics.get(name)))
+    for part in ("selection", "uncompiled", "gain"):
+        for level, statistics in (result["agreement"].get(part) or {}).items():
+            if level in LEVELS:
+                found.update(_estimate(f"{part}/{level}_q", statistics.get("q")))
+    rows = result["rows"]
+    found.update({f"rows/{name}": n for name, n in rows.items()})
+    if rows["heldout"]:
+        found["unscored_share"] = rows["unscored"] / rows["heldout"]
+    for part in ("per_item", "usage"):
+        found.update({f"{part}/{name}": n for name, n in (result.get(part) or {}).items()})
+    return {_key(name): float(value) for name, value in found.items() if _is_number(value)}
+
+
+def cell_tags(spec: Spec, cell: Cell) -> dict[str, str]:
+    """Return what a cell is found by, and by whom it was made."""
+    return {
+        "judgesmith.kind": "cell",
+        "judgesmith.run": spec.fingerprint,
+        "judgesmith.cell": cell.id,
+        "judgesmith.seed": str(cell.seed),
+        "judgesmith.version": version("judgesmith"),
+    }
+
+
+def result_tags(result: Mapping[str, Any]) -> dict[str, str]:
+    """Return of which judge and target a result is, at which levels and on how many rows."""
+    heldout = result["agreement"].get("heldout") or {}
+    of_q = {level: heldout[level]["q"] for level in sorted(heldout) if level in LEVELS}
+    defined = [level for level, q in of_q.items() if q["value"] is not None]
+    tags = {
+        "judgesmith.judge": str(result.get("judge")),
+        "judgesmith.target": str(result.get("target")),
+        "judgesmith.level": ", ".join(defined) or "none",
+        "judgesmith.n": str(max((q["n"] for q in of_q.values()), default=0)),
+    }
+    return {name: shortened(text, LONGEST_TAG) for name, text in tags.items()}
+
+
+def run_params(spec: Spec) -> dict[str, str]:
+    """Return what holds for all cells of an experiment."""
+    found = {
+        "data": list(spec.data),
+        "judges": list(spec.judges),
+        "optimizers": list(spec.optimizers),
+        "models": list(spec.models),
+        "seeds": list(spec.seeds),
+        "holdout": spec.holdout,
+        "objective": spec.objective,
+    }
+    return {
+        name: shortened(_text(value), LONGEST_PARAM)
+        for name, value in found.items()
+        if value is not None
+    }
+
+
+def run_tags(spec: Spec) -> dict[str, str]:
+    """Return what an experiment is found by, and what it is about."""
+    tags = {
+        "judgesmith.kind": "experiment",
+        "judgesmith.run": spec.fingerprint,
+        "judgesmith.version": version("judgesmith"),
+    }
+    about = shortened(" ".join(spec.about.split()), LONGEST_TAG)
+    return tags | ({"mlflow.note.content": about} if about else {})
+
+
+@file_faults()
+def digest_of(*places: Path) -> str:
+    """Return twelve hex digits that change with the name or the bytes of any of the files."""
+    found = hashlib.sha256()
+    for place in places:
+        found.update(f"{place.name}\0".encode())
+        found.update(hashlib.sha256(place.read_bytes()).digest())
+    return found.hexdigest()[:12]
+
+
+def shortened(text: str, longest: int) -> str:
+    r"""Return anybody's text without keys, on one line and within a limit."""
+    line = printable(redacted(text))
+    return line if len(line) <= longest else f"{line[: longest - 3]}..."
+
+
+def _flat(value: Any, name: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        for key, one in value.items():
+            yield from _flat(one, f"{name}.{key}")
+    else:
+        yield name, value
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _key(name: str) -> str:
+    """Return a name of the characters that MLflow takes in one."""
+    return re.sub(r"[^A-Za-z0-9_./ -]", "_", name)[:LONGEST_NAME]
+
+
+def _estimate(name: str, found: Mapping[str, Any] | None) -> Iterator[tuple[str, Any]]:
+    if found is not None and found.get("value") is not None:
+        yield name, found["value"]
+        for part in _OF_Q:
+            yield f"{name}_{part}", found.get(part)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
 
 _PAGE = 1000
 _FEW = 20  # cells that are looked for one by one
@@ -20,15 +184,7 @@ _One = TypeVar("_One")
 
 
 class Sending:
-    """Runs of one MLflow experiment.
-
-    Parameters
-    ----------
-    client : MlflowClient
-        Of the server.
-    experiment_id : str
-        Which experiment.
-    """
+    """Runs of one MLflow experiment."""
 
     def __init__(self, client: Any, experiment_id: str) -> None:
         self._client = client

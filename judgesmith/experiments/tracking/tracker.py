@@ -18,7 +18,7 @@ from judgesmith.experiments.runs import Progressed, RunFolder, progressed
 from judgesmith.experiments.runs.claims import claimed
 from judgesmith.experiments.runs.folder import BOARD_FILES, JUDGE, RESULT, SPEC_FILE
 from judgesmith.experiments.specs import Cell, Spec, cells_of
-from judgesmith.experiments.tracking import telling
+from judgesmith.experiments.tracking import sending as telling
 from judgesmith.experiments.tracking.client import (
     TrackingError,
     asked_once,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.signatures.items import RatedItem
@@ -79,10 +78,3 @@ def score_row(item: RatedItem, judgement: Judgement) -> dict[str, Any]:
     plain = judgement.model_dump(mode="json", include=fields)
     ids = {"source_id": item.source_id, "system_id": item.system_id, "key": item.key}
     return {**ids, **plain}
-
-
-def json_line(row: Mapping[str, Any]) -> str:
-    text = json.dumps(row, ensure_ascii=False, allow_nan=False)
-    if not text.isprintable():
-        text = "".join(one if one.isprintable() else json.dumps(one)[1:-1] for one in text)
-    return text + "\n"

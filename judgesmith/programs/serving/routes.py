@@ -18,7 +18,6 @@ from fastapi import APIRouter, FastAPI, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import models_json_schema
 
-from judgesmith.programs.judging.rows import json_line
 from judgesmith.programs.lm.measures import CONTENT_TYPE
 from judgesmith.programs.serving.requests import (
     JSON,
@@ -38,6 +37,7 @@ from judgesmith.programs.serving.requests import (
 )
 from judgesmith.programs.serving.service import RowStream, Service, client_of
 from judgesmith.signatures.judgement import CriterionScore, ErrorSpan
+from judgesmith.signatures.plain_data import json_line
 from judgesmith.signatures.rubric import Criterion
 from judgesmith.signatures.scale import Scale
 

@@ -18,7 +18,6 @@ from prometheus_client import Counter as PrometheusCounter
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from judgesmith.programs.judging.rows import json_line
 from judgesmith.programs.lm import AnyModel, lm_client_of
 from judgesmith.programs.lm.measures import SECONDS, ModelMeasures
 from judgesmith.programs.serving.requests import (
@@ -40,6 +39,7 @@ from judgesmith.programs.serving.requests import (
 from judgesmith.programs.serving.served import Desk, ServedJudge
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.plain_data import json_line
 
 
 class Measures:

@@ -10,7 +10,7 @@ import loopback
 import pytest
 
 from judgesmith.cli import main
-from judgesmith.experiments.samples import sample_path
+from judgesmith.data.samples import sample_path
 
 QUICK = ["--rounds", "2"]
 GRADE = "[[ ## score ## ]]\n70\n\n[[ ## completed ## ]]"

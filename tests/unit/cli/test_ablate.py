@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from judgesmith.experiments.ablation_rows import ROWS
+from judgesmith.experiments.ablate.rows import ROWS
 
 FEW = ["--rounds", "1", "--rows", "coarse,without-mcs"]
 SAME = ["table.json", "table.csv", "table.md"]

@@ -12,8 +12,7 @@ from judgesmith.cli.agreement import (
     print_agreement,
     print_criteria,
 )
-from judgesmith.experiments.agreeing import agreement_report, unscored
-from judgesmith.experiments.by_criterion import CriterionReports
+from judgesmith.experiments.evaluate.agreement import CriterionReports, agreement_report, unscored
 from judgesmith.metrics import Estimate
 from judgesmith.optimizers import PredictionTable
 from judgesmith.programs.artifacts.card import agreement_text

@@ -6,8 +6,8 @@ import json
 import pytest
 from benchmark_texts import rows
 
-from judgesmith.experiments import read_items
-from judgesmith.experiments.benchmarking.folder import FILES
+from judgesmith.data import read_items
+from judgesmith.experiments.benchmark.report import FILES
 
 GLOBAL = {"anchors.jsonl", "candidates.jsonl"}
 LOCAL = ["--perspective", "local", "--steps", "3"]

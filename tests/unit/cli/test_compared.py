@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from judgesmith.cli.compared import p_text, verdict
-from judgesmith.experiments import compare_judges, read_items
-from judgesmith.experiments.score_files import Scores
+from judgesmith.data import read_items
+from judgesmith.data.score_files import Scores
+from judgesmith.experiments import compare_judges
 
 NAN = float("nan")
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from judgesmith.experiments.samples import sample_path
+from judgesmith.data.samples import sample_path
 
 LEVELS = {"system", "sample", "dataset"}
 STATISTICS = {"pearson", "spearman", "kendall", "q"}

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from judgesmith.experiments.samples import sample_path
+from judgesmith.data.samples import sample_path
 from judgesmith.programs import SavedCalibrated, SavedJudge, load_saved
 
 QUICK = ["--optimizer", "none", "--criteria", "general", "--holdout", ".3"]

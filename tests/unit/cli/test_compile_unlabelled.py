@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from judgesmith.cli.main import main
-from judgesmith.experiments import read_items
+from judgesmith.data import read_items
 
 OPTIONS = (
     *("--objective", "d_avg; false_alarms <= 1", "--optimizer", "protocol", "--trials", "2"),

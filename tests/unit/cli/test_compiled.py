@@ -7,7 +7,7 @@ import pytest
 
 from judgesmith.cli.calibration_options import NO_CALIBRATION
 from judgesmith.cli.compiled import _print_objective, print_again
-from judgesmith.experiments.samples import sample_path
+from judgesmith.data.samples import sample_path
 from judgesmith.programs import load_saved
 
 AS_IT_IS = ["--optimizer", "none", "--criteria", "general"]

@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from judgesmith.experiments.perturbed_rows import rows_of
-from judgesmith.experiments.perturbed_set import perturbed_set
+from judgesmith.experiments.robustness.perturbed_rows import rows_of
+from judgesmith.experiments.robustness.perturbed_set import perturbed_set
 from judgesmith.programs.perturbing import PERTURBATIONS, perturb
 from judgesmith.signatures import RatedItem
 

@@ -90,7 +90,9 @@ def test_what_does_not_go_together_is_refused(options, where, says, run, judge, 
 
 def test_an_empty_address_is_no_wish_for_a_cluster_of_this_machine(run, judge, data, monkeypatch):
     ray = SimpleNamespace(is_initialized=lambda: False)
-    monkeypatch.setattr("judgesmith.experiments.clusters.connecting.library", lambda *_, **__: ray)
+    monkeypatch.setattr(
+        "judgesmith.experiments.scoring.clusters.connecting.library", lambda *_, **__: ray
+    )
     done = run("score", judge, data, "-o", "x.jsonl", "--json", "--engine", "ray", "--address", "")
     assert (done.status, done.fault["where"]) == (2, "--address")
     assert done.fault["error"] == "an empty name is no address of a cluster."
@@ -233,7 +235,9 @@ def parquet_rows(path):
     ],
 )
 def test_addresses_are_for_a_cluster(given, where, says, run, judge, monkeypatch):
-    monkeypatch.setattr("judgesmith.experiments.clusters.connecting.ray_module", lambda **_: None)
+    monkeypatch.setattr(
+        "judgesmith.experiments.scoring.clusters.connecting.ray_module", lambda **_: None
+    )
     done = run("score", judge, *given, "--json")
     assert (done.status, done.fault["where"]) == (2, where)
     assert says in done.fault["error"] + (done.fault["hint"] or "")

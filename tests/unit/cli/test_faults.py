@@ -3,8 +3,8 @@ import pytest
 
 from judgesmith import FileError, InputError
 from judgesmith.cli.faults import OptionError, blaming, described
+from judgesmith.data import DataError, Problem
 from judgesmith.errors import MissingFileError, file_faults
-from judgesmith.experiments import DataError, Problem
 from judgesmith.programs.lm import BudgetSpent
 from judgesmith.programs.lm.errors import TransientModelError
 from judgesmith.signatures import Scale

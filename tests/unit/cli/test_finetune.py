@@ -1,8 +1,8 @@
 import pytest
 from students import write_data
 
-from judgesmith.experiments.finetuning import adapter
-from judgesmith.experiments.finetuning.training import Trained
+from judgesmith.experiments.distil import adapter
+from judgesmith.experiments.distil.training import Trained
 from judgesmith.programs import extras
 
 

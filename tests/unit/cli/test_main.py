@@ -191,7 +191,7 @@ def raising(fault):
     "bug", [broken, *map(raising, [TypeError("b"), KeyError("b"), ImportError("b")])]
 )
 def test_a_bug_is_never_told_as_bad_input(run, data, capsys, monkeypatch, bug, more):
-    monkeypatch.setattr("judgesmith.experiments.chosen_targets.targets_of", bug)
+    monkeypatch.setattr("judgesmith.experiments.compile.chosen_targets.targets_of", bug)
     with pytest.raises((ValueError, TypeError, KeyError, ImportError)) as caught:
         run("compile", data, "--target", "overall", "-o", "judge", *more)
     assert not isinstance(caught.value, JudgesmithError)
@@ -200,7 +200,7 @@ def test_a_bug_is_never_told_as_bad_input(run, data, capsys, monkeypatch, bug, m
 
 BUG = """
 import sys
-import judgesmith.experiments.formats as formats
+import judgesmith.data.formats as formats
 def broken(*_):
     raise ValueError("operands could not be broadcast together")
 formats._from_file = broken

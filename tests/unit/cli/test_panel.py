@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from judgesmith.cli import main
-from judgesmith.experiments.samples import sample_path
+from judgesmith.data.samples import sample_path
 from judgesmith.programs import SavedPanel, load_saved
 from judgesmith.programs.artifacts.record import content_hash
 

@@ -7,7 +7,7 @@ import loopback
 import pytest
 
 from judgesmith.cli import main
-from judgesmith.experiments.samples import sample_path
+from judgesmith.data.samples import sample_path
 from judgesmith.programs.artifacts.saved_ensembles import load_saved
 
 ANSWER = '{{"score": {}}}'

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from judgesmith.experiments import read_items
-from judgesmith.experiments.perturbed_rows import versions_of
+from judgesmith.data import read_items
+from judgesmith.experiments.robustness.perturbed_rows import versions_of
 from judgesmith.programs.perturbing import CONTROLS, TASKS
 from judgesmith.signatures.perturbation import Edit, edited
 

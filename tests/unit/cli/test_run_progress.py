@@ -4,7 +4,7 @@ import sys
 import pytest
 
 from judgesmith.cli.run_progress import run_line, run_progress
-from judgesmith.experiments.watching import Pulse
+from judgesmith.experiments.scoring.watching import Pulse
 from judgesmith.signatures import Judgement, RatedItem
 
 

@@ -7,7 +7,7 @@ import pytest
 @pytest.fixture
 def pool(folder, data):
     """The rows that the judge was made from, and others without ratings."""
-    from judgesmith.experiments.samples import sample_path
+    from judgesmith.data.samples import sample_path
 
     rows = [json.loads(line) for line in sample_path().read_text(encoding="utf-8").splitlines()]
     for row in rows:

@@ -1,7 +1,7 @@
 import pytest
 
 from judgesmith.experiments import CompileSettings
-from judgesmith.experiments.ablating import ABLATIONS, without
+from judgesmith.experiments.ablate.rows import ABLATIONS, without
 from judgesmith.signatures import ActiveCriticConfig
 
 

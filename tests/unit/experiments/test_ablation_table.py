@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from judgesmith.experiments import CompileSettings, compile_judge, read_items
-from judgesmith.experiments.ablation_analyses import criteria_side_by_side
-from judgesmith.experiments.ablation_rows import ROWS, impossible_rows, planned_rows
-from judgesmith.experiments.ablation_table import ablation
-from judgesmith.experiments.ablation_text import HEADER, TITLES, sentences
-from judgesmith.experiments.compile_notes import NothingScoredError
+from judgesmith.data import read_items
+from judgesmith.experiments import CompileSettings, compile_judge
+from judgesmith.experiments.ablate.report import HEADER, TITLES, criteria_side_by_side, sentences
+from judgesmith.experiments.ablate.rows import ROWS, impossible_rows, planned_rows
+from judgesmith.experiments.ablate.table import ablation
+from judgesmith.experiments.compile.notes import NothingScoredError
 from judgesmith.metrics import agreement_difference
 from judgesmith.programs import SavedJudge, judge_items
 from judgesmith.programs.lm import model
@@ -389,6 +389,6 @@ def test_where_no_row_at_all_is_scored_the_reason_is_raised(data, monkeypatch):
     def nothing(*args, **kwargs):
         raise NothingScoredError("no answer", spent=False, rows={}, target="overall")
 
-    monkeypatch.setattr("judgesmith.experiments.ablation_table.compile_judge", nothing)
+    monkeypatch.setattr("judgesmith.experiments.ablate.table.compile_judge", nothing)
     with pytest.raises(NothingScoredError, match="no answer"):
         ablation(data, SETTINGS, lm=model(ledger=None), rows=FEW)

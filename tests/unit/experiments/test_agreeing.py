@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.experiments.agreeing import (
+from judgesmith.data.targets import Targets
+from judgesmith.experiments.evaluate.agreement import (
     LEVELS,
     STATISTICS,
     Unscored,
@@ -15,7 +16,6 @@ from judgesmith.experiments.agreeing import (
     unscored,
     unscored_text,
 )
-from judgesmith.experiments.targets import Targets
 from judgesmith.metrics import agreement, agreement_difference, agreement_interval
 from judgesmith.optimizers import PredictionTable
 from judgesmith.signatures import Scale

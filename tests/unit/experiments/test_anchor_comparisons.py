@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from judgesmith.experiments.anchor_comparisons import (
+from judgesmith.experiments.benchmark.plan import (
     compare_anchors,
     compare_pairs,
     compare_with_anchors,

@@ -1,6 +1,6 @@
-from judgesmith.experiments.annotation_sheet import marked_text
-from judgesmith.experiments.errors_marks import numbered
-from judgesmith.experiments.spreadsheet_cells import cell_of, is_cut
+from judgesmith.data.sheets import cell_of, is_cut
+from judgesmith.experiments.evaluate.errors.page import numbered
+from judgesmith.experiments.labels.annotation import marked_text
 from judgesmith.signatures.judgement import ErrorSpan
 
 

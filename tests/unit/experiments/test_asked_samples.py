@@ -1,8 +1,12 @@
 import numpy as np
 import pytest
 
-from judgesmith.experiments.asked_samples import asked_on, sampled_once, scores_of_judge
-from judgesmith.experiments.global_perspective import ratings_of
+from judgesmith.experiments.evaluate.perspectives.perspectives import (
+    asked_on,
+    sampled_once,
+    scores_of_judge,
+)
+from judgesmith.experiments.evaluate.perspectives.report import ratings_of
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.artifacts.saved_ensembles import SavedPanel

@@ -2,8 +2,9 @@
 
 import pytest
 
-from judgesmith.experiments import CompileSettings, compile_judge, read_items
-from judgesmith.experiments.estimating import estimate_run
+from judgesmith.data import read_items
+from judgesmith.experiments import CompileSettings, compile_judge
+from judgesmith.experiments.compile.estimate import estimate_run
 from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures.config import DirectConfig
 

@@ -3,8 +3,9 @@ import json
 import numpy as np
 import pytest
 
-from judgesmith.experiments import DataSet, evaluate_judge, evaluate_scores, read_items, targets_of
-from judgesmith.experiments.score_files import Scores
+from judgesmith.data import DataSet, read_items, targets_of
+from judgesmith.data.score_files import Scores
+from judgesmith.experiments import evaluate_judge, evaluate_scores
 from judgesmith.metrics import tie_aware_accuracy, weighted_kappa
 from judgesmith.programs import ActiveCritic
 from judgesmith.signatures import RatedItem, Scale

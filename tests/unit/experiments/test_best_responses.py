@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from judgesmith.experiments.benchmarking.beginning import start_of
-from judgesmith.experiments.benchmarking.settings import BenchmarkSettings
-from judgesmith.experiments.best_responses import best_responses
-from judgesmith.experiments.dataset import DataSet
+from judgesmith.data.items import DataSet
+from judgesmith.experiments.benchmark.beginning import best_responses, start_of
+from judgesmith.experiments.benchmark.settings import BenchmarkSettings
 from judgesmith.signatures import RatedItem, Scale
 
 LIKERT = {"wit": Scale(low=1, high=5), "faults": Scale(low=0, high=10, higher_is_better=False)}

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from judgesmith.experiments import DataSet
-from judgesmith.experiments.by_criterion import criterion_reports, judged_criteria
+from judgesmith.data import DataSet
+from judgesmith.experiments.evaluate.agreement import criterion_reports, judged_criteria
 from judgesmith.metrics import agreement
 from judgesmith.optimizers.predictions import on_criterion
 from judgesmith.signatures import Judgement, RatedItem, Scale

@@ -2,8 +2,8 @@
 
 import pytest
 
-from judgesmith.experiments import read_items
-from judgesmith.experiments.calibrating import CalibrationError, calibrate_judge
+from judgesmith.data import read_items
+from judgesmith.experiments.compile.calibrating import CalibrationError, calibrate_judge
 from judgesmith.programs import DirectJudge, SavedJudge
 from judgesmith.programs.artifacts.record import GoldenItem
 from judgesmith.programs.families.ensemble.members import CalibratedJudgement

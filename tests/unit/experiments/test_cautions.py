@@ -1,7 +1,7 @@
 import numpy as np
 
-from judgesmith.experiments.dataset import DataSet
-from judgesmith.experiments.describing import describe
+from judgesmith.data.items import DataSet
+from judgesmith.experiments.evaluate.describing import describe
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.scale import Scale
 

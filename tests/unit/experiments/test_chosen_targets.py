@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
-from judgesmith.experiments import CompileSettings, read_items
-from judgesmith.experiments.chosen_targets import chosen_targets
-from judgesmith.experiments.dataset import DataSet
+from judgesmith.data import read_items
+from judgesmith.data.items import DataSet
+from judgesmith.experiments import CompileSettings
+from judgesmith.experiments.compile.chosen_targets import chosen_targets
 from judgesmith.signatures import ActiveCriticConfig, RatedItem, Rubric, Scale
 
 LIKERT = Scale(low=1, high=5)

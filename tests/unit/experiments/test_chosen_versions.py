@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 
-from judgesmith.experiments import CompileSettings, DataSet, read_items
-from judgesmith.experiments.chosen_targets import chosen_targets
-from judgesmith.experiments.chosen_versions import chosen_versions
-from judgesmith.experiments.parts import parts_of
+from judgesmith.data import DataSet, read_items
+from judgesmith.experiments import CompileSettings
+from judgesmith.experiments.compile.chosen_targets import chosen_targets
+from judgesmith.experiments.compile.split import parts_of
+from judgesmith.experiments.compile.versions import chosen_versions
 from judgesmith.signatures import RatedItem, Scale
 
 LIKERT = Scale(low=1, high=5)

@@ -3,8 +3,8 @@ from hypothesis import given as given_any
 from hypothesis import strategies as st
 
 import judgesmith
-from judgesmith.experiments.columns import KNOWN_NAMES, ColumnMap, column_map, recognised
-from judgesmith.experiments.problems import DataError
+from judgesmith.data.columns import KNOWN_NAMES, ColumnMap, column_map, recognised
+from judgesmith.data.problems import DataError
 
 NOTHING = ColumnMap()
 

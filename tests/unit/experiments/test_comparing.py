@@ -3,9 +3,10 @@ import json
 import numpy as np
 import pytest
 
-from judgesmith.experiments import CompileSettings, DataSet, compile_judge, read_items, targets_of
-from judgesmith.experiments.comparing import compare_judges, shared_target
-from judgesmith.experiments.score_files import Scores
+from judgesmith.data import DataSet, read_items, targets_of
+from judgesmith.data.score_files import Scores
+from judgesmith.experiments import CompileSettings, compile_judge
+from judgesmith.experiments.evaluate.comparing import compare_judges, shared_target
 from judgesmith.metrics import agreement_difference
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.families.modules import PairwiseJudge

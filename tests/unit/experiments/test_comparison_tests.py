@@ -3,8 +3,8 @@ import json
 import numpy as np
 import pytest
 
-from judgesmith.experiments.agreeing import LEVELS, STATISTICS, gain_report
-from judgesmith.experiments.comparison_tests import comparison_tests
+from judgesmith.experiments.evaluate.agreement import LEVELS, STATISTICS, gain_report
+from judgesmith.experiments.evaluate.comparing import comparison_tests
 from judgesmith.metrics import holm, permutation_test, tie_aware_accuracy
 from judgesmith.metrics.comparing import williams_test
 from judgesmith.optimizers.predictions import PredictionTable

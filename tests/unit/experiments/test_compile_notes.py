@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
 
-from judgesmith.experiments import CompileSettings, DataSet, compile_judge, read_items
-from judgesmith.experiments.by_criterion import criterion_reports
-from judgesmith.experiments.chosen_targets import chosen_targets
-from judgesmith.experiments.compile_notes import criteria_notes
-from judgesmith.experiments.parts import parts_of
+from judgesmith.data import DataSet, read_items
+from judgesmith.experiments import CompileSettings, compile_judge
+from judgesmith.experiments.compile.chosen_targets import chosen_targets
+from judgesmith.experiments.compile.notes import criteria_notes
+from judgesmith.experiments.compile.split import parts_of
+from judgesmith.experiments.evaluate.agreement import criterion_reports
 from judgesmith.optimizers import parse_objective
 from judgesmith.programs.lm import model
 from judgesmith.signatures import Judgement

@@ -4,16 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from judgesmith.experiments import (
-    CompileSettings,
-    DataSet,
-    compile_judge,
-    evaluate_judge,
-    read_items,
-)
-from judgesmith.experiments.compiled_discernment import unnoticed_note
-from judgesmith.experiments.estimating import estimate_run
-from judgesmith.experiments.unlabelled import settings_without_labels
+from judgesmith.data import DataSet, read_items
+from judgesmith.experiments import CompileSettings, compile_judge, evaluate_judge
+from judgesmith.experiments.compile.estimate import estimate_run
+from judgesmith.experiments.compile.settings import settings_without_labels
+from judgesmith.experiments.compile.versions import unnoticed_note
 from judgesmith.optimizers.objectives.grammar import parse_objectives
 from judgesmith.programs import SavedJudge
 from judgesmith.programs.artifacts.card import judge_card

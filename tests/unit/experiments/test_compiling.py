@@ -3,10 +3,11 @@ import json
 import numpy as np
 import pytest
 
+from judgesmith.data import read_items
 from judgesmith.errors import InputError
-from judgesmith.experiments import CompileSettings, compile_judge, evaluate_judge, read_items
-from judgesmith.experiments.agreeing import agreement_report, plain
-from judgesmith.experiments.compile_notes import NothingScoredError
+from judgesmith.experiments import CompileSettings, compile_judge, evaluate_judge
+from judgesmith.experiments.compile.notes import NothingScoredError
+from judgesmith.experiments.evaluate.agreement import agreement_report, plain
 from judgesmith.programs import SavedJudge, judge_items
 from judgesmith.programs.lm import ModelError, lm_client_of, model
 from judgesmith.signatures import Rubric

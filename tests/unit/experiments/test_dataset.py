@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import judgesmith
-from judgesmith.experiments.dataset import DataSet, grouped
-from judgesmith.experiments.reading import read_items
+from judgesmith.data.items import DataSet, grouped
+from judgesmith.data.reading import read_items
 from judgesmith.programs import ActiveCritic
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.scale import Scale

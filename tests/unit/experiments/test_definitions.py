@@ -3,9 +3,9 @@ import json
 import pandas as pd
 import pytest
 
-from judgesmith.experiments.dataset import DataSet
-from judgesmith.experiments.definitions import LONGEST, definitions_in
-from judgesmith.experiments.reading import read_items
+from judgesmith.data.definitions import LONGEST, definitions_in
+from judgesmith.data.items import DataSet
+from judgesmith.data.reading import read_items
 from judgesmith.signatures import RatedItem, Scale
 
 LIKERT = Scale(low=1, high=5)

@@ -4,9 +4,9 @@ import math
 import numpy as np
 import pytest
 
-from judgesmith.experiments.dataset import DataSet
-from judgesmith.experiments.describing import describe
-from judgesmith.experiments.reading import read_items
+from judgesmith.data.items import DataSet
+from judgesmith.data.reading import read_items
+from judgesmith.experiments.evaluate.describing import describe
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.scale import Scale
 

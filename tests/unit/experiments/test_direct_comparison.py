@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import judgesmith
-from judgesmith.experiments import DataSet
-from judgesmith.experiments.direct_comparison import compare_directly, direct_comparison
+from judgesmith.data import DataSet
+from judgesmith.experiments.evaluate.perspectives.direct import compare_directly, direct_comparison
 from judgesmith.metrics.pairs.errors import (
     accuracy_apart,
     error_pairs,

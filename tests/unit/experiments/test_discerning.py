@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from discerning import ENTITIES, ORDER, PADDING, TYPOS, planted, scored, texts
 
-from judgesmith.experiments import DataSet, read_scores, stream_items
-from judgesmith.experiments.discerning import discern
-from judgesmith.experiments.perturbed_rows import versions_of
-from judgesmith.experiments.version_scores import recorded_versions
-from judgesmith.experiments.version_weights import VersionWeights
+from judgesmith.data import DataSet, read_scores, stream_items
+from judgesmith.experiments.robustness.discerning import discern
+from judgesmith.experiments.robustness.perturbed_rows import versions_of
+from judgesmith.experiments.robustness.version_scores import recorded_versions
+from judgesmith.experiments.robustness.version_weights import VersionWeights
 
 
 def found_in(scores, given, **more):

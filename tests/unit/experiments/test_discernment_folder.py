@@ -4,10 +4,15 @@ import numpy as np
 import pytest
 from discerning import TYPOS, scored, texts
 
-from judgesmith.experiments import DataSet, discern, read_scores, stream_items
-from judgesmith.experiments.discernment_folder import check_discerned, run_of, save_discerned
-from judgesmith.experiments.perturbed_rows import versions_of
-from judgesmith.experiments.perturbed_set import PerturbedSet
+from judgesmith.data import DataSet, read_scores, stream_items
+from judgesmith.experiments import discern
+from judgesmith.experiments.robustness.discernment_folder import (
+    check_discerned,
+    run_of,
+    save_discerned,
+)
+from judgesmith.experiments.robustness.perturbed_rows import versions_of
+from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
 
 
 def saved(folder, given, run="r"):

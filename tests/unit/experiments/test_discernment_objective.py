@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from judgesmith.experiments import read_items
+from judgesmith.data import read_items
 
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
 

@@ -1,14 +1,14 @@
 import numpy as np
 from discerning import ENTITIES, PADDING, TYPOS, planted, scored, texts
 
-from judgesmith.experiments.discerning import discern
-from judgesmith.experiments.discernment_text import (
+from judgesmith.experiments.robustness.discerning import discern
+from judgesmith.experiments.robustness.discernment_folder import (
     conclusions,
     kind_header,
     kind_rows,
     matrix_rows,
 )
-from judgesmith.experiments.version_weights import VersionWeights
+from judgesmith.experiments.robustness.version_weights import VersionWeights
 
 
 def found_in(scores, given, **more):

@@ -1,8 +1,8 @@
 import pytest
 
-from judgesmith.experiments import DataSet
-from judgesmith.experiments.errors_gold import changed_texts, gold_kind, marked_errors
-from judgesmith.experiments.problems import DataError
+from judgesmith.data import DataSet
+from judgesmith.data.problems import DataError
+from judgesmith.experiments.evaluate.errors.gold import changed_texts, gold_kind, marked_errors
 from judgesmith.signatures import RatedItem
 
 

@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from judgesmith.experiments.errors_marks import MOST, numbered, pieces, place_text
+from judgesmith.experiments.evaluate.errors.page import MOST, numbered, pieces, place_text
 from judgesmith.signatures.judgement import ErrorSpan
 
 

@@ -4,10 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from judgesmith.experiments.errors_found import FoundErrors, TextErrors
-from judgesmith.experiments.errors_page import LARGEST, write_page
-from judgesmith.experiments.errors_style import STYLE
-from judgesmith.experiments.errors_summary import error_totals
+from judgesmith.experiments.evaluate.errors.found import FoundErrors, TextErrors, error_totals
+from judgesmith.experiments.evaluate.errors.page import LARGEST, STYLE, write_page
 from judgesmith.signatures import RatedItem
 from judgesmith.signatures.judgement import ErrorSpan
 

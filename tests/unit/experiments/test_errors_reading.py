@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from judgesmith.experiments import DataSet
-from judgesmith.experiments.errors_reading import read_errors
-from judgesmith.experiments.problems import DataError
+from judgesmith.data import DataSet
+from judgesmith.data.problems import DataError
+from judgesmith.experiments.evaluate.errors.reading import read_errors
 from judgesmith.signatures import RatedItem
 
 ITEMS = tuple(

@@ -1,16 +1,9 @@
 import numpy as np
 import pytest
 
-from judgesmith.experiments import (
-    CompileSettings,
-    DataSet,
-    compile_judge,
-    evaluate_judge,
-    evaluate_scores,
-    read_items,
-    targets_of,
-)
-from judgesmith.experiments.score_files import Scores
+from judgesmith.data import DataSet, read_items, targets_of
+from judgesmith.data.score_files import Scores
+from judgesmith.experiments import CompileSettings, compile_judge, evaluate_judge, evaluate_scores
 from judgesmith.metrics import agreement
 from judgesmith.programs import ActiveCritic, judge_items
 from judgesmith.programs.families.modules import PairwiseJudge

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from judgesmith.experiments.exemplars import (
+from judgesmith.experiments.benchmark.exemplars import (
     exemplar_ladders,
     exemplar_report,
     write_exemplars,

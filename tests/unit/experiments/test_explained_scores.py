@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from judgesmith.experiments.explained_scores import read_explained
-from judgesmith.experiments.problems import DataError
+from judgesmith.data.problems import DataError
+from judgesmith.experiments.labels.explanation_sheet import read_explained
 from judgesmith.signatures import Scale
 
 GOOD = {

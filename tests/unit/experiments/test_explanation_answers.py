@@ -3,9 +3,13 @@ import random
 
 import pytest
 
-from judgesmith.experiments.explanation_answers import read_filled
-from judgesmith.experiments.explanation_form import COLUMNS, RowId, blank_cells
-from judgesmith.experiments.problems import DataError
+from judgesmith.data.problems import DataError
+from judgesmith.experiments.labels.explanation_answers import (
+    COLUMNS,
+    RowId,
+    blank_cells,
+    read_filled,
+)
 
 SHEET = "x0123456789ab"
 QUESTIONS = COLUMNS[-7:]

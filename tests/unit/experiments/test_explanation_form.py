@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.experiments.explanation_form import COLUMNS, QUESTIONS, RowId, part_mark
+from judgesmith.experiments.labels.explanation_answers import COLUMNS, QUESTIONS, RowId, part_mark
 
 
 @pytest.mark.no_cover

@@ -4,9 +4,9 @@ import json
 import numpy as np
 import pytest
 
-from judgesmith.experiments.explanation_form import COLUMNS, QUESTIONS, RowId, blank_cells
-from judgesmith.experiments.explanation_ratings import read_sheets
-from judgesmith.experiments.problems import DataError
+from judgesmith.data.problems import DataError
+from judgesmith.experiments.labels.explanation_answers import COLUMNS, QUESTIONS, RowId, blank_cells
+from judgesmith.experiments.labels.explanation_ratings import read_sheets
 from judgesmith.metrics import krippendorff_alpha
 from judgesmith.metrics.resampling import share_interval
 

@@ -4,9 +4,9 @@ import json
 import numpy as np
 import pytest
 
-from judgesmith.experiments.explanation_form import COLUMNS, QUESTIONS, RowId
-from judgesmith.experiments.explanation_sheet import write_sheet
-from judgesmith.experiments.problems import DataError
+from judgesmith.data.problems import DataError
+from judgesmith.experiments.labels.explanation_answers import COLUMNS, QUESTIONS, RowId
+from judgesmith.experiments.labels.explanation_sheet import write_sheet
 from judgesmith.signatures import RatedItem, Scale
 
 N = 30

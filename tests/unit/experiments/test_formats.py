@@ -6,8 +6,8 @@ import sys
 import pandas as pd
 import pytest
 
-from judgesmith.experiments.formats import open_rows
-from judgesmith.experiments.problems import DataError
+from judgesmith.data.formats import open_rows
+from judgesmith.data.problems import DataError
 
 ROWS = [
     {"response": "a, \"b\"; 'c'", "note": "NA"},

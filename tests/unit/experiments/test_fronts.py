@@ -4,8 +4,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from judgesmith.experiments import CompileSettings, compile_judge, read_items
-from judgesmith.experiments.fronts import (
+from judgesmith.data import read_items
+from judgesmith.experiments import CompileSettings, compile_judge
+from judgesmith.experiments.compile.tuning import (
     check_searched,
     deciding_objective,
     each_objective,

@@ -3,15 +3,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.experiments import DataSet
-from judgesmith.experiments.global_perspective import (
+from judgesmith.data import DataSet
+from judgesmith.experiments.evaluate.perspectives.ratings import SampledScores, right_levels
+from judgesmith.experiments.evaluate.perspectives.report import (
     UNKNOWN_SCALE,
     UNREADABLE,
     global_report,
     ratings_of,
 )
-from judgesmith.experiments.perspective_ratings import right_levels
-from judgesmith.experiments.perspective_scores import SampledScores
 from judgesmith.metrics import weighted_kappa
 from judgesmith.signatures import RatedItem, Scale
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from judgesmith.experiments.golden_items import MOST_ITEMS, MOST_LETTERS, golden_items
+from judgesmith.experiments.compile.compiling import MOST_ITEMS, MOST_LETTERS, golden_items
 from judgesmith.signatures import Judgement, RatedItem
 
 

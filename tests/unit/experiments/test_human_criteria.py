@@ -1,9 +1,8 @@
 import pytest
 
-from judgesmith.experiments.dataset import DataSet
-from judgesmith.experiments.human_criteria import human_rubric
-from judgesmith.experiments.known_criteria import known_criterion
-from judgesmith.experiments.reading import read_items
+from judgesmith.data.items import DataSet
+from judgesmith.data.reading import read_items
+from judgesmith.experiments.compile.human_criteria import human_rubric, known_criterion
 from judgesmith.signatures import Criterion, RatedItem, Rubric, Scale
 
 LIKERT = Scale(low=1, high=5)

@@ -1,9 +1,10 @@
 import pytest
 
-from judgesmith.experiments import inferring, read_items
-from judgesmith.experiments.dataset import DataSet
-from judgesmith.experiments.inferring import InferenceRun, infer_rubric
-from judgesmith.experiments.targets import targets_of
+from judgesmith.data import read_items
+from judgesmith.data.items import DataSet
+from judgesmith.data.targets import targets_of
+from judgesmith.experiments.compile import inferring
+from judgesmith.experiments.compile.inferring import InferenceRun, infer_rubric
 from judgesmith.programs.judging.executors import endpoint_of
 from judgesmith.programs.lm import model
 from judgesmith.signatures import RatedItem, Rubric, Scale

@@ -1,7 +1,7 @@
 import pytest
 
-from judgesmith.experiments import known_criteria
-from judgesmith.experiments.known_criteria import known_criterion, named_criterion
+from judgesmith.experiments.compile import human_criteria as known_criteria
+from judgesmith.experiments.compile.human_criteria import known_criterion, named_criterion
 from judgesmith.programs.features.qualities import family_of
 from judgesmith.programs.offline.inferring import ASPECTS
 from judgesmith.signatures.rubric import DEFAULT_RUBRIC

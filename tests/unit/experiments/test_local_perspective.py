@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 
-from judgesmith.experiments import DataSet
-from judgesmith.experiments.local_perspective import local_report
-from judgesmith.experiments.perspective_ratings import right_levels
-from judgesmith.experiments.perspective_scores import SampledScores
+from judgesmith.data import DataSet
+from judgesmith.experiments.evaluate.perspectives.ratings import SampledScores, right_levels
+from judgesmith.experiments.evaluate.perspectives.report import local_report
 from judgesmith.signatures import RatedItem, Scale
 
 TEN = Scale(low=1, high=10)

@@ -1,8 +1,8 @@
 import pytest
 
-from judgesmith.experiments.dataset import DataSet
-from judgesmith.experiments.mirrored import mirrored_criteria
-from judgesmith.experiments.reading import read_items
+from judgesmith.data.items import DataSet
+from judgesmith.data.reading import read_items
+from judgesmith.experiments.evaluate.describing import mirrored_criteria
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.scale import Scale
 

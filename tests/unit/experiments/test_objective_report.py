@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from judgesmith.experiments.objective_report import objective_report
+from judgesmith.experiments.compile.notes import objective_report
 from judgesmith.optimizers import PredictionTable, parse_objective
 from judgesmith.optimizers.objectives.agreement import Agreement
 

@@ -1,7 +1,7 @@
 import pytest
 
-from judgesmith.experiments.offline_notes import offline_notes
-from judgesmith.experiments.reading import read_items
+from judgesmith.data.reading import read_items
+from judgesmith.experiments.compile.inferring import offline_notes
 from judgesmith.signatures import RatedItem
 
 ENGLISH = "The council approved the plan on Monday. It said that the work will cost two million."

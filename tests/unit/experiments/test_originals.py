@@ -1,7 +1,7 @@
 import numpy as np
 
-from judgesmith.experiments import DataSet
-from judgesmith.experiments.originals import originals_of
+from judgesmith.data import DataSet
+from judgesmith.experiments.robustness.perturbing import originals_of
 from judgesmith.signatures.items import RatedItem
 
 

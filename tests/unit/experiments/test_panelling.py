@@ -5,11 +5,12 @@ import dataclasses
 import numpy as np
 import pytest
 
-from judgesmith.experiments import panelling, read_items
-from judgesmith.experiments.evaluating import evaluate_judge
-from judgesmith.experiments.panel_estimate import estimate_judging, estimate_panel
-from judgesmith.experiments.panel_rows import PanelSettings, panel_parts, panel_to_learn
-from judgesmith.experiments.panelling import learn_panel
+from judgesmith.data import read_items
+from judgesmith.experiments.evaluate.evaluating import evaluate_judge
+from judgesmith.experiments.panel import panelling
+from judgesmith.experiments.panel.estimate import estimate_judging, estimate_panel
+from judgesmith.experiments.panel.panelling import learn_panel
+from judgesmith.experiments.panel.rows import PanelSettings, panel_parts, panel_to_learn
 from judgesmith.programs import ActiveCritic, DirectJudge, SavedJudge, SavedPanel, judge_items
 from judgesmith.programs.families.ensemble.members import PanelJudgement
 from judgesmith.programs.lm import lm_client_of, model

@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgesmith.experiments.chosen_targets import chosen_targets
-from judgesmith.experiments.dataset import DataSet
-from judgesmith.experiments.parts import examples_of, parts_of
-from judgesmith.experiments.settings import CompileSettings
+from judgesmith.data.items import DataSet
+from judgesmith.experiments.compile.chosen_targets import chosen_targets
+from judgesmith.experiments.compile.settings import CompileSettings
+from judgesmith.experiments.compile.split import examples_of, parts_of
 from judgesmith.signatures import RatedItem, Scale
 
 FORM = {"overall": Scale(low=1, high=5)}

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from judgesmith.experiments import DataSet, read_items
-from judgesmith.experiments.perspective_ratings import (
+from judgesmith.data import DataSet, read_items
+from judgesmith.experiments.evaluate.perspectives.ratings import (
     builders,
     errors_of,
     on_levels_of,

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
-from judgesmith.experiments import DataSet, perspective_of_scores
-from judgesmith.experiments.perspective_report import mean_estimate
-from judgesmith.experiments.score_files import Scores
+from judgesmith.data import DataSet
+from judgesmith.data.score_files import Scores
+from judgesmith.experiments import perspective_of_scores
+from judgesmith.experiments.evaluate.perspectives.report import mean_estimate
 from judgesmith.metrics import weighted_kappa_interval
 from judgesmith.metrics.resampling.draws import Counted, ratio_of_sums
 from judgesmith.signatures import RatedItem, Scale

@@ -5,12 +5,9 @@ import numpy as np
 import pytest
 
 import judgesmith
-from judgesmith.experiments import DataSet
-from judgesmith.experiments.asked_samples import asked_on
-from judgesmith.experiments.perspective_ratings import right_levels
-from judgesmith.experiments.perspectives import (
-    perspective_of_judge,
-)
+from judgesmith.data import DataSet
+from judgesmith.experiments.evaluate.perspectives.perspectives import asked_on, perspective_of_judge
+from judgesmith.experiments.evaluate.perspectives.ratings import right_levels
 from judgesmith.optimizers.objectives.grammar import parse_objective
 from judgesmith.optimizers.predictions import on_criterion, prediction_table
 from judgesmith.programs import judge_items

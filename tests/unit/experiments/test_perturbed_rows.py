@@ -4,10 +4,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgesmith.experiments import DataSet, read_items
-from judgesmith.experiments.perturbed_rows import edits_of, is_perturbed, rows_of, versions_of
-from judgesmith.experiments.perturbed_set import perturbed_set
-from judgesmith.experiments.perturbing import Changes, perturb_texts, write_perturbed
+from judgesmith.data import DataSet, read_items
+from judgesmith.experiments.robustness.perturbed_rows import (
+    edits_of,
+    is_perturbed,
+    rows_of,
+    versions_of,
+)
+from judgesmith.experiments.robustness.perturbed_set import perturbed_set
+from judgesmith.experiments.robustness.perturbing import Changes, perturb_texts, write_perturbed
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import Perturbation, Perturbed, Skipped, edited
 from judgesmith.signatures.scale import Scale

@@ -1,4 +1,4 @@
-from judgesmith.experiments.perturbing import Changes, perturb_texts, summary_of
+from judgesmith.experiments.robustness.perturbing import Changes, perturb_texts, summary_of
 from judgesmith.programs.perturbing import Donors, Every
 from judgesmith.signatures.items import RatedItem
 

@@ -3,9 +3,9 @@ import json
 import numpy as np
 import pytest
 
-from judgesmith.experiments import DataSet, targets_of
-from judgesmith.experiments.preferring import evaluate_preferences
-from judgesmith.experiments.recorded_pairs import PairedAnswers
+from judgesmith.data import DataSet, targets_of
+from judgesmith.data.score_files import PairedAnswers
+from judgesmith.experiments.evaluate.preferring import evaluate_preferences
 from judgesmith.metrics import preference_agreement
 from judgesmith.metrics.pairs import order_consistency
 from judgesmith.signatures import RatedItem, Scale

@@ -3,7 +3,7 @@ import pickle
 
 import pytest
 
-from judgesmith.experiments.problems import DataError, Problem, shown
+from judgesmith.data.problems import DataError, Problem, shown
 
 
 def problem(line):

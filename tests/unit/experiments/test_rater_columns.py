@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from judgesmith.experiments.dataset import DataSet
-from judgesmith.experiments.rater_columns import rater_names, rater_table
+from judgesmith.data.items import DataSet
+from judgesmith.experiments.evaluate.describing import rater_names, rater_table
 from judgesmith.signatures.items import RatedItem
 
 

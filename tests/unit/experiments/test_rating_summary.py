@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.experiments.dataset import DataSet
-from judgesmith.experiments.rating_summary import rating_summary
-from judgesmith.experiments.reading import read_items
+from judgesmith.data.items import DataSet
+from judgesmith.data.reading import read_items
+from judgesmith.experiments.evaluate.describing import rating_summary
 from judgesmith.signatures.scale import Scale
 
 LIKERT = Scale(low=1, high=5)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.experiments.ratings import rating_points, rating_value
+from judgesmith.data.targets import rating_points, rating_value
 from judgesmith.signatures.scale import Scale
 
 LIKERT = Scale(low=1, high=5)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.experiments.problems import DataError
-from judgesmith.experiments.reading import read_items, stream_items
+from judgesmith.data.problems import DataError
+from judgesmith.data.reading import read_items, stream_items
 from judgesmith.signatures.scale import Scale
 
 # Rows by file, as the folder's own description lists them.
@@ -402,7 +402,7 @@ def test_oddities_of_real_sets_are_noted(data_folder):
 def test_a_row_of_a_compressed_file_has_a_bounded_length(
     tmp_path, monkeypatch, name, content, field
 ):
-    monkeypatch.setattr("judgesmith.experiments.formats.LONGEST_LINE", 2000)
+    monkeypatch.setattr("judgesmith.data.formats.LONGEST_LINE", 2000)
     place = tmp_path / name
     place.write_bytes(gzip.compress(content))
     with pytest.raises(DataError, match="in a compressed file") as caught:
@@ -417,6 +417,6 @@ def test_rows_that_do_not_fit_into_memory_are_a_message(tmp_path, monkeypatch):
     def full(*_):
         raise MemoryError
 
-    monkeypatch.setattr("judgesmith.experiments.formats.json.loads", full)
+    monkeypatch.setattr("judgesmith.data.formats.json.loads", full)
     with pytest.raises(DataError, match="rows that fit into memory"):
         read_items(place)

@@ -3,10 +3,9 @@ import json
 import numpy as np
 import pytest
 
-from judgesmith.experiments import DataError, DataSet, read_scores
-from judgesmith.experiments.recorded_pairs import OTHER_ORDER, PairedAnswers
-from judgesmith.experiments.score_files import Scores, read_recorded
-from judgesmith.experiments.score_rows import NO_ANSWER
+from judgesmith.data import DataError, DataSet, read_scores
+from judgesmith.data.score_files import OTHER_ORDER, PairedAnswers, Scores, read_recorded
+from judgesmith.data.scores import NO_ANSWER
 from judgesmith.signatures import RatedItem
 
 

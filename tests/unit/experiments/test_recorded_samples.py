@@ -3,9 +3,10 @@ import json
 import numpy as np
 import pytest
 
-from judgesmith.experiments import DataError, DataSet, perspective_of_scores, read_items
-from judgesmith.experiments.perspective_scores import SampledScores
-from judgesmith.experiments.recorded_samples import recorded_by_criterion
+from judgesmith.data import DataError, DataSet, read_items
+from judgesmith.experiments import perspective_of_scores
+from judgesmith.experiments.evaluate.perspectives.perspectives import recorded_by_criterion
+from judgesmith.experiments.evaluate.perspectives.ratings import SampledScores
 from judgesmith.signatures import RatedItem, Scale
 from judgesmith.signatures.scale import PERCENT
 

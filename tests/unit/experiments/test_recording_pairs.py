@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 from comparer import Comparer, by_worth
 
-from judgesmith.experiments.dataset import DataSet
-from judgesmith.experiments.preferring import evaluate_preferences
-from judgesmith.experiments.recording_pairs import pairs_of, record_pairs
-from judgesmith.experiments.score_files import read_recorded
-from judgesmith.experiments.targets import targets_of
+from judgesmith.data.items import DataSet
+from judgesmith.data.score_files import read_recorded
+from judgesmith.data.targets import targets_of
+from judgesmith.experiments.evaluate.preferring import evaluate_preferences, pairs_of, record_pairs
 from judgesmith.programs import DirectJudge, PairwiseJudge, SavedJudge
 from judgesmith.programs.lm import Budget
 from judgesmith.signatures import RatedItem

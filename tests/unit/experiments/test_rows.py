@@ -1,10 +1,9 @@
 import math
 
-from judgesmith.experiments.columns import ColumnMap
-from judgesmith.experiments.formats import RawRows
-from judgesmith.experiments.problems import shown
-from judgesmith.experiments.rows import RatingReader, TextReader
-from judgesmith.experiments.scales import GivenScales, given_scales
+from judgesmith.data.columns import ColumnMap
+from judgesmith.data.formats import RawRows
+from judgesmith.data.problems import shown
+from judgesmith.data.rows import GivenScales, RatingReader, TextReader, given_scales
 from judgesmith.signatures.scale import Scale
 
 LIKERT = Scale(low=1, high=5)

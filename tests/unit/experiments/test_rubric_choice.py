@@ -2,11 +2,12 @@ import dspy
 import numpy as np
 import pytest
 
-from judgesmith.experiments import CompileSettings, compile_judge, read_items
-from judgesmith.experiments.chosen_targets import chosen_targets
-from judgesmith.experiments.parts import parts_of
-from judgesmith.experiments.rubric_choice import better_start
-from judgesmith.experiments.tuning import Tuning
+from judgesmith.data import read_items
+from judgesmith.experiments import CompileSettings, compile_judge
+from judgesmith.experiments.compile.chosen_targets import chosen_targets
+from judgesmith.experiments.compile.split import parts_of
+from judgesmith.experiments.compile.starting import better_start
+from judgesmith.experiments.compile.tuning import Tuning
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.lm import model
 from judgesmith.signatures import Judgement, Rubric

@@ -1,10 +1,10 @@
 import pytest
 
-from judgesmith.experiments import CompileSettings, read_items
-from judgesmith.experiments.ablating import without
-from judgesmith.experiments.chosen_targets import chosen_targets
-from judgesmith.experiments.inferring import InferenceRun, infer_rubric
-from judgesmith.experiments.rubrics import rubric_for
+from judgesmith.data import read_items
+from judgesmith.experiments import CompileSettings
+from judgesmith.experiments.ablate.rows import without
+from judgesmith.experiments.compile.chosen_targets import chosen_targets
+from judgesmith.experiments.compile.inferring import InferenceRun, infer_rubric, rubric_for
 from judgesmith.programs.families.task_inference import InferenceSettings
 from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures import ActiveCriticConfig, Rubric

@@ -4,8 +4,8 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from judgesmith.experiments.reading import read_items
-from judgesmith.experiments.samples import sample_path
+from judgesmith.data.reading import read_items
+from judgesmith.data.samples import sample_path
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 import pytest
 
-from judgesmith.experiments.scales import GivenScales, StatedScales, as_scale, given_scales
+from judgesmith.data.rows import GivenScales, StatedScales, as_scale, given_scales
 from judgesmith.signatures.scale import Scale
 
 LIKERT = Scale(low=1, high=5)

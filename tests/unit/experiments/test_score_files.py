@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from judgesmith.experiments import DataError, DataSet, read_scores
-from judgesmith.experiments.score_files import NO_ROW
+from judgesmith.data import DataError, DataSet, read_scores
+from judgesmith.data.score_files import NO_ROW
 from judgesmith.signatures import RatedItem
 from judgesmith.signatures.judgement import Cause, Reason
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from judgesmith.experiments.screened_estimate import screened_texts
+from judgesmith.experiments.compile.estimate import screened_texts
 
 
 def test_changed_versions_count_as_if_the_first_rows_had_the_most():

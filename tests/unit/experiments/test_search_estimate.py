@@ -1,8 +1,8 @@
 import pytest
 
-from judgesmith.experiments import CompileSettings, compile_judge, read_items
-from judgesmith.experiments.estimating import estimate_run
-from judgesmith.experiments.search_estimate import search_calls
+from judgesmith.data import read_items
+from judgesmith.experiments import CompileSettings, compile_judge
+from judgesmith.experiments.compile.estimate import estimate_run, search_calls
 from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures import ActiveCriticConfig
 

@@ -2,8 +2,9 @@ import json
 
 import pytest
 
-from judgesmith.experiments import CompileSettings, compile_judge, read_items
-from judgesmith.experiments.searching import confirmation_of, search_notes
+from judgesmith.data import read_items
+from judgesmith.experiments import CompileSettings, compile_judge
+from judgesmith.experiments.compile.searching import confirmation_of, search_notes
 from judgesmith.optimizers import ProtocolSearch, parse_objective
 from judgesmith.optimizers.search.confirmation import ConfirmationResult
 from judgesmith.optimizers.trials import TrialRecord
@@ -33,7 +34,7 @@ def ended(*trials, found=None, taken=0, complete=True):
 
 @pytest.fixture(autouse=True)
 def _without_importances(monkeypatch):
-    monkeypatch.setattr("judgesmith.experiments.searching.importances", lambda study: {})
+    monkeypatch.setattr("judgesmith.experiments.compile.searching.importances", lambda study: {})
 
 
 def told(search):

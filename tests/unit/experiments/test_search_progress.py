@@ -1,8 +1,8 @@
 import math
 
 from judgesmith.experiments import CompileSettings
-from judgesmith.experiments.search_progress import SearchProgress
-from judgesmith.experiments.tuning import Tuning
+from judgesmith.experiments.compile.searching import SearchProgress
+from judgesmith.experiments.compile.tuning import Tuning
 from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.programs.lm import model
 

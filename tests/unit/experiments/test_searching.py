@@ -3,9 +3,9 @@ import shutil
 
 import pytest
 
-from judgesmith.experiments import CompileSettings, compile_judge, read_items
-from judgesmith.experiments.search_log import SearchLog, log_lines
-from judgesmith.experiments.searching import SearchFiles
+from judgesmith.data import read_items
+from judgesmith.experiments import CompileSettings, compile_judge
+from judgesmith.experiments.compile.searching import SearchFiles, SearchLog, log_lines
 from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures import ActiveCriticConfig

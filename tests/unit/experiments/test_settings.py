@@ -4,7 +4,8 @@ import pytest
 from pydantic import ValidationError
 
 from judgesmith import InputError
-from judgesmith.experiments import CompileSettings, read_items
+from judgesmith.data import read_items
+from judgesmith.experiments import CompileSettings
 from judgesmith.programs import DirectJudge
 from judgesmith.signatures import ActiveCriticConfig
 

@@ -6,10 +6,13 @@ import marking
 import numpy as np
 import pytest
 
-from judgesmith.experiments import DataSet, stream_items
-from judgesmith.experiments.errors_found import FoundErrors, TextErrors
-from judgesmith.experiments.errors_inherited import new_errors
-from judgesmith.experiments.span_evaluation import SpanSettings, evaluate_spans
+from judgesmith.data import DataSet, stream_items
+from judgesmith.experiments.evaluate.errors.evaluation import (
+    SpanSettings,
+    evaluate_spans,
+    new_errors,
+)
+from judgesmith.experiments.evaluate.errors.found import FoundErrors, TextErrors
 from judgesmith.signatures import RatedItem
 from judgesmith.signatures.judgement import ErrorSpan
 from judgesmith.signatures.perturbation import Edit, Perturbed

@@ -6,12 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.experiments.spreadsheet_cells import (
-    LONGEST_CELL,
-    cell_of,
-    is_cut,
-    number_cell,
-)
+from judgesmith.data.sheets import LONGEST_CELL, cell_of, is_cut, number_cell
 
 FORMULA = re.compile(r"[\s\"]*[=+\-@＝＋－＠]")
 

@@ -3,8 +3,9 @@ import json
 import numpy as np
 import pytest
 
-from judgesmith.experiments import CompileSettings, compile_judge, evaluate_judge, read_items
-from judgesmith.experiments.starting import starting_from
+from judgesmith.data import read_items
+from judgesmith.experiments import CompileSettings, compile_judge, evaluate_judge
+from judgesmith.experiments.compile.starting import starting_from
 from judgesmith.programs.lm import model
 from judgesmith.signatures import ActiveCriticConfig, Scale
 

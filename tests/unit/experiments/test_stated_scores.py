@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import judgesmith
-from judgesmith.experiments.compile_notes import criteria_notes
+from judgesmith.data.scores import stated_notes
+from judgesmith.experiments.compile.notes import criteria_notes
 from judgesmith.experiments.scoring import score_file
-from judgesmith.experiments.stated_scores import stated_notes
 from judgesmith.signatures import Judgement, RatedItem, Scale
 
 HOW = {"mode": "stated", "stated": 70, "reason": "the endpoint gave none"}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgesmith.experiments.sub_aspect_files import (
+from judgesmith.experiments.benchmark.sub_aspects import (
     read_sub_aspects,
     sub_aspects_in,
     sub_aspects_yaml,

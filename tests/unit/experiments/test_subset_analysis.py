@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from judgesmith.experiments.subset_analysis import subset_analysis
+from judgesmith.experiments.panel.notes import subset_analysis
 from judgesmith.optimizers.rows import Rows
 from judgesmith.signatures import RatedItem, Scale
 

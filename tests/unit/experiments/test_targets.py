@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.experiments.dataset import DataSet
-from judgesmith.experiments.reading import read_items
-from judgesmith.experiments.targets import (
+from judgesmith.data.items import DataSet
+from judgesmith.data.reading import read_items
+from judgesmith.data.targets import (
     FRACTION,
     UselessTargetError,
     criteria_behind,

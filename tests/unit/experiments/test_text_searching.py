@@ -3,10 +3,10 @@ import re
 
 import pytest
 
-from judgesmith.experiments import CompileSettings, compile_judge, read_items
-from judgesmith.experiments.estimating import estimate_run
-from judgesmith.experiments.search_log import log_lines
-from judgesmith.experiments.searching import SearchFiles
+from judgesmith.data import read_items
+from judgesmith.experiments import CompileSettings, compile_judge
+from judgesmith.experiments.compile.estimate import estimate_run
+from judgesmith.experiments.compile.searching import SearchFiles, log_lines
 from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, ResponseCache, lm_client_of, model
 from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.programs.offline import OfflineEngine

@@ -1,5 +1,5 @@
-from judgesmith.experiments.dataset import DataSet
-from judgesmith.experiments.text_summary import Lengths, text_summary
+from judgesmith.data.items import DataSet
+from judgesmith.experiments.evaluate.describing import Lengths, text_summary
 from judgesmith.signatures.items import RatedItem
 
 

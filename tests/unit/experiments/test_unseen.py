@@ -1,8 +1,8 @@
 import numpy as np
 
-from judgesmith.experiments import read_items
-from judgesmith.experiments.targets import targets_of
-from judgesmith.experiments.unseen import rated_rows, set_aside, unseen_places
+from judgesmith.data import read_items
+from judgesmith.data.targets import targets_of
+from judgesmith.experiments.compile.split import rated_rows, set_aside, unseen_places
 
 
 def sample():

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from discerning import ORDER, PADDING, TYPOS, texts
 
-from judgesmith.experiments import DataSet
-from judgesmith.experiments.perturbed_rows import versions_of
-from judgesmith.experiments.version_choice import kinds_among, some_kinds, some_originals
+from judgesmith.data import DataSet
+from judgesmith.experiments.robustness.perturbed_rows import versions_of
+from judgesmith.experiments.robustness.perturbed_set import kinds_among, some_kinds, some_originals
 from judgesmith.programs.perturbing import PERTURBATIONS
 from judgesmith.signatures import RatedItem
 

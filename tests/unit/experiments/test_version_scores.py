@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from discerning import ORDER, TYPOS, texts
 
-from judgesmith.experiments import DataSet
-from judgesmith.experiments.perturbed_set import PerturbedSet
-from judgesmith.experiments.score_files import Scores
-from judgesmith.experiments.version_scores import (
+from judgesmith.data import DataSet
+from judgesmith.data.score_files import Scores
+from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
+from judgesmith.experiments.robustness.version_scores import (
     blind_texts,
     judged_versions,
     recorded_versions,

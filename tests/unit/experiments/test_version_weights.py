@@ -1,7 +1,7 @@
 import pytest
 from discerning import ORDER, TYPOS
 
-from judgesmith.experiments.version_weights import (
+from judgesmith.experiments.robustness.version_weights import (
     checked_weights,
     fitted_weights,
     read_weights,

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from discerning import PADDING, TYPOS, scored, texts
 
-from judgesmith.experiments.weak_spots import differing, weak_pairs
+from judgesmith.experiments.robustness.discerning import differing, weak_pairs
 
 
 def pairs_of(scores, given, **more):

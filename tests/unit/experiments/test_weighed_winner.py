@@ -1,8 +1,10 @@
 import pytest
 from optimizing import LIKERT, examples, lm_of
 
-from judgesmith.experiments import CompileSettings, compile_judge, read_items, tuning
-from judgesmith.experiments.weighed_winner import Weighed, weighed
+from judgesmith.data import read_items
+from judgesmith.experiments import CompileSettings, compile_judge
+from judgesmith.experiments.compile import tuning
+from judgesmith.experiments.compile.searching import Weighed, weighed
 from judgesmith.optimizers import FitAggregation
 from judgesmith.optimizers.rows import rows_of
 from judgesmith.programs import ActiveCritic

@@ -15,7 +15,7 @@ from places import nothing_outside, scratch
 
 from judgesmith.cli import main
 from judgesmith.cli.main import COMMANDS
-from judgesmith.experiments.samples import sample_path
+from judgesmith.data.samples import sample_path
 
 WORDS = (
     "data.jsonl", "data.csv", "judge", "judge/judge.json", "scores.jsonl", "scores.jsonl:m",
@@ -37,7 +37,7 @@ CHEAP = (
     *("check", "show", "evaluate", "score", "sheet", "ledger", "evaluate", "discern", "perturb"),
     *("errors", "data", "drift", "suggest"),
 )
-MEASURES = "judgesmith.experiments.watching.measures"
+MEASURES = "judgesmith.experiments.scoring.watching.pulse"
 MODELS = ("--model", "--api-base")
 FORMS = ("prompt", "python", "dspy")
 

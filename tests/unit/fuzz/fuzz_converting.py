@@ -7,8 +7,8 @@ import json
 from draws import Draws, mutated, mutated_plain
 from places import scratch, written
 
-from judgesmith.experiments import DataError, read_items
-from judgesmith.experiments.converting import CONVERSIONS, convert
+from judgesmith.data import DataError, read_items
+from judgesmith.data.convert import CONVERSIONS, convert
 
 FOUR = {"coherence": 5, "consistency": 1, "fluency": 3, "relevance": 2}
 SIX = ("Relevance", "Coherence", "Empathy", "Surprise", "Engagement", "Complexity")

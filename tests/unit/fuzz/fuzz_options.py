@@ -4,9 +4,9 @@ import math
 
 from draws import TEXTS, Draws
 
-from judgesmith.experiments.columns import column_map
-from judgesmith.experiments.ratings import rating_points
-from judgesmith.experiments.scales import given_scales
+from judgesmith.data.columns import column_map
+from judgesmith.data.rows import given_scales
+from judgesmith.data.targets import rating_points
 from judgesmith.optimizers.objectives.grammar import parse_objective
 from judgesmith.programs.lm.budget import Price, price_of
 from judgesmith.signatures import Scale

@@ -5,7 +5,7 @@ import functools
 from draws import Draws, mutated
 from places import scratch, written
 
-from judgesmith.experiments import DataError, read_items
+from judgesmith.data import DataError, read_items
 
 
 @functools.cache

@@ -8,7 +8,7 @@ import json
 from draws import Draws, mutated
 from places import written
 
-from judgesmith.experiments import DataError, read_items, stream_items
+from judgesmith.data import DataError, read_items, stream_items
 
 ROWS = [
     {"source": "Ann left Rome.", "response": "Ann left.", "score": 4, "id": "1", "system": "a"},

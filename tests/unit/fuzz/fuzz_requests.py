@@ -5,7 +5,6 @@ import json
 
 from draws import TEXTS, Draws, mutated
 
-from judgesmith.programs.judging.rows import json_line
 from judgesmith.programs.serving.requests import (
     Inflow,
     Lines,
@@ -14,6 +13,7 @@ from judgesmith.programs.serving.requests import (
     item_of,
     items_of,
 )
+from judgesmith.signatures.plain_data import json_line
 
 WHOLE = (
     b'{"source_id": "s", "system_id": 3, "source": "a", "context": null, "response": "b"}\n',

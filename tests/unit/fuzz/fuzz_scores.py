@@ -7,7 +7,7 @@ import math
 from draws import Draws, mutated, mutated_plain
 from places import written
 
-from judgesmith.experiments import DataError, read_items, read_scores
+from judgesmith.data import DataError, read_items, read_scores
 
 ROWS = [
     {"source_id": "1", "system_id": "a", "key": "k", "score": 4.0, "problem": None,

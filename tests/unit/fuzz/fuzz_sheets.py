@@ -9,10 +9,10 @@ import numpy as np
 from draws import Draws, mutated, mutated_plain
 from places import scratch, written
 
-from judgesmith.experiments import DataError, read_items
-from judgesmith.experiments.explanation_answers import read_filled
-from judgesmith.experiments.explanation_ratings import read_sheets
-from judgesmith.experiments.explanation_sheet import write_sheet
+from judgesmith.data import DataError, read_items
+from judgesmith.experiments.labels.explanation_answers import read_filled
+from judgesmith.experiments.labels.explanation_ratings import read_sheets
+from judgesmith.experiments.labels.explanation_sheet import write_sheet
 
 TEXTS = [f"Ann left Rome {n} times." for n in range(4)]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from recomputing import RECIPES, Data
 
-from judgesmith.experiments import targets_of
+from judgesmith.data import targets_of
 from judgesmith.metrics import kendall, krippendorff_alpha, pearson, spearman
 
 pytestmark = pytest.mark.data

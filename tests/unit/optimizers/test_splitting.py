@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.experiments.reading import read_items
-from judgesmith.experiments.targets import targets_of
+from judgesmith.data.reading import read_items
+from judgesmith.data.targets import targets_of
 from judgesmith.optimizers.rows import folds_by_source, pool_and_selection, split_by_source
 
 RATED_SETS = ["summeval", "topical_chat", "sfres", "pandalm", "mqm_ted_ende", "wiki_da"]

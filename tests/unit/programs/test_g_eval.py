@@ -7,7 +7,8 @@ import loopback
 import pytest
 from scripted_steps import scripted
 
-from judgesmith.experiments import CompileSettings, compile_judge, read_items
+from judgesmith.data import read_items
+from judgesmith.experiments import CompileSettings, compile_judge
 from judgesmith.programs import ActiveCritic, SavedJudge, judge_items, load_judge
 from judgesmith.programs.artifacts.card import judge_card
 from judgesmith.programs.families.g_eval import g_eval_steps

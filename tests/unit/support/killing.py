@@ -17,7 +17,8 @@ from pathlib import Path
 
 from sharding import rows_of, texts, write
 
-from judgesmith.experiments import CompileSettings, compile_judge, read_items, score_shards
+from judgesmith.data import read_items
+from judgesmith.experiments import CompileSettings, compile_judge, score_shards
 from judgesmith.experiments.scoring import parts
 from judgesmith.experiments.scoring.lines import read_line
 from judgesmith.programs.lm import model

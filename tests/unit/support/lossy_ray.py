@@ -1,6 +1,6 @@
 """A stand-in for Ray in one process: actors are objects, and workers are lost when a test says so.
 
-Only what ``judgesmith.experiments.clusters`` uses of Ray is there.
+Only what ``judgesmith.experiments.scoring.clusters`` uses of Ray is there.
 """
 
 import asyncio

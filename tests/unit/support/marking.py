@@ -2,10 +2,10 @@
 
 import json
 
-from judgesmith.experiments import DataSet
-from judgesmith.experiments.errors_gold import changed_texts
-from judgesmith.experiments.perturbed_rows import rows_of
-from judgesmith.experiments.perturbed_set import perturbed_set
+from judgesmith.data import DataSet
+from judgesmith.experiments.evaluate.errors.gold import changed_texts
+from judgesmith.experiments.robustness.perturbed_rows import rows_of
+from judgesmith.experiments.robustness.perturbed_set import perturbed_set
 from judgesmith.programs.perturbing import PERTURBATIONS, Donors, perturb
 from judgesmith.signatures import RatedItem
 

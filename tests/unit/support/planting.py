@@ -15,7 +15,7 @@ import traceback
 from pathlib import Path
 
 from judgesmith.cli import main
-from judgesmith.experiments.samples import sample_path
+from judgesmith.data.samples import sample_path
 from judgesmith.programs.lm import Retry, lm_client_of, model
 
 ENVIRONMENT = {

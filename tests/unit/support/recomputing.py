@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from judgesmith.experiments import DataSet, read_items, read_scores, targets_of
+from judgesmith.data import DataSet, read_items, read_scores, targets_of
 from judgesmith.metrics import agreement, icc, kendall, pearson, spearman, weighted_kappa
 from judgesmith.metrics.pairs import adjacent_accuracy
 

@@ -3,9 +3,9 @@
 import pytest
 from benchmark_texts import rows
 
-from judgesmith.experiments.benchmarking.building import build_benchmark
-from judgesmith.experiments.benchmarking.settings import BenchmarkSettings
-from judgesmith.experiments.dataset import DataSet
+from judgesmith.data.items import DataSet
+from judgesmith.experiments.benchmark.building import build_benchmark
+from judgesmith.experiments.benchmark.settings import BenchmarkSettings
 from judgesmith.programs.lm import model
 
 SMALL = {

@@ -7,18 +7,14 @@ import hostile
 import pytest
 from benchmark_texts import PLACES, rows
 
+from judgesmith.data import read_items
+from judgesmith.data.items import DataSet
 from judgesmith.errors import InputError
-from judgesmith.experiments import read_items
-from judgesmith.experiments.benchmarking.building import build_benchmark
-from judgesmith.experiments.benchmarking.errors_per_rating import (
-    ErrorsPerRating,
-    UnratedPilotError,
-)
-from judgesmith.experiments.benchmarking.folder import read_benchmark
-from judgesmith.experiments.benchmarking.models import UnfinishedError
-from judgesmith.experiments.benchmarking.report_text import report_text
-from judgesmith.experiments.benchmarking.settings import BenchmarkSettings
-from judgesmith.experiments.dataset import DataSet
+from judgesmith.experiments.benchmark.building import build_benchmark
+from judgesmith.experiments.benchmark.errors_per_rating import ErrorsPerRating, UnratedPilotError
+from judgesmith.experiments.benchmark.models import UnfinishedError
+from judgesmith.experiments.benchmark.report import read_benchmark, report_text
+from judgesmith.experiments.benchmark.settings import BenchmarkSettings
 from judgesmith.metrics.anchors import rating_of
 from judgesmith.programs.lm import BudgetSpent, model
 from judgesmith.programs.lm.client import Computer
@@ -245,7 +241,7 @@ def pilot_of(monkeypatch):
             return ErrorsPerRating(levels=(1, 2, 3), n_errors=one, n_texts=(n_texts,) * 3)
 
         monkeypatch.setattr(
-            "judgesmith.experiments.benchmarking.global_building.errors_per_rating", errors
+            "judgesmith.experiments.benchmark.global_building.errors_per_rating", errors
         )
 
     return set_to
@@ -306,7 +302,7 @@ def test_ties_between_ratings_go_by_what_the_errors_were_meant_for(articles, bui
         aims.append(aimed)
         return rating_of(*given, aimed=aimed, **more)
 
-    monkeypatch.setattr("judgesmith.experiments.benchmarking.global_building.rating_of", recorded)
+    monkeypatch.setattr("judgesmith.experiments.benchmark.global_building.rating_of", recorded)
     made = build(articles, "global", criteria=("fluency",))
     pilot, candidates = aims
     assert all(one != one for one in pilot)

@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 from benchmark_texts import rows
 
-from judgesmith.experiments.benchmarking.anchor_texts import LOOKED_AT, texts_looked_at
-from judgesmith.experiments.benchmarking.beginning import plan_of, start_of
-from judgesmith.experiments.benchmarking.candidates import COPY, Order, made_candidates
-from judgesmith.experiments.benchmarking.models import BenchmarkModels, UnfinishedError
-from judgesmith.experiments.benchmarking.plan import counting
-from judgesmith.experiments.benchmarking.rating_levels import rating_levels
-from judgesmith.experiments.benchmarking.settings import ROLES, BenchmarkSettings
-from judgesmith.experiments.benchmarking.sources import drawn_sources, sources_of
-from judgesmith.experiments.dataset import DataSet
+from judgesmith.data.items import DataSet
+from judgesmith.experiments.benchmark.anchor_texts import LOOKED_AT, texts_looked_at
+from judgesmith.experiments.benchmark.beginning import plan_of, start_of
+from judgesmith.experiments.benchmark.global_building import COPY, Order, made_candidates
+from judgesmith.experiments.benchmark.models import BenchmarkModels, UnfinishedError
+from judgesmith.experiments.benchmark.plan import counting
+from judgesmith.experiments.benchmark.rows import drawn_sources, sources_of
+from judgesmith.experiments.benchmark.settings import ROLES, BenchmarkSettings, rating_levels
 from judgesmith.programs.lm import LMClient, ModelAnswer, model
 from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.programs.perturbing.orders import ATTEMPTS

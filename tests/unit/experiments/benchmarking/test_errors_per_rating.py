@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from judgesmith.experiments.benchmarking.errors_per_rating import errors_per_rating
+from judgesmith.experiments.benchmark.errors_per_rating import errors_per_rating
 
 
 def needed(ratings, n_errors, levels=(1, 2, 3, 4, 5)):

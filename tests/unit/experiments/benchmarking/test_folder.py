@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from judgesmith.experiments.benchmarking.folder import (
+from judgesmith.experiments.benchmark.report import (
     check_benchmark,
     put_report,
     read_benchmark,

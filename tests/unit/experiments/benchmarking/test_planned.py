@@ -2,10 +2,10 @@
 
 import pytest
 
-from judgesmith.experiments.benchmarking.beginning import start_of
-from judgesmith.experiments.benchmarking.models import BenchmarkModels, check_benchmark_roles
-from judgesmith.experiments.benchmarking.planned import planned_steps
-from judgesmith.experiments.benchmarking.settings import ROLES, BenchmarkSettings
+from judgesmith.experiments.benchmark.beginning import start_of
+from judgesmith.experiments.benchmark.building import planned_steps
+from judgesmith.experiments.benchmark.models import BenchmarkModels, check_benchmark_roles
+from judgesmith.experiments.benchmark.settings import ROLES, BenchmarkSettings
 from judgesmith.programs.lm import model
 
 

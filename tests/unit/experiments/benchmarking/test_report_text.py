@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from judgesmith.experiments.benchmarking.report_text import (
+from judgesmith.experiments.benchmark.report import (
     blind_kinds_of,
     checks_table,
     estimate_cell,

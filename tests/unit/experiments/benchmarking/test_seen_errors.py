@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from judgesmith.experiments.benchmarking.models import UnfinishedError
-from judgesmith.experiments.benchmarking.rater import model_ratings
-from judgesmith.experiments.benchmarking.seen_errors import OneMore, seen_errors
-from judgesmith.experiments.benchmarking.sources import BenchmarkSource
+from judgesmith.experiments.benchmark.anchor_texts import model_ratings
+from judgesmith.experiments.benchmark.models import UnfinishedError
+from judgesmith.experiments.benchmark.plan import OneMore, seen_errors
+from judgesmith.experiments.benchmark.rows import BenchmarkSource
 from judgesmith.programs.benchmarking import Compared
 from judgesmith.programs.lm import LMClient, ModelAnswer
 from judgesmith.programs.lm.dspy_lm import ClientLM

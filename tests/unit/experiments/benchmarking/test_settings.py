@@ -7,7 +7,7 @@ from importlib.metadata import version
 import pytest
 
 from judgesmith.errors import InputError
-from judgesmith.experiments.benchmarking.settings import BenchmarkSettings
+from judgesmith.experiments.benchmark.settings import BenchmarkSettings
 from judgesmith.signatures.perturbation import SubAspect
 
 GLOBAL = BenchmarkSettings(perspective="global")

@@ -7,9 +7,13 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from judgesmith.experiments.benchmarking.spot_check import all_checks, drawn_checks, sheet_of
-from judgesmith.experiments.benchmarking.spot_check_answers import read_spot_checks
-from judgesmith.experiments.problems import DataError
+from judgesmith.data.problems import DataError
+from judgesmith.experiments.benchmark.spot_check import (
+    all_checks,
+    drawn_checks,
+    read_spot_checks,
+    sheet_of,
+)
 
 
 def row(source, criterion, number, rating, *, perspective, high=3, response=None):

@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from judgesmith.experiments import read_items
-from judgesmith.experiments.benchmarking.report_text import blind_kinds_of
+from judgesmith.data import read_items
+from judgesmith.experiments.benchmark.report import blind_kinds_of
 
 pytestmark = [pytest.mark.data, pytest.mark.no_cover]
 

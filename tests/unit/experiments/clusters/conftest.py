@@ -5,7 +5,8 @@ import importlib.util
 import loopback
 import pytest
 
-from judgesmith.experiments import CompileSettings, compile_judge, read_items
+from judgesmith.data import read_items
+from judgesmith.experiments import CompileSettings, compile_judge
 from judgesmith.programs.lm import client_model
 from judgesmith.signatures import RatedItem
 
@@ -68,7 +69,7 @@ def with_ray():
 @pytest.fixture(scope="module")
 def ray(with_ray):
     """A cluster of this machine's own, to which this process is connected, with a key."""
-    from judgesmith.experiments.clusters.connecting import connected
+    from judgesmith.experiments.scoring.clusters.connecting import connected
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_API_KEY", KEY)

@@ -4,10 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from judgesmith.experiments import DataError
-from judgesmith.experiments.clusters import addresses
-from judgesmith.experiments.clusters.addresses import score_addresses
-from judgesmith.experiments.problems import Problem
+from judgesmith.data import DataError
+from judgesmith.data.problems import Problem
+from judgesmith.experiments.scoring.clusters import addresses
+from judgesmith.experiments.scoring.clusters.addresses import score_addresses
 from judgesmith.programs.lm import ModelError, client_model
 
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from judgesmith.experiments.clusters import ClusterError, connecting, ray_judging
+from judgesmith.experiments.scoring.clusters import ClusterError, connecting, ray_judging
 from judgesmith.programs.lm import client_model
 
 
@@ -163,7 +163,8 @@ def test_judges_that_compare_responses_are_refused(ranking_judge):
 
 @pytest.fixture(scope="module")
 def ranking_judge():
-    from judgesmith.experiments import CompileSettings, compile_judge, read_items
+    from judgesmith.data import read_items
+    from judgesmith.experiments import CompileSettings, compile_judge
 
     settings = CompileSettings(judge="pairs", optimizer="none", holdout=0)
     return compile_judge(read_items("sample"), settings).saved

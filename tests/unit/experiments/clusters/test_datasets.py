@@ -7,11 +7,11 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from judgesmith.experiments import DataError
-from judgesmith.experiments.clusters import ClusterError, datasets, score_dataset, worker
-from judgesmith.experiments.clusters.datasets import TableWorker, items_of
-from judgesmith.experiments.clusters.recipes import JudgeRecipe
-from judgesmith.experiments.columns import ColumnMap
+from judgesmith.data import DataError
+from judgesmith.data.columns import ColumnMap
+from judgesmith.experiments.scoring.clusters import ClusterError, datasets, score_dataset, worker
+from judgesmith.experiments.scoring.clusters.datasets import TableWorker, items_of
+from judgesmith.experiments.scoring.clusters.recipes import JudgeRecipe
 from judgesmith.programs import judge_items
 from judgesmith.programs.judging.rows import score_row
 from judgesmith.programs.lm import ModelError, client_model

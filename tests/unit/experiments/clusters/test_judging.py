@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from lossy_ray import LossyRay, RayTaskError, Ref
 
-from judgesmith.experiments.clusters import ClusterError, RayJudging, recipes, worker
-from judgesmith.experiments.clusters.recipes import JudgeRecipe
+from judgesmith.experiments.scoring.clusters import ClusterError, RayJudging, recipes, worker
+from judgesmith.experiments.scoring.clusters.recipes import JudgeRecipe
 from judgesmith.programs import judge_each
 from judgesmith.programs.lm import LedgerError, ModelError, client_model
 from judgesmith.programs.lm.limits import STOPPING, Stopped

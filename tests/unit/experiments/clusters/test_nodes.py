@@ -7,8 +7,8 @@ import time
 import crashing
 import pytest
 
-from judgesmith.experiments.clusters import ray_judging
-from judgesmith.experiments.clusters.connecting import connected, ray_module
+from judgesmith.experiments.scoring.clusters import ray_judging
+from judgesmith.experiments.scoring.clusters.connecting import connected, ray_module
 
 pytestmark = [pytest.mark.ray, pytest.mark.no_cover, pytest.mark.filterwarnings("ignore")]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import crashing
 import pytest
 
-from judgesmith.experiments.clusters import ClusterError, ray_judging
+from judgesmith.experiments.scoring.clusters import ClusterError, ray_judging
 from judgesmith.programs import judge_each
 from judgesmith.programs.lm import ModelError, client_model
 
@@ -117,7 +117,7 @@ def test_a_worker_without_a_key_names_the_variable(ray, saved, items_of, tmp_pat
 
 
 def test_rows_that_end_every_worker_are_named(ray, saved, items_of, lm_at, server, monkeypatch):
-    monkeypatch.setattr("judgesmith.experiments.clusters.judging._MOST_LOSSES", 1)
+    monkeypatch.setattr("judgesmith.experiments.scoring.clusters.judging._MOST_LOSSES", 1)
     server.script({"latency": 30})
     with ray_judging(saved, lm_at(), workers=1) as judging:
         rows = judging(iter(items_of(2)))

@@ -5,9 +5,8 @@ import pickle
 import pytest
 from exporting import calibrated_of, panel_of
 
-from judgesmith.experiments import read_items
-from judgesmith.experiments.clusters.ledgers import in_environment
-from judgesmith.experiments.clusters.recipes import JudgeRecipe, ModelRecipe
+from judgesmith.data import read_items
+from judgesmith.experiments.scoring.clusters.recipes import JudgeRecipe, ModelRecipe, in_environment
 from judgesmith.programs import judge_items
 from judgesmith.programs.lm import Budget, Retry, client_model, model
 

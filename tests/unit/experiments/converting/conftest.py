@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from judgesmith.experiments import read_items
-from judgesmith.experiments.converting import conversion_named, convert
-from judgesmith.experiments.problems import DataError
+from judgesmith.data import read_items
+from judgesmith.data.convert import conversion_named, convert
+from judgesmith.data.problems import DataError
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import io
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from judgesmith.experiments.converting.mqm_marks import is_quoted, unquoted, without_marks
+from judgesmith.data.convert.wmt_mqm import is_quoted, unquoted, without_marks
 
 pieces = st.lists(st.text(st.sampled_from('ab" <v>/é\U0001f600')), min_size=3, max_size=3)
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from judgesmith.experiments import read_items
-from judgesmith.experiments.errors_gold import marked_errors
+from judgesmith.data import read_items
+from judgesmith.experiments.evaluate.errors.gold import marked_errors
 
 HEADER = ("system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity")
 

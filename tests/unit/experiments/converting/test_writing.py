@@ -2,8 +2,8 @@
 
 import pytest
 
-from judgesmith.experiments.converting import CONVERSIONS, conversion_named, convert
-from judgesmith.experiments.converting.files import PublishedFiles
+from judgesmith.data.convert import CONVERSIONS, conversion_named, convert
+from judgesmith.data.convert.records import PublishedFiles
 
 LINE = (
     '{"article": "It rained.", "summary_sentences": [{"sentence": "Rain.", "responses": '

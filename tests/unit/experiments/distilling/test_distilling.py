@@ -5,11 +5,16 @@ import json
 import hostile
 import pytest
 
-from judgesmith.experiments.dataset import DataSet
-from judgesmith.experiments.distilling.card import card_of, summary_of
-from judgesmith.experiments.distilling.distilling import distillation, questions_of
-from judgesmith.experiments.distilling.folder import FILES, check_distilled, save_distilled
-from judgesmith.experiments.distilling.settings import DistilSettings
+from judgesmith.data.items import DataSet
+from judgesmith.experiments.distil.examples import distillation, questions_of
+from judgesmith.experiments.distil.folder import (
+    FILES,
+    card_of,
+    check_distilled,
+    save_distilled,
+    summary_of,
+)
+from judgesmith.experiments.distil.sampling import DistilSettings
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.families.forms import DISTILLED
 from judgesmith.programs.families.judge_models import AnnotatorJudge, DistilledJudge

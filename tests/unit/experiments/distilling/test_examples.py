@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgesmith.experiments.distilling.examples import (
+from judgesmith.experiments.distil.examples import (
     CONTRADICTS,
     NOT_ASKED,
     UNGRADED,
@@ -12,7 +12,7 @@ from judgesmith.experiments.distilling.examples import (
     example_of,
     rounded,
 )
-from judgesmith.experiments.distilling.sampling import Sampled
+from judgesmith.experiments.distil.sampling import Sampled
 from judgesmith.signatures import ErrorSpan, Judgement, RatedItem, Reason, Scale
 
 TEXT = "The ferry left at ten, and again at ten past ten, with Ms Ito."

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.experiments.distilling.overlap import KnownInputs
+from judgesmith.experiments.distil.sampling import KnownInputs
 
 ARTICLE = " ".join(f"word{n}" for n in range(60))
 

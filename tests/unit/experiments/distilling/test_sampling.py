@@ -1,9 +1,7 @@
 import pytest
 
-from judgesmith.experiments.dataset import grouped
-from judgesmith.experiments.distilling.overlap import KnownInputs
-from judgesmith.experiments.distilling.sampling import sample
-from judgesmith.experiments.distilling.settings import DistilSettings
+from judgesmith.data.items import grouped
+from judgesmith.experiments.distil.sampling import DistilSettings, KnownInputs, sample
 from judgesmith.signatures import RatedItem
 
 CRITERIA = ("truth", "wit", "tact", "brevity")

@@ -3,11 +3,16 @@ import json
 import numpy as np
 import pytest
 
-from judgesmith.experiments import CompileSettings, DataError, compile_judge, read_items
-from judgesmith.experiments.drifting import gathering
-from judgesmith.experiments.drifting.drifting import drift_between, known_before, read_snapshot
-from judgesmith.experiments.drifting.gathering import gathered
-from judgesmith.experiments.drifting.snapshot import N_POINTS, Numbers, Row, snapshot_of
+from judgesmith.data import DataError, read_items
+from judgesmith.experiments import CompileSettings, compile_judge
+from judgesmith.experiments.monitor import drifting as gathering
+from judgesmith.experiments.monitor.drifting import (
+    drift_between,
+    gathered,
+    known_before,
+    read_snapshot,
+)
+from judgesmith.experiments.monitor.snapshot import N_POINTS, Numbers, Row, snapshot_of
 from judgesmith.programs.artifacts.record import content_hash
 from judgesmith.programs.artifacts.saved import SavedJudge, SavedJudgeError
 

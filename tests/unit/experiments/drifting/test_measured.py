@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from judgesmith.experiments.drifting.measured import labels_of, numbers_of, script_of
+from judgesmith.experiments.monitor.snapshot import labels_of, numbers_of, script_of
 from judgesmith.signatures import RatedItem
 
 

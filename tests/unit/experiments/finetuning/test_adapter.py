@@ -2,11 +2,10 @@ import json
 
 import pytest
 
-from judgesmith.experiments.finetuning import adapter
-from judgesmith.experiments.finetuning.adapter import finetune, made_before, run_of
-from judgesmith.experiments.finetuning.chats import read_chats
-from judgesmith.experiments.finetuning.recipe import Recipe
-from judgesmith.experiments.finetuning.training import Trained
+from judgesmith.experiments.distil import adapter
+from judgesmith.experiments.distil.adapter import finetune, made_before, run_of
+from judgesmith.experiments.distil.chats import Recipe, read_chats
+from judgesmith.experiments.distil.training import Trained
 
 DONE = Trained(
     n_train=3,

@@ -1,7 +1,7 @@
 import pytest
 from students import write_data
 
-from judgesmith.experiments.finetuning.chats import as_question_and_answer, read_chats
+from judgesmith.experiments.distil.chats import as_question_and_answer, read_chats
 
 
 def test_folders_are_read_one_after_the_other(data, tmp_path):

@@ -1,6 +1,6 @@
 import pytest
 
-from judgesmith.experiments.finetuning.recipe import Recipe
+from judgesmith.experiments.distil.chats import Recipe
 
 
 def test_the_defaults_are_the_published_ones():

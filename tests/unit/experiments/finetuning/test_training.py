@@ -8,9 +8,8 @@ import pytest
 from students import ANSWER, write_data
 
 from judgesmith.cli import main
-from judgesmith.experiments.finetuning.chats import read_chats
-from judgesmith.experiments.finetuning.recipe import Recipe
-from judgesmith.experiments.finetuning.training import trained
+from judgesmith.experiments.distil.chats import Recipe, read_chats
+from judgesmith.experiments.distil.training import trained
 from judgesmith.programs import SavedJudge, judge_items
 from judgesmith.programs.families.judge_models import AnnotatorJudge, DistilledJudge
 from judgesmith.programs.lm import model

@@ -10,7 +10,8 @@ import re
 import numpy as np
 import pytest
 
-from judgesmith.experiments.rechecking import RecheckError, RecheckSettings, recheck_judge
+from judgesmith.experiments.monitor.recheck_rule import RecheckSettings
+from judgesmith.experiments.monitor.rechecking import RecheckError, recheck_judge
 from judgesmith.programs import DirectJudge, SavedJudge, judge_items
 from judgesmith.programs.artifacts.saved import GoldenItem
 from judgesmith.programs.lm import ModelAnswer, ResponseCache, lm_client_of, model

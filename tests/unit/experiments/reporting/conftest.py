@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from judgesmith.experiments.reporting import read_run, texts_of, write_report
+from judgesmith.data.samples import sample_path
+from judgesmith.experiments.report import read_run, texts_of, write_report
 from judgesmith.experiments.runs import RunFolder, run_cells
 from judgesmith.experiments.runs.leaderboard import leaderboard
-from judgesmith.experiments.samples import sample_path
 from judgesmith.experiments.specs import read_spec
 
 HARM = "</title></script><script>alert(1)</script><img src=x onerror=alert(2)>\"'\u202e\x00&amp;"

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from judgesmith.experiments.reporting.board_section import board_section
-from judgesmith.experiments.reporting.values import SeedsBoard
+from judgesmith.experiments.report.reading import SeedsBoard
+from judgesmith.experiments.report.sections import board_section
 
 SPREAD = {"mean": 1.25, "sd": 0.5, "low": 0.75, "high": 1.75, "n_seeds": 2, "n_undefined": 1}
 LINE = {"judge": "<b>fine</b>", "optimizer": None, "model": "offline", "q": SPREAD}

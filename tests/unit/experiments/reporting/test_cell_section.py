@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from judgesmith.experiments.reporting.cell_section import cell_section
-from judgesmith.experiments.reporting.values import Mattered, Trial
+from judgesmith.experiments.report.reading import Mattered, Trial
+from judgesmith.experiments.report.sections import cell_section
 from judgesmith.experiments.runs.cell_result import Besides, LevelCounts, SeenFrom
 
 

@@ -2,8 +2,8 @@ import dataclasses
 
 import pytest
 
-from judgesmith.experiments.dataset import DataSet
-from judgesmith.experiments.reporting.explorer import explorer
+from judgesmith.data.items import DataSet
+from judgesmith.experiments.report.explorer import explorer
 
 
 @pytest.fixture(scope="module")

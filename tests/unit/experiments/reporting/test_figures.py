@@ -2,8 +2,8 @@ import re
 
 import numpy as np
 
-from judgesmith.experiments.reporting.figures import agreement_figure, search_figure
-from judgesmith.experiments.reporting.values import ReportRow, Trial
+from judgesmith.experiments.report.figures import agreement_figure, search_figure
+from judgesmith.experiments.report.reading import ReportRow, Trial
 
 
 def rows_of(n, seed=0):

@@ -4,10 +4,9 @@ from itertools import pairwise
 
 import pytest
 
-from judgesmith.experiments.errors_page import LARGEST
-from judgesmith.experiments.reporting import texts_of, write_report
-from judgesmith.experiments.reporting.script import SCRIPT
-from judgesmith.experiments.reporting.style import STYLE
+from judgesmith.experiments.evaluate.errors.page import LARGEST
+from judgesmith.experiments.report import texts_of, write_report
+from judgesmith.experiments.report.page import SCRIPT, STYLE
 
 VOID = {"meta", "input"}
 
@@ -120,7 +119,7 @@ def test_names_are_given_once_and_everything_named_is_there(read):
 
 
 def test_nothing_leads_to_a_cell_that_does_not_fit(reported, sets, tmp_path, monkeypatch):
-    monkeypatch.setattr("judgesmith.experiments.reporting.page._FOR_CELLS", 1)
+    monkeypatch.setattr("judgesmith.experiments.report.page._FOR_CELLS", 1)
     done = write_report(tmp_path / "page.html", reported, sets, figures=False)
     assert done.cells == 0
     read = Page((tmp_path / "page.html").read_text("utf-8"))

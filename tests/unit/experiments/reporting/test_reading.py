@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from judgesmith import InputError
-from judgesmith.experiments.reporting import read_run
-from judgesmith.experiments.reporting.warnings import warnings_of
+from judgesmith.experiments.report import read_run
+from judgesmith.experiments.report.page import warnings_of
 
 PLAIN = "answers.overall.plain.none.offline.0"
 

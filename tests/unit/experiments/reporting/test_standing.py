@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.experiments.reporting.standing import apart, band, confusion, standing
-from judgesmith.experiments.reporting.values import ReportRow
+from judgesmith.experiments.report.figures import apart, band, confusion, standing
+from judgesmith.experiments.report.reading import ReportRow
 
 points = st.lists(st.sampled_from([None, 1.0, 2.0, 3.0]), min_size=8, max_size=8)
 

@@ -24,7 +24,7 @@ def study(tmp_path_factory):
     """The folder of a specification and of what it names."""
     import json
 
-    from judgesmith.experiments.samples import sample_path
+    from judgesmith.data.samples import sample_path
 
     place = tmp_path_factory.mktemp("study")
     rows = sample_path().read_text(encoding="utf-8").splitlines()[:48]

@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from judgesmith.experiments.runs.leaderboard import leaderboard
-from judgesmith.experiments.runs.leaderboard_text import (
+from judgesmith.experiments.runs.leaderboard import (
     COLUMNS,
     FEW_SYSTEMS,
     csv_text,
     latex,
     latex_cell,
+    leaderboard,
     markdown,
     titles,
 )

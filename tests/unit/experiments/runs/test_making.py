@@ -3,11 +3,11 @@ import json
 import numpy as np
 import pytest
 
-from judgesmith.experiments.chosen_targets import chosen_targets
-from judgesmith.experiments.parts import parts_of
+from judgesmith.data.score_files import read_scores
+from judgesmith.experiments.compile.chosen_targets import chosen_targets
+from judgesmith.experiments.compile.split import parts_of
 from judgesmith.experiments.runs import RunFolder, run_cells
 from judgesmith.experiments.runs.heldout import places_held_out, table_of_rows
-from judgesmith.experiments.score_files import read_scores
 from judgesmith.experiments.specs import cells_of, read_sets, settings_of, spec_of
 from judgesmith.programs.artifacts.saved import SavedJudge
 

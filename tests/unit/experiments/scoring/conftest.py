@@ -3,7 +3,8 @@
 import pytest
 from sharding import texts, write
 
-from judgesmith.experiments import CompileSettings, compile_judge, read_items
+from judgesmith.data import read_items
+from judgesmith.experiments import CompileSettings, compile_judge
 from judgesmith.programs.lm import model
 from judgesmith.signatures import ActiveCriticConfig
 

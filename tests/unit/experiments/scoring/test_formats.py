@@ -3,18 +3,20 @@ import json
 
 import pytest
 
-from judgesmith.experiments.formats import open_rows
-from judgesmith.experiments.scoring.formats import ENDINGS, write_rows
-from judgesmith.experiments.spreadsheet_cells import as_written, cell_of
-from judgesmith.experiments.written_scores import COLUMNS, PLACES, open_scores
+from judgesmith.data.formats import open_rows
+from judgesmith.data.scores import COLUMNS, PLACES, open_scores
+from judgesmith.data.sheets import as_written, cell_of
+from judgesmith.experiments.scoring.formats import SCORE_ENDINGS as ENDINGS
+from judgesmith.experiments.scoring.formats import write_rows
 from judgesmith.programs.families.ensemble.members import (
     CalibratedJudgement,
     PanelJudgement,
     PanelVerdict,
 )
-from judgesmith.programs.judging.rows import json_line, score_row
+from judgesmith.programs.judging.rows import score_row
 from judgesmith.signatures import CriterionScore, Judgement, RatedItem
 from judgesmith.signatures.judgement import Note
+from judgesmith.signatures.plain_data import json_line
 
 MARKS = {"judge": "j", "target": "overall", "run": "r"}
 HOSTILE = '=1+1 "quoted", a\nline\r\nand \r \u2028 \x00 \x1b[2J \u202e 👩‍🔬 ]]> -->'

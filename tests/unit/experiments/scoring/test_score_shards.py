@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 from sharding import rows_of, texts, write
 
-from judgesmith.experiments import read_scores, score_shards
-from judgesmith.experiments.dataset import DataSet
-from judgesmith.experiments.problems import DataError
-from judgesmith.experiments.reading import read_items
+from judgesmith.data import read_scores
+from judgesmith.data.items import DataSet
+from judgesmith.data.problems import DataError
+from judgesmith.data.reading import read_items
+from judgesmith.experiments import score_shards
 from judgesmith.experiments.scoring import parts, shards_of, unscored_items
 from judgesmith.programs.judging.runner import judge_each
 from judgesmith.programs.lm import model

@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from judgesmith.experiments import CompileSettings, compile_judge, read_items, stream_items
+from judgesmith.data import read_items, stream_items
+from judgesmith.experiments import CompileSettings, compile_judge
 from judgesmith.experiments.scoring import score_file, scoring
 from judgesmith.programs import judge_items
 from judgesmith.programs.judging.rows import score_row

@@ -1,6 +1,6 @@
 import pytest
 
-from judgesmith.experiments.problems import DataError
+from judgesmith.data.problems import DataError
 from judgesmith.experiments.scoring import shards_of
 
 

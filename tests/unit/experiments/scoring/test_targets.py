@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from judgesmith.experiments.scoring import Shard
-from judgesmith.experiments.scoring.targets import targets_of
+from judgesmith.experiments.scoring.shards import targets_of
 
 AB = (Shard("in/a.csv"), Shard("in/b.jsonl.gz"))
 

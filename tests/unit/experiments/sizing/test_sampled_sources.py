@@ -1,4 +1,4 @@
-from judgesmith.experiments.sizing.sampled_sources import SampledSources
+from judgesmith.experiments.scoring.sizing.row_effort import SampledSources
 from judgesmith.signatures import RatedItem
 
 

@@ -2,11 +2,11 @@ from dataclasses import replace
 
 import pytest
 
-from judgesmith.experiments import CompileSettings, compile_judge, read_items
-from judgesmith.experiments.judging_estimate import Lengths, judging_effort
-from judgesmith.experiments.sizing.on_record import OnRecord, on_record
-from judgesmith.experiments.sizing.run_size import Means, run_size
-from judgesmith.experiments.sizing.scoring_size import scoring_size
+from judgesmith.data import read_items
+from judgesmith.experiments import CompileSettings, compile_judge
+from judgesmith.experiments.compile.judging_estimate import Lengths, judging_effort
+from judgesmith.experiments.scoring.sizing.row_effort import OnRecord, on_record
+from judgesmith.experiments.scoring.sizing.run_size import Means, run_size, scoring_size
 from judgesmith.programs import ActiveCritic, judge_items
 from judgesmith.programs.lm import client_model, lm_client_of
 from judgesmith.programs.lm.factory import looking_model

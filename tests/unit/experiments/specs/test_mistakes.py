@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from judgesmith.experiments.samples import sample_path
+from judgesmith.data.samples import sample_path
 from judgesmith.experiments.specs import SpecError, read_sets, read_spec, spec_of
 from judgesmith.signatures.plain_data import read_yaml
 

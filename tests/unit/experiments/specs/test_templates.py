@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from judgesmith.experiments import CompileSettings
-from judgesmith.experiments.ablation_rows import ROWS, planned_rows
+from judgesmith.experiments.ablate.rows import ROWS, planned_rows
 from judgesmith.experiments.specs import SpecError, cells_of, read_sets, settings_of, spec_of
 from judgesmith.experiments.specs.parts import DataSpec
 from judgesmith.experiments.specs.spec import Spec

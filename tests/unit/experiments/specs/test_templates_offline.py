@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import pytest
 
 from judgesmith.experiments import compile_judge
-from judgesmith.experiments.estimating import estimate_run
+from judgesmith.experiments.compile.estimate import estimate_run
+from judgesmith.experiments.compile.settings import settings_without_labels
 from judgesmith.experiments.specs import cells_of, read_sets, settings_of, spec_of
 from judgesmith.experiments.specs.templates import START, template_names, template_text
-from judgesmith.experiments.unlabelled import settings_without_labels
 from judgesmith.programs.lm import model
 
 PAPERS = [name for name in template_names() if name != START]

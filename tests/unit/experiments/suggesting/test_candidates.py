@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.experiments.suggesting.candidates import doubts_of
+from judgesmith.experiments.labels.suggesting import doubts_of
 from judgesmith.programs.families.ensemble.members import CalibratedJudgement, PanelJudgement
 from judgesmith.signatures import Judgement
 

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgesmith.experiments import DataError, read_items
-from judgesmith.experiments.spreadsheet_cells import LONGEST_CELL
-from judgesmith.experiments.suggesting.joining import read_together
-from judgesmith.experiments.suggesting.rating_sheet import write_rating_sheet
+from judgesmith.data import DataError, read_items
+from judgesmith.data.joining import read_together
+from judgesmith.data.rating_sheets import write_rating_sheet
+from judgesmith.data.sheets import LONGEST_CELL
 from judgesmith.signatures import RatedItem, Scale
 
 LIKERT = Scale.parse("1..5")

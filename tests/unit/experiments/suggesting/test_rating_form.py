@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.experiments.spreadsheet_cells import as_written, cell_of
-from judgesmith.experiments.suggesting.rating_form import RatingForm, heading
+from judgesmith.data.rating_sheets import RatingForm, heading
+from judgesmith.data.sheets import as_written, cell_of
 from judgesmith.signatures import Scale
 
 MARKS = ["response", "suggested_by", "key"]

@@ -3,8 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.experiments.suggesting.candidates import Candidates
-from judgesmith.experiments.suggesting.strategies import STRATEGIES, diverse
+from judgesmith.experiments.labels.suggesting import STRATEGIES, Candidates, diverse
 from judgesmith.signatures import RatedItem
 
 

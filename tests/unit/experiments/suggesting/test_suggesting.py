@@ -1,14 +1,13 @@
 import numpy as np
 import pytest
 
-from judgesmith.experiments import CompileSettings, compile_judge, read_items
-from judgesmith.experiments.chosen_targets import chosen_targets
-from judgesmith.experiments.dataset import DataSet
-from judgesmith.experiments.parts import parts_of
-from judgesmith.experiments.suggesting.asked_criteria import asked_criteria, read_rates
-from judgesmith.experiments.suggesting.suggesting import suggest
-from judgesmith.experiments.targets import targets_of
-from judgesmith.experiments.unseen import set_aside
+from judgesmith.data import read_items
+from judgesmith.data.items import DataSet
+from judgesmith.data.targets import targets_of
+from judgesmith.experiments import CompileSettings, compile_judge
+from judgesmith.experiments.compile.chosen_targets import chosen_targets
+from judgesmith.experiments.compile.split import parts_of, set_aside
+from judgesmith.experiments.labels.suggesting import asked_criteria, read_rates, suggest
 from judgesmith.programs.judging.runner import judge_items
 from judgesmith.signatures import Scale
 from judgesmith.signatures.judgement import Reason

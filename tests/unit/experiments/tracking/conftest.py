@@ -9,8 +9,8 @@ from contextlib import suppress
 
 import pytest
 
+from judgesmith.data.samples import sample_path
 from judgesmith.experiments.runs import RunFolder
-from judgesmith.experiments.samples import sample_path
 from judgesmith.experiments.specs import spec_of
 from judgesmith.experiments.tracking.client import told_plainly
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from judgesmith.experiments.specs import Spec, cells_of
-from judgesmith.experiments.tracking import telling
+from judgesmith.experiments.tracking import sending as telling
 
 SPEC = {
     "name": "told",

@@ -6,8 +6,8 @@ import os
 import pytest
 
 from judgesmith.errors import FileError
-from judgesmith.experiments.watching import log_file
-from judgesmith.experiments.watching.log_file import LogFile
+from judgesmith.experiments.scoring.watching import run_log as log_file
+from judgesmith.experiments.scoring.watching.run_log import LogFile
 
 
 def record(event, **details):

@@ -4,8 +4,8 @@ import pytest
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from judgesmith.experiments.watching import Pulse
-from judgesmith.experiments.watching.measures import RunMeasures
+from judgesmith.experiments.scoring.watching import Pulse
+from judgesmith.experiments.scoring.watching.pulse import RunMeasures
 from judgesmith.programs import judge_items
 from judgesmith.programs.families.modules import DirectJudge
 from judgesmith.programs.lm import Usage, client_model

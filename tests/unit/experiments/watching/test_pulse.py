@@ -1,4 +1,4 @@
-from judgesmith.experiments.watching import Pulse
+from judgesmith.experiments.scoring.watching import Pulse
 from judgesmith.programs.lm import client_model
 from judgesmith.signatures import Judgement, RatedItem
 

@@ -3,7 +3,7 @@ import logging
 import pytest
 from working import wait_for
 
-from judgesmith.experiments.watching import Pulse, RunLog, Watches
+from judgesmith.experiments.scoring.watching import Pulse, RunLog, Watches
 from judgesmith.programs.lm import client_model
 from judgesmith.programs.lm.limits import Stopped
 from judgesmith.signatures import Judgement, RatedItem, Reason

@@ -1,6 +1,6 @@
 import pytest
 
-from judgesmith.experiments import read_items
+from judgesmith.data import read_items
 from judgesmith.metrics.perturbations import EXPERT_WEIGHTS
 from judgesmith.programs.perturbing import (
     ADDITIONS,

@@ -11,12 +11,13 @@ from prometheus_client.parser import text_string_to_metric_families
 from judgesmith.errors import InputError
 from judgesmith.programs import Calibrated, DirectJudge, PairwiseJudge, Panel, judge_items
 from judgesmith.programs.artifacts.saved import SavedJudge
-from judgesmith.programs.judging.rows import json_line, score_row
+from judgesmith.programs.judging.rows import score_row
 from judgesmith.programs.lm import ModelError, model
 from judgesmith.programs.serving import ServingLimits, app
 from judgesmith.programs.serving.routes import Fault, JudgeList, Row, Rows
 from judgesmith.signatures import RatedItem, Scale
 from judgesmith.signatures.aggregation import Calibration
+from judgesmith.signatures.plain_data import json_line
 
 LEARNED = Calibration(
     thresholds=(0, 100),

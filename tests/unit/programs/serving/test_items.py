@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from judgesmith.experiments import stream_items
+from judgesmith.data import stream_items
 from judgesmith.programs.serving.requests import Refusal, ServingLimits, item_of, items_of
 
 LIMITS = ServingLimits(max_items=3, max_chars=20)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import judgesmith.programs
-from judgesmith.experiments.errors_style import STYLE
+from judgesmith.experiments.evaluate.errors.page import STYLE
 from judgesmith.programs.serving.requests import Refusal
 from judgesmith.programs.serving.routes import page_file
 

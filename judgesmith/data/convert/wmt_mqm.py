@@ -1,0 +1,295 @@
+"""WMT-MQM: translations with the error spans that professional translators marked.
+
+A row of the table is an error, with ``<v>`` and ``</v>`` around it in the target, or in the source
+where something was left out; a row of a clean segment says so. Some of the tables went through a
+spreadsheet, which puts texts with a quote in quotes; others have quotes as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from judgesmith.data.convert.records import (
+    Conversion,
+    ConvertedRow,
+    PublishedFiles,
+    Record,
+    rated_row,
+    tab_separated,
+)
+from judgesmith.data.problems import shown
+from judgesmith.signatures.scale import Scale
+
+_MARK = re.compile(r"</?v>")
+OPENING, CLOSING = "<v>", "</v>"
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A text without its marks.
+
+    Attributes
+    ----------
+    text : str
+        What was translated, or its translation.
+    places : tuple of (int, int)
+        What was marked, as offsets in ``text``, end excluded.
+    broken : bool
+        Whether a mark has no partner; then nothing is known to be marked.
+    """
+
+    text: str
+    places: tuple[tuple[int, int], ...]
+    broken: bool = False
+
+
+def without_marks(text: str) -> Marked:
+    """Return a text without ``<v>`` and ``</v>``, and what stood between them."""
+    parts, places = list[str](), list[tuple[int, int]]()
+    length, last, opened, broken = 0, 0, None, False
+    for mark in _MARK.finditer(text):
+        parts.append(text[last : mark.start()])
+        length, last = length + mark.start() - last, mark.end()
+        if mark[0] == OPENING:
+            broken |= opened is not None
+            opened = length
+        elif opened is None:
+            broken = True
+        else:
+            places.append((opened, length))
+            opened = None
+    parts.append(text[last:])
+    broken |= opened is not None
+    return Marked("".join(parts), () if broken else tuple(places), broken)
+
+
+def is_quoted(text: str) -> bool:
+    """Say whether a text is one that a spreadsheet has put in quotes, its own ones doubled."""
+    inner = text[1:-1]
+    wrapped = len(text) > 1 and text[0] == text[-1] == '"'
+    return wrapped and '"' not in inner.replace('""', "")
+
+
+def unquoted(marked: Marked) -> Marked:
+    """Return a text as it was before a spreadsheet put it in quotes; places move with it."""
+    if not is_quoted(marked.text):
+        return marked
+    kept = _kept(marked.text)
+    text = "".join(marked.text[at] for at in kept)
+    places = tuple((_before(kept, start), _before(kept, end)) for start, end in marked.places)
+    return Marked(text, places, marked.broken)
+
+
+def _kept(text: str) -> list[int]:
+    """Return the places of characters that stay: not the outer quotes, every other inner one."""
+    kept, skip = list[int](), False
+    for at in range(1, len(text) - 1):
+        if skip:
+            skip = False
+            continue
+        kept.append(at)
+        skip = text[at] == '"'
+    return kept
+
+
+def _before(kept: Sequence[int], place: int) -> int:
+    """Return how many kept characters stand before a place."""
+    return bisect_left(kept, place)
+
+
+SEVERITIES = ("Neutral", "Minor", "Major", "Critical")
+NO_ERROR = "no-error"
+ATTENTION_TEST = "hotw-test"
+"""A deliberate error that only shows whether the rater is awake."""
+
+NON_TRANSLATION = 25.0
+_PUNCTUATION = 0.1
+_POINTS = {"Neutral": 0.0, "Minor": 1.0, "Major": 5.0, "Critical": 5.0}
+_BY_NAME = {name.casefold(): name for name in SEVERITIES}
+
+
+def severity_name(said: str) -> str | None:
+    """Return a severity as it is usually written, None where it is none."""
+    return _BY_NAME.get(_plain(said))
+
+
+def is_no_error(said: str) -> bool:
+    """Say whether a severity says that there is no error."""
+    return _plain(said) == NO_ERROR
+
+
+def is_attention_test(said: str) -> bool:
+    """Say whether a row only tests the rater."""
+    return _plain(said) == ATTENTION_TEST
+
+
+def error_weight(category: str, severity: str) -> float:
+    """Return the points that an error takes: 0 to 25.
+
+    A text that is no translation takes 25, a major error 5, a minor one 1, or .1 where it is only
+    punctuation. The paper knows no critical errors; they weigh as much as major ones.
+
+    References
+    ----------
+    Freitag, Foster, Grangier, Ratnakar, Tan and Macherey (2021), "Experts, Errors, and Context",
+    TACL. arXiv:2104.14478.
+    """
+    kind = _plain(category)
+    if severity in ("Major", "Critical") and kind.startswith("non-translation"):
+        return NON_TRANSLATION
+    if severity == "Minor" and kind.startswith("fluency/punctuation"):
+        return _PUNCTUATION
+    return _POINTS[severity]
+
+
+def _plain(word: str) -> str:
+    return word.strip().casefold().replace("_", "-")
+
+
+_COLUMNS = ("system", "doc", "rater", "source", "target", "category", "severity")
+_SEGMENT = ("seg_id", "globalSegId")
+"""What the number of a segment in its test set is called, before 2023 and since."""
+
+_TEST = "rows that only test a rater's attention (HOTW-test)"
+_QUOTED = "rows whose texts a spreadsheet had put in quotes: taken out of them"
+_MAYBE_QUOTED = (
+    "rows with doubled quotes that a spreadsheet may have made: kept, because other rows of the "
+    "file have plain ones"
+)
+_OTHER_TEXT = "errors in another text than the first row of their item has: kept without a place"
+_OTHER_SOURCE = "rows with another source than the first row of their item: the first is kept"
+_SHARED = "ratings of segments whose number several documents have: sources are document:number"
+_BROKEN = "errors with a mark that has no partner: kept without a place"
+_SEVERAL = "errors marked at several places: the first is start and end, all are under places"
+_BELOW = "ratings below -25, where raters marked more: the scale begins at the lowest"
+
+
+@dataclass
+class _Item:
+    """A translation, and what each rater found in it."""
+
+    record: Record
+    source: str
+    target: str
+    points: dict[str, float] = field(default_factory=dict)
+    errors: list[dict[str, Any]] = field(default_factory=list)
+
+
+def _rows(about: Conversion, files: PublishedFiles) -> Iterator[ConvertedRow]:
+    items: dict[tuple[str, str, str], _Item] = {}
+    for path in files.paths:
+        quoted = _was_in_a_spreadsheet(files, path)
+        for record in files.records(path, *_COLUMNS, reader=tab_separated):
+            _read(record, items, files, quoted=quoted)
+    lowest = min((-taken for item in items.values() for taken in item.points.values()), default=0.0)
+    scale = Scale(low=min(-NON_TRANSLATION, round(lowest, 6)), high=0)
+    documents: dict[str, set[str]] = {}
+    for document, segment, _ in items:
+        documents.setdefault(segment, set()).add(document)
+    for (document, segment, system), item in items.items():
+        is_shared = len(documents[segment]) > 1
+        if is_shared:
+            files.changed[_SHARED] += len(item.points)
+        ratings = [0 - round(taken, 6) for taken in item.points.values()]
+        below = sum(one < -NON_TRANSLATION for one in ratings)
+        if below:
+            files.changed[_BELOW] += below
+        yield (
+            item.record,
+            rated_row(
+                about.dataset,
+                about.task,
+                source_id=f"{document}:{segment}" if is_shared else segment,
+                system_id=system,
+                source=item.source,
+                response=item.target,
+                human={"mqm": ratings},
+                scales={"mqm": scale},
+                document=document,
+                raters=list(item.points),
+                errors=item.errors,
+            ),
+        )
+
+
+def _was_in_a_spreadsheet(files: PublishedFiles, path: Path) -> bool:
+    """Say whether all texts of a file that hold a quote are in quotes."""
+    found = False
+    for cells in files.peek(path, tab_separated):
+        for name in ("source", "target"):
+            text = without_marks(cells.get(name, "")).text
+            if '"' in text:
+                if not is_quoted(text):
+                    return False
+                found = True
+    return found
+
+
+def _read(
+    record: Record,
+    items: dict[tuple[str, str, str], _Item],
+    files: PublishedFiles,
+    *,
+    quoted: bool,
+) -> None:
+    severity, category = record.text("severity"), record.text("category")
+    if is_attention_test(severity):
+        files.left_out[_TEST] += 1
+        return
+    source, target = (without_marks(record.text(name)) for name in ("source", "target"))
+    if quoted:
+        files.changed[_QUOTED] += is_quoted(source.text) or is_quoted(target.text)
+        source, target = unquoted(source), unquoted(target)
+    elif any(is_quoted(one.text) and '""' in one.text[1:-1] for one in (source, target)):
+        files.changed[_MAYBE_QUOTED] += 1
+    segment = next((name for name in _SEGMENT if name in record.cells), _SEGMENT[0])
+    key = record.text("doc"), record.id(segment), record.id("system")
+    item = items.get(key)
+    if item is None:
+        item = _Item(record, source.text, target.text)
+        items[key] = item
+    elif source.text != item.source:
+        files.changed[_OTHER_SOURCE] += 1
+    rater = record.id("rater")
+    item.points.setdefault(rater, 0.0)
+    if is_no_error(severity):
+        return
+    name = severity_name(severity)
+    if name is None:
+        expected = f"{', '.join(SEVERITIES)} or No-error"
+        record.problem("severity", expected=expected, came=shown(severity))
+        return
+    item.points[rater] += error_weight(category, name)
+    places = _places(item, source, target, files)
+    item.errors.append({**places, "category": category, "severity": name, "rater": rater})
+
+
+def _places(item: _Item, source: Marked, target: Marked, files: PublishedFiles) -> dict[str, Any]:
+    """Return where an error is, as far as that is known."""
+    found: dict[str, Any] = {}
+    if target.broken or source.broken:
+        files.changed[_BROKEN] += 1
+    if target.places and target.text != item.target:
+        files.changed[_OTHER_TEXT] += 1
+    elif target.places:
+        found["start"], found["end"] = target.places[0]
+        if len(target.places) > 1:
+            files.changed[_SEVERAL] += 1
+            found["places"] = [list(one) for one in target.places]
+    if source.places and source.text == item.source:
+        found["in_source"] = [list(one) for one in source.places]
+    return found
+
+
+WMT_MQM = Conversion(
+    name="wmt-mqm",
+    task="translation",
+    files="one of mqm_*.tsv, such as mqm_ted_ende.tsv or mqm_newstest2020_ende.tsv",
+    home="github.com/google/wmt-mqm-human-evaluation",
+    rows=_rows,
+)

@@ -1,0 +1,230 @@
+"""Rated rows from several files as one set: those of earlier, and sheets that came back.
+
+A sheet's ratings go to the row that they were given for, if another file has it. Copies of one
+sheet, filled in by several people, become several ratings of the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from judgesmith.data.items import DataSet
+from judgesmith.data.problems import DataError, Problem, shown
+from judgesmith.data.rating_sheets import SUGGESTED_BY, Strays, chosen_note, stated_key
+from judgesmith.data.reading import ColumnsGiven, read_items, read_part
+from judgesmith.data.rows import ScaleGiven
+from judgesmith.errors import InputError
+from judgesmith.signatures import RatedItem, Scale
+
+_Row = tuple[str, str, str]
+"""Source, system and texts of a row."""
+
+
+def read_together(
+    sources: Sequence[str | Path], *, columns: ColumnsGiven = None, scale: ScaleGiven = None
+) -> DataSet:
+    """Return the rows of one file or of several as one set, each item once.
+
+    Parameters
+    ----------
+    sources : sequence of str or Path
+        Files as ``read_items`` reads them, sheets of suggested rows among them.
+    columns, scale
+        As for ``read_items``. A sheet says what its columns hold, and is read without them.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be read, two say different scales of a criterion, or an item is rated in
+        two files that are no copies of one sheet.
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If a file is named twice.
+    """
+    if len(sources) == 1:
+        return read_items(sources[0], columns=columns, scale=scale)
+    files: dict[Path, str | Path] = {}
+    for source in sources:
+        # Under another name as well, or the ratings in a sheet would count for two people's.
+        place = Path(source).resolve()
+        if place in files:
+            also = "" if str(files[place]) == str(source) else f" (as {files[place]}, too)"
+            raise InputError(f"{source} is given twice{also}.", hint="name each file once.")
+        files[place] = source
+    joined = _Joined()
+    sheets = []
+    for source in sources:
+        part = read_part(source, with_cut=True) if _is_sheet(source) else None
+        if part is not None:
+            sheets.append((str(source), part))
+        else:
+            joined.add(str(source), read_items(source, columns=columns, scale=scale))
+    for name, part in sheets:
+        joined.add_sheet(name, part)
+    return joined.dataset()
+
+
+@dataclass
+class _Joined:
+    """What was read so far.
+
+    Attributes
+    ----------
+    items : dict of row to RatedItem
+        In the order of the files.
+    rated_in : dict of (row, criterion) to str
+        The file that an item's ratings on a criterion come from; ``""`` where these are sheets.
+    of_sheets, returned : set of row
+        Rows that are in sheets alone, and rows of other files that sheets hold ratings of.
+    """
+
+    items: dict[Any, RatedItem] = field(default_factory=dict)
+    rated_in: dict[Any, str] = field(default_factory=dict)
+    scales: dict[str, tuple[str, Scale]] = field(default_factory=dict)
+    names: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    of_sheets: set[Any] = field(default_factory=set)
+    returned: set[Any] = field(default_factory=set)
+    n_twice: int = 0
+
+    def add(self, name: str, part: DataSet) -> None:
+        """Add the rows of a file that is no sheet."""
+        self._begin(name, part)
+        self.notes += part.notes
+        own: set[_Row] = set()
+        for number, item in enumerate(part.items):
+            row: Any = _row_of(item)
+            if row in self.items and row not in own:
+                self.n_twice += 1
+                self._rate(row, item, name)
+                continue
+            # One file may repeat a row without a system; reading it said so.
+            own.add(_row_of(item))
+            row = (*row, name, number) if row in self.items else row
+            self._put(row, item, name)
+
+    def add_sheet(self, name: str, part: DataSet) -> None:
+        """Add the ratings in a sheet to the rows that they were given for, or as rows."""
+        self._begin(name, part)
+        self.notes += [note for note in part.notes if note not in self.notes]
+        by_texts: dict[str, list[Any]] = {}
+        for row, item in self.items.items():
+            # A row of a sheet before this one may have other texts than were suggested.
+            for key in {item.key, stated_key(item) or item.key}:
+                by_texts.setdefault(key, []).append(row)
+        lost = []
+        for item in part.items:
+            row = _row_of(item)
+            rows = by_texts.setdefault(stated_key(item) or item.key, [])
+            same = [one for one in rows if one[:2] == row[:2]]
+            if not rows:
+                lost.append(item)
+                rows.append(row)
+                self.of_sheets.add(row)
+                self._put(row, item, "")
+            elif any(item.human.values()):
+                its = (same or rows)[0]
+                self.returned.update({its} - self.of_sheets)
+                self._rate(its, item, "", of=name)
+        strays = Strays.among(lost)
+        if strays.cut:
+            raise DataError(
+                [
+                    Problem(
+                        where=name,
+                        field="key",
+                        expected="whole texts (name the file that they were chosen from, too)",
+                        came=f"{len(strays.cut)} that the sheet had no room for",
+                    )
+                ]
+            )
+        self.notes += [note for note in strays.notes() if note not in self.notes]
+
+    def dataset(self) -> DataSet:
+        """Return all rows as one set."""
+        items = tuple(self.items.values())
+        notes = list(self.notes)
+        if self.n_twice:
+            was = "row is" if self.n_twice == 1 else "rows are"
+            notes.append(f"{self.n_twice} {was} in several files, and taken once.")
+        if n := len(self.returned):
+            rows = "1 row" if n == 1 else f"{n} rows"
+            notes.append(f"sheets hold the ratings of {rows} of the other files.")
+        notes += chosen_note(items)
+        return DataSet(name="+".join(self.names), items=items, notes=tuple(notes))
+
+    def _put(self, row: Any, item: RatedItem, name: str) -> None:
+        """Add an item that is not there yet."""
+        self.items[row] = item
+        for criterion, ratings in item.human.items():
+            if ratings:
+                self.rated_in[row, criterion] = name
+
+    def _rate(self, row: Any, item: RatedItem, name: str, *, of: str = "") -> None:
+        """Add ratings to an item; those of sheets add up, others are there but once."""
+        rated = [criterion for criterion, ratings in item.human.items() if ratings]
+        for criterion in rated:
+            before = self.rated_in.get((row, criterion))
+            if before is not None and (name or before):
+                raise _twice(of or name, item, criterion, before or "a sheet")
+            self.rated_in[row, criterion] = name
+        if rated:
+            self.items[row] = _with_ratings(self.items[row], item)
+
+    def _begin(self, name: str, part: DataSet) -> None:
+        self.names.append(part.name)
+        for criterion, scale in part.scales.items():
+            other, known = self.scales.setdefault(criterion, (name, scale))
+            if (known.low, known.high, known.labels) != (scale.low, scale.high, scale.labels):
+                raise DataError(
+                    [
+                        Problem(
+                            where=name,
+                            field=criterion,
+                            expected=f"the scale {known} that {other} has (say --scale "
+                            f"{criterion}=LOW..HIGH, or rate on one scale)",
+                            came=str(scale),
+                        )
+                    ]
+                )
+
+
+def _row_of(item: RatedItem) -> _Row:
+    return item.source_id, item.system_id, item.key
+
+
+def _with_ratings(known: RatedItem, item: RatedItem) -> RatedItem:
+    """Return an item with the ratings of another row of it besides those that it has."""
+    human = {**known.human}
+    for name, ratings in item.human.items():
+        human[name] = (*human.get(name, ()), *ratings)
+    mark = {name: item.extra[name] for name in (SUGGESTED_BY,) if name in item.extra}
+    return known.model_copy(
+        update={
+            "human": human,
+            "scale": {**known.scale, **item.scale},
+            "extra": {**known.extra, **mark},
+        }
+    )
+
+
+def _is_sheet(source: str | Path) -> bool:
+    """Say whether a file is a sheet of suggested rows, by its first row."""
+    from judgesmith.data.formats import open_rows
+    from judgesmith.data.rating_sheets import RatingForm
+
+    if str(source) == "-":
+        return False
+    first = next(open_rows(source).rows, None)
+    return first is not None and RatingForm.of(list(first[1])) is not None
+
+
+def _twice(name: str, item: RatedItem, criterion: str, other: str) -> DataError:
+    whose = ", ".join(shown(one) for one in (item.source_id, item.system_id) if one)
+    expected = "items that are rated in one file only, or in copies of one sheet"
+    came = f"a rating of {whose or 'a row without ids'}, which {other} has, too"
+    return DataError([Problem(where=name, field=criterion, expected=expected, came=came)])

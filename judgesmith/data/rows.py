@@ -1,0 +1,400 @@
+"""From one plain row to the fields of a rated item, with everything odd written down."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeGuard
+
+from pydantic import ValidationError
+
+from judgesmith.data.columns import KNOWN_NAMES, OVERALL, ColumnMap
+from judgesmith.data.formats import RawRows
+from judgesmith.data.problems import Problem, shown
+from judgesmith.data.targets import expected_rating, rating_points
+from judgesmith.errors import InputError
+from judgesmith.signatures.items import source_hash
+from judgesmith.signatures.scale import Scale
+
+ScaleGiven = Scale | str | Mapping[str, Any] | None
+"""A scale for all criteria, or one per criterion; texts as in ``1..5`` and ``fluency=1..5``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenScales:
+    """What the user said about scales."""
+
+    default: Scale | None = None
+    by_criterion: Mapping[str, Scale] = field(default_factory=dict)
+
+    def of(self, criterion: str, stated: Scale | None) -> Scale | None:
+        """Return the scale that holds for a criterion, or None where nobody said."""
+        return self.by_criterion.get(criterion) or stated or self.default
+
+    def beside(self, known: Mapping[str, Scale]) -> GivenScales:
+        """Return the same with the scales of more criteria, where the user gave none by name."""
+        return GivenScales(default=self.default, by_criterion={**known, **self.by_criterion})
+
+
+def given_scales(given: ScaleGiven) -> GivenScales:
+    """Return what the user said about scales, in whatever form, as one record."""
+    if given is None:
+        return GivenScales()
+    if isinstance(given, Scale):
+        return GivenScales(default=given)
+    if isinstance(given, Mapping):
+        pairs = [(str(name), value) for name, value in given.items()]
+    elif isinstance(given, str):
+        # `1,5` is a range too, so that commas separate scales only where a criterion is named.
+        parts = given.split(",") if "=" in given else [given]
+        pairs = [_pair(part) for part in parts]
+    else:
+        raise TypeError(f"a scale is a Scale, a text or a mapping; got {type(given).__name__}.")
+    default: Scale | None = None
+    by_criterion: dict[str, Scale] = {}
+    for name, value in pairs:
+        try:
+            scale = as_scale(value)
+        except ValueError as fault:
+            raise InputError(f"{fault}.") from None
+        criterion = OVERALL if name == "score" else name
+        if criterion in by_criterion or (not criterion and default is not None):
+            raise InputError(f"the scale of {criterion or 'all criteria'} is given twice.")
+        if criterion:
+            by_criterion[criterion] = scale
+        else:
+            default = scale
+    return GivenScales(default=default, by_criterion=by_criterion)
+
+
+def _pair(part: str) -> tuple[str, str]:
+    name, equals, text = part.rpartition("=")
+    if equals and not name.strip():
+        raise InputError(f"a scale is written CRITERION=LOW..HIGH or LOW..HIGH; got {part!r}.")
+    return name.strip(), text
+
+
+def as_scale(value: Any) -> Scale:
+    """Return the scale that ``[1, 5]``, ``"1..5"`` or a scale's fields state."""
+    try:
+        return Scale.model_validate(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        reason = str(first.get("ctx", {}).get("error", first["msg"]))
+        raise InputError(reason.rstrip(".")) from None
+
+
+class StatedScales:
+    """Scales as the rows state them: one per criterion, the same on every row.
+
+    Attributes
+    ----------
+    by_criterion : dict of str to Scale
+        The first statement about each criterion.
+    """
+
+    def __init__(self) -> None:
+        self.by_criterion: dict[str, Scale] = {}
+        self._first: dict[str, str] = {}
+        self._read: dict[str, Scale] = {}
+
+    def state(self, criterion: str, value: Any, *, where: str) -> Problem | None:
+        """Take one row's statement; return a problem if it is none or contradicts the first."""
+        try:
+            # Rows repeat themselves: each spelling is read once.
+            spelling = json.dumps(value, default=repr)
+            scale = self._read.get(spelling) or as_scale(value)
+            self._read[spelling] = scale
+        except ValueError as error:
+            return Problem(
+                where=where,
+                field=f"scale.{criterion}",
+                expected="[lowest, highest]",
+                came=f"{shown(value)} ({str(error).partition('; got ')[0]})",
+            )
+        known = self.by_criterion.setdefault(criterion, scale)
+        first = self._first.setdefault(criterion, where)
+        if known == scale:
+            return None
+        return Problem(
+            where=where,
+            field=f"scale.{criterion}",
+            expected=f"{known}, as stated first ({first})",
+            came=str(scale),
+        )
+
+
+RATED_FIELDS = ("human", "scale")
+"""Where rows in the canonical form keep ratings and their scales."""
+
+_TEXTS = ("source", "response", "context")
+
+
+class TextReader:
+    """Reads ids and texts of rows, never ratings."""
+
+    def __init__(self, columns: ColumnMap, raw: RawRows, *, ignored: Iterable[str] = ()) -> None:
+        self._raw = raw
+        self._column = {name: (columns.fields.get(name) or (None,))[0] for name in KNOWN_NAMES}
+        self._references = columns.fields.get("references", ())
+        self._read = {*columns.columns, *ignored}
+        self._odd: dict[tuple[str, str], tuple[int, str]] = {}
+
+    def fields(self, number: int, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Return arguments of ``RatedItem``, all but ratings and scales."""
+        found: dict[str, Any] = {name: self._text(number, row, name) for name in _TEXTS}
+        found["context"] = found["context"] or None
+        found["references"] = self._reference_texts(number, row)
+        found["system_id"] = self._id(number, row, "system_id")
+        found["source_id"] = self._id(number, row, "source_id") or source_hash(
+            found["source"], found["response"]
+        )
+        found["extra"] = {name: value for name, value in row.items() if name not in self._read}
+        return found
+
+    @property
+    def notes(self) -> list[str]:
+        """Return what was read otherwise than it stood there, so far."""
+        sentences = {
+            "missing": "{field}: missing in {n} (first at {first}), read as an empty text.",
+            "spelled": "{field}: not a text in {n} (first at {first}), read as spelled there.",
+            "hashed": "{field}: missing in {n} (first at {first}), a hash of the text instead.",
+        }
+        return [
+            sentences[kind].format(field=name, n=f"{n} row{'s' * (n > 1)}", first=first)
+            for (name, kind), (n, first) in self._odd.items()
+        ]
+
+    def _note(self, number: int, name: str, kind: str) -> None:
+        n, first = self._odd.get((name, kind), (0, self._raw.where(number)))
+        self._odd[name, kind] = (n + 1, first)
+
+    def _unicode(self, number: int, column: str, text: str) -> str:
+        """Return ``text`` if it can be stored and sent; JSON can spell texts that cannot."""
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            came = f"half a surrogate pair at position {error.start + 1}"
+            self._raw.problem(number, at=column, expected="Unicode text", came=came)
+        return text
+
+    def _text(self, number: int, row: Mapping[str, Any], name: str) -> str:
+        column = self._column[name]
+        if column is None:
+            return ""
+        value = row.get(column)
+        if isinstance(value, str):
+            return self._unicode(number, column, value)
+        if name == "response" and column not in row:
+            self._raw.problem(number, at=column, expected="a text to judge", came="no such field")
+        elif _is_missing(value):
+            if name != "context":
+                self._note(number, name, "missing")
+        elif isinstance(value, bool | int | float):
+            self._note(number, name, "spelled")
+            return json.dumps(value)
+        else:
+            self._raw.problem(number, at=column, expected="a text", came=shown(value))
+        return ""
+
+    def _id(self, number: int, row: Mapping[str, Any], name: str) -> str:
+        column = self._column[name]
+        if column is None:
+            return ""
+        value = row.get(column)
+        if isinstance(value, str) and value:
+            return self._unicode(number, column, value)
+        if value == "" or _is_missing(value):
+            if name == "source_id":
+                self._note(number, name, "hashed")
+        elif _is_number(value) and math.isfinite(value):
+            # Table libraries turn a column of whole numbers with a gap into 3.0, 4.0, …
+            return str(int(value)) if value == int(value) else str(value)
+        else:
+            self._raw.problem(number, at=column, expected="an id", came=shown(value))
+        return ""
+
+    def _reference_texts(self, number: int, row: Mapping[str, Any]) -> tuple[str, ...]:
+        texts: list[str] = []
+        for column in self._references:
+            value = row.get(column)
+            for text in value if isinstance(value, list | tuple) else [value]:
+                if isinstance(text, str):
+                    texts += [self._unicode(number, column, text)] if text else []
+                elif not _is_missing(text):
+                    came = shown(text)
+                    self._raw.problem(number, at=column, expected="texts", came=came)
+        return tuple(texts)
+
+
+class RatingReader:
+    """Reads ratings of rows once all scales are known."""
+
+    def __init__(self, columns: ColumnMap, scales: GivenScales, raw: RawRows) -> None:
+        self._criteria = columns.criteria
+        self._given = scales
+        self._stated = StatedScales()
+        self._raw = raw
+        self._n_blank = 0
+        self._unscaled: dict[str, list[float]] = {}
+        self._named: dict[str, None] = {}
+
+    def answers(self, number: int, row: Mapping[str, Any]) -> dict[str, dict[str, list[Any]]]:
+        """Return what stands in the row, unread, by criterion and by cell; note its scales."""
+        if self._criteria:
+            found = {
+                name: {column: _listed(row.get(column)) for column in columns}
+                for name, columns in self._criteria.items()
+            }
+        else:
+            found = {
+                str(name): {f"human.{name}": _listed(value)}
+                for name, value in self._mapping(number, row, "human").items()
+            }
+        self._named.update(dict.fromkeys(found))
+        stated = row.get("scale")
+        if isinstance(stated, list | tuple) and all(map(_is_number, stated)):
+            stated = dict.fromkeys(found, stated)
+        elif self._criteria and not isinstance(stated, Mapping):
+            stated = {}
+        else:
+            stated = self._mapping(number, row, "scale")
+        for name, value in stated.items():
+            if value is not None:
+                problem = self._stated.state(str(name), value, where=self._raw.where(number))
+                if problem:
+                    self._raw.found.append((number, problem))
+        return found
+
+    def points(
+        self, number: int, answers: Mapping[str, Mapping[str, list[Any]]]
+    ) -> tuple[dict[str, tuple[float, ...]], dict[str, Scale]]:
+        """Return ratings and scales by criterion; what is no rating becomes a problem."""
+        human: dict[str, tuple[float, ...]] = {}
+        scales: dict[str, Scale] = {}
+        for name, given in answers.items():
+            scale = self._given.of(name, self._stated.by_criterion.get(name))
+            if scale is not None:
+                scales[name] = scale
+            read: list[float] = []
+            for cell, answers_in_it in given.items():
+                wrong = []
+                for answer in answers_in_it:
+                    if answer is None or (isinstance(answer, str) and not answer.strip()):
+                        self._n_blank += 1
+                        continue
+                    try:
+                        read.append(rating_points(answer, scale))
+                    except ValueError:
+                        wrong.append(answer)
+                if wrong:
+                    expected = expected_rating(scale)
+                    came = _some(wrong)
+                    self._raw.problem(number, at=cell, expected=expected, came=came)
+            human[name] = tuple(read)
+            if scale is None and read:
+                self._unscaled.setdefault(name, []).extend((min(read), max(read)))
+        return human, scales
+
+    @property
+    def scale_problems(self) -> list[Problem]:
+        """Return what is wrong with the scales: none for rated criteria, some for no criterion."""
+        return [*self._missing(), *self._strangers()]
+
+    def _missing(self) -> Iterator[Problem]:
+        """Yield one problem for all rated criteria whose scale nobody said."""
+        if not self._unscaled:
+            return
+        several = len(self._unscaled) > 1
+        said = "NAME=LOW..HIGH for each" if several else f"{next(iter(self._unscaled))}=LOW..HIGH"
+        if not self._given.by_criterion:
+            said = "LOW..HIGH for all" if several else "LOW..HIGH"
+        ends = [
+            f"{min(ends):g} to {max(ends):g}" + f" ({name})" * several
+            for name, ends in self._unscaled.items()
+        ]
+        yield Problem(
+            where=self._raw.name,
+            field=", ".join(self._unscaled),
+            expected=f"a scale (say --scale {said} with the ends of the rating form)",
+            came=f"none; the ratings go from {', '.join(ends)}",
+        )
+
+    def _strangers(self) -> Iterator[Problem]:
+        """Yield a problem for each given scale of a criterion that is not in the data."""
+        names = list(dict.fromkeys([*self._named, *self._stated.by_criterion]))
+        for name in self._given.by_criterion:
+            if name not in names:
+                close = difflib.get_close_matches(name, names, n=1)
+                yield Problem(
+                    where=self._raw.name,
+                    field="--scale",
+                    expected=f"one of the criteria {', '.join(names) or '(none)'}",
+                    came=f"{name!r}" + (f"; did you mean {close[0]!r}?" if close else ""),
+                )
+
+    @property
+    def notes(self) -> list[str]:
+        """Return what was left blank and which stated scales were overruled."""
+        notes = []
+        if self._n_blank:
+            blank = "rating is" if self._n_blank == 1 else "ratings are"
+            notes.append(f"{self._n_blank} {blank} blank and left out.")
+        for name, scale in self._stated.by_criterion.items():
+            said = self._given.of(name, scale)
+            if said != scale:
+                notes.append(f"the scale of {name} is {said} as given, not {scale} as in the rows.")
+            elif self._given.default not in (None, scale):
+                notes.append(
+                    f"the scale of {name} is {scale} as in the rows; to overrule them with "
+                    f"{self._given.default}, name it: {name}={self._given.default}."
+                )
+        return notes
+
+    def _mapping(self, number: int, row: Mapping[str, Any], name: str) -> Mapping[Any, Any]:
+        value = row.get(name)
+        mapping = as_mapping(value)
+        if mapping is not None:
+            return mapping
+        if not _is_missing(value) and value != "":
+            content = "[ratings]" if name == "human" else "[lowest, highest]"
+            hint = " (or say --map score=human)" if name == "human" else ""
+            expected = f"{{criterion: {content}}}{hint}"
+            self._raw.problem(number, at=name, expected=expected, came=shown(value))
+        return {}
+
+
+def as_mapping(value: Any) -> Mapping[Any, Any] | None:
+    """Return the mapping that a cell holds, also as JSON or as pairs; None where it holds none."""
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        # A table has no other way to hold the canonical form than JSON in a cell.
+        with contextlib.suppress(ValueError, RecursionError):
+            value = json.loads(value)
+    if isinstance(value, Mapping):
+        return value
+    if isinstance(value, list) and all(isinstance(v, tuple) and len(v) == 2 for v in value):
+        with contextlib.suppress(TypeError):
+            return dict(value)  # how Parquet hands out maps
+    return None
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _some(wrong: list[Any]) -> str:
+    """Return the first few values of a cell as a message shows them."""
+    more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
+    return ", ".join(map(shown, wrong[:3])) + more
+
+
+def _is_number(value: Any) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))

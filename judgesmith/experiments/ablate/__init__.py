@@ -1,0 +1,1 @@
+"""Leaving a part of the method out, to see what it is worth."""

@@ -1,0 +1,224 @@
+"""Where the rows of an ablation are kept: each one as soon as it is made, whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from judgesmith.drafts import draft_beside, put, write_synced
+from judgesmith.errors import ExistingFileError, InputError, file_faults
+from judgesmith.experiments.ablate.rows import BLOCKS, ROWS, PlannedRow
+from judgesmith.experiments.run_folders import stated_in
+from judgesmith.programs.artifacts.saved import SavedJudge
+
+RUN_FILE = "ablation.json"
+TABLE_FILES = ("table.json", "table.csv", "table.md", "calls.csv")
+SCHEMA = 1
+_DRAFT = f".{RUN_FILE}-"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowCalls:
+    """What it took to make a row.
+
+    Attributes
+    ----------
+    new : int
+        Requests sent for it, those of processes that were killed included, where the model's
+        ledger knows of them.
+    recorded : int
+        Questions that were answered by what rows above, or earlier runs, have left on record.
+    """
+
+    new: int
+    recorded: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FinishedRow:
+    """A row that need not be made again.
+
+    Attributes
+    ----------
+    saved : SavedJudge
+        The judge.
+    heldout : tuple of (str, float or None)
+        ``RatedItem.key`` and the judge's score of every row held out, in their order.
+    calls : RowCalls or None
+        None for models that do not count.
+    spent : int
+        Requests of the whole run when this row was finished.
+    """
+
+    saved: SavedJudge
+    heldout: tuple[tuple[str, float | None], ...]
+    calls: RowCalls | None
+    spent: int
+
+
+class AblationFolder:
+    """The folder of one run.
+
+    ``ablation.json`` names the run. Under each block every finished row has a judge's folder and
+    a file of the same name in ``.json``, which is written last and says that the row is whole.
+
+    Attributes
+    ----------
+    path : Path
+        The folder.
+    spent : int
+        The most requests of the run that anything here knows of.
+    """
+
+    def __init__(self, path: Path, *, spent: int) -> None:
+        self.path = path
+        self.spent = spent
+
+    @classmethod
+    @file_faults()
+    def opened(cls, path: str | Path, run: str, *, spent: int = 0, overwrite: bool = False) -> Self:
+        """Return the folder of a run, which is made if it is not there."""
+        place = Path(path).resolve()
+        found = check_run(place, run, overwrite=overwrite)
+        if found and not overwrite:
+            return cls(place, spent=int(found.get("spent", 0)))
+        _clear(place)
+        place.mkdir(exist_ok=True)
+        _write(place / RUN_FILE, _json({"schema": SCHEMA, "run": run, "spent": spent}))
+        return cls(place, spent=spent)
+
+    @file_faults()
+    def load(self, row: PlannedRow, run: str) -> FinishedRow | None:
+        """Return a row that was finished before with these settings, or None.
+
+        Raises
+        ------
+        ValueError
+            If it was changed since.
+        """
+        record = self._record(row)
+        if not record.is_file():
+            return None
+        saved = SavedJudge.load(self._judge(row))
+        if saved.settings.get("run") != run:
+            return None
+        try:
+            found = json.loads(record.read_text(encoding="utf-8"))
+            calls = found["calls"]
+            finished = FinishedRow(
+                saved=saved,
+                heldout=tuple((str(key), score) for key, score in found["heldout"]),
+                calls=None if calls is None else RowCalls(**calls),
+                spent=int(found["spent"]),
+            )
+            whole = found["schema"] == SCHEMA and found["judge"] == saved.fingerprint
+        except (OSError, ValueError, TypeError, KeyError, RecursionError):
+            whole = False
+        if not whole:
+            raise InputError(
+                f"{record}: not the record of the judge beside it. Delete this file: the row is "
+                "made again from the answers on record."
+            )
+        self.spent = max(self.spent, finished.spent)
+        return finished
+
+    @file_faults()
+    def keep(self, row: PlannedRow, finished: FinishedRow) -> None:
+        """Save a row: first its judge, then the record that says it is whole."""
+        record = self._record(row)
+        record.unlink(missing_ok=True)
+        finished.saved.save(self._judge(row), overwrite=True)
+        calls = finished.calls
+        content = {
+            "schema": SCHEMA,
+            "judge": finished.saved.fingerprint,
+            "calls": None if calls is None else asdict(calls),
+            "spent": finished.spent,
+            "heldout": finished.heldout,
+        }
+        _write(record, _json(content))
+        self.spent = max(self.spent, finished.spent)
+
+    def write(
+        self,
+        *,
+        table: Mapping[str, Any],
+        csv: str,
+        markdown: str,
+        calls: Iterable[Sequence[object]],
+    ) -> None:
+        """Write the table in its three forms, and what it took beside it."""
+        texts = (_json(table), csv, markdown, _csv(calls))
+        for name, text in zip(TABLE_FILES, texts, strict=True):
+            _write(self.path / name, text)
+
+    def _judge(self, row: PlannedRow) -> Path:
+        return self.path / row.block / row.name
+
+    def _record(self, row: PlannedRow) -> Path:
+        return self.path / row.block / f"{row.name}.json"
+
+
+def check_run(folder: Path, run: str, *, overwrite: bool = False) -> dict[str, Any]:
+    """Return what ``ablation.json`` in a folder says, nothing where there is no folder yet.
+
+    Raises
+    ------
+    FileExistsError
+        If the folder holds something else, or another run that may not be overwritten.
+    """
+    if not folder.exists() or _is_blank(folder):
+        return {}
+    found = stated_in(folder / RUN_FILE)
+    if found is None or found.get("schema") != SCHEMA:
+        raise ExistingFileError(
+            f"{folder} is there and holds no ablation.", hint="name another folder."
+        )
+    if found.get("run") != run and not overwrite:
+        raise ExistingFileError(
+            f"{folder} holds the ablation of another run ({found.get('run')}, this is {run}).",
+            hint="name another folder, or replace it with --force.",
+        )
+    return found
+
+
+def _is_blank(folder: Path) -> bool:
+    """Say whether a folder is empty, but for what a killed process left of its first file."""
+    return folder.is_dir() and all(one.name.startswith(_DRAFT) for one in folder.iterdir())
+
+
+@file_faults()
+def _clear(folder: Path) -> None:
+    """Take out what an ablation writes, and nothing else."""
+    for block in BLOCKS:
+        for name in ROWS:
+            (folder / block / f"{name}.json").unlink(missing_ok=True)
+            if (folder / block / name / "judge.json").is_file():
+                shutil.rmtree(folder / block / name)
+    for name in TABLE_FILES:
+        (folder / name).unlink(missing_ok=True)
+
+
+def _json(content: object) -> str:
+    return json.dumps(content, indent=1, allow_nan=False) + "\n"
+
+
+def _csv(lines: Iterable[Sequence[object]]) -> str:
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows(lines)
+    return text.getvalue()
+
+
+@file_faults()
+def _write(path: Path, text: str) -> None:
+    """Write a file beside its place, then put it there."""
+    path.parent.mkdir(exist_ok=True)
+    with draft_beside(path) as draft:
+        write_synced(draft, text)
+        put(draft, path)

@@ -1,0 +1,290 @@
+"""A benchmark from rated data, whole: built, reported on, and written to a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from judgesmith.data.items import DataSet
+from judgesmith.experiments.benchmark.anchor_texts import texts_looked_at
+from judgesmith.experiments.benchmark.beginning import Start, plan_of, start_of
+from judgesmith.experiments.benchmark.errors_per_rating import TRIED
+from judgesmith.experiments.benchmark.global_building import build_global
+from judgesmith.experiments.benchmark.local_building import CHECKED_SOURCES, build_local
+from judgesmith.experiments.benchmark.models import BenchmarkModels, check_benchmark_roles
+from judgesmith.experiments.benchmark.plan import Plan, Progress
+from judgesmith.experiments.benchmark.report import (
+    CHECKED,
+    REFERENCES,
+    earlier_checks,
+    report_text,
+    save_benchmark,
+)
+from judgesmith.experiments.benchmark.rows import rows_of_benchmark
+from judgesmith.experiments.benchmark.settings import ROLES, BenchmarkSettings, rating_levels
+from judgesmith.experiments.benchmark.spot_check import drawn_checks, sheet_of
+from judgesmith.experiments.benchmark.sub_aspects import sub_aspects_yaml
+from judgesmith.programs.benchmarking import CALLS_PER_PAIR
+from judgesmith.programs.judging.executors import current_lm
+from judgesmith.programs.judging.runner import CONCURRENCY
+from judgesmith.programs.perturbing.perturber import changes_by_rule
+from judgesmith.signatures.perturbation import SubAspect
+from judgesmith.signatures.rubric import Rubric
+
+if TYPE_CHECKING:
+    import dspy
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Benchmark:
+    """A benchmark.
+
+    Attributes
+    ----------
+    rows : sequence of rows
+        Its texts, as rated data.
+    report : dict
+        What is known of it, ready for JSON.
+    sheet : bytes
+        The spot check for people, blank.
+    sub_aspects : str
+        YAML.
+    files : dict of str to rows
+        What was used and made on the way.
+    costs : dict
+        What this process asked.
+    """
+
+    rows: Rows
+    report: Mapping[str, Any]
+    sheet: bytes
+    sub_aspects: str
+    files: Mapping[str, Rows]
+    costs: Mapping[str, Any]
+
+    def save(self, folder: Path) -> None:
+        """Write it to a folder that ``check_benchmark`` has found to be free."""
+        report = {**self.report, CHECKED: earlier_checks(folder, str(self.report["run"]))}
+        save_benchmark(
+            folder,
+            rows=self.rows,
+            report=report,
+            text=report_text(report),
+            sheet=self.sheet,
+            sub_aspects=self.sub_aspects,
+            costs=self.costs,
+            more=self.files,
+        )
+
+
+def build_benchmark(
+    dataset: DataSet,
+    settings: BenchmarkSettings,
+    *,
+    lm: dspy.LM | None = None,
+    roles: Mapping[str, dspy.LM] | None = None,
+    rubric: Rubric | None = None,
+    sub_aspects: Sequence[SubAspect] = (),
+    concurrency: int = CONCURRENCY,
+    progress: Progress | None = None,
+) -> Benchmark:
+    """Return a benchmark built from rated data.
+
+    Parameters
+    ----------
+    dataset : DataSet
+        Rated texts, with references unless candidates are written.
+    settings : BenchmarkSettings
+        What is built.
+    lm : dspy.LM or None
+        Who does the work; None takes DSPy's current model, or the offline model.
+    roles : dict of str to dspy.LM, optional
+        Other models as ``writer``, ``injector``, ``rater`` or ``comparator``.
+    rubric : Rubric or None
+        What the criteria mean; None takes what the rows define, else general words.
+    sub_aspects : sequence of SubAspect
+        Sides of criteria; those of other criteria are named by the injector.
+    concurrency : int
+        What is asked about at the same time; it changes nothing else.
+    progress : callable or None
+        Told a stage, how much more of it is done, and of how much, if that is known.
+
+    Raises
+    ------
+    BudgetSpent, UnfinishedError
+        If the budget ended before it was whole; the same call with a larger one goes on from the
+        answers on record.
+    ValueError
+        If nothing can be made of the data, or a role is unknown.
+    ModelError, LedgerError
+        If a model cannot be asked at all, or the ledger not used.
+
+    Examples
+    --------
+    >>> from judgesmith.data import read_items
+    >>> settings = BenchmarkSettings(
+    ...     perspective="local", n_sources=1, n_candidates=1, steps=2, criteria=("fluency",)
+    ... )
+    >>> made = build_benchmark(read_items("sample"), settings)
+    >>> [(row["system_id"], row["human"]) for row in made.rows]
+    [('fluency-0', {'fluency': [2]}), ('fluency-1', {'fluency': [1]}), \
+('fluency-2', {'fluency': [0]})]
+    """
+    check_benchmark_roles(roles or {})
+    by_role = dict.fromkeys(ROLES, lm or current_lm()) | dict(roles or {})
+    models = BenchmarkModels(by_role=by_role, concurrency=concurrency)
+    start = start_of(dataset, settings, rubric=rubric, sub_aspects=sub_aspects)
+    return benchmark_from(start, models, progress=progress)
+
+
+def benchmark_from(
+    start: Start, models: BenchmarkModels, *, progress: Progress | None = None
+) -> Benchmark:
+    """Return a benchmark from what it starts from; see ``build_benchmark``."""
+    settings = start.settings
+    plan, references = plan_of(start, models, progress=progress)
+    build = build_global if settings.perspective == "global" else build_local
+    built = build(plan)
+    rows = list(rows_of_benchmark(built.texts, settings.perspective, models.builders))
+    checks = drawn_checks(
+        rows, settings.n_spot_checks, rng=np.random.default_rng([settings.seed, 2])
+    )
+    kept = [one for one in plan.criteria if one.name in built.criteria]
+    sides = [side for criterion in kept for side in plan.sub_aspects[criterion.name]]
+    report = {
+        "run": (run := start.fingerprint(models)),
+        "perspective": settings.perspective,
+        "data": {
+            "name": start.dataset.name,
+            "digest": start.dataset.digest,
+            "rows": len(start.dataset),
+            "sources": len(start.sources),
+        },
+        "settings": settings.model_dump(mode="json"),
+        "built_by": models.names,
+        "sources": len(plan.sources),
+        "texts": len(rows),
+        "spot_checks": len(checks),
+        "references": references,
+        "definitions": {one.name: one.definition for one in kept},
+        "sub_aspects": {
+            one.name: [side.name for side in plan.sub_aspects[one.name]] for one in kept
+        },
+        "criteria": built.criteria,
+        "dropped": {one.criterion: one.to_dict() for one in (*start.dropped, *built.dropped)},
+        "questions": models.questions(),
+        "notes": list(plan.notes),
+    }
+    return Benchmark(
+        rows=rows,
+        report=report,
+        sheet=sheet_of(checks),
+        sub_aspects=sub_aspects_yaml(sides),
+        files={REFERENCES: _reference_rows(plan), **built.files},
+        costs={"run": run, "steps": [asdict(one) for one in models.costs]},
+    )
+
+
+def _reference_rows(plan: Plan) -> Rows:
+    return [
+        {"source_id": source.id, **reference.model_dump(mode="json")}
+        for source in plan.sources
+        for reference in plan.references[source.id]
+    ]
+
+
+ATTEMPTS = 3
+"""Times that a model is asked for an error at most; everything else is asked twice at most."""
+
+MOST_SIDES = 4
+"""Sides that a criterion has at most, where they are not known yet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedStep:
+    """What one step asks of one model.
+
+    Attributes
+    ----------
+    step, role, model : str
+        What is done, by whom.
+    calls : int
+        Questions, if every first answer can be used and texts have room for all errors.
+    max_calls : int
+        The most there can be.
+    """
+
+    step: str
+    role: str
+    model: str
+    calls: int
+    max_calls: int
+
+
+def planned_steps(start: Start, models: BenchmarkModels) -> list[PlannedStep]:
+    """Return what building a benchmark asks, less what is on record already."""
+    by_rule = changes_by_rule(models.by_role["injector"])
+    return [
+        PlannedStep(
+            step=step,
+            role=role,
+            model=models.names[role],
+            calls=n,
+            max_calls=n * (ATTEMPTS if step in _BY_INJECTOR else 2),
+        )
+        for step, role, n in _steps(start)
+        if n and not (step in _BY_INJECTOR and by_rule)
+    ]
+
+
+_BY_INJECTOR = ("errors put in", "pilot: errors put in", "single errors put in")
+
+
+def _steps(start: Start) -> Iterator[tuple[str, str, int]]:
+    settings, n_sources = start.settings, len(start.sources)
+    texts = [
+        len(one.first.references) + len(good) + settings.n_written
+        for one, good in zip(start.sources, start.responses, strict=True)
+    ]
+    yield "criteria taken apart", "injector", len(start.unnamed.criteria)
+    yield "references written", "writer", n_sources * settings.n_written
+    yield "references rated", "rater", sum(n for n in texts if n > settings.n_references)
+    if settings.perspective == "local":
+        n_criteria = len(start.rubric.criteria)
+        checked = min(n_sources, CHECKED_SOURCES)
+        yield "errors put in", "injector", n_criteria * n_sources * settings.steps
+        pairs = n_criteria * checked * settings.steps
+        yield "comparator checked", "comparator", CALLS_PER_PAIR * pairs
+        return
+    yield from _global_steps(start, [min(n, settings.n_references) for n in texts])
+
+
+def _global_steps(start: Start, n_references: list[int]) -> Iterator[tuple[str, str, int]]:
+    settings, n_sources = start.settings, len(start.sources)
+    n_pilot = settings.n_pilot(n_sources)
+    rated = anchors = pairs = made = pilot = compared = piloted = single = 0
+    for name in start.rubric.names:
+        levels = rating_levels(name, start.dataset.scales.get(name))
+        sides = sum(one.criterion == name for one in start.sub_aspects) or MOST_SIDES
+        n_looked_at = len(texts_looked_at(start.dataset, name, levels, settings.n_anchors))
+        anchors = settings.n_anchors * len(levels)
+        rated += n_looked_at * settings.n_samples
+        pairs += settings.n_anchors**2 * len(levels) * (len(levels) - 1) // 2
+        made += (own := n_sources * settings.n_made * len(levels))
+        compared += own * anchors
+        pilot += (tried := n_pilot * len(TRIED))
+        piloted += tried * anchors
+        single += n_pilot * max(n_references) * sides
+    yield "anchors rated", "rater", rated
+    yield "comparator checked", "comparator", CALLS_PER_PAIR * (pairs + single)
+    yield "pilot: errors put in", "injector", pilot
+    yield "pilot: compared with anchors", "comparator", CALLS_PER_PAIR * piloted
+    yield "errors put in", "injector", made
+    yield "compared with anchors", "comparator", CALLS_PER_PAIR * compared
+    yield "single errors put in", "injector", single

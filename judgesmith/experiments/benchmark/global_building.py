@@ -1,0 +1,421 @@
+"""The global perspective: texts with a rating on the scale of the data, found by comparisons."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from judgesmith.errors import InputError
+from judgesmith.experiments.benchmark.anchor_texts import AnchorTexts, NoAnchorError, anchor_texts
+from judgesmith.experiments.benchmark.errors_per_rating import (
+    FEWEST_TEXTS,
+    TRIED,
+    ErrorsPerRating,
+    UnratedPilotError,
+    errors_per_rating,
+)
+from judgesmith.experiments.benchmark.models import refuse_unfinished
+from judgesmith.experiments.benchmark.plan import (
+    AnchorRelations,
+    Built,
+    OneMore,
+    Plan,
+    compare_with_anchors,
+    counting,
+    counts_dict,
+    item_of,
+    seen_errors,
+)
+from judgesmith.experiments.benchmark.report import ANCHORS, CANDIDATES
+from judgesmith.experiments.benchmark.rows import BenchmarkSource, BenchmarkText, drawn_sources
+from judgesmith.experiments.benchmark.settings import Dropped, nothing_left
+from judgesmith.metrics.anchors import AnchorRatings, Balance, balanced, rating_of
+from judgesmith.metrics.comparators import neighbour_probabilities
+from judgesmith.metrics.records import plain
+from judgesmith.programs.perturbing.injection.injecting import (
+    Counts,
+    InjectionJob,
+    drawn_sub_aspects,
+    inject_each,
+)
+from judgesmith.signatures.perturbation import Skipped, SubAspect, Target
+from judgesmith.signatures.questions.texts import Reference
+from judgesmith.signatures.rubric import Criterion
+
+COPY = "the same text as another one of its source"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A text that is to be rated.
+
+    Attributes
+    ----------
+    source : BenchmarkSource
+        What it is about.
+    reference : Reference
+        What it was made from.
+    target : Target
+        The text, and the errors in it.
+    aimed : float or None
+        The rating that its number of errors is for; None in a pilot.
+    """
+
+    source: BenchmarkSource
+    reference: Reference
+    target: Target
+    aimed: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """A text that is to be made.
+
+    Attributes
+    ----------
+    source : BenchmarkSource
+        What it is to be about.
+    reference : Reference
+        What it is made from.
+    n_errors : int
+        How many errors it gets.
+    aimed : float or None
+        As for a candidate.
+    sides : tuple of SubAspect
+        What the errors are bound to; empty draws from all of the criterion.
+    """
+
+    source: BenchmarkSource
+    reference: Reference
+    n_errors: int
+    aimed: float | None = None
+    sides: tuple[SubAspect, ...] = ()
+
+
+def made_candidates(
+    plan: Plan, criterion: Criterion, orders: Sequence[Order], *, step: str
+) -> tuple[list[Candidate], Counts]:
+    """Return the texts of some orders, and what became of the others.
+
+    A text without errors is the reference itself. Of equal texts of a source the first counts;
+    the others are dropped.
+    """
+    jobs: dict[int, InjectionJob] = {}
+    n_before: Counter[tuple[str, str]] = Counter()
+    n_asked: Counter[tuple[str, str, tuple[SubAspect, ...]]] = Counter()
+    for place, order in enumerate(orders):
+        own = (order.source.id, order.reference.id)
+        n_before[own] += 1
+        if order.n_errors:
+            job = _job(plan, criterion, order, key=f"{step} {n_before[own]}")
+            # What is asked twice is to be answered twice: a model would make the same text again.
+            asked = (*own, job.sub_aspects)
+            jobs[place] = job.model_copy(update={"sample": n_asked[asked]})
+            n_asked[asked] += 1
+    tell = plan.tells(f"{step} ({criterion.name})", len(jobs))
+    made: dict[int, Target] = {}
+    with plan.models.step(step, "injector") as lm, counting() as counts:
+        done = inject_each(
+            jobs.values(),
+            lm,
+            seed=plan.settings.seed,
+            donors=plan.donors,
+            concurrency=plan.models.concurrency,
+            told=plan.note,
+            counts=counts,
+        )
+        for place, (_, found) in zip(jobs, done, strict=True):
+            if not isinstance(found, Skipped):
+                made[place] = found
+            if tell is not None:
+                tell(1)
+    candidates: dict[tuple[str, str], Candidate] = {}
+    for place, order in enumerate(orders):
+        target = made.get(place) if order.n_errors else Target(text=order.reference.text)
+        if target is None:
+            continue
+        known = candidates.setdefault(
+            (order.source.id, target.text),
+            Candidate(
+                source=order.source, reference=order.reference, target=target, aimed=order.aimed
+            ),
+        )
+        if known.target is not target:
+            counts.made -= bool(order.n_errors)
+            counts.dropped[COPY] += 1
+    return list(candidates.values()), counts
+
+
+def _job(plan: Plan, criterion: Criterion, order: Order, *, key: str) -> InjectionJob:
+    known = plan.sub_aspects[criterion.name]
+    job = plan.job(order.source, criterion, order.reference, known, key=key)
+    rng = job.generator(plan.settings.seed)
+    sides = order.sides or drawn_sub_aspects(known, order.n_errors, rng)
+    return job.model_copy(update={"sub_aspects": sides})
+
+
+PILOT, MAKE = "pilot: errors put in", "errors put in"
+
+
+def build_global(plan: Plan) -> Built:
+    """Return texts with ratings, as many of each as can be had from every source."""
+    texts: list[BenchmarkText] = []
+    criteria: dict[str, dict[str, Any]] = {}
+    anchors: list[dict[str, Any]] = []
+    lines: list[dict[str, Any]] = []
+    # All anchors before anything else: what cannot be is said before the larger part is paid.
+    chosen, dropped = _anchored(plan)
+    for own in chosen:
+        found = _Criterion(plan, own.criterion, own).built()
+        if isinstance(found, Dropped):
+            dropped.append(found)
+            continue
+        anchors += own.rows()
+        texts += found.texts
+        criteria[own.criterion.name] = found.told
+        lines += found.lines
+    if not criteria:
+        raise nothing_left(dropped)
+    for one in dropped:
+        plan.note(one.sentence)
+    if not texts:
+        raise InputError(
+            "no text could be rated on any criterion.",
+            hint="use another comparator, or take --perspective local.",
+        )
+    order = {source.id: place for place, source in enumerate(plan.sources)}
+    texts.sort(key=lambda one: order[one.source.id])
+    return Built(
+        texts=tuple(texts),
+        criteria=criteria,
+        dropped=tuple(dropped),
+        files={ANCHORS: anchors, CANDIDATES: lines},
+    )
+
+
+def _anchored(plan: Plan) -> tuple[list[AnchorTexts], list[Dropped]]:
+    """Return the anchors of each criterion, and the criteria for which there are none in order."""
+    chosen, dropped = [], []
+    for criterion in plan.criteria:
+        try:
+            own = anchor_texts(plan, criterion)
+        except NoAnchorError as none:
+            without = Dropped(criterion=criterion.name, why="no_anchor", ratings=none.ratings)
+            dropped.append(without)
+            continue
+        inverted = Dropped(criterion=criterion.name, why="anchors_inverted")
+        if not own.accuracy.inverted or _kept(plan, inverted):
+            chosen.append(own)
+        else:
+            dropped.append(inverted)
+    return chosen, dropped
+
+
+def _kept(plan: Plan, inverted: Dropped) -> bool:
+    """Say whether a criterion is kept although its order is inverted, and note it if so."""
+    if plan.settings.keep_inverted:
+        plan.note(f"{inverted.criterion}: {inverted.fact}.")
+    return plan.settings.keep_inverted
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Found:
+    texts: list[BenchmarkText]
+    told: dict[str, Any]
+    lines: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Rated:
+    """Candidates, compared with anchors and rated."""
+
+    candidates: list[Candidate]
+    relations: AnchorRelations
+    ratings: AnchorRatings
+
+
+class _Criterion:
+    """The work on one criterion."""
+
+    def __init__(self, plan: Plan, criterion: Criterion, anchors: AnchorTexts) -> None:
+        self.plan = plan
+        self.criterion = criterion
+        self.anchors = anchors
+        self.sources = tuple(one for one in plan.sources if plan.references.get(one.id))
+
+    def built(self) -> _Found | Dropped:
+        """Return the texts of the criterion, or why there are none."""
+        plan, settings, levels = self.plan, self.plan.settings, self.anchors.levels
+        rng = np.random.default_rng([settings.seed, 1])
+        chosen = drawn_sources(self.sources, settings.n_pilot(len(self.sources)), rng=rng)
+        try:
+            needs, pilot = self._pilot(chosen)
+        except UnratedPilotError:
+            return Dropped(criterion=self.criterion.name, why="pilot_unrated")
+        inverted = Dropped(criterion=self.criterion.name, why="pilot_inverted")
+        if needs.inverted and not _kept(plan, inverted):
+            return inverted
+        if not needs.in_order and not needs.inverted:
+            plan.note(
+                f"{self.criterion.name}: in the pilot a higher rating had more errors than a lower "
+                f"one, but fewer than {FEWEST_TEXTS} texts had one of them, which may be chance."
+            )
+        candidates, counts = made_candidates(
+            plan, self.criterion, list(self._orders(needs)), step=MAKE
+        )
+        rated = self._rated(candidates, "compared with anchors")
+        balance = balanced(
+            rated.ratings.ratings,
+            rated.ratings.values,
+            sources=[one.source.id for one in candidates],
+            levels=levels,
+            per_rating=settings.per_rating,
+            all_sources=[one.id for one in plan.sources],
+        )
+        told = {
+            "anchors": self.anchors.to_dict(),
+            "pilot": {"sources": len(chosen), "ratings": needs.to_dict(), "errors": pilot},
+            "errors": counts_dict(counts),
+            "compared": rated.relations.to_dict(),
+            "tied": rated.ratings.n_tied,
+            "unrated": rated.ratings.n_unrated,
+            "balance": balance.to_dict(),
+            "texts": len(balance.kept),
+            "as_aimed": self._as_aimed(rated, balance),
+            "neighbours": self._neighbours(rated, balance),
+            "comparator": self._seen(chosen).to_dict(),
+        }
+        kept = set(balance.kept)
+        return _Found(
+            texts=[self._text(rated, place) for place in self._in_order(rated, balance)],
+            told=told,
+            lines=[self._line(rated, place, place in kept) for place in range(len(candidates))],
+        )
+
+    def _pilot(self, sources: Sequence[BenchmarkSource]) -> tuple[ErrorsPerRating, dict[str, Any]]:
+        """Return how many errors make which rating, tried on a few sources."""
+        orders = [
+            Order(source=source, reference=own[turn % len(own)], n_errors=n)
+            for source in sources
+            for turn, n in enumerate(TRIED)
+            if (own := self.plan.references[source.id])
+        ]
+        candidates, counts = made_candidates(self.plan, self.criterion, orders, step=PILOT)
+        rated = self._rated(candidates, "pilot: compared with anchors")
+        needs = errors_per_rating(
+            rated.ratings.ratings,
+            [one.target.n_errors for one in candidates],
+            levels=self.anchors.levels,
+        )
+        return needs, counts_dict(counts)
+
+    def _orders(self, needs: ErrorsPerRating) -> Iterator[Order]:
+        """Yield what is to be made of every source, each text from the next reference."""
+        for source in self.sources:
+            references = itertools.cycle(self.plan.references[source.id])
+            for rating, n_errors in zip(needs.levels, needs.n_errors, strict=True):
+                for _ in range(self.plan.settings.n_made):
+                    yield Order(
+                        source=source,
+                        reference=next(references),
+                        n_errors=n_errors,
+                        aimed=rating,
+                    )
+
+    def _rated(self, candidates: list[Candidate], step: str) -> _Rated:
+        """Return candidates with the ratings that comparisons give them."""
+        plan, levels = self.plan, self.anchors.levels
+        items = [item_of(one.source, one.target.text) for one in candidates]
+        total = len(items) * sum(map(len, self.anchors.items))
+        with plan.models.step(step, "comparator") as lm:
+            relations = compare_with_anchors(
+                items,
+                self.anchors.items,
+                plan.comparator(self.criterion, lm),
+                progress=plan.tells(f"{step} ({self.criterion.name})", total),
+            )
+        refuse_unfinished([relations.tally.cause])
+        aimed = [np.nan if one.aimed is None else one.aimed for one in candidates]
+        ratings = rating_of(
+            relations.signs, levels=levels, aimed=aimed, n_anchors=relations.n_anchors
+        )
+        return _Rated(candidates=candidates, relations=relations, ratings=ratings)
+
+    def _in_order(self, rated: _Rated, balance: Balance) -> list[int]:
+        """Return the places of what is kept, of each source the best ratings first."""
+        return sorted(
+            balance.kept,
+            key=lambda place: (-float(rated.ratings.ratings[place]), place),
+        )
+
+    def _text(self, rated: _Rated, place: int) -> BenchmarkText:
+        one = rated.candidates[place]
+        return BenchmarkText(
+            source=one.source,
+            criterion=self.criterion,
+            target=one.target,
+            reference=one.reference.id,
+            rating=float(rated.ratings.ratings[place]),
+            scale=self.anchors.scale,
+            more={"aimed": one.aimed, "value": round(float(rated.ratings.values[place]), 9)},
+        )
+
+    def _line(self, rated: _Rated, place: int, kept: bool) -> dict[str, Any]:
+        """Return what became of a candidate."""
+        one = rated.candidates[place]
+        rating, value = rated.ratings.ratings[place], rated.ratings.values[place]
+        return {
+            "source_id": one.source.id,
+            "criterion": self.criterion.name,
+            "reference": one.reference.id,
+            "n_errors": one.target.n_errors,
+            "aimed": one.aimed,
+            "rating": plain(float(rating)),
+            "value": plain(round(float(value), 9)),
+            "kept": kept,
+        }
+
+    def _as_aimed(self, rated: _Rated, balance: Balance) -> dict[str, Any]:
+        """Return how many of the texts that are kept have the rating they were made for."""
+        aimed = [rated.candidates[place].aimed for place in balance.kept]
+        given = [float(rated.ratings.ratings[place]) for place in balance.kept]
+        n_equal = sum(a == b for a, b in zip(aimed, given, strict=True))
+        return {"texts": len(given), "as_aimed": n_equal}
+
+    def _neighbours(self, rated: _Rated, balance: Balance) -> Any:
+        kept = list(balance.kept)
+        return plain(
+            neighbour_probabilities(
+                rated.relations.signs[kept],
+                rated.ratings.ratings[kept],
+                levels=self.anchors.levels,
+                sources=[rated.candidates[place].source.id for place in kept],
+                n_anchors=rated.relations.n_anchors[kept],
+            )
+        )
+
+    def _seen(self, sources: Sequence[BenchmarkSource]) -> Any:
+        """Return what the comparator notices of single errors of every side."""
+        plan = self.plan
+        orders = [
+            Order(source=source, reference=reference, n_errors=1, sides=(side,))
+            for source in sources
+            for reference in plan.references[source.id]
+            for side in plan.sub_aspects[self.criterion.name]
+        ]
+        made, _ = made_candidates(plan, self.criterion, orders, step="single errors put in")
+        pairs = [
+            OneMore(source=one.source, better=Target(text=one.reference.text), worse=one.target)
+            for one in made
+        ]
+        with plan.models.step("comparator checked", "comparator") as lm:
+            return seen_errors(
+                pairs,
+                plan.comparator(self.criterion, lm),
+                note=lambda said: plan.note(f"{self.criterion.name}: {said}"),
+            )

@@ -1,0 +1,138 @@
+"""Who builds a benchmark: a model for each role, and what each step of the work asks of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from judgesmith.errors import InputError, JudgesmithError, did_you_mean
+from judgesmith.experiments.benchmark.settings import ROLES
+from judgesmith.programs.judging.rows import usage_of
+from judgesmith.signatures.judgement import Cause, Reason
+
+if TYPE_CHECKING:
+    import dspy
+
+    from judgesmith.programs.lm import Usage
+
+
+def check_benchmark_roles(roles: Iterable[str]) -> None:
+    """Refuse roles that nobody has in building a benchmark."""
+    for role in roles:
+        if role not in ROLES:
+            raise InputError(
+                f"building a benchmark has no role {role[:80]!r}.",
+                hint=did_you_mean(role, ROLES) or f"it has {', '.join(ROLES)}.",
+            )
+
+
+@dataclass(kw_only=True)
+class StepCost:
+    """What one step asked of one model, in this process.
+
+    Attributes
+    ----------
+    step, role, model : str
+        What was done, by whom.
+    questions : int
+        Answers that it took, whether asked for or on record: the same however often a run was
+        stopped, or started again once it was finished, which asks unreadable ones anew.
+    calls, input_tokens, output_tokens : int
+        Requests sent, and their tokens as servers counted them.
+    cost_usd : float or None
+        At the prices in force; None if the price is unknown.
+    """
+
+    step: str
+    role: str
+    model: str
+    questions: int = 0
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = 0.0
+
+    def add(self, before: Usage, after: Usage) -> None:
+        """Add what a model was asked between two moments."""
+        self.calls += after.calls - before.calls
+        self.questions += _questions(after) - _questions(before)
+        self.input_tokens += after.input_tokens - before.input_tokens
+        self.output_tokens += after.output_tokens - before.output_tokens
+        unknown = None in (self.cost_usd, before.cost_usd, after.cost_usd)
+        self.cost_usd = (
+            None
+            if unknown
+            else (self.cost_usd or 0) + (after.cost_usd or 0) - (before.cost_usd or 0)
+        )
+
+
+def _questions(usage: Usage) -> int:
+    return usage.calls - usage.retries + usage.hits - usage.renewals
+
+
+@dataclass(kw_only=True)
+class BenchmarkModels:
+    """A model for each role, and what they were asked.
+
+    Attributes
+    ----------
+    by_role : dict of str to dspy.LM
+        One for each of ``ROLES``; several may be the same.
+    costs : list of StepCost
+        In the order of the steps.
+    concurrency : int
+        What is asked about at the same time.
+    """
+
+    by_role: Mapping[str, dspy.LM]
+    concurrency: int = 32
+    costs: list[StepCost] = field(default_factory=list)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Return what the models are called, by role."""
+        return {role: str(lm.model) for role, lm in self.by_role.items()}
+
+    @property
+    def builders(self) -> dict[str, str]:
+        """Return what the models that were asked anything are called, by role.
+
+        Of a model that is not ours nobody knows; it counts as asked.
+        """
+        asked = {one.role for one in self.costs if one.questions}
+        unknown = {role for role, lm in self.by_role.items() if usage_of(lm) is None}
+        return {role: name for role, name in self.names.items() if role in asked | unknown}
+
+    @contextmanager
+    def step(self, step: str, role: str) -> Iterator[dspy.LM]:
+        """Return the model of a role, and count what it is asked in the block as ``step``."""
+        lm = self.by_role[role]
+        cost = next((one for one in self.costs if (one.step, one.role) == (step, role)), None)
+        if cost is None:
+            cost = StepCost(step=step, role=role, model=self.names[role])
+            self.costs.append(cost)
+        before = usage_of(lm)
+        yield lm
+        after = usage_of(lm)
+        if before is not None and after is not None:
+            cost.add(before, after)
+
+    def questions(self) -> list[dict[str, Any]]:
+        """Return how many answers each step took, ready for JSON."""
+        return [
+            {"step": one.step, "role": one.role, "model": one.model, "questions": one.questions}
+            for one in self.costs
+        ]
+
+
+class UnfinishedError(JudgesmithError):
+    """The budget ended before a benchmark was whole; what was answered is on record."""
+
+
+def refuse_unfinished(causes: Iterable[Cause | None]) -> None:
+    """Refuse to go on where the budget did not reach something: a benchmark is whole or none."""
+    for cause in causes:
+        if cause is not None and cause.reason is Reason.OVER_BUDGET:
+            raise UnfinishedError(cause.detail or cause.text)

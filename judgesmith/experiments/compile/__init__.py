@@ -1,0 +1,1 @@
+"""Compiling a judge: what decides, the split, the search, the report, what it takes."""

@@ -1,0 +1,461 @@
+"""What a compilation would ask and cost, before anything is asked."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from judgesmith.data.items import DataSet
+from judgesmith.experiments.compile.chosen_targets import ChosenTargets, chosen_targets
+from judgesmith.experiments.compile.human_criteria import human_rubric
+from judgesmith.experiments.compile.judging_estimate import (
+    CHARACTERS_PER_TOKEN,
+    JudgingEffort,
+    Lengths,
+    calls_per_text,
+    effort_per_text,
+    judging_effort,
+    sizes_of,
+)
+from judgesmith.experiments.compile.settings import CompileSettings, settings_without_labels
+from judgesmith.experiments.compile.split import parts_of
+from judgesmith.optimizers.fair import PARAPHRASES, ROUNDS, TEXTS, refuse_many_answers
+from judgesmith.optimizers.gepa import BATCH
+from judgesmith.optimizers.rows import Rows
+from judgesmith.optimizers.search.racing import FEWEST_ROWS
+from judgesmith.optimizers.search.screening import ScreeningStage
+from judgesmith.optimizers.space.candidates import judge_space, with_demonstrations, without_fixed
+from judgesmith.optimizers.space.demonstrations import CHOSEN, RUNS, N
+from judgesmith.programs import Judge
+from judgesmith.programs.judging.registry import ATTEMPTS_TO_READ, family_of
+from judgesmith.signatures import Rubric
+from judgesmith.signatures.rubric import DEFAULT_RUBRIC
+from judgesmith.signatures.space import Space
+
+if TYPE_CHECKING:
+    import dspy
+
+
+def screened_texts(
+    n_trials: int,
+    by_row: Sequence[int],
+    *,
+    anew: bool = False,
+    screen: ScreeningStage | None = None,
+) -> int:
+    """Return how many texts are judged at most, by all that are tried beside the start."""
+    screen = screen or ScreeningStage()
+    stops = screen.stops(len(by_row), FEWEST_ROWS)
+    dearest = sorted(by_row, reverse=True)
+    texts = [sum(dearest[:n_rows]) for n_rows in stops]
+    if anew:
+        texts = list(itertools.accumulate(texts))
+    reach = [n_trials]
+    for number in range(1, len(stops)):
+        reach.append(min(reach[-1], screen.n_staying(len(stops) - number)))
+    ended = [one - after for one, after in itertools.pairwise([*reach, 0])]
+    return sum(n * each for n, each in zip(ended, texts, strict=True))
+
+
+SAME_COST = ("rubric", "explain", "answers", "reduction", "weighting")
+"""The choices that do not decide how many calls a judgement takes."""
+
+RACED_SHARE = 0.5
+"""Of the rows to choose by, how many a configuration is judged on before it falls behind: from .2
+to .65 in twenty searches (``benchmarks/protocol_search.py``), .5 on average, the start included."""
+
+USUAL_FRONT = 4
+"""Judges on a front as a rule: a guess, for it depends on the objectives."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchCalls:
+    """Calls of a search and of what follows with the judge that it finds.
+
+    Attributes
+    ----------
+    most, expected : float
+        Calls if everything costs what the costliest does and nobody falls behind; and with
+        options drawn evenly, of which the usual share falls behind.
+    """
+
+    most: float
+    expected: float
+
+
+def search_calls(
+    settings: CompileSettings,
+    *,
+    n_pool: int,
+    n_selection: int,
+    n_heldout: int,
+    competing: bool,
+    sizes: Sequence[int] = (),
+    by_row: Sequence[int] = (),
+) -> SearchCalls:
+    """Return how many calls a search of the protocol takes, with the rest of the compilation."""
+    student = _student(settings)
+    own = _space(settings, student, competing=competing)
+    space = with_demonstrations(
+        own, student, n_pool, most=settings.n_demonstrations, n_demo_sets=settings.n_draws
+    )
+    space = without_fixed(space, settings.fixed)
+    dearest = _dearest(settings, student, own, sizes)
+    usual = sum(share * cost for share, cost in _costs(student, own, sizes))
+    start = _calls(student, sizes)
+    # Without a rubric that competes with it, the inferred one is that of the start.
+    first = start if competing else _calls(_with_criteria(student, _most_criteria(settings)), sizes)
+    n_trials = min(settings.n_trials, space.size * (1 + len(settings.models)))
+    reported = n_selection + n_heldout
+    # Each configuration may show runs of its own of every row of the pool; the fit of the
+    # aggregation judges the pool by the judge that was found.
+    most = first * reported + n_trials * dearest * (n_selection + n_pool)
+    expected = start * reported + n_trials * usual * (
+        RACED_SHARE * n_selection + _share_with_runs(space) * n_pool
+    )
+    if settings.screen:
+        # Few rows may be parts of sources, of which a text can take more calls.
+        parts = {1, max(sizes, default=1)}
+        by_part = {_dearest(settings, student, own, [size]) for size in parts}
+        tried = screened_texts(n_trials, by_row or [1] * n_selection, anew=len(by_part) > 1)
+        most += max(dearest, *by_part) * tried - n_trials * dearest * n_selection
+        expected += usual * tried - n_trials * usual * RACED_SHARE * n_selection
+    most += dearest * (n_pool + n_heldout)
+    # Each other judge on a front has its aggregation fitted, too.
+    several = len(settings.aims.each) > 1
+    most += several * n_trials * dearest * n_pool
+    # Weights are learned for the judge as it was, too, to see whether the winner is still better.
+    weighed = settings.learn_weights and not several
+    most += weighed * first * n_pool
+    expected += usual * (n_pool + n_heldout) + weighed * start * n_pool / 2
+    expected += several * min(n_trials, USUAL_FRONT - 1) * usual * n_pool
+    return SearchCalls(most=most, expected=min(expected, most))
+
+
+def dearest_calls(settings: CompileSettings, sizes: Sequence[int] = ()) -> float:
+    """Return the calls of one judgement by the costliest judge that a search may find.
+
+    ``sizes`` are the numbers of responses to each source; none takes what is usual.
+    """
+    student = _student(settings)
+    return _dearest(settings, student, _space(settings, student, competing=False), sizes)
+
+
+def _student(settings: CompileSettings) -> Judge:
+    judge: Judge
+    judge, _ = family_of(settings.protocol.judge).judge_of(settings.protocol).as_if_prepared()
+    return judge
+
+
+def _space(settings: CompileSettings, student: Judge, *, competing: bool) -> Space:
+    """Return what may be chosen, demonstrations left aside."""
+    rubrics = {"inferred": settings.protocol.rubric.model_copy(update={"task": "another"})}
+    own = judge_space(student, rubrics if competing else None, ("score",))
+    if len(settings.target) > 1:
+        own = own.without("variant")
+    return own.without(*settings.fixed)
+
+
+def _most_criteria(settings: CompileSettings) -> int:
+    """Return how many criteria a judge has at most: what is inferred is not known yet."""
+    given = len(settings.protocol.rubric.criteria)
+    inferred = settings.inference.most if settings.criteria_from == "inferred" else 0
+    return max(given, inferred)
+
+
+def _dearest(
+    settings: CompileSettings, student: Judge, space: Space, sizes: Sequence[int]
+) -> float:
+    largest = _with_criteria(student, _most_criteria(settings))
+    return max(cost for _, cost in _costs(largest, space, sizes))
+
+
+def _calls(judge: Judge, sizes: Sequence[int]) -> float:
+    return calls_per_text(judge.protocol, sizes)
+
+
+def _with_criteria(student: Judge, n: int) -> Judge:
+    """Return a judge that scores ``n`` criteria: as many as may be inferred."""
+    criteria = [{"name": f"criterion {place}", "definition": "as named"} for place in range(n)]
+    rubric = Rubric.model_validate({"criteria": criteria})
+    judge = student.with_protocol(student.protocol.model_copy(update={"rubric": rubric}))
+    return judge.as_if_prepared()[0]
+
+
+def _costs(student: Judge, space: Space, sizes: Sequence[int]) -> list[tuple[float, float]]:
+    """Return calls per judgement, with the share of evenly drawn configurations that take them."""
+    reduced = space.without(*(name for name in space.names if name in SAME_COST))
+    counts = {one.name: len(one.options) for one in reduced.choices}
+    found = []
+    for picked in reduced.configurations():
+        share = 1.0
+        for name in picked:
+            share /= counts[name]
+        decided = student.protocol.model_copy(update={"demonstrations": {}, "instructions": {}})
+        judge = student.with_protocol(decided).with_choices(picked, space=reduced)
+        found.append((share, _calls(judge, sizes)))
+    return found
+
+
+def _share_with_runs(space: Space) -> float:
+    """Return which share of evenly drawn configurations shows runs of the judge."""
+    by_name = {one.name: one for one in space.choices}
+    if RUNS not in by_name:
+        return 0.0
+    shows = by_name[N]
+    share = (len(shows.ids) - ("0" in shows.ids)) / len(shows.ids)
+    runs = by_name[RUNS]
+    share *= (len(runs.ids) - 1) / len(runs.ids)
+    if CHOSEN in runs.only_if:
+        share *= len(runs.only_if[CHOSEN]) / len(by_name[CHOSEN].ids)
+    if "variant" in runs.only_if:
+        share *= len(runs.only_if["variant"]) / len(by_name["variant"].ids)
+    return share
+
+
+_CANDIDATES, _MINIBATCH, _FULL_EVERY, _VALIDATION = 6, 35, 5, 100  # MIPROv2's "light"
+_STEPS, _SAMPLES, _STEP_ROWS = 8, 6, 32  # SIMBA's defaults
+
+
+def text_search_calls(
+    settings: CompileSettings,
+    *,
+    n_questions: float,
+    n_pool: int,
+    n_selection: int,
+    n_heldout: int,
+    n_instructions: int = 1,
+    competing: bool = False,
+) -> int:
+    """Return how many calls such a search takes at most, with the rest of the compilation.
+
+    As a rule it takes fewer: most rewrites are no better than their parent and are not judged on
+    the rows to choose by.
+    """
+    # Reported on before and after; the start is judged on the rows to choose by, and the judge
+    # that is found on those to learn from, for the aggregation.
+    rest = 2 * n_heldout + n_selection * (1 + competing) + n_pool
+    if settings.optimizer == "reflective":
+        n = settings.n_trials
+        return math.ceil(n_questions * (rest + n * (2 * min(BATCH, n_pool) + n_selection))) + n
+    if settings.optimizer == "balanced":
+        n_wordings = ROUNDS * PARAPHRASES * n_instructions
+        rest += n_selection  # as it was, to see whether even answers agree better
+        return math.ceil(n_questions * (rest + (1 + n_wordings) * min(TEXTS, n_pool))) + n_wordings
+    rest += n_pool  # as it was, for what an answer adds to the objective
+    if settings.optimizer == "miprov2":
+        n_texts = (
+            2 * math.ceil(n_questions) if settings.n_demonstrations else math.ceil(n_questions)
+        )
+        n_trials = int(max(2 * n_texts * math.log2(_CANDIDATES), 1.5 * _CANDIDATES))
+        seen = min(_VALIDATION, n_selection)
+        n_full = n_trials // _FULL_EVERY + 3
+        of_trials = n_trials * min(_MINIBATCH, seen) + n_full * n_selection
+        written = 12 + (_CANDIDATES + 2) * math.ceil(n_questions)
+        return math.ceil(n_questions * (rest + of_trials + _CANDIDATES * n_pool)) + written
+    rows = min(_STEP_ROWS, n_pool)
+    steps = _STEPS * (2 * _SAMPLES + 1) * rows
+    finals = (_SAMPLES + 1) * (n_pool + n_selection)
+    return math.ceil(n_questions * (rest + steps + finals)) + _STEPS * (_SAMPLES + 1)
+
+
+TOKENS_PER_TAUGHT = 300
+"""An answer of task inference: observations, a description, or ten criteria."""
+
+CHARACTERS_PER_INFERENCE = 4000
+"""A question of task inference, without the rated texts, or one for steps or questions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEstimate:
+    """How many calls a run makes, and about how many tokens and dollars they take.
+
+    Attributes
+    ----------
+    calls : int
+        Requests at most if every answer can be read and is kept, with the log-probabilities that
+        are wanted: without a ledger, questions that come up again are asked again. Answers on
+        record are not counted off. Task inference counts as if no batch ended it early.
+    max_calls : int
+        Requests at most, whatever is answered. More come only of requests that are sent again
+        after a fault of network or server, or refused for the log-probabilities they ask for.
+    input_tokens, output_tokens : int
+        Of ``calls`` requests, from characters at four to a token.
+    cost_usd : float or None
+        Of these tokens; None where a price is unknown.
+    expected_calls : int or None
+        Requests as a rule, where many are saved as a rule: in a search of the protocol, where
+        ``calls`` supposes that every configuration is the costliest and none falls behind; by
+        judges that rank, whose comparisons are hardly ever all needed; and by those that write
+        exemplars, which serve all responses to a source.
+    calls_without_probabilities : int or None
+        ``calls`` to a model that tells no log-probabilities, where that makes more of them.
+    """
+
+    calls: int
+    max_calls: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+    expected_calls: int | None = None
+    calls_without_probabilities: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name, without calls that are no others than ``calls``."""
+        found = asdict(self)
+        several = ("expected_calls", "calls_without_probabilities")
+        return {name: one for name, one in found.items() if name not in several or one is not None}
+
+
+def estimate_run(
+    dataset: DataSet,
+    settings: CompileSettings,
+    lm: dspy.LM,
+    *,
+    others: Iterable[dspy.LM] = (),
+    known: frozenset[str] = frozenset(),
+) -> RunEstimate:
+    """Return what ``compile_judge`` with these settings asks and costs."""
+    from judgesmith.programs.lm import lm_client_of
+
+    settings = settings_without_labels(dataset, settings)
+    targets = chosen_targets(dataset, settings)
+    parts = parts_of(dataset, targets, settings, known)
+    # Texts to judge: rows, and what changed versions of them the objective looks at.
+    pool = () if parts.pool is None else parts.pool.items
+    held = () if parts.heldout is None else parts.heldout.texts
+    selection = parts.selection.texts
+    n_pool, n_held, n_selection = len(pool), len(held), len(selection)
+    # How often each is judged; later rounds and the report ask with demonstrations, and the pool
+    # is judged again for the fit.
+    bare = {"selection": 1 + settings.rubrics_compete, "held": 1, "pool": 1}
+    shown = {"selection": settings.n_rounds - 1, "held": 1, "pool": 1} if n_pool else {}
+    if not n_pool and settings.criteria_from == "inferred":
+        bare["held"] += 1  # the judge as it was has another rubric than the one reported beside it
+    taught = _inference(dataset, settings)
+    judge, n_prepared = _prepared(dataset, targets, settings)
+    n_taught = taught.calls + n_prepared
+    if settings.optimizer == "balanced":
+        refuse_many_answers(judge)
+    templates = judge.templates()
+    items = list(dataset)
+    sizes, lengths = sizes_of(items), Lengths.of(items)
+    one = effort_per_text(judge.protocol, templates, sizes, lengths)
+    found = most = None
+    if settings.optimizer == "protocol":
+        found = search_calls(
+            settings,
+            n_pool=n_pool,
+            n_selection=n_selection,
+            n_heldout=n_held,
+            competing=settings.rubrics_compete,
+            sizes=sizes,
+            by_row=_by_row(parts.selection),
+        )
+    elif settings.optimizer in ("reflective", "balanced", "miprov2", "simba"):
+        most = text_search_calls(
+            settings,
+            n_questions=one.calls,
+            n_pool=n_pool,
+            n_selection=n_selection,
+            n_heldout=n_held,
+            n_instructions=len({one.turns[:1] for one in templates.values()}),
+            competing=settings.rubrics_compete,
+        )
+    if found is not None:
+        most = math.ceil(found.most)
+    if most is None:
+        effort = JudgingEffort()
+        for name, texts in (("selection", selection), ("held", held), ("pool", pool)):
+            n = bare[name] + shown.get(name, 0)
+            several = judging_effort(judge.protocol, templates, sizes_of(texts), lengths)
+            effort += several * n
+        n_shown = sum(
+            shown.get(name, 0) * n
+            for name, n in (("selection", n_selection), ("held", n_held), ("pool", n_pool))
+        )
+    else:
+        # In judgements by the judge as it is, of which most show demonstrations.
+        n_judged = round(most / max(one.calls, 1))
+        n_shown = n_judged - n_selection - n_held
+        share = most / max(one.calls, 1)
+        effort = replace(
+            one * n_judged,
+            calls=most,
+            usual=most if found is None else found.expected,
+            unlisted=one.unlisted * share,
+            most=one.most * share,
+        )
+    n_demonstrations = 0 if settings.optimizer == "reflective" else settings.n_demonstrations
+    demonstrations = n_demonstrations * len(templates) * (lengths.source + lengths.response)
+    characters = effort.characters + settings.protocol.samples * n_shown * demonstrations
+    characters += taught.characters + n_prepared * CHARACTERS_PER_INFERENCE
+    input_tokens = round(characters / CHARACTERS_PER_TOKEN)
+    output_tokens = round(effort.answered) + n_taught * TOKENS_PER_TAUGHT
+    calls, usual, unlisted = (
+        math.ceil(n) + n_taught for n in (effort.calls, effort.usual, effort.unlisted)
+    )
+    clients = [lm_client_of(one) for one in (lm, *others)]
+    prices = [None if one is None else one.price for one in clients]
+    costs = [one.usd(input_tokens, output_tokens) for one in prices if one is not None]
+    return RunEstimate(
+        calls=calls,
+        max_calls=math.ceil(effort.most) + ATTEMPTS_TO_READ * n_taught,
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        cost_usd=None if None in prices else max(costs),
+        expected_calls=usual if found is not None or usual < calls else None,
+        calls_without_probabilities=unlisted if unlisted > calls else None,
+    )
+
+
+def _by_row(rows: Rows) -> list[int]:
+    """Return how many texts each row has, changed versions of it counted."""
+    if not rows.versions:
+        return [1] * len(rows)
+    return [1 + sum(one is not None for one in several) for several in rows.versions]
+
+
+def _prepared(
+    dataset: DataSet, targets: ChosenTargets, settings: CompileSettings
+) -> tuple[Judge, int]:
+    """Return the judge as it may be once prepared, and the calls that this takes at most."""
+    own = settings.protocol
+    if settings.criteria_from == "human":
+        given = None if own.rubric == DEFAULT_RUBRIC else own.rubric
+        found = human_rubric(dataset, names=targets.names, rubric=given).rubric
+        own = own.model_copy(update={"rubric": found})
+    judge, n = family_of(own.judge).judge_of(own).as_if_prepared()
+    if n and settings.criteria_from == "inferred":
+        n += settings.inference.most
+    return judge, n
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Inference:
+    """What inferring a rubric asks at most, and about how long its questions are."""
+
+    calls: int = 0
+    characters: float = 0.0
+
+
+def _inference(dataset: DataSet, settings: CompileSettings) -> _Inference:
+    """Return the questions of task inference."""
+    if settings.criteria_from == "given":
+        return _Inference()
+    caps = settings.inference
+    n_sets = max(caps.max_descriptions, caps.max_criteria_sets)
+    n_made = caps.max_descriptions + caps.max_criteria_sets
+
+    # Each batch is observed and followed by a check; in the end there are two summaries.
+    n_most = 2 * caps.batches + min(n_made, 2 * caps.batches) + 2
+    texts = sum(len(item.source) + len(item.response) for item in dataset) / len(dataset)
+    n_read = min(caps.batches, n_sets)
+    return _Inference(
+        calls=n_most,
+        characters=n_read * min(caps.batch_size * texts, caps.max_characters)
+        + (2 * n_read + n_made) * CHARACTERS_PER_INFERENCE,
+    )

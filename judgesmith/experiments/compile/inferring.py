@@ -1,0 +1,258 @@
+"""Task inference on a set of rated texts: which rows may teach, and what a reader should know."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from judgesmith.data.items import DataSet, check_dataset
+from judgesmith.data.targets import Aggregate, targets_of
+from judgesmith.experiments.compile.chosen_targets import ChosenTargets, shown_points
+from judgesmith.experiments.compile.human_criteria import human_rubric
+from judgesmith.experiments.compile.settings import CompileSettings
+from judgesmith.optimizers.base import OFFLINE
+from judgesmith.optimizers.rows import split_by_source
+from judgesmith.programs.artifacts.card import rubric_mark
+from judgesmith.programs.families.modules import TaskInference
+from judgesmith.programs.families.task_inference import InferenceSettings
+from judgesmith.signatures import RatedItem, Rubric
+from judgesmith.signatures.rubric import DEFAULT_RUBRIC
+
+if TYPE_CHECKING:
+    import dspy
+
+_LOOKED_AT = 200
+
+
+def offline_notes(items: Sequence[RatedItem], model: str, *, inferred: bool) -> list[str]:
+    """Return what the offline model can and cannot see in these texts, in sentences."""
+    if model != OFFLINE:
+        return []
+    from judgesmith.programs.offline.inferring import limits_between, limits_of
+
+    step = max(1, len(items) // _LOOKED_AT)
+    seen = items[::step][:_LOOKED_AT]
+    responses = [item.response for item in seen]
+    limits = limits_of(responses) + limits_between([item.source for item in seen], responses)
+    if inferred:
+        proposes = (
+            "the offline model goes by the form of the texts, and by counts; it proposes from a "
+            "list of qualities for each type of task, in English."
+        )
+        return [proposes, *limits]
+    if not limits:
+        return []
+    return [
+        *limits,
+        "the offline model judges these texts by shared words, repetition, length and punctuation, "
+        "not by grammar or meaning; --model NAME asks a language model.",
+    ]
+
+
+class InferenceRun(BaseModel):
+    """Everything but data and model that decides what is inferred.
+
+    Parameters
+    ----------
+    settings : InferenceSettings
+        Caps, seed, and what is left out.
+    given : Rubric
+        A task or criteria that are kept as they are.
+    target, aggregate : str
+        Which ratings count; see ``targets_of``.
+    holdout : float
+        Share of sources that teach nothing, from 0 to below 1. They are the ones that
+        ``compile_judge`` holds out with the same seed and target, so that its report stays
+        honest about a judge with an inferred rubric.
+    split_rows : bool
+        As in ``CompileSettings``.
+    percent_of_max : bool
+        True shows the model scores as percent of the scale's highest point, as Active-Critic's
+        printed examples do, instead of percent of its range; see ``Scale.percent_of_max``.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    settings: InferenceSettings = Field(default_factory=InferenceSettings)
+    given: Rubric = Field(default_factory=Rubric)
+    target: str = "auto"
+    aggregate: Aggregate = "mean"
+    holdout: float = Field(default=0.3, ge=0.0, lt=1.0)
+    split_rows: bool = False
+    percent_of_max: bool = False
+
+    def fingerprint(self, dataset: DataSet, model: str, endpoint: str = "") -> str:
+        """Return twelve hex digits that change when data, model or any setting does.
+
+        So they do with the endpoint that answers, and with the version of this package.
+        """
+        own = self.model_dump(mode="json", exclude={"given": {"provenance"}})
+        whole = [own, dataset.digest, model, endpoint, version("judgesmith")]
+        return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inferred:
+    """What was inferred.
+
+    Attributes
+    ----------
+    rubric : Rubric
+        With provenance, which names the run, the data and the rows that were read.
+    notes : tuple of str
+        What a reader should know, in sentences.
+    """
+
+    rubric: Rubric
+    notes: tuple[str, ...]
+
+
+def infer_rubric(
+    dataset: DataSet,
+    run: InferenceRun | None = None,
+    *,
+    lm: dspy.LM | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Inferred:
+    """Return a rubric inferred from the rated rows of ``dataset``.
+
+    Parameters
+    ----------
+    dataset : DataSet
+        Rated items; provenance names rows by their place in the file and their source id.
+    run : InferenceRun or None
+        None takes the defaults.
+    lm : dspy.LM or None
+        The model; None takes DSPy's current one, or the offline model.
+    progress : callable or None
+        Told 1 after every answer.
+
+    Raises
+    ------
+    ValueError
+        If nothing can be learned from the ratings, ``percent_of_max`` does not fit their scale,
+        or nothing could be inferred.
+    ModelError, BudgetSpent, LedgerError
+        If the model cannot be asked, or not further; the same run again continues.
+
+    Examples
+    --------
+    >>> from judgesmith.data import read_items
+    >>> found = infer_rubric(read_items("sample"))
+    >>> found.rubric.task_type, found.rubric.provenance["target"]
+    ('summarization', 'overall')
+    """
+    from judgesmith.programs.judging.executors import current_lm, endpoint_of
+
+    check_dataset(dataset)
+    run = run or InferenceRun()
+    lm = lm or current_lm()
+    targets = targets_of(dataset, run.target, run.aggregate)
+    rated = targets.rated
+    split = split_by_source(
+        dataset.groups[rated],
+        targets.values[rated],
+        holdout=run.holdout,
+        rng=np.random.default_rng([run.settings.seed, 10]),
+        rows=run.split_rows,
+    )
+    places = [int(place) for place in rated[split.tuning]]
+    items = [_named(dataset, place) for place in places]
+    scores = shown_points(targets, percent_of_max=run.percent_of_max)[places].tolist()
+    found = TaskInference(run.settings)(
+        items=items, scores=scores, given=run.given, lm=lm, progress=progress
+    )
+    facts = {
+        "run": run.fingerprint(dataset, str(lm.model), endpoint_of(lm)),
+        "data": dataset.name,
+        "target": targets.name,
+        "heldout": run.holdout,
+    }
+    facts["mark"] = rubric_mark(found)
+    rubric = found.model_copy(update={"provenance": {**facts, **found.provenance}})
+    return Inferred(rubric=rubric, notes=tuple(_notes(rubric, items, str(lm.model))))
+
+
+def _named(dataset: DataSet, place: int) -> RatedItem:
+    """Return an item by a name that a person can find again: its place in the file, and its id."""
+    item = dataset[place]
+    number = dataset.places[place] if dataset.places else place + 1
+    return item.model_copy(update={"source_id": f"row {number}, {item.source_id}".rstrip(", ")})
+
+
+def _notes(rubric: Rubric, items: list[RatedItem], model: str) -> list[str]:
+    said = rubric.provenance.get("notes", [])
+    notes = [str(one) for one in said] if isinstance(said, list) else []
+    return notes + offline_notes(items, model, inferred=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChosenRubric:
+    """A rubric, and what a reader should know of it.
+
+    Attributes
+    ----------
+    rubric : Rubric
+        What the judge is told of the task and the criteria.
+    notes : tuple of str
+        In sentences.
+    """
+
+    rubric: Rubric
+    notes: tuple[str, ...] = ()
+
+
+def rubric_for(
+    dataset: DataSet,
+    targets: ChosenTargets,
+    settings: CompileSettings,
+    *,
+    lm: dspy.LM,
+    progress: Callable[[int], None] | None = None,
+) -> ChosenRubric:
+    """Return the rubric of a judge before anything else is searched.
+
+    What is inferred is learned from the rows that the judge may learn from, and from no others.
+    """
+    given = settings.protocol.rubric
+    source = settings.criteria_from
+    wants_task = "task" not in settings.inference.without
+    if source == "given":
+        return ChosenRubric(rubric=given if wants_task else _without_task(given))
+    notes: tuple[str, ...] = ()
+    start = Rubric()
+    if source == "human":
+        own = None if given == DEFAULT_RUBRIC else given
+        found = human_rubric(dataset, names=targets.names, rubric=own)
+        start, notes = found.rubric, found.notes
+        if not wants_task:
+            return ChosenRubric(rubric=_without_task(start), notes=notes)
+        if start.task:
+            return ChosenRubric(rubric=start, notes=notes)
+    run = InferenceRun(
+        settings=settings.inference.model_copy(update={"seed": settings.seed}),
+        given=start,
+        target=targets.whole.name,
+        aggregate=settings.aggregate,
+        holdout=settings.holdout,
+        split_rows=settings.split_rows,
+        percent_of_max=settings.percent_of_max,
+    )
+    inferred = infer_rubric(dataset, run, lm=lm, progress=progress)
+    rubric = inferred.rubric if wants_task else _without_task(inferred.rubric)
+    if start.criteria:
+        # Where people's criteria have their definitions from says more than that they were given.
+        origins = {"criteria": start.provenance["criteria"]}
+        rubric = rubric.model_copy(update={"provenance": {**rubric.provenance, **origins}})
+    return ChosenRubric(rubric=rubric, notes=(*notes, *inferred.notes))
+
+
+def _without_task(rubric: Rubric) -> Rubric:
+    return rubric.model_copy(update={"task": "", "task_type": ""})

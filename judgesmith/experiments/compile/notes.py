@@ -1,0 +1,369 @@
+"""What a reader of a compiled judge's report should know beside its numbers, in sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from judgesmith.data.scores import stated_notes
+from judgesmith.errors import InputError
+from judgesmith.experiments.compile.settings import CompileSettings
+from judgesmith.experiments.compile.split import Parts
+from judgesmith.experiments.compile.tuning import Tuning
+from judgesmith.experiments.compile.versions import ChosenVersions
+from judgesmith.experiments.evaluate.agreement import (
+    RANKS_NOTE,
+    CriterionReports,
+    Gain,
+    Report,
+    unscored,
+    unscored_text,
+)
+from judgesmith.metrics import Estimate, PairedEstimate
+from judgesmith.metrics.perturbations.wilcoxon import FEWEST_NONZERO
+from judgesmith.metrics.records import FEWEST_GROUPS
+from judgesmith.optimizers import PredictionTable
+from judgesmith.optimizers.objectives.agreement import Agreement
+from judgesmith.optimizers.objectives.base import Objective
+from judgesmith.optimizers.predictions import SCORE
+from judgesmith.optimizers.rows import Rows
+from judgesmith.programs import Judge
+from judgesmith.programs.judging.registry import family_of
+from judgesmith.programs.judging.runner import readable_of
+from judgesmith.signatures import Judgement
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectiveReport:
+    """An objective over one target, or its mean over several.
+
+    Attributes
+    ----------
+    name : str
+        Such as ``q`` or ``spearman@sample``.
+    targets : tuple of str
+        What it is averaged over: ``score``, the judge's own, or criteria by name.
+    uncompiled, heldout : Estimate or None
+        On the rows held out, before and after; None without such rows. Both and ``gain`` are on
+        the rows that both score.
+    selection : Estimate
+        On the rows that the judge was chosen by.
+    gain : PairedEstimate or None
+        After minus before.
+    constraints : dict of str to (bool, Estimate)
+        Of an objective with conditions: whether each is met by the judge that was made, and what
+        it bounds, on the rows held out (without any, on those it was chosen by). All estimates
+        above are then of the aim alone.
+    grows : bool
+        Whether it grows with the number of rows, as discernment does: then it is not compared
+        between the rows it was chosen by and those held out.
+    """
+
+    name: str
+    targets: tuple[str, ...]
+    uncompiled: Estimate | None
+    selection: Estimate
+    heldout: Estimate | None
+    gain: PairedEstimate | None
+    constraints: Mapping[str, tuple[bool, Estimate]] = field(default_factory=dict)
+    grows: bool = False
+
+    @property
+    def optimism(self) -> float:
+        """How much larger it is on the rows the judge was chosen by; nan where undefined."""
+        if self.grows:
+            return math.nan
+        return math.nan if self.heldout is None else self.selection.value - self.heldout.value
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything ready for JSON: undefined is null."""
+        parts = ("uncompiled", "selection", "heldout", "gain")
+        found = {name: getattr(self, name) for name in parts}
+        conditions = {
+            text: {"met": met, **one.to_dict()} for text, (met, one) in self.constraints.items()
+        }
+        return {
+            "name": self.name,
+            "targets": list(self.targets),
+            **{name: None if one is None else one.to_dict() for name, one in found.items()},
+            "optimism": None if math.isnan(self.optimism) else self.optimism,
+            **({"constraints": conditions} if conditions else {}),
+        }
+
+
+def objective_report(
+    objective: Objective,
+    targets: Sequence[str],
+    *,
+    selection: PredictionTable,
+    heldout: tuple[PredictionTable, PredictionTable] | None,
+    seed: Sequence[int],
+) -> ObjectiveReport:
+    """Return how large the objective became, and on rows that nothing was learned from."""
+
+    def rng() -> np.random.Generator:
+        return np.random.default_rng(seed)
+
+    aim, table = objective.unconditional(), selection if heldout is None else heldout[1]
+    constraints = {
+        str(one): (one.met(table), one.estimate(table, rng=rng())) for one in objective.constraints
+    }
+    before: Estimate | None = None
+    after: Estimate | None = None
+    gain: PairedEstimate | None = None
+    if heldout is not None:
+        first, second = heldout
+        gain = aim.gain(second, first, rng=rng()).reported()
+        after, before = aim.estimate_pair(second, first, rngs=(rng(), rng()))
+    return ObjectiveReport(
+        name=str(objective),
+        targets=tuple(targets),
+        uncompiled=before,
+        selection=aim.estimate(selection, rng=rng()),
+        heldout=after,
+        gain=gain,
+        constraints=constraints,
+        grows="versions" in aim.needs,
+    )
+
+
+def reported_objective(
+    objective: Agreement,
+    *,
+    selection: Report,
+    uncompiled: Report | None,
+    heldout: Report | None,
+    gain: Gain | None,
+) -> ObjectiveReport:
+    """Return the same for the judge's own score, from reports that hold it already.
+
+    So one number has one interval, wherever it stands.
+    """
+    level, statistic = objective.level, objective.statistic
+    return ObjectiveReport(
+        name=str(objective),
+        targets=(SCORE,),
+        uncompiled=None if uncompiled is None else uncompiled[level][statistic],
+        selection=selection[level][statistic],
+        heldout=None if heldout is None else heldout[level][statistic],
+        gain=None if gain is None else gain[level][statistic],
+    )
+
+
+_MORE = "More rows, more versions of each (--versions) or fewer kinds (--kinds) help."
+
+FEW_SOURCES = 10
+"""Below so many sources held out, intervals over them are not to be relied on."""
+
+
+class NothingScoredError(InputError):
+    """No row to choose by got a score, so there is nothing to say about any judge.
+
+    Attributes
+    ----------
+    spent : bool
+        True where the budget ended before; not a fault then.
+    rows : dict of str to int
+        How many rows there are for what, and how many have no score.
+    target : str
+        What people rated.
+    """
+
+    def __init__(self, message: str, *, spent: bool, rows: Mapping[str, int], target: str) -> None:
+        super().__init__(message)
+        self.spent = spent
+        self.rows = rows
+        self.target = target
+
+
+def notes_on(
+    settings: CompileSettings,
+    judge: Judge,
+    bare: Judge,
+    tables: Sequence[PredictionTable],
+    objective: ObjectiveReport,
+    *,
+    complete: bool,
+) -> Iterator[str]:
+    """Yield what a reader of the report should know, beside its numbers."""
+    if family_of(judge.protocol.judge).ranks:
+        yield RANKS_NOTE
+    if complete and len(tables) > 1 and tables[1].n_unscored == tables[1].n:
+        yield (
+            f"none of the {tables[1].n} rows held out has a score: nothing is known about unseen "
+            "texts, and this judge is not to be relied on."
+        )
+    n_without = sum(table.n_unscored for table in tables)
+    for table, where in zip(tables, ("to choose by", "held out"), strict=False):
+        if table.n_unscored:
+            yield f"of the rows {where}, {unscored_text(unscored(table))}."
+    if n_without and complete:
+        yield "rows without a score count in no agreement."
+    if not complete:
+        yield (
+            "the budget is spent, so this judge is incomplete and its numbers rest on the rows "
+            "that were judged; the same command with a larger budget continues."
+        )
+    n_held = 0 if objective.heldout is None else objective.heldout.n_groups
+    if 0 < n_held < FEW_SOURCES:
+        plural = "source is" if n_held == 1 else "sources are"
+        few = "an interval over so few says little, and may look narrow by chance"
+        if n_held < FEWEST_GROUPS:
+            few = f"an interval needs {FEWEST_GROUPS} or more"
+        yield f"{n_held} {plural} held out: {few}. Rate more sources before you rely on it."
+    for condition, (met, found) in objective.constraints.items():
+        if not met:
+            where = "to choose by" if len(tables) == 1 else "held out"
+            yield f"{condition} is not met on the rows {where}: it is {found.value:.3f} there."
+    if len(tables) == 1:
+        yield "no rows were held out, so nothing is known about unseen texts."
+    if settings.optimizer == "none":
+        yield "nothing was searched: this is the judge as it was."
+    elif judge.protocol == bare.protocol:
+        tried = "was tried" if complete else "was tried before the budget ended"
+        better = "agreed better with people" if tables[0].is_rated else f"had more {objective.name}"
+        surely = "" if settings.confirm is None else " by more than luck"
+        yield f"nothing that {tried} {better}{surely}: this is the judge as it was."
+    elif (gain := objective.gain) is not None and not (gain.is_clear and gain.low > 0):
+        better = "agrees better" if tables[0].is_rated else "is better"
+        yield (
+            f"the interval of the gain in {objective.name} {unclear_text(gain)}: the rows held out "
+            f"do not show that this judge {better} than the one it started from."
+        )
+
+
+def unclear_text(gain: PairedEstimate) -> str:
+    """Return what is to be said of the interval of a gain that is none for sure."""
+    if gain.has_few_groups:
+        return f"needs {FEWEST_GROUPS} sources or more, and there are {gain.n_groups}"
+    if gain.low != gain.low:
+        return "is undefined"
+    few = f", but p is {gain.p_value:.3f} over so few sources ({gain.n_groups})"
+    # A low end just below 0 is none of -0.000.
+    return f"begins at {round(gain.low, 3) + 0.0:.3f}{few if gain.low > 0 else ''}"
+
+
+def criteria_notes(
+    judgements: Sequence[Judgement], agreement: CriterionReports | None
+) -> Iterator[str]:
+    """Yield what speaks against the judge's scores.
+
+    Two criteria that are one, one that is turned round, scores that probabilities did not weigh.
+    """
+    columns: dict[tuple[float | None, ...], list[str]] = {}
+    for name in judgements[0].criteria if judgements else ():
+        column = tuple(
+            one.criteria[name].score if name in one.criteria else None for one in judgements
+        )
+        columns.setdefault(column, []).append(name)
+    for column, names in columns.items():
+        if len(names) > 1 and len(set(column)) > 1:
+            yield (
+                f"{' and '.join(names)} got the same score on every one of {len(column)} rows: the "
+                "judge takes them for one criterion. Say in their definitions what tells them "
+                "apart, or drop one."
+            )
+    for name, report in (agreement.reports if agreement else {}).items():
+        found = report["dataset"]["pearson"]
+        if found.high < 0:
+            yield (
+                f"on {name} the judge's scores fall where people's rise (Pearson {found.value:.2f} "
+                f"[{found.low:.2f}, {found.high:.2f}]): it understands something else by it."
+            )
+    yield from stated_notes(judgements)
+
+
+def nothing_scored(
+    work: Tuning, selection: PredictionTable, *, rows: Mapping[str, int], target: str
+) -> NothingScoredError:
+    """Return why there is no judge: the first rows that were asked about come first."""
+    whys = [f"of the rows to choose by, {unscored_text(unscored(selection))}"]
+    if work.pool is not None and work.pool.n_unscored:
+        whys.insert(0, f"of the rows to show, {unscored_text(unscored(work.pool))}")
+    answers = readable_of(work.lm)
+    if answers.nothing:
+        whys.insert(
+            0, f"nothing that the model answered could be read, for example: {answers.example}"
+        )
+    told = "; ".join(why.rstrip(".") for why in whys)
+    return NothingScoredError(
+        f"no row to choose by was judged, so there is no judge to report: {told}",
+        spent=not (work.complete or answers.nothing),
+        rows=rows,
+        target=target,
+    )
+
+
+def taught_note(taught: frozenset[str], heldout: Rows | None) -> list[str]:
+    """Return that rows held out have taught the rubric, where some have."""
+    n = 0 if heldout is None else sum(item.key in taught for item in heldout.items)
+    if heldout is None or not n:
+        return []
+    return [
+        f"the rubric was inferred from {n} of the {len(heldout)} rows held out, so their agreement "
+        "is not that on unseen texts; infer it with the same target, seed and share held out."
+    ]
+
+
+def versions_notes(parts: Parts, *, rated: bool) -> list[str]:
+    """Return what is to be known of changed versions of texts, where they were judged."""
+    if parts.versions is None:
+        return []
+    told = []
+    if not rated:
+        told.append(
+            "nobody rated these texts, so nothing is known of agreement with people: no examples "
+            "are shown, no criteria inferred and no weights learned, and the judge was chosen by "
+            "what it notices. Rate some texts before you trust its scores."
+        )
+    return told + notes_on_versions(parts.versions, parts.selection, parts.heldout)
+
+
+def notes_on_versions(chosen: ChosenVersions, selection: Rows, heldout: Rows | None) -> list[str]:
+    """Return how many versions there are of the rows, and which kinds there are too few of."""
+    told = []
+    n_versions = len(selection.texts) - len(selection)
+    origin = "made by rules" if chosen.made else "taken from the data"
+    told.append(
+        f"{n_versions} changed versions of the {len(selection)} rows to choose by were "
+        f"{origin}: {len(selection.kinds)} kinds of change, "
+        + ("all of each row." if chosen.per_row == 0 else f"{chosen.per_row} of each row in turn.")
+    )
+    few = [kind.name for kind in chosen.seen if kind not in selection.kinds]
+    if few:
+        told.append(
+            f"fewer than {FEWEST_NONZERO} rows to choose by have a version of {', '.join(few)}, "
+            f"which can show nothing: left out. {_MORE}"
+        )
+    for rows, where in ((selection, "to choose by"), (heldout, "held out")):
+        if rows is None:
+            continue
+        n_fewest = min(rows.versioned.sum(axis=0).tolist(), default=0)
+        if n_fewest < FEWEST_NONZERO:
+            told.append(
+                f"of the rows {where}, {n_fewest} have a version of the rarest kind, and D cannot "
+                f"reach 1 below {FEWEST_NONZERO}. {_MORE}"
+            )
+    return told
+
+
+def known_note(parts: Parts) -> list[str]:
+    """Return that rows which an earlier judge has seen, or that were chosen, are not held out."""
+    n_left = 0 if parts.heldout is None else len(parts.heldout)
+    left = f"{n_left or 'none'} {'is' if n_left == 1 else 'are'} left"
+    found = []
+    for n, whose in (
+        (parts.n_known, "the earlier judge was made from"),
+        (parts.n_chosen, "suggest chose, which are no random sample"),
+    ):
+        if n:
+            rows, share, were = ("row", "shares", "was") if n == 1 else ("rows", "share", "were")
+            found.append(
+                f"{n} {rows} that would have been held out {share} a source with rows that "
+                f"{whose}, and {were} learned from instead; {left}."
+            )
+    return found

@@ -1,0 +1,620 @@
+"""The search of the protocol within a compilation: what competes, what is kept, what is told.
+
+The log of a search: one line per configuration that was tried, in the order of their ends.
+
+Several workers of one search write one log.
+
+Whether the winner of a search is still better once its numbers have been weighed.
+
+A search compares judges by their own scores; the weights of their criteria are learned afterwards.
+Where that makes the judge as it was better than the winner, the winner has gained nothing.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import dspy
+
+from judgesmith.errors import file_faults
+from judgesmith.experiments.compile.settings import CompileSettings
+from judgesmith.experiments.compile.split import Parts, examples_of
+from judgesmith.optimizers import (
+    DSPyOptimizer,
+    FairPromptSearch,
+    FitAggregation,
+    ProtocolSearch,
+    ReflectiveSearch,
+)
+from judgesmith.optimizers.dspy_optimizers import DEMONSTRATIONS
+from judgesmith.optimizers.rows import Rows, rows_of
+from judgesmith.optimizers.search.confirmation import ConfirmationResult
+from judgesmith.optimizers.search.screening import ScreeningStage
+from judgesmith.optimizers.space.candidates import MODEL
+from judgesmith.optimizers.space.demonstrations import N, shown_keys
+from judgesmith.optimizers.storage import importances
+from judgesmith.optimizers.trials import TrialRecord
+from judgesmith.programs import Judge
+from judgesmith.programs.artifacts.record import as_loaded
+from judgesmith.programs.judging.rows import usage_of
+from judgesmith.programs.judging.runner import was_not_asked
+from judgesmith.signatures import Rubric
+from judgesmith.signatures.config import Aggregation
+
+USUAL = "that is a usual outcome with few rows, or a judge that fits already."
+
+
+def confirmation_record(
+    found: ConfirmationResult | None, *, taken: int | None, chosen_on: int
+) -> dict[str, Any]:
+    """Return what a search came to, ready for JSON.
+
+    ``taken`` is the number of the trial that was taken, ``chosen_on`` how many rows candidates were
+    compared on; under ``leaders`` is the best one, if any was better than the start.
+    """
+    return {
+        "better": found is not None and found.passed,
+        "taken": taken,
+        "chosen_on": chosen_on,
+        "leaders": [] if found is None else [found.to_dict()],
+    }
+
+
+def outcome_note(
+    found: ConfirmationResult | None,
+    objective: str,
+    *,
+    what: str = "",
+    better: str = "agreed better",
+) -> str:
+    """Return in a sentence what a search came to."""
+    if found is None:
+        return f"nothing {better} on these rows, so the search keeps the judge as it was; {USUAL}"
+    name = f"number {found.number}{f', {what}' if what else ''}"
+    values = (
+        f"{objective} {number_text(found.chosen)} on the {found.n_rows} rows to choose by, "
+        f"{number_text(found.chosen_before)} as it was ({tested_text(found)})"
+    )
+    if found.passed:
+        return (
+            f"taken was {name}: {values}. The best of several looks better on the rows it was "
+            "chosen by than it is: see the rows held out."
+        )
+    return (
+        f"the search keeps the judge as it was: the best was {name}, with {values}, which may be "
+        f"luck; {USUAL}"
+    )
+
+
+def aggregation_note(
+    found: ConfirmationResult | None, names: Sequence[str], objective: str
+) -> list[str]:
+    """Return why the numbers of a judge are not weighed anew; nothing where they are.
+
+    ``names`` are those of the ways to weigh them, by number.
+    """
+    if found is None or found.passed:
+        return []
+    return [
+        f"the judge's numbers are weighed as before ({names[0]}): the best other way "
+        f"({names[found.number]}) changes the cross-validated {objective} by "
+        f"{tested_text(found)}, which may be luck."
+    ]
+
+
+def tested_text(found: ConfirmationResult) -> str:
+    """Return a difference and its test in a few words."""
+    if math.isnan(found.p_value):
+        return f"{number_text(found.gain, '+.3f')}, untested among {found.n_compared} compared"
+    return (
+        f"{number_text(found.gain, '+.3f')}, standard error {number_text(found.standard_error)}, "
+        f"p {p_text(found.p_value)} over {found.n_compared} compared"
+    )
+
+
+def p_text(value: float) -> str:
+    """Return a p-value, ``undefined`` where there is none."""
+    return "below 0.001" if value < 0.001 else number_text(value)
+
+
+def number_text(value: float, form: str = ".3f") -> str:
+    """Return a number, ``undefined`` where it is nan."""
+    return "undefined" if math.isnan(value) else f"{value:{form}}"
+
+
+INFERRED = "inferred"
+"""The id of an inferred rubric among those that compete; ``own`` is the general one."""
+
+SCREENED_BATCH = 12
+"""How many are proposed at a time where everybody is judged on few rows first."""
+
+MOST_TOLD = 4
+"""Of how many choices a note says how much they mattered."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchFiles:
+    """Where a search is kept, so that it can be continued, watched and read.
+
+    Attributes
+    ----------
+    storage : str, Path or None
+        The study: see ``ProtocolSearch``.
+    log : Path or None
+        See ``SearchLog``.
+    """
+
+    storage: str | Path | None = None
+    log: Path | None = None
+
+
+def protocol_search(
+    settings: CompileSettings,
+    parts: Parts,
+    *,
+    rubrics: dict[str, Rubric],
+    targets: Sequence[str],
+    **given: Any,
+) -> ProtocolSearch:
+    """Return the search that these settings ask for, ready to compile."""
+    started = [{"rubric": INFERRED, N: "0"}, {"rubric": INFERRED}] if rubrics else []
+    others = [{MODEL: name} for name in settings.models]
+    screened: dict[str, Any] = {}
+    if settings.screen:
+        screened = {"elimination": ScreeningStage(), "batch": SCREENED_BATCH}
+    return ProtocolSearch(
+        n_trials=settings.n_trials,
+        n_demo_sets=settings.n_draws,
+        n_demonstrations=settings.n_demonstrations if parts.pool is not None else 0,
+        rubrics=rubrics,
+        fixed=settings.fixed,
+        first=(*started, {}, *others),
+        targets=targets,
+        partial_demos=settings.partial_demos,
+        percent_of_max=settings.percent_of_max,
+        **screened,
+        **given,
+    )
+
+
+def searched(search: ProtocolSearch, student: Judge, parts: Parts) -> Judge:
+    """Return the best judge that a search finds on the rows of a compilation."""
+    selection = examples_of(parts.selection)
+    if parts.pool is None:
+        return search.compile(student, trainset=selection)
+    return search.compile(student, trainset=examples_of(parts.pool), valset=selection)
+
+
+def search_notes(search: ProtocolSearch) -> list[str]:
+    """Return what a reader should know of a search that has ended, in sentences."""
+    trials = search.trials_
+    if not trials:
+        return ["the budget ended before the judge as it was had been judged, so none was tried."]
+    n_rows = trials[0].n_rows
+    n_tried = len(trials) - 1
+    n_kept = sum(one.n_rows == n_rows for one in trials[1:])
+    n_raced = sum(one.n_rows for one in trials[1:])
+    if not n_tried and not search.complete_:
+        return [
+            "the budget ended the search before anything was tried beside the judge as it was, "
+            "which it keeps."
+        ]
+    told = [
+        f"{n_tried} of {search.space_.size} configurations were tried beside the judge as it was, "
+        f"and {n_kept} kept up to the end: they were judged on {n_raced} rows to choose by, where "
+        f"all of them on all rows would have been {n_tried * n_rows}."
+    ]
+    if not search.complete_:
+        told.append(
+            f"the budget ended the search after {n_tried} of {search.n_trials} configurations."
+        )
+    told += _choice_notes(search)
+    mattered = importances(search.study_)
+    if mattered:
+        first = list(mattered.items())[:MOST_TOLD]
+        shares = ", ".join(f"{name} {share:.0%}" for name, share in first)
+        told.append(f"what told the best from the others most was {shares}, by PED-ANOVA.")
+    return told
+
+
+def confirmation_of(search: ProtocolSearch) -> dict[str, Any] | None:
+    """Return whether a search found better than it started from, ready for JSON."""
+    if search.taken_ is None:
+        return None
+    return confirmation_record(
+        search.confirmation_,
+        taken=search.taken_,
+        chosen_on=search.trials_[0].n_rows if search.trials_ else 0,
+    )
+
+
+def _choice_notes(search: ProtocolSearch) -> list[str]:
+    """Return what was taken and why."""
+    if search.taken_ is None:
+        return []
+    trials = {one.number: one for one in search.trials_}
+    found = search.confirmation_
+    what = "" if found is None else _picked_text(trials[found.number].picked)
+    return [outcome_note(found, _counted(search), what=what, better=_better(search))]
+
+
+def _better(search: ProtocolSearch) -> str:
+    """Return what a better judge would have done."""
+    aims = search.objective
+    return "noticed more" if "versions" in aims.needs and not aims.rated_terms else "agreed better"
+
+
+def _counted(search: ProtocolSearch) -> str:
+    """Return what values are of: under conditions not the aim alone, which reports tell."""
+    conditions = search.objective.constraints
+    return f"{search.objective}{', less what the conditions lack,' if conditions else ''}"
+
+
+def _picked_text(picked: Any) -> str:
+    return ", ".join(f"{name} {option}" for name, option in picked.items())
+
+
+@dataclass(kw_only=True)
+class SearchLog:
+    """Appends what is known of every trial as soon as it is known; a trial that is there stays.
+
+    Attributes
+    ----------
+    path : Path
+        JSON Lines: ``number``, ``picked``, ``value`` (null where undefined), ``n_rows``,
+        ``share_scored``, ``against`` (the trial that led then), and ``calls`` and ``cost_usd``
+        of the process that judged it, until then.
+    lm : dspy.LM
+        Whose calls are counted.
+    others : sequence of dspy.LM
+        Whose calls are counted, too.
+    stage : str
+        Which search it is: says what is kept, see ``KEYS``.
+    """
+
+    path: Path
+    lm: dspy.LM
+    others: Sequence[dspy.LM] = ()
+    stage: str = "protocol"
+    written: set[int] = field(default_factory=set)
+
+    @file_faults()
+    def __post_init__(self) -> None:
+        """Read which trials an earlier process has written."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.written |= {line["number"] for line in log_lines(self.path)}
+
+    @file_faults()
+    def __call__(self, trial: TrialRecord) -> None:
+        """Append a trial."""
+        if trial.number in self.written:
+            return
+        usage = usage_of(self.lm, *self.others)
+        line = plain_trial(trial, self.stage)
+        if usage is not None:
+            line |= {"calls": usage.calls, "cost_usd": usage.cost_usd}
+        with open(self.path, "ab+", opener=_for_its_owner) as log:
+            with suppress(OSError):  # a file system without locks
+                fcntl.flock(log, fcntl.LOCK_EX)
+            log.seek(0)
+            before = log.read()
+            # Several workers of one search know the same of a trial.
+            self.written |= {one["number"] for one in _lines(before)}
+            if trial.number not in self.written:
+                # The line end comes first as well: a kill may have left half a line.
+                cut = before[-1:] not in (b"", b"\n")
+                log.write(("\n" * cut + json.dumps(line) + "\n").encode())
+        self.written.add(trial.number)
+
+
+def _for_its_owner(path: str, flags: int) -> int:
+    """Open a file that nobody else may read where it is made, like the journal beside it."""
+    return os.open(path, flags, 0o600)
+
+
+def log_lines(path: Path) -> Iterator[Mapping[str, Any]]:
+    """Yield the lines of a log; none if there is no log, and not one that a kill cut short."""
+    with file_faults(path):
+        written = path.read_bytes() if path.exists() else b""
+    yield from _lines(written)
+
+
+def _lines(written: bytes) -> Iterator[Mapping[str, Any]]:
+    for line in written.splitlines():
+        with suppress(ValueError):
+            yield json.loads(line)
+
+
+_REWRITTEN = ("number", "parent", "changed", "text", "problem", "before", "after")
+_JUDGED = ("value", "n_rows", "share_scored")
+_FOUND_BY_DSPY = ("number", "n_demonstrations", "instructions", "keys", "problem", *_JUDGED)
+
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "demonstrations": ("n_demonstrations", "n_bootstrapped", "keys", "value", "share_scored"),
+    "protocol": ("number", "picked", *_JUDGED, "against"),
+    "aggregation": ("name", "value", "behind", "standard_error", "allowed"),
+    "reflective": (*_REWRITTEN, *_JUDGED),
+    "balanced": (*_REWRITTEN, *_JUDGED),
+    "miprov2": _FOUND_BY_DSPY,
+    "simba": _FOUND_BY_DSPY,
+    "bootstrap": _FOUND_BY_DSPY,
+}
+"""What of a trial is kept in files, by the stage of a compilation."""
+
+OF_SEVERAL = ("values", "violation")
+"""What is kept besides, where there are several objectives."""
+
+
+def plain_trial(trial: TrialRecord, stage: str) -> dict[str, Any]:
+    """Return a trial ready for JSON, null where a number is undefined."""
+    names = (*KEYS[stage], *(OF_SEVERAL if trial.values else ()))
+    found: dict[str, Any] = as_loaded({name: getattr(trial, name) for name in names})
+    return found
+
+
+@dataclass(kw_only=True)
+class SearchProgress:
+    """Says after every trial how far a search is.
+
+    Attributes
+    ----------
+    lm : dspy.LM
+        Whose budget is looked at.
+    n_trials : int
+        Configurations that are tried at most, besides what the search starts from.
+    objective : str
+        What is made as large as possible, as it is read.
+    told : callable
+        Takes the words.
+    trials : dict of int to TrialRecord
+        What was tried until now, by number.
+    """
+
+    lm: dspy.LM
+    n_trials: int
+    objective: str
+    told: Callable[[str], Any]
+    trials: dict[int, TrialRecord] = field(default_factory=dict)
+
+    def __call__(self, trial: TrialRecord) -> None:
+        """Count a trial and say how far the search is."""
+        self.trials[trial.number] = trial
+        first = self.trials.get(0, trial)
+        whole = [one for one in self.trials.values() if one.n_rows == first.n_rows]
+        best = max(whole, key=lambda one: one.rank)
+        value = f"{self.objective} {_text(first.value)} as it was"
+        if best.number:
+            value = f"best {self.objective} {_text(best.value)} ({_text(first.value)} as it was)"
+        n_tried = len(self.trials) - (0 in self.trials)
+        self.told(", ".join([f"{n_tried} of {self.n_trials} tried", value, *self._spent()]))
+
+    def _spent(self) -> list[str]:
+        """Return what the run has spent, all its processes together, and of how much."""
+        from judgesmith.programs.lm import lm_client_of
+
+        client = lm_client_of(self.lm)
+        if client is None:
+            return []
+        spent, budget = client.spent, client.budget
+        said = [f"{spent.calls}{_of(budget.max_calls)} calls"]
+        if budget.max_tokens is not None:
+            said.append(f"{spent.tokens}{_of(budget.max_tokens)} tokens")
+        if spent.usd or budget.max_usd is not None:
+            said.append(f"${spent.usd:.2f}{_of(budget.max_usd, '.2f')}")
+        if budget.max_minutes is not None:
+            said.append(f"{spent.minutes:.0f}{_of(budget.max_minutes, 'g')} minutes")
+        return said
+
+
+def _text(value: float) -> str:
+    return "undefined" if value != value else f"{value:.3f}"
+
+
+def _of(ceiling: float | None, form: str = "d") -> str:
+    return "" if ceiling is None else f" of {ceiling:{form}}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextsFound:
+    """What a search has come to.
+
+    Attributes
+    ----------
+    judge : Judge
+        The best one.
+    history : tuple of dict
+        What was tried, oldest first, ready for JSON.
+    notes : tuple of str
+        What a reader should know, in sentences.
+    confirmation : dict or None
+        See ``confirmation_record``.
+    complete : bool
+        False where the budget ended the search.
+    """
+
+    judge: Judge
+    history: tuple[Mapping[str, Any], ...] = ()
+    notes: tuple[str, ...] = ()
+    confirmation: Mapping[str, Any] | None = None
+    complete: bool = True
+
+
+def text_search(settings: CompileSettings, start: Judge, parts: Parts, **given: Any) -> TextsFound:
+    """Return what ``settings.optimizer`` makes of a judge on the rows of a compilation."""
+    if parts.pool is None:
+        return TextsFound(judge=start, notes=("no rows are left to learn from, so nothing was.",))
+    trials: Sequence[TrialRecord]
+    given["percent_of_max"] = settings.percent_of_max
+    found: ReflectiveSearch | DSPyOptimizer | None = None
+    train, select = examples_of(parts.pool), examples_of(parts.selection)
+    if settings.optimizer == "balanced":
+        told = ("seed", "lm", "concurrency", "on_progress", "on_trial")
+        balanced = FairPromptSearch(**{name: given[name] for name in told if name in given})
+        judge = balanced.compile(start, trainset=train)
+        notes, trials = balanced_notes(balanced), balanced.trials_
+        complete = balanced.complete_
+    elif settings.optimizer == "reflective":
+        found = search = ReflectiveSearch(n_trials=settings.n_trials, **given)
+        judge = search.compile(start, trainset=train, valset=select)
+        notes = [search.ended_] if search.ended_ else rewrite_notes(search)
+        trials = search.trials_
+        complete = search.complete_
+    else:
+        name: Any = settings.optimizer
+        shown = dict.fromkeys(DEMONSTRATIONS[name], settings.n_demonstrations)
+        found = bridged = DSPyOptimizer(name, settings=shown, **given)
+        judge = bridged.compile(start, trainset=train, valset=select)
+        notes, trials, complete = bridged_notes(bridged), bridged.trials_, bridged.complete_
+    return TextsFound(
+        judge=judge,
+        history=tuple(
+            {"stage": settings.optimizer, **plain_trial(one, settings.optimizer)} for one in trials
+        ),
+        notes=tuple(notes),
+        confirmation=None
+        if found is None
+        else confirmation_record(
+            found.confirmation_, taken=found.taken_, chosen_on=len(parts.selection)
+        ),
+        complete=complete,
+    )
+
+
+def rewrite_notes(search: ReflectiveSearch) -> list[str]:
+    """Return what a reader should know of a search by reflection that has ended."""
+    trials = search.trials_
+    if not trials or not trials[0].n_rows:
+        return [_UNSTARTED]
+    asked = list(trials[1:])
+    refused = [one for one in asked if one.problem]
+    whole = [one for one in asked if one.n_rows]
+    told = [
+        f"{len(asked)} rewrites were asked for: {len(refused)} were refused, "
+        f"{len(asked) - len(refused) - len(whole)} did no better than their parent on the rows "
+        f"they were learned from, and {len(whole)} were judged on the {trials[0].n_rows} rows to "
+        "choose by."
+    ]
+    if refused:
+        last = refused[-1]
+        told.append(f"the last one refused was of {last.changed}: {last.problem}")
+    if not search.complete_:
+        told.append(f"the budget ended the search after {len(asked)} of {search.n_trials}.")
+    return [*told, outcome_note(search.confirmation_, str(search.objective))]
+
+
+def bridged_notes(search: DSPyOptimizer) -> list[str]:
+    """Return what a reader should know of a search of DSPy's that has ended."""
+    trials = search.trials_
+    if not trials:
+        return [_UNSTARTED]
+    whole = [one for one in trials if one.n_rows]
+    refused = [one for one in trials if one.problem]
+    told = [
+        f"DSPy's {search.optimizer} offered {len(trials) - 1} judges: {len(refused)} were refused, "
+        f"and {len(whole) - 1} were compared with the judge as it was, on the {trials[0].n_rows} "
+        "rows to choose by."
+    ]
+    if refused:
+        told.append(f"the last one refused: {refused[-1].problem}")
+    if not search.complete_:
+        told.append("the budget ended the search.")
+    return [*told, outcome_note(search.confirmation_, str(search.objective))]
+
+
+def balanced_notes(search: FairPromptSearch) -> list[str]:
+    """Return what a reader should know of a search for even answers that has ended."""
+    trials = search.trials_
+    if not trials:
+        return [_UNSTARTED]
+    tried = [one for one in trials[1:] if one.n_rows]
+    better = [one for one in tried if one.value > one.before]
+    told = [
+        f"{len(tried)} wordings of instructions were tried on {trials[0].n_rows} texts without "
+        f"their ratings, and {len(trials) - 1 - len(tried)} were refused; answers are "
+        f"{-trials[0].value:.3f} from an even spread with the judge as it was"
+        + (f", {-max(one.value for one in better):.3f} with the best." if better else ".")
+    ]
+    if not better:
+        told.append("no wording spreads the answers more evenly, so the judge stays as it was.")
+    if search.writes_by_rule_:
+        told.append(
+            "the wordings were made by rule: the offline model writes none, and does not read any, "
+            "so that its answers are the same whatever the wording."
+        )
+    if not search.complete_:
+        told.append("the budget ended the search.")
+    return told
+
+
+_UNSTARTED = "the budget ended before the judge as it was had been judged, so nothing was tried."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weighed:
+    """Two judges with learned weights, cross-validated on the same rows.
+
+    Attributes
+    ----------
+    value, before : float
+        The objective of the winner and of the judge as it was; nan where undefined.
+    n_rows : int
+        Rows that neither shows as a demonstration.
+    """
+
+    value: float
+    before: float
+    n_rows: int
+
+    @property
+    def worse(self) -> bool:
+        """Whether the winner is the worse of the two: undefined is worse than anything defined."""
+        if math.isnan(self.value):
+            return not math.isnan(self.before)
+        return self.value < self.before
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything ready for JSON: undefined is null."""
+        known = {"value": self.value, "before": self.before}
+        plain = {name: None if math.isnan(one) else one for name, one in known.items()}
+        return {**plain, "n_rows": self.n_rows}
+
+    def note(self, objective: str) -> str:
+        """Return in a sentence why the judge stays as it was."""
+        value = "undefined" if math.isnan(self.value) else f"{self.value:.3f}"
+        return (
+            f"with learned weights the judge as it was is the better one, cross-validated on "
+            f"{self.n_rows} rows: {objective} {self.before:.3f}, and {value} for the "
+            "winner. So the judge stays as it was but for its aggregation."
+        )
+
+
+def weighed(
+    winner: Judge,
+    start: Judge,
+    tuning: Sequence[Rows],
+    *,
+    fit_winner: FitAggregation,
+    fit_start: FitAggregation,
+) -> Weighed | None:
+    """Return how a winner and the judge as it was do with weights of their own."""
+    shown = {key for judge in (winner, start) for key in shown_keys(judge.protocol.demonstrations)}
+    rated = [example for rows in tuning for example in examples_of(rows.without(shown))]
+    rows = rows_of(rated, fit_winner.scale)
+    values = []
+    for fit, judge in ((fit_winner, winner), (fit_start, start)):
+        raw = judge.with_protocol(judge.protocol.model_copy(update={"aggregation": Aggregation()}))
+        said = fit.judged(raw, rows)
+        if any(map(was_not_asked, said)):
+            return None
+        fit.choose(rows, said, own=judge.protocol.aggregation)
+        chosen = [trial.value for trial in fit.trials_ if trial.name == fit.chosen_]
+        values.append(chosen[0] if chosen else math.nan)
+    return Weighed(value=values[0], before=values[1], n_rows=len(rows))

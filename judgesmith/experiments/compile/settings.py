@@ -1,0 +1,444 @@
+"""What decides, besides data and model, what a compiled judge becomes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from pydantic import (
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    field_serializer,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
+
+from judgesmith.data.items import DataSet
+from judgesmith.data.targets import Aggregate
+from judgesmith.errors import InputError
+from judgesmith.experiments.evaluate.agreement import RANKED_OBJECTIVE, check_within_source
+from judgesmith.optimizers.objectives.base import Objective
+from judgesmith.optimizers.objectives.combining import SeveralObjectives
+from judgesmith.optimizers.objectives.grammar import as_objectives
+from judgesmith.optimizers.search.confirmation import ImprovementTest
+from judgesmith.optimizers.space.candidates import check_fixed
+from judgesmith.optimizers.space.proposing import identity_of
+from judgesmith.programs.families.task_inference import InferenceSettings
+from judgesmith.programs.judging.registry import AnyProtocol, check_roles, family_of
+from judgesmith.programs.perturbing import TASKS
+from judgesmith.signatures import ActiveCriticConfig
+from judgesmith.signatures.plain_data import SettingsModel
+from judgesmith.signatures.rubric import DEFAULT_RUBRIC
+
+if TYPE_CHECKING:
+    import dspy
+
+if TYPE_CHECKING:
+    from judgesmith.optimizers.objectives.grammar import AnyObjective
+else:
+    AnyObjective = Any  # which a validator looks at
+
+SCREENED_TRIALS = 108
+"""Configurations that are tried where everybody is judged on few rows first."""
+
+
+class CompileSettings(SettingsModel):
+    """Everything but data and model that decides what a compiled judge becomes.
+
+    Parameters
+    ----------
+    target : tuple of str
+        What people rated and the judge should agree with; one name may be given as it is.
+        A criterion, ``overall``, ``mean``, a sum such as ``clear+kind``, or ``auto``: overall if
+        people rated it, else mean. Of several, criteria are compared with the judge's score on
+        each, and the objective is the mean over them; the judge's own score is held against
+        ``overall`` or ``mean`` where that is among them, else against the mean of these
+        criteria. None is ``auto``, or every criterion where ``criteria`` is ``human``.
+    aggregate : {"mean", "median", "mode", "unanimous"}
+        How several raters become one value.
+    judge : str or None
+        The family of the judge, such as ``active-critic`` or ``direct``; None takes that of the
+        protocol.
+    protocol : JudgeConfig
+        Where the judge starts from. By default it is Active-Critic's, or that of ``judge``.
+    criteria : {"inferred", "human", "given"} or None
+        Where the rubric comes from: inferred from the ratings, the criteria people rated, or
+        the protocol's own. None infers one that competes with the default one, unless the
+        protocol has another rubric or shows none, or the judge is taken as it is; several
+        targets always are the criteria.
+    inference : InferenceSettings
+        How the task and the criteria are inferred; its seed is that of the run. What it says to
+        leave out of the task holds for any rubric.
+    optimizer : {"random", "protocol", "reflective", "balanced", "miprov2", "simba", "none"}
+        Random demonstration search, a search of the whole protocol, texts that are rewritten from
+        what the judge got wrong, or an optimizer of DSPy; and learned aggregation after each. Or
+        the judge as it is.
+    objective : str, callable or Objective
+        What is made as large as possible, such as ``q`` or ``spearman@sample``; or a function,
+        ``f(table) -> float`` or ``metric(example, prediction, trace=None) -> float``. Unless it
+        is given, ``q``, and for judges whose scores are ranks within a source ``q@sample``.
+    holdout : float
+        Share of sources kept for the report, from 0 to below 1.
+    n_demonstrations, n_rounds : int
+        Demonstrations per prompt (0: none is searched; in a search of the protocol, how many at
+        most), and sets of them that are tried. Families of judges that show none have 0.
+    n_trials, n_draws : int
+        Of a search of the protocol: configurations that are tried, and sets of demonstrations of
+        each kind that compete. Of a reflective one: rewrites that are tried.
+    screen : bool
+        Whether a search of the protocol judges everybody on few rows first, see
+        ``ScreeningStage``; unless ``n_trials`` is given, 108 are tried then.
+    fixed : tuple of str
+        Choices that a search of the protocol leaves as they are; see ``fixed_choices``. By
+        default the number of samples: three or five answers to every question cost as many calls,
+        in the search and ever after.
+    confirm : ImprovementTest or None
+        How sure a change must be to replace the judge as it was; None takes the best on the rows
+        to choose by, whatever luck there is in that.
+    learn_weights : bool
+        Whether the score may be a learned combination of the model's numbers.
+    partial_demos, percent_of_max : bool
+        See ``Pool`` and ``JudgeSearch``; the latter holds for inference as well.
+    lexical : bool or None
+        Whether lexical features may enter the aggregation; None allows them where the model is
+        the offline one, which is made of nothing else.
+    seed : int
+        Of everything that is drawn.
+    texts : bool
+        Whether a few judged texts are kept in the artifact.
+    split_rows : bool
+        True splits single rows instead of sources, as Active-Critic's authors do.
+    earlier : str
+        Fingerprint of the judge that this run starts from; empty where there is none.
+    models : tuple of str
+        Models that compete with the first in a search of the protocol.
+    roles : dict of str to str
+        Models that do other work than judging, by the role that the family has for it.
+    task : {"summarization", "story_completion", "question_answering", "translation"} or None
+        Whose kinds of change an objective with ``d_min`` or the like looks at; None takes those
+        that fit most texts, or the versions that the data holds.
+    kinds, holdout_kinds : tuple of str
+        These kinds of change instead, by kind or by kind and degree; and those that are kept out
+        of the search, and reported apart.
+    versions : int
+        How many changed versions of each row are judged, kinds taking turns; 0 for all.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of its range, or parts of the settings exclude each other.
+
+    Examples
+    --------
+    >>> settings = CompileSettings(target="coherence", optimizer="protocol", holdout=0.25)
+    >>> settings.target, settings.objective, settings.protocol.judge
+    (('coherence',), 'q', 'active-critic')
+    >>> CompileSettings(judge="pairs").objective
+    'q@sample'
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    target: tuple[str, ...] = ()
+    aggregate: Aggregate = "mean"
+    judge: str | None = Field(default=None, exclude=True)  # the protocol says it, too
+    protocol: AnyProtocol = Field(default_factory=ActiveCriticConfig)
+    criteria: Literal["inferred", "human", "given"] | None = None
+    inference: InferenceSettings = Field(default_factory=InferenceSettings)
+    optimizer: Literal[
+        "random", "protocol", "reflective", "balanced", "miprov2", "simba", "none"
+    ] = "random"
+    objective: AnyObjective = "q"
+    holdout: float = Field(default=0.3, ge=0.0, lt=1.0)
+    n_demonstrations: int = Field(default=3, ge=0)
+    n_rounds: int = Field(default=11, ge=1)
+    n_trials: int = Field(default=30, ge=1)
+    n_draws: int = Field(default=3, ge=1)
+    screen: bool = False
+    fixed: tuple[str, ...] = ("samples",)
+    confirm: ImprovementTest | None = ImprovementTest()
+    learn_weights: bool = True
+    partial_demos: bool = False
+    percent_of_max: bool = False
+    lexical: bool | None = None
+    seed: int = 0
+    texts: bool = True
+    split_rows: bool = False
+    earlier: str = ""
+    models: tuple[str, ...] = ()
+    roles: Mapping[str, str] = Field(default_factory=dict)
+    task: str | None = None
+    kinds: tuple[str, ...] = ()
+    holdout_kinds: tuple[str, ...] = ()
+    versions: int = Field(default=1, ge=0)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_the_family_has_it(cls, given: Any) -> Any:
+        """Take the family's own protocol where none is given, and no demonstrations it lacks."""
+        if not isinstance(given, Mapping):
+            return given
+        found = dict(given)
+        protocol = found.get("protocol")
+        if isinstance(name := found.get("judge"), str):
+            if protocol is None:
+                found["protocol"] = protocol = family_of(name).protocol_class.model_validate({})
+            elif isinstance(protocol, Mapping):
+                found["protocol"] = protocol = {"judge": name, **protocol}
+        own = protocol.get("judge") if isinstance(protocol, Mapping) else protocol
+        name = getattr(own, "judge", own)
+        if isinstance(name, str) and not family_of(name).has_demonstrations:
+            found.setdefault("n_demonstrations", 0)
+        if isinstance(name, str) and family_of(name).ranks:
+            found["learn_weights"] = False  # ranks within a source become no points by weights
+            found.setdefault("objective", RANKED_OBJECTIVE)
+        if found.get("screen"):
+            found.setdefault("n_trials", SCREENED_TRIALS)
+        return found
+
+    @field_validator("target", mode="before")
+    @classmethod
+    def _one_or_several(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, str) else value
+
+    @field_validator("objective")
+    @classmethod
+    def _an_objective(cls, given: AnyObjective) -> AnyObjective:
+        if not isinstance(given, str):  # a text is read, and refused, where it is used
+            as_objectives(given)
+        return given
+
+    @field_serializer("objective", when_used="json")
+    def _told_apart(self, given: AnyObjective) -> str:
+        """Return a text, or what tells a function from others of its name."""
+        return given if isinstance(given, str) else identity_of(given)
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> Self:
+        if self.judge not in (None, self.protocol.judge):
+            raise InputError(
+                f"the judge is to be {self.judge}, and the protocol is of {self.protocol.judge}.",
+                hint="drop one of the two.",
+            )
+        shows_examples = family_of(self.protocol.judge).has_demonstrations
+        if not shows_examples and (self.n_demonstrations or self.partial_demos):
+            raise InputError(
+                f"a {self.protocol.judge} judge shows no graded examples.",
+                hint="leave "
+                f"{'n_demonstrations' if self.n_demonstrations else 'partial_demos'} out.",
+            )
+        if family_of(self.protocol.judge).ranks:
+            check_within_source(self.aims, judge=self.protocol.judge)
+            if self.split_rows:
+                raise InputError(
+                    f"{self.protocol.judge} ranks all responses to a source, which stay together.",
+                    hint="leave split_rows out.",
+                )
+        if "criteria" in self.inference.without:
+            raise InputError(
+                "criteria that are not inferred are those of people (criteria='human') or of a "
+                "rubric.",
+                hint="leave 'criteria' out of inference.without.",
+            )
+        if self.optimizer == "protocol":
+            check_fixed(self.fixed, self.protocol)
+        elif self.screen:
+            raise InputError(
+                "a search of the protocol is screened (optimizer='protocol'), and this is "
+                f"{self.optimizer}.",
+                hint="leave screen out.",
+            )
+        if self.task is not None and self.task not in TASKS:
+            raise InputError(f"task is one of {', '.join(TASKS)}; got {self.task!r}.")
+        if len(set(self.target)) < len(self.target):
+            raise InputError(f"every target is named once; got {', '.join(self.target)}.")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _without_another_search(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what only another search would read: it decides nothing."""
+        found: dict[str, Any] = plain(self)
+        of_protocol = () if self.optimizer == "protocol" else ("n_draws", "fixed")
+        tried = () if self.optimizer in ("protocol", "reflective") else ("n_trials",)
+        unread = (*of_protocol, *tried)
+        unread += tuple(name for name in ("models", "roles", "screen") if not getattr(self, name))
+        unread += () if self.minds_versions else ("task", "kinds", "holdout_kinds", "versions")
+        return {name: value for name, value in found.items() if name not in unread}
+
+    @property
+    def aims(self) -> Objective | SeveralObjectives:
+        """What is made as large as possible, as searches take it.
+
+        Raises
+        ------
+        InputError
+            If the objective is a text that cannot be read.
+        """
+        return as_objectives(self.objective)
+
+    @property
+    def minds_versions(self) -> bool:
+        """Whether the objective looks at changed versions of texts."""
+        try:
+            return "versions" in self.aims.needs
+        except ValueError:  # which whoever uses it will say
+            return False
+
+    @property
+    def n_to_show(self) -> int:
+        """How many demonstrations there are to be rows for, to show or to learn from."""
+        if self.optimizer == "none":
+            return 0
+        to_learn_from = {"reflective": 9, "balanced": 10, "miprov2": 4, "simba": 8}
+        return max(to_learn_from.get(self.optimizer, 0), self.n_demonstrations)
+
+    @property
+    def criteria_from(self) -> Literal["inferred", "human", "given"]:
+        """Where the rubric comes from, settled."""
+        if self.criteria is not None:
+            return self.criteria
+        if len(self.target) > 1:
+            return "human"
+        as_it_is = self.optimizer == "none" or not self.protocol.tells_rubric
+        if as_it_is or self.protocol.rubric != DEFAULT_RUBRIC:
+            return "given"
+        return "inferred"
+
+    @property
+    def rubrics_compete(self) -> bool:
+        """Whether an inferred rubric has to hold its own against the default one."""
+        asked = self.criteria is not None or bool(self.inference.without)
+        return self.criteria_from == "inferred" and not asked
+
+    def fingerprint(self, dataset: DataSet, model: str, endpoint: str = "") -> str:
+        """Return twelve hex digits that change when data, model or any setting does.
+
+        So they do with the endpoint that answers, and with the version of this package.
+        """
+        whole = [
+            self.model_dump(mode="json"),
+            dataset.digest,
+            model,
+            endpoint,
+            version("judgesmith"),
+        ]
+        return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:12]
+
+
+_DECIDED = {
+    "variant": ("variant",),
+    "criteria_calls": ("variant", "criteria_calls"),
+    "explain": ("explain",),
+    "rubric": ("rubric",),
+    "criteria": ("rubric",),
+}
+_LEFT_OUT = {
+    "explanations": ("explain",),
+    "task": ("rubric",),
+    "mcs": ("variant",),
+    "os": ("variant", "overall"),
+}
+
+
+def choices_said(options: Collection[str], without: Collection[str]) -> tuple[str, ...]:
+    """Return the choices that options have made, each once."""
+    made = [name for option, names in _DECIDED.items() if option in options for name in names]
+    made += [name for part in without for name in _LEFT_OUT.get(part, ())]
+    return tuple(dict.fromkeys(made))
+
+
+def check_role_models(settings: CompileSettings, roles: Mapping[str, dspy.LM]) -> None:
+    """Refuse roles that the judge's family lacks, and models that the settings do not name."""
+    check_roles(family_of(settings.protocol.judge), settings.roles)
+    if set(roles) != set(settings.roles):
+        raise InputError(
+            f"the roles with a model are those of the settings "
+            f"({', '.join(settings.roles) or 'none'}); got {', '.join(roles) or 'none'}."
+        )
+    objective = settings.aims
+    if roles and "usd" in objective.needs:
+        raise InputError(
+            f"what judgements cost ({objective}) is reckoned at the price of one model, and "
+            f"{', '.join(roles)} has another.",
+            hint="leave usd out of the objective, or the role.",
+        )
+
+
+UNRATED = "auto"
+"""The target of a judge that was made without ratings: whatever people come to rate."""
+
+
+def is_unlabelled(dataset: DataSet, settings: CompileSettings) -> bool:
+    """Say whether a judge is made of these texts without any rating.
+
+    That is so where nobody rated them, and the objective looks at changed versions of texts and
+    at nothing that people said.
+    """
+    if dataset.criteria or not settings.minds_versions:
+        return False
+    return not settings.aims.rated_terms
+
+
+def without_equal_ratings(dataset: DataSet, settings: CompileSettings) -> DataSet:
+    """Return rows as unrated ones, where all ratings are equal and the objective takes none.
+
+    Rows come back as they are where ratings differ, or a target, people's criteria or those
+    inferred from ratings are asked for: then equal ratings are a fault that is told.
+    """
+    asked = bool(settings.target) or settings.criteria in ("inferred", "human")
+    if asked or not settings.minds_versions or not dataset.criteria:
+        return dataset
+    if settings.aims.rated_terms:
+        return dataset
+    ratings: dict[str, set[float]] = {}
+    for item in dataset:
+        for name, given in item.human.items():
+            ratings.setdefault(name, set()).update(given)
+    if any(len(values) > 1 for values in ratings.values()):
+        return dataset
+    note = (
+        f"all ratings in {dataset.name} are equal, and {settings.aims} takes none: they were "
+        "left out, and a judge is made as of texts that nobody rated."
+    )
+    items = tuple(one.model_copy(update={"human": {}, "scale": {}}) for one in dataset)
+    return replace(dataset, items=items, notes=(*dataset.notes, note))
+
+
+def settings_without_labels(dataset: DataSet, settings: CompileSettings) -> CompileSettings:
+    """Return the settings for texts that nobody rated; for others they stay as they are.
+
+    Nothing that is learned from ratings is left: no demonstrations, no inferred criteria, no
+    weights. What can be searched is the protocol.
+    """
+    if dataset.criteria or not settings.minds_versions:
+        return settings
+    if terms := settings.aims.rated_terms:
+        raise InputError(
+            f"the objective compares scores with people's ({', '.join(dict.fromkeys(terms))}), and "
+            f"{dataset.name} has no ratings.",
+            hint="leave that out, as d_min and d_avg need none, or say "
+            "--map score=COLUMN if a column holds ratings.",
+        )
+    if settings.criteria in ("inferred", "human"):
+        raise InputError(
+            f"nobody rated {dataset.name}, so that no criteria can be inferred from ratings or "
+            "taken from people.",
+            hint="give a rubric, or leave it to the general one.",
+        )
+    update: dict[str, Any] = {
+        "criteria": "given",
+        "learn_weights": False,
+        "n_demonstrations": 0,
+        "partial_demos": False,
+    }
+    if settings.optimizer == "random":  # which searches demonstrations
+        update["optimizer"] = "protocol"
+    if settings.earlier:
+        update["target"] = ()
+    return settings.model_copy(update=update)

@@ -1,0 +1,292 @@
+"""The rows of one compilation: to show, to choose by, to report on; no source in two of them.
+
+Where rows are split instead of sources, those to report on share sources with the others; a
+source that is shown is not chosen by even then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgesmith.data.items import DataSet
+from judgesmith.data.rating_sheets import was_chosen
+from judgesmith.data.targets import Targets
+from judgesmith.errors import InputError
+from judgesmith.experiments.compile.chosen_targets import ChosenTargets
+from judgesmith.experiments.compile.settings import CompileSettings
+from judgesmith.experiments.compile.versions import (
+    ChosenVersions,
+    chosen_versions,
+    original_places,
+    refuse_too_few_versions,
+    refuse_unchanged,
+)
+from judgesmith.optimizers import rated_example
+from judgesmith.optimizers.objectives.base import Objective
+from judgesmith.optimizers.objectives.combining import SeveralObjectives
+from judgesmith.optimizers.rows import (
+    IntArray,
+    Rows,
+    Split,
+    Versions,
+    pool_and_selection,
+    rows_of,
+    split_by_source,
+)
+from judgesmith.programs.judging.registry import family_of
+from judgesmith.programs.judging.runner import sources_of
+from judgesmith.signatures import RatedItem
+
+if TYPE_CHECKING:
+    import dspy
+
+
+def check_rankable(items: Sequence[RatedItem], *, judge: str, what_for: str) -> None:
+    """Refuse rows of which no two share a source, for a family that ranks within sources."""
+    if not family_of(judge).ranks or any(len(group) > 1 for group in sources_of(items)):
+        return
+    raise InputError(
+        f"{judge} ranks the responses to a source, and none of the {len(items)} rows {what_for} "
+        "shares its source (id, source and context) with another.",
+        hint="give several responses to each source.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Parts:
+    """The rows of one compilation, by use.
+
+    Attributes
+    ----------
+    pool, selection, heldout : Rows or None
+        To show, to choose by, to report on.
+    heldout_places : array of int
+        Where the rows held out stand in the data.
+    n_known : int
+        Rows that would have been held out by chance, if an earlier judge had not seen them or
+        others of their sources.
+    n_chosen : int
+        Likewise, if ``suggest`` had not chosen them or others of their sources.
+    n_versions : int
+        Rows of the data that are changed versions of others.
+    versions : ChosenVersions or None
+        Kinds of change whose versions ``selection`` and ``heldout`` have; None where the objective
+        looks at none.
+    """
+
+    pool: Rows | None
+    selection: Rows
+    heldout: Rows | None
+    heldout_places: IntArray
+    n_known: int = 0
+    n_chosen: int = 0
+    n_versions: int = 0
+    versions: ChosenVersions | None = None
+
+    def counts(self, targets: ChosenTargets) -> dict[str, int]:
+        """Return how many rows there are for what."""
+        return {
+            "train": 0 if self.pool is None else len(self.pool),
+            "select": len(self.selection),
+            "heldout": 0 if self.heldout is None else len(self.heldout),
+            "unrated": targets.whole.n_unrated - self.n_versions,
+        }
+
+    @property
+    def tuning(self) -> list[Rows]:
+        """All rows that something is learned from."""
+        return [self.selection] if self.pool is None else [self.pool, self.selection]
+
+
+def parts_of(
+    dataset: DataSet,
+    targets: ChosenTargets,
+    settings: CompileSettings,
+    known: frozenset[str] = frozenset(),
+) -> Parts:
+    """Return the rated rows to show, to choose by, and to report on."""
+    whole = targets.whole
+    changed = chosen_versions(dataset, settings)
+    originals = original_places(dataset) if changed is not None else np.arange(len(dataset))
+    rated = np.intersect1d(whole.rated, originals) if targets.is_rated else originals
+    groups = dataset.groups[rated]
+    values = whole.values[rated] if targets.is_rated else np.zeros(len(rated))
+    by_rows = settings.split_rows
+
+    def rows(
+        indices: np.ndarray, kinds: ChosenVersions | None = None, *, unseen: bool = False
+    ) -> Rows | None:
+        if not len(indices):
+            return None
+        chosen = rated[indices]
+        versions: list[Versions] = [()] * len(chosen)
+        if kinds is not None:
+            versions = kinds.of(chosen.tolist(), unseen=unseen)
+        examples = [
+            rated_example(
+                dataset[i],
+                whole.values[i],
+                whole.scale,
+                group=int(dataset.groups[i]),
+                criteria={
+                    name: float(points[i])
+                    for name, points in targets.criteria.items()
+                    if not np.isnan(points[i])
+                },
+                versions=own,
+            )
+            for i, own in zip(chosen.tolist(), versions, strict=True)
+        ]
+        found = rows_of(examples, percent_of_max=settings.percent_of_max)
+        return found if kinds is None else kinds.enough(found)
+
+    split = split_by_source(
+        groups,
+        values,
+        holdout=settings.holdout,
+        rng=np.random.default_rng([settings.seed, 10]),
+        rows=by_rows,
+    )
+    split, n_known = _without_known(
+        split, np.asarray([dataset[i].key in known for i in rated.tolist()]), groups, rows=by_rows
+    )
+    split, n_chosen = _without_known(
+        split, np.asarray([was_chosen(dataset[i]) for i in rated.tolist()]), groups, rows=by_rows
+    )
+    inner = pool_and_selection(
+        groups[split.tuning],
+        values[split.tuning],
+        n_demonstrations=settings.n_to_show,
+        rng=np.random.default_rng([settings.seed, 11]),
+    )
+    selection = rows(split.tuning[inner.selection], changed)
+    if selection is None:
+        raise InputError("no rated rows are left to choose by.", hint="rate more sources.")
+    if changed is not None:
+        refuse_unchanged(selection, changed)
+    if settings.optimizer != "none":  # here, before anything is asked
+        selection.refuse_constant(targets.compared)
+        refuse_too_few_versions(selection, settings.objective)
+    reported = None if changed is None else replace(changed, seen=selection.kinds)
+    parts = Parts(
+        pool=rows(split.tuning[inner.pool]),
+        selection=selection,
+        heldout=rows(split.heldout, reported, unseen=True),
+        heldout_places=rated[split.heldout],
+        n_known=n_known,
+        n_chosen=n_chosen,
+        n_versions=len(dataset) - len(originals),
+        versions=changed,
+    )
+    _check_objective(settings.aims, parts, targets)
+    for part, what_for in ((selection, "to choose by"), (parts.heldout, "held out")):
+        if part is not None:
+            check_rankable(part.items, judge=settings.protocol.judge, what_for=what_for)
+    return parts
+
+
+def _check_objective(
+    found: Objective | SeveralObjectives, parts: Parts, targets: ChosenTargets
+) -> None:
+    """Refuse an objective that these ratings cannot tell judges apart by."""
+    for objective in found.each:
+        if not objective.checked_on_ratings:
+            continue
+        for part in (*parts.tuning, parts.heldout):
+            if part is not None and not (part is parts.pool and "versions" in objective.needs):
+                value = objective.value(part.as_people_said(targets.compared))
+                if part is parts.selection and np.isnan(value):
+                    raise InputError(
+                        f"{objective} is undefined on the {len(part)} rows to choose by, even for "
+                        "a judge that says what people say; adjacent and @sample need several "
+                        "rated responses per source, @system several systems"
+                        + (", discernment a changed version." if part.kinds else ".")
+                    )
+
+
+def _without_known(
+    split: Split, known: NDArray[np.bool_], groups: NDArray[np.intp], *, rows: bool
+) -> tuple[Split, int]:
+    """Return the split with what is known moved to the rows to tune on, and how much was."""
+    seen = known if rows else np.isin(groups, groups[known])
+    moved = split.heldout[seen[split.heldout]]
+    if not len(moved):
+        return split, 0
+    return Split(
+        tuning=np.sort(np.concatenate([split.tuning, moved])),
+        heldout=split.heldout[~seen[split.heldout]],
+    ), len(moved)
+
+
+def examples_of(rows: Rows) -> list[dspy.Example]:
+    """Return rows as the DSPy examples that optimizers are given."""
+    return [
+        rated_example(
+            item,
+            rows.human[place],
+            rows.scale,
+            group=rows.groups[place],
+            criteria={
+                name: float(points[place])
+                for name, points in rows.criteria.items()
+                if not np.isnan(points[place])
+            },
+            versions=tuple(zip(rows.kinds, rows.versions[place], strict=True))
+            if rows.kinds
+            else (),
+        )
+        for place, item in enumerate(rows.items)
+    ]
+
+
+def unseen_places(dataset: DataSet, targets: Targets, known: frozenset[str]) -> IntArray:
+    """Return where rated rows stand whose source nobody has seen."""
+    seen = np.asarray([item.key in known for item in dataset], dtype=bool)
+    rated = targets.rated
+    return rated[~np.isin(dataset.groups[rated], dataset.groups[seen])]
+
+
+def rated_rows(
+    dataset: DataSet,
+    targets: Targets,
+    places: Sequence[int] | IntArray,
+    versions: Sequence[Versions] = (),
+) -> Rows:
+    """Return the rated rows at ``places`` as optimizers work on them; at least one.
+
+    ``versions`` are their changed versions, one entry per row, or none.
+    """
+    return rows_of(
+        [
+            rated_example(
+                dataset[i],
+                targets.values[i],
+                targets.scale,
+                group=int(dataset.groups[i]),
+                versions=own,
+            )
+            for i, own in zip(map(int, places), versions or [()] * len(places), strict=True)
+        ]
+    )
+
+
+def set_aside(
+    dataset: DataSet, targets: Targets, *, share: float, seed: int
+) -> tuple[DataSet, DataSet]:
+    """Return the rows of most sources, and those of some that are kept for later."""
+    rated = targets.rated
+    chosen = np.asarray([was_chosen(item) for item in dataset], dtype=bool)
+    rated = rated[~np.isin(dataset.groups[rated], dataset.groups[chosen])]
+    split = split_by_source(
+        dataset.groups[rated],
+        targets.values[rated],
+        holdout=share,
+        rng=np.random.default_rng([seed, 14]),
+    )
+    later = np.isin(dataset.groups, dataset.groups[rated[split.heldout]])
+    return dataset.subset(np.flatnonzero(~later)), dataset.subset(np.flatnonzero(later))

@@ -1,0 +1,194 @@
+"""Where a compilation starts: at a general judge, at people's criteria, or at an earlier one."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from judgesmith.data.items import DataSet
+from judgesmith.errors import InputError
+from judgesmith.experiments.compile.chosen_targets import ChosenTargets
+from judgesmith.experiments.compile.inferring import rubric_for
+from judgesmith.experiments.compile.notes import NothingScoredError
+from judgesmith.experiments.compile.searching import number_text, tested_text
+from judgesmith.experiments.compile.settings import CompileSettings
+from judgesmith.experiments.compile.split import Parts
+from judgesmith.experiments.compile.tuning import Tuning, deciding_objective
+from judgesmith.experiments.evaluate.agreement import RANKED_OBJECTIVE, check_within_source
+from judgesmith.optimizers.base import OFFLINE
+from judgesmith.optimizers.predictions import SCORE
+from judgesmith.optimizers.search.confirmation import ConfirmationResult
+from judgesmith.programs import Judge
+from judgesmith.programs.artifacts.saved import SavedJudge
+from judgesmith.programs.judging.registry import check_lines_given, family_of
+from judgesmith.programs.lm import BudgetSpent
+from judgesmith.signatures.config import Aggregation
+
+
+def starting_from(earlier: SavedJudge, settings: CompileSettings) -> CompileSettings:
+    """Return ``settings`` for a run that starts from an earlier judge.
+
+    Its protocol is where the run starts. Its targets are those of the run, unless the settings
+    name some. Settings that start from it already are returned as they are.
+    """
+    if settings.earlier == earlier.fingerprint:
+        return settings
+    usual = CompileSettings()
+    if settings.protocol != usual.protocol or settings.criteria not in (None, "given"):
+        raise InputError(
+            "a run that starts from an earlier judge takes its variant, task and criteria from "
+            "there.",
+            hint="drop the other rubric, criteria or variant, or the earlier judge.",
+        )
+    family = family_of(earlier.protocol.judge)
+    own: dict[str, Any] = {}
+    if family.ranks:
+        told = "objective" in settings.model_fields_set
+        own = {"objective": settings.objective if told else RANKED_OBJECTIVE}
+        check_within_source(own["objective"], judge=family.name)
+        own["learn_weights"] = False  # ranks within a source become no points by weights
+    compared = earlier.settings.get("compared") or [SCORE]
+    before = tuple(earlier.target if one == SCORE else str(one) for one in compared)
+    return settings.model_copy(
+        update={
+            "judge": None,
+            "protocol": earlier.protocol,
+            "n_demonstrations": settings.n_demonstrations if family.has_demonstrations else 0,
+            "criteria": "given",
+            "target": settings.target or before,
+            "earlier": earlier.fingerprint,
+            "roles": {**earlier.roles, **settings.roles},
+            **own,
+        }
+    )
+
+
+def start_of(
+    dataset: DataSet, targets: ChosenTargets, work: Tuning, parts: Parts
+) -> tuple[Judge, Judge]:
+    """Return the judge as it was before any rating was read, and the one to start from."""
+    settings = work.settings
+    protocol = settings.protocol
+    judge_of = family_of(protocol.judge).judge_of
+    own = protocol.aggregation
+    if own.kind == "linear" and own.scale != targets.whole.scale:
+        protocol = protocol.model_copy(update={"aggregation": Aggregation()})
+        work.notes.append(
+            f"the earlier judge answers on {own.scale} and people rated on {targets.whole.scale} "
+            "now: what it had learned of the scale was left out."
+        )
+    if settings.criteria_from == "given":
+        bare = judge_of(protocol)
+        chosen = rubric_for(dataset, targets, settings, lm=work.lm)
+        start = bare.with_protocol(protocol.model_copy(update={"rubric": chosen.rubric}))
+        _refuse_other_criteria(start)
+        return bare, start
+    try:
+        chosen = rubric_for(
+            dataset, targets, settings, lm=work.lm, progress=work.tell("task inference", None)
+        )
+    except BudgetSpent as spent:
+        raise NothingScoredError(
+            f"the budget ended before task and criteria were inferred: {spent}",
+            spent=True,
+            rows={**parts.counts(targets), "unscored": 0},
+            target=targets.whole.name,
+        ) from None
+    work.notes += chosen.notes
+    start = judge_of(protocol.model_copy(update={"rubric": chosen.rubric}))
+    _refuse_other_criteria(start)
+    # Criteria of people are what was asked for, not what was learned.
+    return (start if settings.criteria_from == "human" else judge_of(protocol)), start
+
+
+def _refuse_other_criteria(start: Judge) -> None:
+    """Refuse what is set for a criterion that is none of the judge's."""
+    own = start.protocol
+    check_lines_given(own, {name: getattr(own, name) for name in own.by_criterion})
+
+
+def prepared_judges(
+    work: Tuning, bare: Judge, start: Judge, *, rows: dict[str, int], target: str
+) -> tuple[Judge, Judge]:
+    """Return the judge before any rating was read and the one to start from, both prepared.
+
+    Both for both rubrics, which may compete.
+    """
+    rubrics = tuple(one.protocol.rubric for one in (bare, start))
+    ready = []
+    try:
+        for judge in (bare, start):
+            found, problems = judge.prepared(work.lm, rubrics=rubrics, concurrency=work.concurrency)
+            work.notes += [one for one in problems if one not in work.notes]
+            ready.append(found)
+    except BudgetSpent as spent:
+        raise NothingScoredError(
+            f"the budget ended before the judge was prepared: {spent}",
+            spent=True,
+            rows=rows,
+            target=target,
+        ) from None
+    return ready[0], ready[1]
+
+
+def better_start(work: Tuning, parts: Parts, general: Judge, inferred: Judge) -> Judge:
+    """Return the judge with the rubric that agrees better with people on the rows to choose by.
+
+    Both are compared as they are, without demonstrations. The rubric that was made for the task is
+    taken unless the general one is better beyond luck; with the offline model, which does not read
+    what it infers from, it is the other way round. A rubric that leaves more than 5 % of the rows
+    without a score loses against one that does not.
+    """
+    objective = deciding_objective(work.settings)
+    judges = {"general": general, "inferred": inferred}
+    # Where nothing tells them apart, an offline model keeps the general one.
+    names = sorted(judges, reverse=str(work.lm.model) != OFFLINE)
+    start, other = names
+    both, chosen, found = work.held(
+        judges[start],
+        judges[other],
+        parts.selection,
+        stages=(f"{start} rubric", f"{other} rubric"),
+    )
+    tables = dict(zip(names, both, strict=True))
+    values = {name: objective.value(table) for name, table in tables.items()}
+    name = names[chosen]
+    for one in judges:
+        work.history.append(
+            {
+                "stage": "rubric",
+                "name": one,
+                "value": None if math.isnan(values[one]) else values[one],
+                "share_scored": tables[one].share_scored,
+                "taken": one == name,
+            }
+        )
+    compared = (
+        f"{objective} {number_text(values['inferred'])} with what was inferred, "
+        f"{number_text(values['general'])} with the general rubric, on the {len(parts.selection)} "
+        "rows to choose by"
+    )
+    kept = found if found is not None and not found.passed else None
+    work.notes.append(_told(compared, inferred=name == "inferred", kept=kept))
+    return judges[name]
+
+
+def _told(values: str, *, inferred: bool, kept: ConfirmationResult | None) -> str:
+    """Return which rubric was taken and why, in one sentence.
+
+    ``kept`` is how the other one was better, if that was put down to luck.
+    """
+    which = "inferred" if inferred else "general"
+    why = ""
+    if kept is not None:
+        why = (
+            f", which luck explains ({tested_text(kept)}), and "
+            + (
+                "those made for the task"
+                if inferred
+                else "the general ones, with the offline model,"
+            )
+            + " stay then"
+        )
+    instead = "" if inferred else "; --criteria inferred takes the inferred ones all the same"
+    return f"the {which} task and criteria were taken: {values}{why}{instead}."

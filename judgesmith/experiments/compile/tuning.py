@@ -1,0 +1,531 @@
+"""Making one judge better: which optimizers run on which rows, what they tried, how far it got."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from judgesmith.errors import InputError
+from judgesmith.experiments.compile.searching import (
+    INFERRED,
+    SearchFiles,
+    SearchLog,
+    SearchProgress,
+    aggregation_note,
+    confirmation_of,
+    confirmation_record,
+    outcome_note,
+    plain_trial,
+    protocol_search,
+    search_notes,
+    searched,
+    text_search,
+    weighed,
+)
+from judgesmith.experiments.compile.settings import CompileSettings
+from judgesmith.experiments.compile.split import Parts, examples_of
+from judgesmith.experiments.evaluate.agreement import agreement_report, plain
+from judgesmith.optimizers import FitAggregation, PredictionTable, RandomDemonstrationSearch
+from judgesmith.optimizers.base import OFFLINE
+from judgesmith.optimizers.objectives.agreement import Agreement
+from judgesmith.optimizers.objectives.base import Objective
+from judgesmith.optimizers.protocol import ParetoMember, ProtocolSearch
+from judgesmith.optimizers.rows import Rows
+from judgesmith.optimizers.search.confirmation import (
+    ConfirmationResult,
+    ImprovementTest,
+    select_trial,
+)
+from judgesmith.optimizers.space.demonstrations import shown_keys
+from judgesmith.optimizers.storage import importances
+from judgesmith.optimizers.trials import ENOUGH_SCORED, TrialRecord, rank_of
+from judgesmith.programs import Judge, judge_items
+from judgesmith.programs.artifacts.saved import FrontMember
+from judgesmith.programs.families.ensemble.judges import scale_of
+from judgesmith.programs.judging.executors import endpoint_of
+from judgesmith.programs.judging.rows import usd_of
+from judgesmith.programs.judging.runner import was_not_asked
+from judgesmith.signatures import Judgement
+
+if TYPE_CHECKING:
+    import dspy
+
+
+def check_searched(settings: CompileSettings) -> None:
+    """Refuse objectives and models that only a search of the protocol can mind."""
+    objective = settings.aims
+    if settings.screen and len(objective.each) > 1:
+        raise InputError(
+            f"several objectives ({objective}) have a front, and a search that screens (--screen) "
+            "looks for the best by one.",
+            hint="name one.",
+        )
+    if settings.optimizer == "protocol":
+        return
+    if "versions" in objective.needs and settings.optimizer not in ("random", "none"):
+        raise InputError(
+            f"texts are learned from single rows, and {objective} looks at changed versions of "
+            "all.",
+            hint="leave discernment out, or search demonstrations or the protocol (--optimizer "
+            "random or protocol).",
+        )
+    if len(objective.each) > 1:
+        raise InputError(
+            f"several objectives ({objective}) have a front only in a search of the protocol "
+            f"(--optimizer protocol), and this is --optimizer {settings.optimizer}.",
+            hint="name one.",
+        )
+    if "usd" in objective.needs:
+        raise InputError(
+            f"what judgements cost ({objective}) is known only in a search of the protocol "
+            f"(--optimizer protocol), and this is --optimizer {settings.optimizer}.",
+            hint="leave usd out.",
+        )
+
+
+def endpoints_of(lm: dspy.LM, models: Mapping[str, dspy.LM]) -> str:
+    """Return where answers come from, of all models that compete, without secrets."""
+    return " ".join(map(endpoint_of, (lm, *models.values())))
+
+
+def deciding_objective(settings: CompileSettings) -> Objective:
+    """Return the objective by which scores are learned to be aggregated.
+
+    Of several the first that looks at scores, and without dollars, which all ways to aggregate
+    the same answers cost alike.
+    """
+    return settings.aims.leading.without("usd", instead=Agreement("q"))
+
+
+def each_objective(settings: CompileSettings) -> tuple[Objective, ...]:
+    """Return every objective, the one that scores are aggregated by first."""
+    objective = settings.aims
+    first = str(objective.leading)
+    return tuple(sorted(objective.each, key=lambda one: str(one) != first))
+
+
+def saved_front(
+    found: Sequence[ParetoMember],
+    work: Tuning,
+    parts: Parts,
+    *,
+    judge: Judge,
+    selection: Mapping[str, Any],
+    seed: Sequence[int],
+) -> tuple[FrontMember, ...]:
+    """Return a front as it is saved: each judge with learned aggregation, ready to be taken."""
+    members = []
+    for one in found:
+        own: Judge = judge
+        agreement: Mapping[str, Any] | None = selection
+        if not one.is_knee:
+            own, agreement = _finished(one, work, parts, seed)
+        members.append(
+            FrontMember(
+                number=one.number,
+                picked=dict(one.picked),
+                model=str(one.lm.model),
+                calls=one.n_calls,
+                values={name: value.to_dict() for name, value in one.values.items()},
+                knee=one.is_knee,
+                agreement={"selection": agreement},
+                protocol=own.protocol,
+                questions=own.templates(),
+            )
+        )
+    return tuple(members)
+
+
+def _finished(
+    one: ParetoMember, work: Tuning, parts: Parts, seed: Sequence[int]
+) -> tuple[Judge, Mapping[str, Any] | None]:
+    """Return a member with its aggregation, and its agreement on the rows it was chosen by."""
+    own = replace(work, lm=one.lm, history=[], notes=[])
+    judge = own.aggregated(one.judge, parts).for_own_rubric()
+    rows = parts.selection.without(shown_keys(judge.protocol.demonstrations))
+    table = rows.judged(own.judged(judge, rows, "front"), judge_scale=scale_of(judge))
+    work.complete = work.complete and own.complete
+    if table.n_unscored == table.n or not table.is_rated:
+        return judge, None
+    return judge, plain(agreement_report(table, rng=np.random.default_rng(list(seed))))
+
+
+def importance_entries(search: ProtocolSearch) -> list[dict[str, Any]]:
+    """Return how much each choice had to do with being among the best, for the history.
+
+    One entry per objective: ``stage`` is ``importances``, ``objective`` its name, and ``shares``
+    are by choice, largest first. None where too few configurations have a value.
+    """
+    names = search.objective.names
+    found = ((name, importances(search.study_, place)) for place, name in enumerate(names))
+    return [
+        {"stage": "importances", "objective": name, "shares": shares}
+        for name, shares in found
+        if shares
+    ]
+
+
+def front_notes(found: Sequence[ParetoMember], trials: Sequence[TrialRecord] = ()) -> list[str]:
+    """Return what a reader should know of a front, in sentences."""
+    if not found:
+        return _nobody_note([one for one in trials if one.values])
+    knee = next((one for one in found if one.is_knee), None)
+    numbers = ", ".join(str(one.number) for one in found)
+    if knee is None or len(found) == 1:
+        return [f"number {numbers} is at least as good as every other on all objectives."]
+    values = ", ".join(f"{name} {one.value:.4g}" for name, one in knee.values.items())
+    return [
+        f"the front holds {len(found)} judges, number {numbers}; taken was number {knee.number}, "
+        f"at its knee ({values} on the rows it was chosen by). 'judgesmith show' lists them, and "
+        "'judgesmith take' saves another one without asking anything."
+    ]
+
+
+def _nobody_note(trials: Sequence[TrialRecord]) -> list[str]:
+    """Return why nobody is on a front; nothing where nothing was tried."""
+    if not trials:
+        return []
+    whole = [one for one in trials if one.n_rows == trials[0].n_rows]
+    enough = [one for one in whole if one.share_scored >= ENOUGH_SCORED]
+    why = []
+    if n := len(whole) - len(enough):
+        why.append(
+            f"{n} of {len(whole)} left more than {1 - ENOUGH_SCORED:.0%} of the rows without a "
+            f"score (the judge as it was: {1 - trials[0].share_scored:.0%})"
+        )
+    undefined = [
+        name for name in trials[0].values if any(math.isnan(one.values[name]) for one in enough)
+    ]
+    if undefined:
+        why.append(f"{', '.join(undefined)} is undefined for {len(enough)} of {len(whole)}")
+    reasons = " and ".join(why) or "none could be compared with the others"
+    return [
+        "nobody is on the front, so the judge as it was stays and there is none to take: of the "
+        f"judges that were judged on all rows to choose by, {reasons}. A judge on the front gives "
+        f"a score to {ENOUGH_SCORED:.0%} of the rows, and has a value on every objective."
+    ]
+
+
+Progress = Callable[[str, int, int | None], None]
+"""Told a stage's name, items finished since the last call, and items of the stage in all.
+
+How many questions an inference takes is not known beforehand: None. One that has a method
+``describe``, too, is told the name of a stage and in a few words how far that is."""
+
+
+@dataclass(kw_only=True)
+class Tuning:
+    """Asks the model on behalf of one compilation and keeps account of it.
+
+    Attributes
+    ----------
+    targets : tuple of str
+        What the search compares with people: ``score``, or criteria by name.
+    lm : dspy.LM
+        The model: after a search among several, the one that was taken.
+    models : dict of str to dspy.LM
+        Models that compete with it in a search of the protocol, by name.
+    front : tuple of ParetoMember
+        What a search of several objectives has found.
+    files : SearchFiles
+        Where a search of the protocol is kept.
+    history : list of dict
+        What was tried, oldest first, ready for JSON.
+    notes : list of str
+        What a reader should know, in sentences.
+    complete : bool
+        False as soon as the budget left anything unasked.
+    pool : PredictionTable or None
+        The rows to show as they were judged, where the budget may have cut them short.
+    confirmation : dict or None
+        Whether the search found better than it started from, and how the best was tested, ready
+        for JSON; of the weights under ``aggregation``.
+    """
+
+    settings: CompileSettings
+    targets: tuple[str, ...]
+    lm: Any
+    concurrency: int
+    progress: Progress | None
+    models: Mapping[str, Any] = field(default_factory=dict)
+    front: tuple[ParetoMember, ...] = ()
+    files: SearchFiles = field(default_factory=SearchFiles)
+    history: list[Mapping[str, Any]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    complete: bool = True
+    pool: PredictionTable | None = None
+    confirmation: Mapping[str, Any] | None = None
+
+    def judged(self, judge: Judge, rows: Rows, stage: str, *, lm: Any = None) -> list[Judgement]:
+        """Return the judgement of every row, by ``lm`` where another model is meant.
+
+        Those of changed versions of the rows follow, where the rows have some.
+        """
+        tell = self.tell(stage, len(rows.texts))
+        found = judge_items(
+            judge, rows.texts, lm=lm or self.lm, concurrency=self.concurrency, progress=tell
+        )
+        if any(map(was_not_asked, found)):
+            self.complete = False
+        return found
+
+    def usd(self, judgements: Sequence[Judgement], *, lm: Any = None) -> tuple[float, ...]:
+        """Return what judgements cost where the objective minds it, and nothing elsewhere."""
+        minds = "usd" in self.settings.aims.needs
+        return usd_of(judgements, lm or self.lm) if minds else ()
+
+    def optimized(self, judge: Judge, parts: Parts, *, bare: Judge) -> Judge:
+        """Return the best judge found."""
+        if self.settings.optimizer == "none":
+            return judge
+        if self.settings.optimizer == "protocol":
+            judge = self._with_protocol(judge, bare, parts)
+        elif self.settings.optimizer != "random":
+            judge = self._with_texts(judge, parts)
+        elif parts.pool is not None:
+            judge = self._with_demonstrations(judge, parts.pool, parts.selection)
+        return self.aggregated(judge, parts)
+
+    def _with_demonstrations(self, judge: Judge, pool: Rows, selection: Rows) -> Judge:
+        settings = self.settings
+        search = RandomDemonstrationSearch(
+            **self._common("demonstrations", settings.n_rounds * len(selection.texts) + len(pool)),
+            n_demonstrations=settings.n_demonstrations,
+            n_trials=settings.n_rounds,
+            targets=self.targets,
+            partial_demos=settings.partial_demos,
+            percent_of_max=settings.percent_of_max,
+        )
+        best = search.compile(judge, trainset=examples_of(pool), valset=examples_of(selection))
+        if settings.n_demonstrations > len(pool):
+            self.notes.append(
+                f"{len(pool)} rated rows may be shown, so no prompt shows the "
+                f"{settings.n_demonstrations} that were asked for; the others are chosen by."
+            )
+        n_tried, n_planned = len(search.trials_), settings.n_rounds
+        n_planned += bool(judge.protocol.demonstrations)  # its own compete, too
+        if n_tried < n_planned:
+            self.complete = False
+            self.notes.append(
+                f"the budget ended after {n_tried} of {n_planned} sets of demonstrations."
+            )
+        self.history += [_trial("demonstrations", trial) for trial in search.trials_]
+        if search.trials_:
+            found = search.confirmation_
+            what = "" if found is None else _shown_text(search.trials_[found.number])
+            self.notes.append(outcome_note(found, str(search.objective), what=what))
+        self.confirmation = confirmation_record(
+            search.confirmation_, taken=search.taken_, chosen_on=len(selection)
+        )
+        return best
+
+    def _with_texts(self, start: Judge, parts: Parts) -> Judge:
+        log = None
+        if self.files.log is not None:
+            log = SearchLog(path=self.files.log, lm=self.lm, stage=self.settings.optimizer)
+        common = self._common(self.settings.optimizer, None)
+        found = text_search(
+            self.settings, start, parts, targets=self.targets, on_trial=log, **common
+        )
+        self.complete = self.complete and found.complete
+        self.notes += found.notes
+        self.history += found.history
+        self.confirmation = found.confirmation
+        if self.settings.optimizer != "balanced" or found.judge.protocol == start.protocol:
+            return found.judge
+        return self._kept_when_rated(found.judge, start, parts)
+
+    def _kept_when_rated(self, winner: Judge, start: Judge, parts: Parts) -> Judge:
+        """Return a judge that was chosen without ratings, if it agrees better with them."""
+        stages = "even answers", "as it was"
+        _, number, found = self.held(start, winner, parts.selection, stages=stages)
+        self.notes.append(outcome_note(found, str(deciding_objective(self.settings))))
+        self.confirmation = confirmation_record(found, taken=number, chosen_on=len(parts.selection))
+        return winner if number else start
+
+    def held(
+        self, start: Judge, other: Judge, rows: Rows, *, stages: tuple[str, str]
+    ) -> tuple[list[PredictionTable], int, ConfirmationResult | None]:
+        """Return what two judges say of rows, whether the other replaces the start, and why.
+
+        ``stages`` are told of the progress, of the start and of the other.
+        """
+        objective = deciding_objective(self.settings)
+        tables = [
+            rows.judged(self.judged(judge, rows, stage), self.targets, judge_scale=scale_of(judge))
+            for judge, stage in zip((start, other), stages, strict=True)
+        ]
+        ranks = {n: rank_of(objective.value(one), one.least_scored) for n, one in enumerate(tables)}
+        number, found = select_trial(
+            self.confirm(stages[0]),
+            objective,
+            {1: (tables[1], tables[0])},
+            ranks,
+            seed=self.settings.seed,
+        )
+        return tables, number, found
+
+    def _with_protocol(self, start: Judge, bare: Judge, parts: Parts) -> Judge:
+        competing = self.settings.rubrics_compete
+        student = bare if competing else start
+        common = self._common("protocol", None)
+        search = protocol_search(
+            self.settings,
+            parts,
+            rubrics={INFERRED: start.protocol.rubric} if competing else {},
+            targets=self.targets,
+            storage=self.files.storage,
+            beside=self.files.log,
+            on_trial=self._on_trial(),
+            models=self.models,
+            **{**common, "objective": self.settings.objective},
+        )
+        best = searched(search, student, parts)
+        self.complete = self.complete and search.complete_
+        self.notes += [*search_notes(search), *front_notes(search.front_, search.trials_)]
+        started_with, self.lm, self.front = self.lm, search.lm_, search.front_
+        self.history += [_trial("protocol", trial) for trial in search.trials_]
+        self.history += importance_entries(search)
+        self.confirmation = confirmation_of(search)
+        if search.taken_ and self.settings.learn_weights:
+            return self._kept_when_weighed(best, student, parts, started_with)
+        return best
+
+    def _kept_when_weighed(self, winner: Judge, start: Judge, parts: Parts, lm: Any) -> Judge:
+        """Return the winner, or the start where that is better with learned weights."""
+        found = weighed(
+            winner,
+            start,
+            parts.tuning,
+            fit_winner=self._fit(None),
+            fit_start=self._fit(None, lm=lm),
+        )
+        if found is None:
+            return winner
+        self.confirmation = {**(self.confirmation or {}), "weighed": found.to_dict()}
+        if not found.worse:
+            return winner
+        self.notes.append(found.note(str(deciding_objective(self.settings))))
+        self.confirmation |= {"better": False, "taken": 0}
+        self.lm = lm
+        return start
+
+    def _on_trial(self) -> Callable[[TrialRecord], None]:
+        """Return what is told of every trial of a search of the protocol."""
+        listeners: list[Callable[[TrialRecord], None]] = []
+        if self.files.log is not None:
+            others = tuple(self.models.values())
+            listeners.append(SearchLog(path=self.files.log, lm=self.lm, others=others))
+        describe = getattr(self.progress, "describe", None)
+        if describe is not None:
+            listeners.append(
+                SearchProgress(
+                    lm=self.lm,
+                    n_trials=self.settings.n_trials,
+                    objective=str(deciding_objective(self.settings)),
+                    told=lambda text: describe("protocol", text),
+                )
+            )
+
+        def on_trial(trial: TrialRecord) -> None:
+            for listener in listeners:
+                listener(trial)
+
+        return on_trial
+
+    def aggregated(self, judge: Judge, parts: Parts) -> Judge:
+        """Return a judge with learned aggregation, unless the settings leave it as it is."""
+        if not self.settings.learn_weights:
+            return judge
+        n_items = sum(len(rows.texts) for rows in parts.tuning)
+        fit = self._fit(n_items)
+        rated = [one for rows in parts.tuning for one in examples_of(rows)]
+        fitted = fit.compile(judge, trainset=rated)
+        self.history += [_trial("aggregation", trial) for trial in fit.trials_]
+        self.notes += _lexical_note(fit)
+        if fit.confirmation_ is not None:
+            self.confirmation = {
+                **(self.confirmation or {}),
+                "aggregation": fit.confirmation_.to_dict(),
+            }
+        names = [trial.name for trial in fit.trials_]
+        self.notes += aggregation_note(fit.confirmation_, names, str(fit.objective))
+        if self._limited and parts.pool is not None:
+            # Whether the budget let the fit see the pool: its answers are on record if it did.
+            unshown = parts.pool.without(shown_keys(judge.protocol.demonstrations))
+            self.pool = unshown.judged(
+                self.judged(judge, unshown, "aggregation"), judge_scale=scale_of(judge)
+            )
+        return fitted
+
+    def _fit(self, n_items: int | None, *, lm: Any = None) -> FitAggregation:
+        common = self._common("aggregation", n_items)
+        return FitAggregation(**{**common, "lm": lm or self.lm}, lexical=self._lexical)
+
+    def _common(self, stage: str, n_items: int | None) -> dict[str, Any]:
+        return {
+            "objective": deciding_objective(self.settings),
+            "lm": self.lm,
+            "concurrency": self.concurrency,
+            "seed": self.settings.seed,
+            "on_progress": self.tell(stage, n_items),
+            "confirm": self.confirm(stage),
+        }
+
+    def confirm(self, stage: str) -> ImprovementTest | None:
+        """Return the rule for one choice of this compilation, among which the level is shared.
+
+        What asks the model has one half of it and the weights have the other; where rubrics
+        compete before the search, these two have a half of the half each.
+        """
+        rule, settings = self.settings.confirm, self.settings
+        if rule is None:
+            return None
+        shares = 2 if settings.learn_weights else 1
+        if stage != "aggregation" and settings.rubrics_compete and settings.optimizer != "protocol":
+            shares *= 2
+        return ImprovementTest(level=rule.level / shares)
+
+    @property
+    def _limited(self) -> bool:
+        from judgesmith.programs.lm import Budget, lm_client_of
+
+        client = lm_client_of(self.lm)
+        return client is not None and client.budget != Budget()
+
+    @property
+    def _lexical(self) -> bool:
+        chosen = self.settings.lexical
+        return str(self.lm.model) == OFFLINE if chosen is None else chosen
+
+    def tell(self, stage: str, total: int | None) -> Callable[[int], None] | None:
+        """Return what is told of the progress of one stage."""
+        progress = self.progress
+        if progress is None:
+            return None
+        return lambda n: progress(stage, n, total)
+
+
+def _trial(stage: str, trial: Any) -> dict[str, Any]:
+    return {"stage": stage, **plain_trial(trial, stage)}
+
+
+def _shown_text(trial: TrialRecord) -> str:
+    """Return in a few words what set of demonstrations a trial was of."""
+    return f"of {trial.n_demonstrations} demonstrations"
+
+
+def _lexical_note(fit: FitAggregation) -> list[str]:
+    by_name = {trial.name: trial for trial in fit.trials_}
+    lexical = by_name.get("lexical")
+    if lexical is None or lexical.allowed:
+        return []
+    add = lexical.value - by_name[fit.chosen_].value
+    return [
+        f"lexical features would change the cross-validated {fit.objective} by {add:+.3f}; "
+        "allow them with --lexical."
+    ]

@@ -1,0 +1,249 @@
+"""Training an adapter: the part that imports torch, transformers, trl and peft."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from judgesmith.errors import InputError, file_faults
+from judgesmith.experiments.distil.chats import Chats, Recipe, Turns, as_question_and_answer
+from judgesmith.programs.extras import library
+
+LIBRARIES = ("torch", "transformers", "peft", "trl", "datasets")
+"""What ``judgesmith[finetune]`` installs."""
+
+_NAME = re.compile(r"\w[\w.-]*/\w[\w.-]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trained:
+    """What training came to.
+
+    Attributes
+    ----------
+    n_train, n_validation : int
+        Examples that were learned from, and looked at.
+    n_too_long : int
+        Examples of both kinds left out because they are too long.
+    steps : int
+        Steps that were made.
+    loss : float
+        Mean over the steps, per token of the answers, in nats.
+    validation_loss : float or None
+        After the last step; None without validation data.
+    device : str
+        What it was trained on.
+    versions : dict of str to str
+        Of the libraries.
+    """
+
+    n_train: int
+    n_validation: int
+    n_too_long: int
+    steps: int
+    loss: float
+    validation_loss: float | None
+    device: str
+    versions: Mapping[str, str]
+
+
+@file_faults()
+def trained(
+    chats: Chats,
+    base: str,
+    recipe: Recipe,
+    folder: Path,
+    *,
+    progress: Callable[[str, int, int | None], None] | None = None,
+) -> Trained:
+    """Train an adapter of a model and write it to an empty folder, with its tokenizer.
+
+    Nothing is sent anywhere; a base that is no folder is downloaded by its name.
+    """
+    check_base(base)
+    found: dict[str, Any] = {name: library(name, extra="finetune") for name in LIBRARIES}
+    with _quiet(found, is_folder=Path(base).is_dir()), tempfile.TemporaryDirectory() as scratch:
+        found["transformers"].set_seed(recipe.seed)
+        tokenizer = _tokenizer(found["transformers"], base)
+        train, held = ([*_fitting(tokenizer, base, part, recipe)] for part in _parts(chats))
+        if not train:
+            raise InputError(
+                f"all {len(chats.train)} examples are longer than {recipe.longest} tokens.",
+                hint="give a larger --longest.",
+            )
+        trainer = _trainer(found, base, tokenizer, train, held, recipe, scratch)
+        _tell_steps(trainer, found["transformers"], progress)
+        done = trainer.train()
+        held_loss = trainer.evaluate()["eval_loss"] if held else None
+        # A changed vocabulary would have to be asked for at the model's home; it is never changed.
+        trainer.model.save_pretrained(str(folder), save_embedding_layers=False)
+        tokenizer.save_pretrained(str(folder))
+    _put_in_order(folder / "adapter_config.json")
+    return Trained(
+        n_train=len(train),
+        n_validation=len(held),
+        n_too_long=sum(map(len, _parts(chats))) - len(train) - len(held),
+        steps=int(done.global_step),
+        loss=float(done.training_loss),
+        validation_loss=None if held_loss is None else float(held_loss),
+        device=str(trainer.model.device),
+        versions={name: str(one.__version__) for name, one in found.items()},
+    )
+
+
+def check_base(base: str) -> None:
+    """Refuse a base that is no folder, and no name of a model either."""
+    is_folder = base != "" and Path(base).is_dir()
+    if not is_folder and not _NAME.fullmatch(base):
+        raise InputError(
+            f"there is no folder {base[:80]!r}.",
+            hint="name one that is there, or a model as OWNER/NAME.",
+        )
+
+
+@contextmanager
+def _quiet(found: Mapping[str, Any], *, is_folder: bool) -> Iterator[None]:
+    """Have the libraries send nothing home, ask nobody about a folder, and draw no bars.
+
+    Trainers report their use unless they are told not to, and what they warn of is their own
+    use of each other.
+    """
+    constants: Any = library("huggingface_hub.constants", extra="finetune")
+    before = constants.HF_HUB_DISABLE_TELEMETRY, constants.HF_HUB_OFFLINE
+    constants.HF_HUB_DISABLE_TELEMETRY = True
+    constants.HF_HUB_OFFLINE = constants.HF_HUB_OFFLINE or is_folder
+    found["datasets"].disable_progress_bars()
+    found["transformers"].utils.logging.disable_progress_bar()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        constants.HF_HUB_DISABLE_TELEMETRY, constants.HF_HUB_OFFLINE = before
+
+
+def _tell_steps(
+    trainer: Any, transformers: Any, progress: Callable[[str, int, int | None], None] | None
+) -> None:
+    """Have a trainer tell ``progress`` of its steps, and print nothing by itself."""
+    trainer.remove_callback(transformers.PrinterCallback)
+    if progress is None:
+        return
+
+    def on_step_end(self: Any, args: Any, state: Any, control: Any, **more: Any) -> None:
+        progress("steps", 1, state.max_steps)
+
+    telling = type("_Telling", (transformers.TrainerCallback,), {"on_step_end": on_step_end})
+    trainer.add_callback(telling())
+
+
+@file_faults()
+def _put_in_order(path: Path) -> None:
+    """Write a file of settings again with its layers in order, which is that of a set before."""
+    found = json.loads(path.read_text(encoding="utf-8"))
+    found["target_modules"] = sorted(found["target_modules"])
+    path.write_text(json.dumps(found, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def _parts(chats: Chats) -> tuple[Sequence[Turns], Sequence[Turns]]:
+    return chats.train, chats.validation
+
+
+def _tokenizer(transformers: Any, base: str) -> Any:
+    is_folder = Path(base).is_dir()
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(base, local_files_only=is_folder)
+    except (OSError, ValueError) as fault:
+        said = str(fault).strip().splitlines()[0] if str(fault).strip() else type(fault).__name__
+        raise InputError(f"{base}: no model can be read: {said.rstrip('.')}.") from fault
+    if not tokenizer.chat_template:
+        raise InputError(
+            f"{base}: the model knows no chats, as it has no chat template.",
+            hint="take one that was trained to follow instructions.",
+        )
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    return tokenizer
+
+
+def _fitting(tokenizer: Any, base: str, chats: Sequence[Turns], recipe: Recipe) -> list[Turns]:
+    """Return the chats that are not too long."""
+    kept = []
+    for chat in chats:
+        try:
+            text = tokenizer.apply_chat_template(chat, tokenize=False)
+        except Exception as fault:  # templates are programs, and raise what they like
+            raise InputError(
+                f"{base}: its chat template takes no system message: {fault}.",
+                hint="take another model.",
+            ) from fault
+        if len(tokenizer(text, add_special_tokens=False)["input_ids"]) <= recipe.longest:
+            kept.append(chat)
+    return kept
+
+
+def _trainer(
+    found: Mapping[str, Any],
+    base: str,
+    tokenizer: Any,
+    train: Sequence[Turns],
+    held: Sequence[Turns],
+    recipe: Recipe,
+    scratch: str,
+) -> Any:
+    torch, trl, datasets = found["torch"], found["trl"], found["datasets"]
+    on_gpu = torch.cuda.is_available()
+    halved = on_gpu and torch.cuda.is_bf16_supported()
+    model = found["transformers"].AutoModelForCausalLM.from_pretrained(
+        base,
+        dtype=torch.bfloat16 if halved else torch.float32,
+        local_files_only=Path(base).is_dir(),
+    )
+    rows = [
+        datasets.Dataset.from_list([*map(as_question_and_answer, one)]) for one in (train, held)
+    ]
+    return trl.SFTTrainer(
+        model=model,
+        processing_class=tokenizer,
+        train_dataset=rows[0],
+        eval_dataset=rows[1] if held else None,
+        peft_config=found["peft"].LoraConfig(
+            r=recipe.rank,
+            lora_alpha=recipe.alpha,
+            lora_dropout=0.0,
+            target_modules="all-linear",
+            bias="none",
+            task_type="CAUSAL_LM",
+        ),
+        args=trl.SFTConfig(
+            output_dir=scratch,
+            num_train_epochs=recipe.epochs,
+            max_steps=recipe.steps or -1,
+            per_device_train_batch_size=recipe.at_once,
+            per_device_eval_batch_size=recipe.at_once,
+            gradient_accumulation_steps=recipe.batch // recipe.at_once,
+            learning_rate=recipe.learning_rate,
+            lr_scheduler_type="linear",
+            warmup_steps=recipe.warmup,
+            weight_decay=recipe.weight_decay,
+            optim="adamw_torch",
+            max_length=None,
+            completion_only_loss=True,
+            gradient_checkpointing=on_gpu,
+            bf16=halved,
+            use_cpu=not on_gpu,
+            seed=recipe.seed,
+            data_seed=recipe.seed,
+            report_to="none",
+            save_strategy="no",
+            disable_tqdm=True,
+            logging_steps=10,
+        ),
+    )

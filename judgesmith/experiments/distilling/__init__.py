@@ -1,1 +1,0 @@
-"""Distillation: what a judge says of many texts becomes data that a small model learns from."""

@@ -1,0 +1,1 @@
+"""How well scores agree with people, and with what else."""

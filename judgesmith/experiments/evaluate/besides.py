@@ -1,0 +1,233 @@
+"""What correlations do not tell: pairs and ties, levels beyond chance, use of the scale, length."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from judgesmith.data.items import DataSet
+from judgesmith.data.targets import Targets, ratings_behind
+from judgesmith.experiments.evaluate.agreement import (
+    Report,
+    agreement_report,
+    plain,
+    undefined,
+    within_sources,
+)
+from judgesmith.experiments.evaluate.describing import rater_table
+from judgesmith.experiments.evaluate.judged_rows import JudgedRows
+from judgesmith.metrics import (
+    Estimate,
+    confusion_matrix,
+    icc,
+    length_bias,
+    tie_aware_accuracy_interval,
+    weighted_kappa_interval,
+)
+from judgesmith.metrics.audits import LengthBias, ScaleUse, scale_use
+from judgesmith.metrics.pairs import PairLevel
+from judgesmith.metrics.ratings import ConfusionMatrix, Weights, nearest_levels
+from judgesmith.optimizers.predictions import PredictionTable
+from judgesmith.signatures.scale import Scale
+
+MOST_LEVELS = 11
+"""On a finer scale than 0..10 the exact level means little, and its table is mostly empty."""
+
+PAIR_LEVELS: tuple[PairLevel, ...] = ("dataset", "sample")
+WEIGHTS: tuple[Weights, ...] = ("quadratic", "linear")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Besides:
+    """What is told beside correlations, all on the same rows.
+
+    Attributes
+    ----------
+    pairs : dict of str to Estimate
+        Share of pairs of rows that the judge orders, or ties, as people do: all pairs
+        (``dataset``), and those within a source (``sample``).
+    kendall_c : Report
+        Stuart's tau-c, which minds how many points either scale has.
+    concordance : Report or None
+        Lin's coefficient, which wants equal scores; None unless both are on one scale.
+    judge_scale : Scale or None
+        What the judge answers on; None where nobody says so of scores on file.
+    levels : tuple of float
+        The points that people could give; none where there is no kappa.
+    kappa : dict of str to Estimate
+        Cohen's kappa by weights, of the judge's scores brought to the nearest level.
+    confusion : ConfusionMatrix or None
+        The counts behind it.
+    no_kappa : str or None
+        Why there is neither.
+    judge_use, human_use : ScaleUse
+        How either uses its scale.
+    length : LengthBias
+        How the judge's scores rise with the characters of the response at equal human scores;
+        empty responses are left out.
+    reliability : float
+        Of the human scores, as ``length`` takes it: the one-way ICC of their mean, 1 where raters
+        are not known.
+    """
+
+    pairs: Mapping[PairLevel, Estimate]
+    kendall_c: Report
+    concordance: Report | None
+    judge_scale: Scale | None
+    levels: tuple[float, ...]
+    kappa: Mapping[Weights, Estimate]
+    confusion: ConfusionMatrix | None
+    no_kappa: str | None
+    judge_use: ScaleUse
+    human_use: ScaleUse
+    length: LengthBias
+    reliability: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything ready for JSON."""
+        return {
+            "pairs": {level: one.to_dict() for level, one in self.pairs.items()},
+            "kendall_c": _by_level(self.kendall_c),
+            "concordance": _by_level(self.concordance),
+            "judge_scale": None if self.judge_scale is None else str(self.judge_scale),
+            "levels": list(self.levels),
+            "kappa": {weights: one.to_dict() for weights, one in self.kappa.items()},
+            "confusion": None if self.confusion is None else self.confusion.to_dict(),
+            "no_kappa": self.no_kappa,
+            "scale_use": {"judge": self.judge_use.to_dict(), "people": self.human_use.to_dict()},
+            "length_bias": {**self.length.to_dict(), "reliability": self.reliability},
+        }
+
+
+def besides(
+    judged: JudgedRows,
+    rows: Sequence[int],
+    dataset: DataSet,
+    targets: Targets,
+    *,
+    rng: np.random.Generator,
+) -> Besides | None:
+    """Return what is to be told of the scored ones among ``rows``; None where none is scored."""
+    chosen = np.asarray(rows, dtype=np.intp)
+    chosen = chosen[~np.isnan(judged.table.predicted[chosen])]
+    if not len(chosen):
+        return None
+    table = judged.table.take(chosen)
+    scale = targets.scale
+    judge_scale = judged.scale
+    levels, no_kappa = _levels(table, scale, judge_scale)
+    if judged.ranks:
+        levels, no_kappa = (), "a rank within a source is no point of people's scale"
+    kappa: dict[Weights, Estimate] = {}
+    confusion = None
+    if judge_scale is not None and levels:
+        ends = (judge_scale.low, judge_scale.high)
+        predicted = nearest_levels(table.predicted, levels=levels, scale=ends)
+        confusion = confusion_matrix(table.human, predicted, levels=levels)
+        for weights in WEIGHTS:
+            kappa[weights] = weighted_kappa_interval(
+                table.human,
+                predicted,
+                sources=table.sources.tolist(),
+                levels=levels,
+                weights=weights,
+                rng=rng,
+            )
+    same = judge_scale is not None and (judge_scale.low, judge_scale.high) == (
+        scale.low,
+        scale.high,
+    )
+    reliability = _reliability(dataset, targets, targets.rated[chosen].tolist())
+    pairs = {
+        level: tie_aware_accuracy_interval(
+            table.human, table.predicted, sources=table.sources.tolist(), level=level
+        )
+        for level in PAIR_LEVELS
+    }
+    kendall_c = agreement_report(table, rng=rng, statistics=("kendall_c",))
+    if judged.ranks:
+        pairs["dataset"], kendall_c = undefined(pairs["dataset"]), within_sources(kendall_c)
+    return Besides(
+        pairs=pairs,
+        kendall_c=kendall_c,
+        concordance=agreement_report(table, rng=rng, statistics=("concordance",))
+        if same and scale.higher_is_better and not judged.ranks
+        else None,
+        judge_scale=judge_scale,
+        levels=levels,
+        kappa=kappa,
+        confusion=confusion,
+        no_kappa=no_kappa,
+        judge_use=scale_use(table.predicted, sources=table.sources.tolist()),
+        human_use=scale_use(table.human, sources=table.sources.tolist()),
+        length=_length(table, dataset, targets.rated[chosen].tolist(), reliability, rng),
+        reliability=reliability,
+    )
+
+
+def _levels(
+    table: PredictionTable, scale: Scale, judge_scale: Scale | None
+) -> tuple[tuple[float, ...], str | None]:
+    """Return the points that people could give, or why a judge cannot be held against them."""
+    n_levels = scale.high - scale.low + 1
+    low, high = float(np.min(table.predicted)), float(np.max(table.predicted))
+    why: str | None = None
+    if not scale.higher_is_better:
+        why = f"people count faults, on {scale}"
+    elif not (scale.low.is_integer() and scale.high.is_integer() and n_levels <= MOST_LEVELS):
+        why = f"people's scale {scale} has no levels, or more than {MOST_LEVELS}"
+    elif not np.all(table.human == np.round(table.human)):
+        why = (
+            f"people's values are not all whole points of {scale}; --aggregate mode or median may "
+            "make means of several raters so"
+        )
+    elif judge_scale is None:
+        why = (
+            f"nobody knows what the scores from {low:g} to {high:g} are points of; say so with "
+            "--answers LOW..HIGH"
+        )
+    elif low < judge_scale.low or high > judge_scale.high:
+        why = f"scores from {low:g} to {high:g} are not on the judge's own scale {judge_scale}"
+    if why is not None:
+        return (), why
+    return tuple(map(float, range(int(scale.low), int(scale.high) + 1))), None
+
+
+def _reliability(dataset: DataSet, targets: Targets, places: Sequence[int]) -> float:
+    """Return how reliable people's values are, 1 where nobody knows."""
+    ratings = ratings_behind(dataset, targets.name)
+    table = rater_table([ratings[place] for place in places]).ratings
+    if not len(table):
+        return 1.0
+    found = icc(table).mean
+    return found if 0 < found <= 1 else 1.0
+
+
+def _length(
+    table: PredictionTable,
+    dataset: DataSet,
+    places: Sequence[int],
+    reliability: float,
+    rng: np.random.Generator,
+) -> LengthBias:
+    lengths = np.asarray([len(dataset[place].response) for place in places], dtype=float)
+    written = np.flatnonzero(lengths > 0)
+    return length_bias(
+        table.human[written],
+        table.predicted[written],
+        lengths[written],
+        sources=table.sources[written].tolist(),
+        reliability=reliability,
+        rng=rng,
+    )
+
+
+def _by_level(report: Report | None) -> dict[str, Any] | None:
+    """Return the one statistic of a report, by level."""
+    found = plain(report)
+    if found is None:
+        return None
+    return {level: one for level, row in found.items() for one in row.values()}

@@ -1,0 +1,523 @@
+"""Which of two judges agrees better with people, by how much, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from judgesmith.data.items import DataSet, check_dataset
+from judgesmith.data.score_files import Scores
+from judgesmith.data.targets import Aggregate, Targets, targets_of
+from judgesmith.errors import InputError
+from judgesmith.experiments.compile.settings import UNRATED
+from judgesmith.experiments.evaluate.agreement import (
+    LEVEL,
+    STATISTICS,
+    Gain,
+    Unscored,
+    check_within_source,
+    gain_report,
+    plain,
+    unscored,
+    within_sources,
+)
+from judgesmith.experiments.evaluate.judged_rows import JudgedRows, rows_of_judge, rows_of_scores
+from judgesmith.metrics import PairedEstimate, holm, permutation_test, tie_aware_accuracy_difference
+from judgesmith.metrics.arrays import fraction
+from judgesmith.metrics.comparing import SignificanceTest, Swap, williams_test
+from judgesmith.metrics.correlation import Level, Statistic
+from judgesmith.metrics.pairs import PairLevel
+from judgesmith.metrics.records import plain as as_plain
+from judgesmith.optimizers import Agreement, PredictionTable
+from judgesmith.optimizers.objectives.agreement import parse_agreement
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+from judgesmith.programs.families.ensemble.judges import AnyJudge
+from judgesmith.signatures.judgement import by_code
+from judgesmith.signatures.rubric import folded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import dspy
+
+PAIRS = "pairs"
+"""What the share of pairs is called beside correlations."""
+
+PAIR_LEVELS: tuple[PairLevel, ...] = ("dataset", "sample")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ComparisonTests:
+    """What other tests say of the differences in a :data:`Gain`.
+
+    Attributes
+    ----------
+    pairs : dict of str to PairedEstimate
+        By how much larger a share of pairs of rows the first orders, or ties, as people do: of all
+        pairs (``dataset``), and of those within a source (``sample``).
+    holm : dict of Level to dict of str to float
+        The p-values of the intervals, those of ``pairs`` included, adjusted by Holm's method for
+        being so many.
+    permutation : dict of Level to dict of Statistic to SignificanceTest
+        Scores change hands between the judges: could the two change places? Nothing is said of
+        other systems.
+    swap : {"both", "inputs"}
+        What changes hands as a whole: scores of systems and of sources (PERM-BOTH), or those of
+        sources alone (PERM-INPUT), where fewer than two systems are named.
+    williams : dict of Level to SignificanceTest
+        Williams' test of Pearson's correlation, over rows at dataset level, which it takes to be
+        independent, and over the systems' means at system level.
+    """
+
+    pairs: Mapping[PairLevel, PairedEstimate]
+    holm: Mapping[Level, Mapping[str, float]]
+    permutation: Mapping[Level, Mapping[Statistic, SignificanceTest]]
+    swap: Swap
+    williams: Mapping[Level, SignificanceTest]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything ready for JSON."""
+        return {
+            "pairs": {level: one.to_dict() for level, one in self.pairs.items()},
+            "holm": {level: as_plain(row) for level, row in self.holm.items()},
+            "swap": self.swap,
+            "permutation": {
+                level: {statistic: _numbers(one) for statistic, one in row.items()}
+                for level, row in self.permutation.items()
+            },
+            "williams": {level: _numbers(one) for level, one in self.williams.items()},
+        }
+
+
+def comparison_tests(
+    first: PredictionTable,
+    second: PredictionTable,
+    gain: Gain,
+    *,
+    rng: np.random.Generator,
+    confidence: float = 0.95,
+) -> ComparisonTests:
+    """Return the tests of the differences in ``gain``, of the same rows."""
+    scored = np.flatnonzero(~(np.isnan(first.predicted) | np.isnan(second.predicted)))
+    one, other = first.take(scored), second.take(scored)
+    swap: Swap = "both" if len(np.unique(one.systems)) > 1 else "inputs"
+    # The same permutations for every statistic: none depends on which others there are.
+    seed = int(rng.integers(2**63))
+    tested = {
+        level: {
+            statistic: permutation_test(
+                one.human,
+                one.predicted,
+                other.predicted,
+                sources=one.sources,
+                systems=one.systems,
+                statistic=statistic,
+                level=level,
+                swap=swap,
+                rng=np.random.default_rng(seed),
+            )
+            for statistic in row
+        }
+        for level, row in gain.items()
+    }
+    williams: dict[Level, SignificanceTest] = {}
+    if "dataset" in gain:
+        williams["dataset"] = williams_test(one.human, one.predicted, other.predicted)
+    if "system" in gain:
+        williams["system"] = williams_test(*_system_means(one, other))
+    pairs = {
+        level: tie_aware_accuracy_difference(
+            one.human,
+            one.predicted,
+            other.predicted,
+            sources=one.sources.tolist(),
+            level=level,
+            confidence=confidence,
+        ).reported()
+        for level in PAIR_LEVELS
+        if level in gain
+    }
+    return ComparisonTests(
+        pairs=pairs, holm=_holm(gain, pairs), permutation=tested, swap=swap, williams=williams
+    )
+
+
+def _holm(gain: Gain, pairs: Mapping[PairLevel, PairedEstimate]) -> dict[Level, dict[str, float]]:
+    """Return all p-values of a gain and of pairs, adjusted together."""
+    given: dict[tuple[Level, str], float] = {
+        (level, statistic): one.p_value
+        for level, row in gain.items()
+        for statistic, one in row.items()
+    }
+    given |= {(level, PAIRS): one.p_value for level, one in pairs.items()}
+    found: dict[Level, dict[str, float]] = {level: {} for level in gain}
+    for (level, name), p in zip(given, holm(list(given.values())).tolist(), strict=True):
+        found[level][name] = p
+    return found
+
+
+def _system_means(first: PredictionTable, second: PredictionTable) -> list[np.ndarray]:
+    """Return each system's mean by people, by the first, and by the second."""
+    systems, codes = np.unique(first.systems, return_inverse=True)
+    sizes = np.bincount(codes, minlength=len(systems))[codes]
+    # Dividing first keeps sums of huge scores finite.
+    return [
+        np.bincount(codes, weights=values / sizes, minlength=len(systems))
+        for values in (first.human, first.predicted, second.predicted)
+    ]
+
+
+def _numbers(test: SignificanceTest) -> dict[str, Any]:
+    """Return the numbers of a test; what changes hands is told once, for all of them."""
+    return {name: one for name, one in test.to_dict().items() if not isinstance(one, str)}
+
+
+OBJECTIVE = "spearman"
+"""What decides, unless told otherwise.
+
+It is known to whoever reads correlations, it lies between -1 and 1, and two judges may answer on
+scales of any shape. A search takes Q instead, so that no single correlation decides.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One of two judges that are compared.
+
+    Attributes
+    ----------
+    label : str
+        What it is called.
+    scored_by : str
+        As in ``Evaluation``.
+    unscored : Unscored
+        Rows without a score among all rated ones.
+    n_seen : int
+        Rated rows that it is known to have been made from.
+    knows_seen : bool
+        Whether anybody knows which it was made from: of scores on file nobody does.
+    ranks : bool
+        Whether its scores are known to be ranks within a source.
+    """
+
+    label: str
+    scored_by: str
+    unscored: Unscored
+    n_seen: int
+    knows_seen: bool = True
+    ranks: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Comparison:
+    """How much better judge A agrees with people than judge B, on the same rows.
+
+    Attributes
+    ----------
+    a, b : Side
+        The judges.
+    target : str
+        The ratings that both are held against.
+    objective : Agreement
+        The statistic and level that decide.
+    unseen, seen : Gain or None
+        A minus B on rows that neither is known to be made from, and on those that either is; None
+        where no such row has a score from both. Where either's scores are ranks, what compares
+        sources is undefined.
+    tests : ComparisonTests
+        Further tests, on unseen rows where there are any.
+    n_unseen, n_seen, n_unrated : int
+        Rated rows of either kind, and rows nobody rated.
+    """
+
+    a: Side
+    b: Side
+    target: str
+    objective: Agreement
+    unseen: Gain | None
+    seen: Gain | None
+    tests: ComparisonTests
+    n_unseen: int
+    n_seen: int
+    n_unrated: int
+
+    @property
+    def gain(self) -> PairedEstimate:
+        """By how much A is better by the objective: on unseen rows where there are any."""
+        report = self.unseen or self.seen
+        assert report is not None  # refused by compare_judges
+        return report[self.objective.level][self.objective.statistic]
+
+    @property
+    def knows_seen(self) -> bool:
+        """Whether anybody knows which rows either judge was made from."""
+        return self.a.knows_seen and self.b.knows_seen
+
+    @property
+    def better(self) -> Literal["a", "b"] | None:
+        """Which judge agrees better, if the gain is clear; None otherwise."""
+        if not self.is_clear:
+            return None
+        return "a" if self.gain.low > 0 else "b"
+
+    @property
+    def holm(self) -> float:
+        """The p-value of the gain, adjusted by Holm's method for all differences reported."""
+        return self.tests.holm[self.objective.level][self.objective.statistic]
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the gain is clear by its interval and by its adjusted p-value, both."""
+        return self.gain.is_clear and self.holm <= 1 - self.gain.confidence
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything ready for JSON; nothing is called held out that may be seen."""
+        known = self.knows_seen
+        sides = {"a": self.a, "b": self.b}
+        seen_by = {name: side.n_seen if side.knows_seen else None for name, side in sides.items()}
+        unseen = "unseen" if known else "unknown"
+        return {
+            "a": self.a.label,
+            "b": self.b.label,
+            "target": self.target,
+            "scored_by": {"a": self.a.scored_by, "b": self.b.scored_by},
+            "rows": {
+                "compared": self.gain.n,
+                "unseen": self.n_unseen if known else None,
+                "seen": None if set(seen_by.values()) == {None} else self.n_seen,
+                "unknown": 0 if known else self.n_unseen,
+                "seen_by": seen_by,
+                "unscored": {"a": self.a.unscored.n, "b": self.b.unscored.n},
+                "unrated": self.n_unrated,
+            },
+            "problems": {"a": self.a.unscored.reasons, "b": self.b.unscored.reasons},
+            "reasons": {"a": by_code(self.a.unscored.causes), "b": by_code(self.b.unscored.causes)},
+            "objective": {
+                "name": str(self.objective),
+                "on": "seen" if self.unseen is None else unseen,
+                "better": self.better,
+                "gain": self.gain.to_dict(),
+            },
+            "heldout": plain(self.unseen) if known else None,
+            "seen": plain(self.seen),
+            "unknown": None if known else plain(self.unseen),
+            "tests": self.tests.to_dict(),
+        }
+
+
+def compare_judges(
+    first: AnyJudge | AnySaved | Scores,
+    second: AnyJudge | AnySaved | Scores,
+    dataset: DataSet,
+    targets: Targets | None = None,
+    *,
+    objective: Agreement | str | None = None,
+    aggregate: Aggregate = "mean",
+    lm: dspy.LM | None = None,
+    rng: np.random.Generator,
+    confidence: float = 0.95,
+    labels: tuple[str, str] = ("A", "B"),
+    concurrency: int = 32,
+    progress: Callable[[int], None] | None = None,
+) -> Comparison:
+    """Judge every rated row with both and report how much better the first agrees with people.
+
+    Both are compared on the rows that both scored. Rows that either is known to be made from are
+    compared apart. What is more and what is better is as for ``evaluate_judge``.
+
+    Parameters
+    ----------
+    first, second : Judge, CompositeJudge, a saved one, or Scores
+        Judge A and judge B, or what they said, as ``read_scores`` returns it.
+    dataset : DataSet
+        Rated items.
+    targets : Targets or None
+        Which ratings count; None takes what both were made for, where they say so, or the set's
+        own default.
+    objective : Agreement, str or None
+        What decides, such as ``spearman`` or ``q@sample``; everything else is reported beside it.
+        None takes ``OBJECTIVE``, at sample level where scores of either are ranks.
+    aggregate : {"mean", "median", "mode", "unanimous"}
+        How several ratings become one value on the target of None.
+    lm : dspy.LM or None
+        The model that judges ask; None takes DSPy's current one, or the offline model.
+    rng : Generator
+        Draws the intervals.
+    confidence : float, between 0 and 1
+        Nominal coverage of the intervals.
+    labels : (str, str)
+        What judges are called in the report; scores have a label of their own.
+    concurrency : int
+        Requests under way at once.
+    progress : callable or None
+        Told how many items were finished since it was last told.
+
+    Raises
+    ------
+    ValueError
+        If nobody rated the target, the two were made for different ones and none is given, no row
+        has a score from both, or the objective compares sources and scores of either are ranks.
+
+    Examples
+    --------
+    >>> from judgesmith.data.reading import read_items
+    >>> from judgesmith.programs import ActiveCritic
+    >>> from judgesmith.signatures import ActiveCriticConfig
+    >>> found = compare_judges(
+    ...     ActiveCritic(), ActiveCritic(ActiveCriticConfig(variant="vanilla")),
+    ...     read_items("sample"),
+    ...     rng=np.random.default_rng(0),
+    ... )
+    >>> found.gain.n, found.gain.value == found.gain.first - found.gain.second
+    (160, True)
+    """
+    check_dataset(dataset)
+    wanted = parse_agreement(objective) if isinstance(objective, str) else objective
+    own: str | None = None
+    if targets is None:
+        targets = targets_of(dataset, shared_target(first, second, dataset) or "auto", aggregate)
+        own = targets.name
+    sides = [
+        rows_of_scores(one, dataset, targets)
+        if isinstance(one, Scores)
+        else rows_of_judge(
+            one,
+            dataset,
+            targets,
+            own=made_for(one, dataset) or own,
+            lm=lm,
+            label=label,
+            concurrency=concurrency,
+            progress=progress,
+        )
+        for one, label in zip((first, second), labels, strict=True)
+    ]
+    a, b = sides
+    return compare_rows(a, b, targets, objective=wanted, rng=rng, confidence=confidence)
+
+
+def compare_rows(
+    first: JudgedRows,
+    second: JudgedRows,
+    targets: Targets,
+    *,
+    objective: Agreement | None = None,
+    rng: np.random.Generator,
+    confidence: float = 0.95,
+) -> Comparison:
+    """Return the comparison of two judges' verdicts on the same rated rows.
+
+    As ``compare_judges``.
+    """
+    fraction(confidence, name="confidence")
+    ranking = [side.label for side in (first, second) if side.ranks]
+    objective = _objective(objective, ranking)
+    unscored_by = [np.isnan(side.table.predicted) for side in (first, second)]
+    scored = ~(unscored_by[0] | unscored_by[1])
+    if not scored.any():
+        raise InputError(_nothing_shared(first, second))
+    seen = first.seen | second.seen
+    # What is seen must not change what is said of the rows that are not.
+    seeds = rng.integers(2**63, size=2).tolist()
+    statistics = list(dict.fromkeys((*STATISTICS, objective.statistic)))
+    gains: list[Gain | None] = []
+    tests: ComparisonTests | None = None
+    for rows in (np.flatnonzero(~seen), np.flatnonzero(seen)):
+        if not scored[rows].any():
+            gains.append(None)
+            continue
+        tables = first.table.take(rows), second.table.take(rows)
+        gain = gain_report(
+            *tables,
+            rng=np.random.default_rng(seeds[0]),
+            statistics=statistics,
+            confidence=confidence,
+            n_resamples=_n_resamples(tables[0]),
+        )
+        tested = {level: row for level, row in gain.items() if not ranking or level == LEVEL}
+        gains.append(within_sources(gain) if ranking else gain)
+        tests = tests or comparison_tests(
+            *tables, tested, rng=np.random.default_rng(seeds[1]), confidence=confidence
+        )
+    assert tests is not None
+    return Comparison(
+        a=_side(first),
+        b=_side(second),
+        target=targets.name,
+        objective=objective,
+        unseen=gains[0],
+        seen=gains[1],
+        tests=tests,
+        n_unseen=int(np.sum(~seen)),
+        n_seen=int(np.sum(seen)),
+        n_unrated=targets.n_unrated,
+    )
+
+
+def _n_resamples(table: PredictionTable) -> int:
+    """Return how many resamples let a p-value fall low enough to stay clear when it is adjusted.
+
+    With few sources the p-value of 1,000 resamples has a floor that Holm's method lifts above 0.05.
+    """
+    return 10_000 if len(np.unique(table.sources)) < 100 else 1000
+
+
+def _objective(told: Agreement | None, ranking: Sequence[str]) -> Agreement:
+    """Return what decides: what was told, if it is one for judges of which these rank."""
+    if told is None:
+        return parse_agreement(f"{OBJECTIVE}@{LEVEL}" if ranking else OBJECTIVE)
+    for label in ranking:
+        check_within_source(str(told), judge=label)
+    return told
+
+
+def made_for(given: AnyJudge | AnySaved | Scores, dataset: DataSet) -> str | None:
+    """Return the target that a judge or scores say they are about, None where they say none.
+
+    A judge that was made without ratings is about none.
+    """
+    if isinstance(given, Scores):
+        found = given.criterion if given.criterion in dataset.criteria else given.target
+    else:
+        found = getattr(given, "target", None)
+    return None if found == UNRATED and found not in dataset.criteria else found
+
+
+def shared_target(
+    first: AnyJudge | AnySaved | Scores, second: AnyJudge | AnySaved | Scores, dataset: DataSet
+) -> str | None:
+    """Return the target that both are about, None where neither says."""
+    a, b = made_for(first, dataset), made_for(second, dataset)
+    if a is not None and b is not None and folded(a) != folded(b):
+        raise InputError(
+            f"A was made for {a} and B for {b}.", hint="say which ratings both are held against."
+        )
+    return a if a is not None else b
+
+
+def _side(rows: JudgedRows) -> Side:
+    return Side(
+        label=rows.label,
+        scored_by=rows.scored_by,
+        unscored=unscored(rows.table),
+        n_seen=int(np.sum(rows.seen)),
+        knows_seen=rows.knows_seen,
+        ranks=rows.ranks,
+    )
+
+
+def _nothing_shared(first: JudgedRows, second: JudgedRows) -> str:
+    n = len(first.seen)
+    said = []
+    for name, side in (("A", first), ("B", second)):
+        missing = unscored(side.table)
+        commonest = list(missing.reasons.items())[:1]
+        because = "".join(f" ({k} × {reason.removesuffix('.')})" for reason, k in commonest)
+        said.append(f"{name} scored {n - missing.n}{because}")
+    return (
+        f"no rated row has a score from both: of {n}, {said[0]} and {said[1]}; name two that "
+        "scored the same rows."
+    )

@@ -1,0 +1,260 @@
+"""The errors that a judge found in texts, beside the texts.
+
+How bad an error is: points and words, and where bad ones begin.
+
+Points go from 1 to 5. Sets of annotated errors use other words; those of MQM are among ours.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from judgesmith.data.scores import Criteria
+from judgesmith.errors import InputError
+from judgesmith.signatures.family_configs import SEVERITIES
+from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.judgement import ErrorSpan, Judgement
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextErrors:
+    """A text and what a judge says is wrong with it.
+
+    Attributes
+    ----------
+    item : RatedItem
+        The text.
+    errors : tuple of ErrorSpan or None
+        In the judge's order; None where it gave no answer that could be read.
+    score : float or None
+        Its score of the whole, in points of its own scale.
+    explanation : str
+        Its words for the whole.
+    criteria : mapping of str to CriterionScore
+        Its scores on criteria, from 0 to 100.
+    notes : tuple of str
+        What is to be known of its judgement, such as that the score contradicts the errors.
+    problem : str or None
+        Why there is no score.
+    support : tuple of tuple of str
+        For each error of a panel, the members that found it; empty for other judges.
+    """
+
+    item: RatedItem
+    errors: tuple[ErrorSpan, ...] | None
+    score: float | None = None
+    explanation: str = ""
+    criteria: Criteria = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    problem: str | None = None
+    support: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def finders(self) -> dict[ErrorSpan, tuple[str, ...]]:
+        """The members of a panel that found each of ``distinct_errors``, where that is known."""
+        found: dict[ErrorSpan, tuple[str, ...]] = {}
+        for error, names in zip(self.errors or (), self.support, strict=False):
+            plain = _on_no_criterion(error)
+            found[plain] = tuple(dict.fromkeys((*found.get(plain, ()), *names)))
+        return found
+
+    @property
+    def source(self) -> str:
+        """What tells its source from others: intervals draw sources."""
+        return self.item.source_id or self.item.source
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundErrors:
+    """What a judge found in every text of a set.
+
+    Attributes
+    ----------
+    label : str
+        What the errors come from, for tables.
+    texts : tuple of TextErrors
+        One per item, in the order of the set.
+    n_unused : int
+        Rows of the file that belong to no item.
+    """
+
+    label: str
+    texts: tuple[TextErrors, ...]
+    n_unused: int
+
+    @property
+    def n_unscored(self) -> int:
+        """Texts without an answer that could be read."""
+        return sum(text.errors is None for text in self.texts)
+
+
+def distinct_errors(errors: Sequence[ErrorSpan]) -> dict[ErrorSpan, tuple[str, ...]]:
+    """Return each error without its criterion, and the criteria that it offends, in order.
+
+    An annotator that is asked about each criterion may state the same error on several.
+    """
+    found: dict[ErrorSpan, tuple[str, ...]] = {}
+    for error in errors:
+        plain = _on_no_criterion(error)
+        before = found.setdefault(plain, ())
+        if error.criterion and error.criterion not in before:
+            found[plain] = (*before, error.criterion)
+    return found
+
+
+def _on_no_criterion(error: ErrorSpan) -> ErrorSpan:
+    return error.model_copy(update={"criterion": ""}) if error.criterion else error
+
+
+def found_errors(
+    items: Sequence[RatedItem], judgements: Sequence[Judgement], *, label: str
+) -> FoundErrors:
+    """Return the errors that a judge has just found, as a file of scores would state them."""
+    texts = (
+        TextErrors(
+            item=item,
+            errors=None if one.score is None and not one.errors else one.errors,
+            score=one.score,
+            explanation=one.explanation,
+            criteria=one.criteria,
+            notes=tuple(note.text for note in one.notes),
+            problem=one.problem,
+        )
+        for item, one in zip(items, judgements, strict=True)
+    )
+    return FoundErrors(label=label, texts=tuple(texts), n_unused=0)
+
+
+SEVERITY_WORDS: Mapping[str, int] = {
+    word.casefold(): points for points, word in enumerate(SEVERITIES, start=1)
+}
+"""The points that words stand for, from the least to the worst."""
+
+MAJOR = 3.0
+"""Points from which an error counts as a major one, where there are but two classes."""
+
+Grade = Literal["ungraded", "minor", "moderate", "major"]
+
+_WORD_OF = {points: word for word, points in SEVERITY_WORDS.items()}
+
+
+def severity_points(stated: object) -> float | None:
+    """Return what points a number or a word stands for, None for nothing."""
+    if stated is None:
+        return None
+    if isinstance(stated, str) and (points := SEVERITY_WORDS.get(stated.strip().casefold())):
+        return float(points)
+    if isinstance(stated, int | float) and not isinstance(stated, bool) and math.isfinite(stated):
+        return float(stated)
+    raise InputError(f"expected a number, or one of {', '.join(SEVERITY_WORDS)}; got {stated!r}.")
+
+
+def severity_text(severity: float | None) -> str:
+    """Return how bad an error is, in words."""
+    if severity is None:
+        return "of no stated severity"
+    word = _WORD_OF.get(_nearest(severity))
+    return f"{word}, {severity:g} of 5" if word else f"severity {severity:g}"
+
+
+def grade_of(severity: float | None) -> Grade:
+    """Return in which of the ways an error is marked that readers can tell apart."""
+    if severity is None:
+        return "ungraded"
+    points = _nearest(severity)
+    return "minor" if points < 3 else "moderate" if points == 3 else "major"
+
+
+def is_major(severity: float | None, *, major: float = MAJOR) -> bool:
+    """Say whether an error counts as a major one; one of no stated severity does not."""
+    return severity is not None and severity >= major
+
+
+def _nearest(severity: float) -> int:
+    return math.floor(severity + 0.5)
+
+
+GRADES: tuple[Grade, ...] = ("major", "moderate", "minor", "ungraded")
+PLACES = ("exact", "normalised", "fuzzy", "placed", "missing", "unresolved", "unplaced")
+"""How places were found; ``placed`` and ``unplaced`` where the judge does not say how."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorTotals:
+    """Counts over all texts.
+
+    Attributes
+    ----------
+    texts, unscored : int
+        All texts, and those without an answer that could be read.
+    with_errors : int
+        Texts with at least one error.
+    errors : int
+        All errors; one that offends several criteria is one.
+    ambiguous : int
+        Of these, errors whose place is one of several.
+    noted : int
+        Texts whose judgement comes with a note, such as that score and errors contradict.
+    grades : dict of str to int
+        Errors by how bad they are: major (4 and 5), moderate (3), minor (1 and 2), ungraded.
+    places : dict of str to int
+        Errors by how their place was found; see ``PLACES``.
+    criteria : dict of str to int
+        Errors by the criterion they offend; one may offend several, or none that is named.
+    """
+
+    texts: int
+    unscored: int
+    with_errors: int
+    errors: int
+    ambiguous: int
+    noted: int
+    grades: Mapping[str, int]
+    places: Mapping[str, int]
+    criteria: Mapping[str, int]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything by name, ready for JSON."""
+        return asdict(self)
+
+
+def error_totals(found: FoundErrors) -> ErrorTotals:
+    """Return the counts of what a judge found."""
+    of_texts = [distinct_errors(text.errors or ()) for text in found.texts]
+    errors = [error for one in of_texts for error in one]
+    grades = Counter(grade_of(error.severity) for error in errors)
+    places = Counter(map(_found_how, errors))
+    return ErrorTotals(
+        texts=len(found.texts),
+        unscored=found.n_unscored,
+        with_errors=sum(bool(text.errors) for text in found.texts),
+        errors=len(errors),
+        ambiguous=sum(error.ambiguous for error in errors),
+        noted=sum(bool(text.notes) for text in found.texts),
+        grades={name: grades[name] for name in GRADES},
+        places={name: places[name] for name in PLACES},
+        criteria=dict(
+            Counter(name for one in of_texts for criteria in one.values() for name in criteria)
+        ),
+    )
+
+
+def _found_how(error: ErrorSpan) -> str:
+    return error.located or ("unplaced" if error.start is None else "placed")
+
+
+def worst_first(texts: Iterable[TextErrors]) -> list[TextErrors]:
+    """Return texts by the sum of their errors' points, the largest first, in order where equal.
+
+    An error of no stated severity counts one point.
+    """
+
+    def points(text: TextErrors) -> float:
+        errors = distinct_errors(text.errors or ())
+        return sum(1.0 if one.severity is None else one.severity for one in errors)
+
+    return sorted(texts, key=points, reverse=True)

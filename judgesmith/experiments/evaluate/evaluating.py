@@ -1,0 +1,274 @@
+"""How well a judge, or a file of scores, agrees with people on a rated set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from judgesmith.data.items import DataSet, check_dataset
+from judgesmith.data.score_files import Scores
+from judgesmith.data.scores import other_models, stated_notes
+from judgesmith.data.targets import Aggregate, Targets, targets_of
+from judgesmith.experiments.evaluate.agreement import (
+    CriterionReports,
+    Report,
+    Unscored,
+    agreement_report,
+    criterion_reports,
+    plain,
+    unscored,
+    within_sources,
+)
+from judgesmith.experiments.evaluate.besides import Besides, besides
+from judgesmith.experiments.evaluate.judged_rows import JudgedRows, rows_of_judge, rows_of_scores
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+from judgesmith.programs.families.ensemble.judges import AnyJudge
+from judgesmith.signatures.scale import Scale
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import dspy
+
+RowsUsed = Literal["unseen", "all"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Evaluation:
+    """Agreement with people, on rows the judge has seen and on others apart.
+
+    Attributes
+    ----------
+    label, target : str
+        What was evaluated, and against which ratings.
+    unseen, seen : Report or None
+        On rows that the judge was not made from, and on those it was; None without such rows.
+        All rows of scores on file are under ``unseen``, and ``knows_seen`` is False.
+    unscored : Unscored
+        Rows without a score among all rated ones.
+    n_unseen, n_seen, n_unrated : int
+        Rated rows of either kind, and rows nobody rated.
+    scored_by : str
+        What was compared with the target: the judge's ``score``; its score on the ``criterion``
+        that the target is called like; or, of scores on file that are on another criterion, its
+        name.
+    by_criterion : CriterionReports
+        Agreement on each criterion that the judge scores and people rated.
+    criteria_on : {"unseen", "all"}
+        The rows behind ``by_criterion`` and ``besides``: all of them where none is known to be
+        unseen.
+    besides : Besides or None
+        What correlations do not tell; None where no row has a score.
+    knows_seen : bool
+        Whether anybody knows which rows the judge was made from: of scores on file nobody does.
+    ranks : bool
+        Whether scores are known to be ranks within a source: what compares sources is undefined.
+    stated : tuple of str
+        A sentence on models that were asked instead of the judge's own, and one on scores that
+        probabilities were to weigh and did not; empty without such.
+    """
+
+    label: str
+    target: str
+    unseen: Report | None
+    seen: Report | None
+    unscored: Unscored
+    n_unseen: int
+    n_seen: int
+    n_unrated: int
+    scored_by: str = "score"
+    by_criterion: CriterionReports = field(default_factory=CriterionReports)
+    criteria_on: RowsUsed = "unseen"
+    besides: Besides | None = None
+    knows_seen: bool = True
+    ranks: bool = False
+    stated: tuple[str, ...] = ()
+
+    @property
+    def criteria(self) -> Mapping[str, Report]:
+        """Agreement on each criterion, at dataset level."""
+        return self.by_criterion.reports
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything ready for JSON; nothing is called held out that may be seen."""
+        known = self.knows_seen
+        return {
+            "judge": self.label,
+            "target": self.target,
+            "scored_by": self.scored_by,
+            "rows": {
+                "unseen": self.n_unseen if known else None,
+                "seen": self.n_seen if known else None,
+                "unknown": 0 if known else self.n_unseen,
+                "unscored": self.unscored.n,
+                "unrated": self.n_unrated,
+            },
+            **self.unscored.to_dict(),
+            "heldout": plain(self.unseen) if known else None,
+            "seen": plain(self.seen),
+            "unknown": None if known else plain(self.unseen),
+            "criteria_on": self.criteria_on,
+            "criteria": self.by_criterion.to_dict(),
+            "criteria_unscored": {name: one.n for name, one in self.by_criterion.unscored.items()},
+            "criteria_left_out": dict(self.by_criterion.left_out),
+            "besides": None if self.besides is None else self.besides.to_dict(),
+        }
+
+
+def evaluate_judge(
+    judge: AnyJudge | AnySaved,
+    dataset: DataSet,
+    targets: Targets | None = None,
+    *,
+    aggregate: Aggregate = "mean",
+    lm: dspy.LM | None = None,
+    rng: np.random.Generator,
+    label: str = "judge",
+    concurrency: int = 32,
+    progress: Callable[[int], None] | None = None,
+) -> Evaluation:
+    """Judge every rated row and report the agreement, rows the judge was made from apart.
+
+    Judges answer that more is better. Where people counted faults (``higher_is_better`` is
+    False), their counts are turned round, so that a good judge agrees positively.
+
+    Parameters
+    ----------
+    judge : Judge, CompositeJudge, or a saved one
+        Only a saved judge knows which rows it was made from.
+    dataset : DataSet
+        Rated items.
+    targets : Targets or None
+        Which ratings count; None takes what the judge was compiled for, or the set's own default.
+        Where they are called like one of the judge's criteria, and not like what it was compiled
+        for, its score on that criterion is compared.
+    aggregate : {"mean", "median", "mode", "unanimous"}
+        How several ratings become one value on the criteria, and on the target of None.
+    lm : dspy.LM or None
+        The model; None takes DSPy's current one, or the offline model.
+    rng : Generator
+        Draws the intervals.
+    label : str
+        What the judge is called in the report.
+    concurrency : int
+        Requests under way at once.
+    progress : callable or None
+        Told how many items were finished since it was last told.
+
+    Raises
+    ------
+    ValueError
+        If nobody rated the target.
+
+    Examples
+    --------
+    >>> from judgesmith.data.reading import read_items
+    >>> from judgesmith.programs import ActiveCritic
+    >>> found = evaluate_judge(ActiveCritic(), read_items("sample"), rng=np.random.default_rng(0))
+    >>> found.target, found.n_unseen, found.seen is None
+    ('overall', 160, True)
+    """
+    own = getattr(judge, "target", None)
+    check_dataset(dataset)
+    if targets is None:
+        targets = targets_of(dataset, own or "auto", aggregate)
+        own = targets.name
+    found = rows_of_judge(
+        judge,
+        dataset,
+        targets,
+        own=own,
+        lm=lm,
+        label=label,
+        concurrency=concurrency,
+        progress=progress,
+    )
+    on: RowsUsed = "all" if found.seen.all() else "unseen"
+    return _evaluation(found, dataset, targets, criteria_on=on, aggregate=aggregate, rng=rng)
+
+
+def evaluate_scores(
+    scores: Scores,
+    dataset: DataSet,
+    targets: Targets,
+    *,
+    answers: Scale | None = None,
+    aggregate: Aggregate = "mean",
+    rng: np.random.Generator,
+) -> Evaluation:
+    """Report the agreement of scores that are already there.
+
+    As ``evaluate_judge``. Rows that do not say what their judge was compiled for are compared by
+    their score, whatever the target. Scores on file count as more is better.
+
+    Parameters
+    ----------
+    scores : Scores
+        From ``read_scores``.
+    dataset : DataSet
+        The rated items that they are for.
+    targets : Targets
+        What people said, from ``targets_of``.
+    answers : Scale or None
+        What the scores are points of; with None there is no kappa and no concordance.
+    aggregate : {"mean", "median", "mode", "unanimous"}
+        How several ratings become one value on the criteria.
+    rng : Generator
+        Draws the intervals.
+
+    Returns
+    -------
+    Evaluation
+        Agreement over all rows, of which none counts as one the judge was made from, and by
+        criterion.
+    """
+    found = rows_of_scores(scores, dataset, targets, answers=answers)
+    return _evaluation(found, dataset, targets, criteria_on="all", aggregate=aggregate, rng=rng)
+
+
+def _evaluation(
+    judged: JudgedRows,
+    dataset: DataSet,
+    targets: Targets,
+    *,
+    criteria_on: RowsUsed,
+    aggregate: Aggregate,
+    rng: np.random.Generator,
+) -> Evaluation:
+    table, seen = judged.table, judged.seen
+    rows = np.flatnonzero(~seen if criteria_on == "unseen" else np.ones(len(seen), dtype=bool))
+    unseen_report, seen_report = _report(judged, ~seen, rng), _report(judged, seen, rng)
+    by_criterion = criterion_reports(
+        dataset,
+        targets.rated[rows].tolist(),
+        [judged.judgements[i] for i in rows.tolist()],
+        aggregate=aggregate,
+        rng=rng,
+    )
+    return Evaluation(
+        label=judged.label,
+        target=targets.name,
+        unseen=unseen_report,
+        seen=seen_report,
+        unscored=unscored(table),
+        n_unseen=int(np.sum(~seen)),
+        n_seen=int(np.sum(seen)),
+        n_unrated=targets.n_unrated,
+        scored_by=judged.scored_by,
+        by_criterion=by_criterion,
+        criteria_on=criteria_on,
+        besides=besides(judged, rows.tolist(), dataset, targets, rng=rng),
+        knows_seen=judged.knows_seen,
+        ranks=judged.ranks,
+        stated=(*other_models(judged.judgements), *stated_notes(judged.judgements)),
+    )
+
+
+def _report(judged: JudgedRows, chosen: np.ndarray, rng: np.random.Generator) -> Report | None:
+    if not chosen.any():
+        return None
+    report = agreement_report(judged.table.take(np.flatnonzero(chosen)), rng=rng)
+    return within_sources(report) if judged.ranks else report

@@ -1,0 +1,166 @@
+"""What one judge says of the rated rows of a set, asked now or read from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgesmith.data.items import DataSet
+from judgesmith.data.score_files import Scores
+from judgesmith.data.scores import judgement_of
+from judgesmith.data.targets import Targets
+from judgesmith.experiments.evaluate.agreement import judged_criteria, oriented
+from judgesmith.optimizers.predictions import PredictionTable, on_criterion, prediction_table
+from judgesmith.programs import judge_items
+from judgesmith.programs.artifacts.record import SavedRecord
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+from judgesmith.programs.families.ensemble.judges import AnyJudge, CompositeJudge, scale_of
+from judgesmith.programs.judging.judge import Judge
+from judgesmith.programs.judging.runner import judges_sources
+from judgesmith.signatures import Judgement
+from judgesmith.signatures.rubric import folded
+from judgesmith.signatures.scale import PERCENT, Scale
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import dspy
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class JudgedRows:
+    """A judge's verdicts on the rows that people rated on a target.
+
+    Attributes
+    ----------
+    label : str
+        What the judge is called, in tables.
+    judgements : tuple of Judgement, one per rated row
+        In the order of the set.
+    scored_by : str
+        What is compared with the target: the judge's ``score``; its score on the ``criterion`` that
+        the target is called like; or, of scores on file that are on another criterion, its name.
+    seen : array of bool, one per rated row
+        Whether the judge was made from the row's texts; False where nobody knows.
+    knows_seen : bool
+        Whether anybody knows: of scores on file nobody does.
+    table : PredictionTable
+        What is compared beside what people said, where more is better.
+    scale : Scale or None
+        What the compared scores are points of, where that is known.
+    ranks : bool
+        Whether they are known to be ranks within a source.
+    """
+
+    label: str
+    judgements: tuple[Judgement, ...]
+    scored_by: str
+    seen: NDArray[np.bool_]
+    knows_seen: bool
+    table: PredictionTable
+    scale: Scale | None
+    ranks: bool = False
+
+
+def rows_of_judge(
+    judge: AnyJudge | AnySaved,
+    dataset: DataSet,
+    targets: Targets,
+    *,
+    own: str | None,
+    lm: dspy.LM | None = None,
+    label: str = "judge",
+    concurrency: int = 32,
+    progress: Callable[[int], None] | None = None,
+) -> JudgedRows:
+    """Judge every rated row."""
+    items = [dataset[i] for i in targets.rated.tolist()]
+    judgements = judge_items(judge, items, lm=lm, concurrency=concurrency, progress=progress)
+    known = judge.seen_keys if isinstance(judge, SavedRecord) else frozenset()
+    own_scale = scale_of(judge) if isinstance(judge, Judge | CompositeJudge) else judge.scale
+    return _rows(
+        label,
+        dataset,
+        targets,
+        judgements,
+        whole=own is not None and folded(own) == folded(targets.name),
+        seen=np.asarray([item.key in known for item in items], dtype=bool),
+        knows_seen=True,
+        scale=own_scale,
+        ranks=judges_sources(judge),
+    )
+
+
+def rows_of_scores(
+    scores: Scores, dataset: DataSet, targets: Targets, *, answers: Scale | None = None
+) -> JudgedRows:
+    """Return the scores of every rated row, which are points of ``answers`` if that is known.
+
+    Scores that do not say what their judge was compiled for are compared whatever the target.
+    """
+    judgements = [
+        judgement_of(float(value), cause, criteria)
+        for value, cause, criteria in zip(
+            scores.values,
+            scores.problems,
+            scores.criteria or [{}] * len(scores.values),
+            strict=True,
+        )
+    ]
+    chosen = [judgements[i] for i in targets.rated.tolist()]
+    return _rows(
+        scores.label,
+        dataset,
+        targets,
+        chosen,
+        whole=scores.target is None or folded(scores.target) == folded(targets.name),
+        seen=np.zeros(len(chosen), dtype=bool),
+        knows_seen=False,
+        on=scores.criterion,
+        scale=answers,
+    )
+
+
+def recorded_as(criterion: str | None, targets: Targets) -> str:
+    """Return what recorded scores are: the ``score``, or the criterion that is not the target."""
+    if criterion is None or folded(criterion) == folded(targets.name):
+        return "score"
+    return criterion
+
+
+def _rows(
+    label: str,
+    dataset: DataSet,
+    targets: Targets,
+    judgements: Sequence[Judgement],
+    *,
+    whole: bool,
+    seen: NDArray[np.bool_],
+    knows_seen: bool,
+    scale: Scale | None,
+    ranks: bool = False,
+    on: str | None = None,
+) -> JudgedRows:
+    by_name = not whole and folded(targets.name) in judged_criteria(judgements)
+    compared = on_criterion(judgements, targets.name) if by_name else judgements
+    rated = targets.rated
+    return JudgedRows(
+        label=label,
+        judgements=tuple(judgements),
+        scored_by="criterion" if by_name else recorded_as(on, targets),
+        seen=seen,
+        knows_seen=knows_seen,
+        table=prediction_table(
+            compared,
+            oriented(targets)[rated],
+            sources=dataset.groups[rated],
+            systems=np.asarray([dataset[i].system_id for i in rated.tolist()]),
+        ),
+        # Every judge scores criteria from 0 to 100.
+        scale=PERCENT if by_name else scale,
+        ranks=ranks,
+    )

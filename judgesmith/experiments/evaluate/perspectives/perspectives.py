@@ -1,0 +1,491 @@
+"""Two questions to a judge: whether it gives the right rating, and orders near neighbours.
+
+Both are asked on any rated set, of texts whose rating is beyond doubt, and on built benchmarks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from judgesmith.data.items import DataSet, check_dataset
+from judgesmith.data.score_files import PairedAnswers, Scores, recorded_among
+from judgesmith.data.scores import names_in, placed_rows
+from judgesmith.data.targets import Aggregate, meant_by, nobody_rated
+from judgesmith.errors import InputError
+from judgesmith.experiments.evaluate.agreement import judged_criteria
+from judgesmith.experiments.evaluate.perspectives.ratings import (
+    RightLevels,
+    SampledScores,
+    builders,
+    on_levels_of,
+    provenance_of,
+    right_levels,
+)
+from judgesmith.experiments.evaluate.perspectives.report import (
+    NOT_SCORED,
+    Perspective,
+    PerspectiveReport,
+    built_by_itself,
+    none_kept,
+    perspective_report,
+)
+from judgesmith.optimizers.predictions import on_criterion
+from judgesmith.programs.artifacts.saved import SavedJudge
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved, with_sampling
+from judgesmith.programs.families.samples_apart import judged_samples
+from judgesmith.programs.judging.runner import judge_items, judges_sources
+from judgesmith.signatures.config import JudgeConfig
+from judgesmith.signatures.judgement import Cause, Judgement, Reason
+from judgesmith.signatures.rubric import folded
+from judgesmith.signatures.scale import PERCENT, Scale
+
+if TYPE_CHECKING:
+    import dspy
+
+
+def asked_on(saved: AnySaved, answers: Scale, temperature: float) -> tuple[Any, str | None]:
+    """Return a saved judge that takes one sample, and answers on another scale where it can."""
+    if not isinstance(saved, SavedJudge):
+        raise InputError(
+            "a judge that holds others combines what each of them answers.",
+            hint="leave --samples out to take it as it was saved.",
+        )
+    own = saved.protocol
+    stated: dict[str, Any] = {"samples": 1, "temperature": temperature, "weighting": "none"}
+    if own.answers == answers:
+        return sampled_once(saved, temperature), None
+    try:
+        protocol = own.decided({**stated, "answers": answers})
+    except ValueError:
+        return sampled_once(saved, temperature), _why_not_on(own, stated)
+    return saved.program().with_protocol(protocol), None
+
+
+def _why_not_on(own: JudgeConfig, stated: Mapping[str, Any]) -> str:
+    """Return why a judge cannot be asked on another scale: all else is as ``stated``."""
+    try:
+        own.decided(stated)
+    except ValueError as fault:
+        return str(fault)
+    return f"{own.judge} answers on {own.answers} whatever is asked for"
+
+
+def sampled_once(saved: SavedJudge, temperature: float) -> SavedJudge:
+    """Return a saved judge that takes one sample and counts what it states, as far as it can.
+
+    Its questions stay.
+    """
+    once = with_sampling(saved, samples=1, temperature=temperature)
+    assert isinstance(once, SavedJudge)
+    try:
+        protocol = once.protocol.decided({"weighting": "none"})
+    except ValueError:  # it is what it is by its probabilities
+        return once
+    return once.model_copy(update={"protocol": protocol})
+
+
+def judged(
+    judge: Any,
+    dataset: DataSet,
+    places: Sequence[int],
+    n_samples: int | None,
+    *,
+    lm: dspy.LM | None,
+    concurrency: int,
+    progress: Callable[[int], None] | None,
+) -> dict[int, tuple[Judgement, ...]]:
+    """Return the judgements of the texts at ``places``: one each, or several samples."""
+    items = [dataset[place] for place in places]
+    more: Mapping[str, Any] = {"lm": lm, "concurrency": concurrency, "progress": progress}
+    if n_samples is None:
+        once = judge_items(judge, items, **more)
+        found: list[tuple[Judgement, ...]] = [(one,) for one in once]
+    else:
+        found = judged_samples(judge, items, n_samples, **more)
+    return dict(zip(places, found, strict=True))
+
+
+def scores_of_judge(
+    found: Mapping[int, tuple[Judgement, ...]],
+    n_items: int,
+    criterion: str,
+    *,
+    own: str | None,
+    scale: Scale,
+    alone: bool,
+) -> SampledScores | None:
+    """Return what a judge said of each text on a criterion; None where it scores it nowhere."""
+    whole = own is not None and folded(own) == folded(criterion)
+    every = [one for several in found.values() for one in several]
+    by_name = not whole and folded(criterion) in judged_criteria(every)
+    if not (whole or by_name or alone):
+        return None
+    answers: list[Sequence[float]] = []
+    problems: list[Cause | None] = []
+    for place in range(n_items):
+        several: Sequence[Judgement] = found.get(place, ())
+        if by_name:
+            several = on_criterion(several, criterion)
+        answers.append([np.nan if one.score is None else one.score for one in several])
+        problems.append(next((one.cause for one in several if one.cause), None))
+    if by_name:
+        return SampledScores.of(answers, problems, PERCENT)
+    # A learned score may lie beyond its scale, and says something all the same.
+    return replace(SampledScores.of(answers, problems, None), scale=scale, about=own)
+
+
+def recorded_by_criterion(
+    path: str | Path, dataset: DataSet, *, judge: str | None = None, criterion: str | None = None
+) -> dict[str, Scores]:
+    """Return the scores in a file by the data's criterion that they are on.
+
+    One that names no criterion is under the empty name. With ``criterion`` there is that one alone.
+
+    Parameters
+    ----------
+    path, dataset, judge
+        As for ``read_scores``.
+    criterion : str or None
+        The recorded criterion that is read alone, whatever it is called in the data.
+
+    Returns
+    -------
+    dict of str to Scores
+        By the name that the data have for the criterion.
+
+    Raises
+    ------
+    DataError, FileNotFoundError
+        As for ``read_scores``.
+    ValueError
+        If they are on no criterion that people rated, or are comparisons.
+    """
+    name, rows = placed_rows(path)
+    ours = [one for one in rows if judge is None or one[1].get("judge") == judge]
+    known = names_in(ours, "criterion")
+    wanted: dict[str, str | None] = {}
+    if criterion is not None or not known:
+        wanted = {"": criterion}
+    else:
+        for own in dataset.criteria:
+            recorded = meant_by(own, known)
+            if recorded is not None:
+                wanted[own] = recorded
+    if not wanted:
+        raise InputError(
+            f"{name} has scores on {', '.join(known)}, and people rated "
+            f"{', '.join(dataset.criteria)}.",
+            hint="say which go together: --criterion NAME --target NAME.",
+        )
+    found = {}
+    for own, recorded in wanted.items():
+        scores = recorded_among(
+            rows, dataset, judge=judge, criterion=recorded, name=name, hint=f"{path}:NAME"
+        )
+        if isinstance(scores, PairedAnswers):
+            raise InputError(
+                f"{name} holds comparisons of two texts, such as {scores.example}, and a "
+                "perspective is one of scores.",
+                hint="leave --perspective out to see how well they agree.",
+            )
+        found[own] = scores
+    return found
+
+
+def scores_on_file(
+    scores: Scores, criterion: str, *, answers: Scale | None, alone: bool
+) -> SampledScores | None:
+    """Return what a file says of each text on a criterion; None where it says nothing."""
+    if scores.criteria:
+        whole = scores.target is not None and folded(scores.target) == folded(criterion)
+        own = None if whole else _named(scores.criteria, criterion)
+        if own is not None:
+            found = [one.get(own) for one in scores.criteria]
+            points = [[np.nan if one is None or one.score is None else one.score] for one in found]
+            reasons = [
+                problem
+                or (
+                    Cause(Reason.UNREADABLE, one.explanation)
+                    if one is not None and one.explanation
+                    else None
+                )
+                for problem, one in zip(scores.problems, found, strict=True)
+            ]
+            return SampledScores.of(points, reasons, PERCENT)
+        if not (whole or alone):
+            return None
+    elif scores.criterion is None and not alone:
+        return None
+    return SampledScores.of(scores.samples, scores.problems, answers)
+
+
+def _named(criteria: Sequence[Mapping[str, Any]], criterion: str) -> str | None:
+    names = {folded(name): name for one in criteria for name in one}
+    return names.get(folded(criterion))
+
+
+ONE_TO_TEN = Scale(low=1, high=10, kind="integer")
+"""What a judge answers on in the local perspective: finer steps than that add little."""
+
+TEMPERATURE = 1.0
+"""Of the samples: their spread is the judge's own doubt."""
+
+
+def perspective_of_judge(
+    judge: AnySaved,
+    dataset: DataSet,
+    *,
+    perspective: Perspective,
+    target: str | None = None,
+    aggregate: Aggregate | None = None,
+    samples: int | None = None,
+    answers: Scale | None = None,
+    lm: dspy.LM | None = None,
+    models: Sequence[str] = (),
+    rng: np.random.Generator,
+    label: str = "judge",
+    concurrency: int = 32,
+    progress: Callable[[int], None] | None = None,
+) -> PerspectiveReport:
+    """Judge every text whose rating is beyond doubt, and report one perspective.
+
+    Parameters
+    ----------
+    judge : saved judge
+        Its score counts on the criterion that it was compiled for, its scores on criteria on
+        those of their names.
+    dataset : DataSet
+        Rated items, or a built benchmark. Texts that the judge was made from are left out, as
+        long as there are others.
+    perspective : {"global", "local"}
+        The right rating, or the order of near neighbours.
+    target : str or None
+        A criterion; None takes all that people rated and the judge scores.
+    aggregate : {"mean", "median", "mode", "unanimous"} or None
+        As for ``right_levels``.
+    samples : int or None
+        Answers to each question, at temperature 1; None takes the judge as it was saved.
+    answers : Scale or None
+        What they are given on; None is the scale of the ratings (global), or 1 to 10 (local).
+    lm, concurrency, progress
+        As for ``judge_items``.
+    models : sequence of str
+        Names of the models that are asked, beside those the judge was compiled with.
+    rng : Generator
+        Draws the intervals.
+    label : str
+        What the judge is called in the report.
+
+    Raises
+    ------
+    ValueError
+        If the judge scores nothing that people rated, or no criterion has a report.
+    """
+    check_dataset(dataset)
+    ranks = judges_sources(judge)
+    if ranks and perspective == "global":
+        raise InputError(
+            "scores of a judge that compares are ranks within a source, and no ratings.",
+            hint="take the local perspective.",
+        )
+    names, alone = criteria_of_target(dataset, target)
+    dataset, notes = _unseen(dataset, judge)
+    left_out = {one: _ALL_SEEN for one in names if one not in dataset.criteria}
+    if isinstance(judge, SavedJudge) and not alone:
+        known = {folded(one) for one in (judge.target, *judge.protocol.scored_criteria)}
+        left_out |= {one: NOT_SCORED for one in names if folded(one) not in known}
+    names = [one for one in names if one not in left_out]
+    if not names and set(left_out.values()) == {NOT_SCORED}:
+        raise nothing_scored(dataset)
+    if not names:
+        raise InputError(
+            f"{', '.join(left_out)}: {_ALL_SEEN}.", hint="give ratings of other texts."
+        )
+    right, refused = _right(dataset, names, aggregate, perspective)
+    for name in [one for one in right if not right[one].kept.size]:
+        refused[name] = none_kept(right.pop(name))
+    found: dict[str, SampledScores] = {}
+    for scale, several in _by_answers(right, perspective, answers, samples).items():
+        asked: Any = judge
+        if scale is not None:
+            asked, why = asked_on(judge, scale, TEMPERATURE)
+            if why is not None:
+                notes[f"samples are not on {scale}: {why}."] = None
+        places = sorted({place for name in several for place in right[name].kept.tolist()})
+        judgements = judged(
+            asked, dataset, places, samples, lm=lm, concurrency=concurrency, progress=progress
+        )
+        for name in several:
+            scores = scores_of_judge(
+                judgements, len(dataset), name, own=judge.target, scale=judge.scale, alone=alone
+            )
+            if scores is None:
+                left_out[name] = NOT_SCORED
+                continue
+            found[name] = scores
+            if scores.about is not None and folded(scores.about) != folded(name):
+                notes[f"its score is for {scores.about}, and compared with {name}."] = None
+    if not found and not refused:
+        raise nothing_scored(dataset)
+    built = builders(dataset)
+    notes |= dict.fromkeys(built_by_itself(built, {*judge.models, *models}))
+    return perspective_report(
+        label, perspective, dataset, right, found, {**left_out, **refused}, list(notes), rng
+    )
+
+
+def perspective_of_scores(
+    scores: Mapping[str, Scores],
+    dataset: DataSet,
+    *,
+    perspective: Perspective,
+    target: str | None = None,
+    aggregate: Aggregate | None = None,
+    answers: Scale | Mapping[str, Scale] | None = None,
+    rng: np.random.Generator,
+) -> PerspectiveReport:
+    """Report one perspective of scores that are already there.
+
+    Parameters
+    ----------
+    scores : dict of str to Scores
+        By the criterion they are on, as ``recorded_by_criterion`` reads them; under the empty name
+        those that may be on any.
+    answers : Scale, dict of str to Scale, or None
+        What they are points of, on all criteria or by criterion. Without it they are no ratings
+        (global), and every score counts (local).
+    dataset, perspective, target, aggregate, rng
+        As for ``perspective_of_judge``.
+
+    Raises
+    ------
+    ValueError
+        As for ``perspective_of_judge``.
+    """
+    check_dataset(dataset)
+    whole = scores.get("")
+    recorded = whole.criterion if whole is not None else None
+    if target is None and recorded is not None and meant_by(recorded, dataset.criteria):
+        target = recorded
+    names, alone = criteria_of_target(dataset, target)
+    if whole is None and target is None:
+        names = [one for one in names if one in scores]
+    right, left_out = _right(dataset, names, aggregate, perspective)
+    found: dict[str, SampledScores] = {}
+    by_name = answers if isinstance(answers, Mapping) else dict.fromkeys(right, answers)
+    for name in right:
+        of_name = scores.get(name, whole)
+        scored = None
+        if of_name is not None:
+            scored = scores_on_file(
+                of_name, name, answers=by_name.get(name), alone=alone or name in scores
+            )
+        if scored is None:
+            left_out[name] = NOT_SCORED
+        else:
+            found[name] = scored
+    if not found and not right:
+        raise InputError("; ".join(left_out.values()))
+    if not found:
+        raise nothing_scored(dataset)
+    label = next(iter(scores.values())).label
+    notes = []
+    if builders(dataset):
+        notes.append("scores on file do not say whether their judge built this benchmark, too.")
+    return perspective_report(label, perspective, dataset, right, found, left_out, notes, rng)
+
+
+_ALL_SEEN = "the judge was made from all texts that are rated on it"
+
+
+def nothing_scored(dataset: DataSet) -> InputError:
+    """Return the error that a judge has no score on any criterion of a set."""
+    return InputError(
+        f"the judge scores none of {', '.join(dataset.criteria)} by itself.",
+        hint="say which its score is to be compared with: --target NAME.",
+    )
+
+
+def criteria_of_target(dataset: DataSet, target: str | None) -> tuple[list[str], bool]:
+    """Return the criteria that are asked for, and whether the judge's score is taken as theirs."""
+    if not dataset.criteria:
+        raise InputError(
+            f"{dataset.name} has no ratings to agree with; its {len(dataset)} items are unrated.",
+            hint="say --map score=COLUMN if a column holds ratings.",
+        )
+    if target is None:
+        return list(dataset.criteria), len(dataset.criteria) == 1
+    found = meant_by(target, dataset.criteria)
+    if found is None:
+        raise nobody_rated([target], dataset, dataset.criteria)
+    return [found], True
+
+
+def _unseen(dataset: DataSet, judge: AnySaved) -> tuple[DataSet, dict[str, None]]:
+    """Return the texts whose rating the judge was not made from, and a note if there are others.
+
+    A built benchmark stays whole: it asks for another rating than the judge was told, and a
+    sequence without its reference is none.
+    """
+    seen = np.asarray([item.key in judge.seen_keys for item in dataset], dtype=bool)
+    if not seen.any():
+        return dataset, {}
+    if seen.all():
+        return dataset, {"the judge was made from all of these texts, which flatters it.": None}
+    built = np.asarray([bool(provenance_of(item)) for item in dataset], dtype=bool)
+    left_out = seen & ~built
+    notes: dict[str, None] = {}
+    if left_out.any():
+        who = "those that the judge was made from"
+        notes[f"{left_out.sum()} of {len(dataset)} texts, {who}, are left out."] = None
+    if (seen & built).any():
+        known = f"{(seen & built).sum()} of {len(dataset)} texts"
+        notes[f"the judge was made from {known}, which were rated otherwise there."] = None
+    return dataset.subset(np.flatnonzero(~left_out).tolist()), notes
+
+
+def _right(
+    dataset: DataSet, names: Sequence[str], aggregate: Aggregate | None, perspective: Perspective
+) -> tuple[dict[str, RightLevels], dict[str, str]]:
+    """Return the right levels by criterion, and why criteria have none."""
+    right, refused = {}, {}
+    for name in names:
+        try:
+            found = right_levels(dataset, name, aggregate)
+            if perspective == "global":
+                on_levels_of(found)
+            right[name] = found
+        except ValueError as fault:
+            refused[name] = str(fault)
+    return right, refused
+
+
+def _by_answers(
+    right: Mapping[str, RightLevels],
+    perspective: Perspective,
+    answers: Scale | None,
+    samples: int | None,
+) -> dict[Scale | None, list[str]]:
+    """Return the criteria by what the judge is asked to answer on; None is its own way."""
+    if samples is None:
+        return {None: list(right)} if right else {}
+    found: dict[Scale | None, list[str]] = {}
+    for name, one in right.items():
+        scale = answers or (ONE_TO_TEN if perspective == "local" else _plain(one.scale))
+        found.setdefault(scale, []).append(name)
+    return found
+
+
+def _plain(scale: Scale) -> Scale:
+    """Return the scale of ratings as one to answer on: named levels keep their names.
+
+    Where people count faults, more is still better for a judge, and names would say the contrary.
+    """
+    if scale.labels and scale.higher_is_better:
+        return scale
+    return Scale(low=scale.low, high=scale.high)

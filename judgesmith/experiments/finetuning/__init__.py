@@ -1,1 +1,0 @@
-"""Training of a small model on distillation data, with trl and peft (``judgesmith[finetune]``)."""

@@ -1,0 +1,1 @@
+"""What people are asked next: ratings, verdicts on explanations and on marked errors."""

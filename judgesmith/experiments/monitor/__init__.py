@@ -1,0 +1,1 @@
+"""Whether scores, inputs and a judge are still what they were."""

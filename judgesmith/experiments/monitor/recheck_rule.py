@@ -1,0 +1,342 @@
+"""The rule by which a recheck alarms: four checks, each with its part of the chance to be wrong.
+
+With ``c`` the confidence of each check (see ``RecheckSettings.each``), and everything as a share of
+the scale's width, a judge has drifted if one of these holds.
+
+- ``shift``: the ``c`` interval of the mean change lies wholly above the tolerance, or wholly below
+  minus the tolerance.
+- ``moves``: the low end of the ``2 c - 1`` interval (one end alone counts) of the root mean square
+  change of single items, what chance moves them taken off, lies above the tolerance.
+- ``unscored``: the low end of the ``2 c - 1`` interval of the share of scores that are missing lies
+  above the tolerated share.
+- ``alike``: all scores are one number, and the chance of that, if nothing changed, is ``1 - c`` or
+  less given the scores of before.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from judgesmith.errors import InputError
+from judgesmith.metrics.comparing.repeats import (
+    chance_of_alike,
+    missing_share,
+    repeat_noise,
+    score_moves,
+    score_shift,
+)
+from judgesmith.metrics.records import Estimate, Record, plain
+from judgesmith.programs.artifacts.record import GoldenItem
+from judgesmith.signatures import Judgement, Scale
+
+N_CHECKS = 4
+"""Things that are looked at, each with its part of the chance of a false alarm."""
+
+MOST_SAMPLES = 100
+"""Beyond that only more items tell more: the score of before stays one draw."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecheckSettings:
+    """The settings of a recheck.
+
+    Parameters
+    ----------
+    samples : int, from 1 to 100
+        How often each item is asked. Two or more show how much chance alone moves a score; three
+        keep the cost small and know it from 40 degrees of freedom with 20 items.
+    tolerance : float, 0 or more and below 1
+        Change that does not matter, as a share of the scale's width. 0.05 is a fifth of a point on
+        1 to 5, well below half of the smallest step that people rate in.
+    confidence : float, between 0 and 1
+        That a judge passes whose scores changed by just as much as is tolerated. One whose model
+        is the same is this far from an alarm as well, and passes far more often than that
+        (benchmark ``rechecking``).
+    unscored : float, 0 or more and below 1
+        Share of scores that may be missing by bad luck, such as an answer cut short.
+
+    Raises
+    ------
+    ValueError
+        If one of them is impossible.
+
+    Examples
+    --------
+    >>> RecheckSettings().each
+    0.9875
+    """
+
+    samples: int = 3
+    tolerance: float = 0.05
+    confidence: float = 0.95
+    unscored: float = 0.05
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be."""
+        if not 1 <= self.samples <= MOST_SAMPLES:
+            raise InputError(f"samples are from 1 to {MOST_SAMPLES}; got {self.samples}.")
+        for name in ("tolerance", "unscored"):
+            value = getattr(self, name)
+            if not 0 <= value < 1:
+                raise InputError(f"{name} is a share, 0 or more and below 1; got {value}.")
+        if not 0 < self.confidence < 1:
+            raise InputError(f"confidence must be between 0 and 1; got {self.confidence}.")
+
+    @property
+    def each(self) -> float:
+        """Confidence of each of the checks, so that that of all is ``confidence`` or more."""
+        return 1 - (1 - self.confidence) / N_CHECKS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecheckedItem(Record):
+    """One golden item, then and now.
+
+    Attributes
+    ----------
+    number : int
+        Its place among the judge's golden items, from 1.
+    response : str
+        The text under judgement.
+    before : float
+        Its score when the judge was made, in points of the judge's scale.
+    now : tuple of float
+        Its scores of now, in points; nan where there is none.
+    change : float
+        Mean of these minus ``before``, as a share of the scale's width; nan without a score.
+    explained_before : bool
+        Whether its score had an explanation.
+    n_explained : int
+        How many of the scores of now have one.
+    problem : str or None
+        Why a score of now is missing; None where all are there.
+    """
+
+    number: int
+    response: str
+    before: float
+    now: tuple[float, ...]
+    change: float
+    explained_before: bool
+    n_explained: int
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check(Record):
+    """One thing that was looked at.
+
+    Attributes
+    ----------
+    name : str
+        ``shift``, ``moves``, ``unscored`` or ``alike``.
+    drifted : bool
+        Whether it changed by more than is tolerated, and by more than chance explains.
+    said : str
+        What was found, in one sentence.
+    """
+
+    name: str
+    drifted: bool
+    said: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recheck(Record):
+    """Whether a judge still says what it said.
+
+    Attributes
+    ----------
+    judge : str
+        Its fingerprint.
+    made_with, asked : tuple of str
+        Models that it was made with, and those that were asked now.
+    settings : RecheckSettings
+        What was tolerated.
+    scale : Scale
+        What scores are measured in.
+    shift : Estimate
+        How much higher scores are now, on average, as a share of the scale's width.
+    moves : Estimate
+        How far scores of single items moved, root mean square, what chance moves them taken off,
+        as such a share; undefined where each item was asked once.
+    noise : float
+        Standard deviation of scores of the same item now, as such a share; nan likewise.
+    unscored : Estimate
+        Share of the scores of now that are missing; items had one before.
+    checks : tuple of Check
+        What was looked at, in order.
+    items : tuple of RecheckedItem
+        Every golden item, in the judge's order.
+    """
+
+    judge: str
+    made_with: tuple[str, ...]
+    asked: tuple[str, ...]
+    settings: RecheckSettings
+    scale: Scale
+    shift: Estimate
+    moves: Estimate
+    noise: float
+    unscored: Estimate
+    checks: tuple[Check, ...]
+    items: tuple[RecheckedItem, ...]
+
+    @property
+    def drifted(self) -> bool:
+        """Whether anything did."""
+        return any(check.drifted for check in self.checks)
+
+    def largest(self, n: int) -> list[RecheckedItem]:
+        """Return the items that moved most, unscored ones first, the others by size of change."""
+
+        def order(item: RecheckedItem) -> tuple[float, int]:
+            missing = item.change != item.change
+            return (-float("inf") if missing else -abs(item.change), item.number)
+
+        return sorted(self.items, key=order)[:n]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, ready for JSON; undefined is None."""
+        told: Mapping[str, Any] = {
+            "samples": self.settings.samples,
+            "tolerance": self.settings.tolerance,
+            "confidence": self.settings.confidence,
+            "tolerated_unscored": self.settings.unscored,
+        }
+        return {
+            "judge": self.judge,
+            "drifted": self.drifted,
+            "made_with": list(self.made_with),
+            "asked": list(self.asked),
+            **told,
+            "scale": [self.scale.low, self.scale.high],
+            "shift": self.shift.to_dict(),
+            "moves": self.moves.to_dict(),
+            "noise": plain(self.noise),
+            "n_items": len(self.items),
+            "unscored": self.unscored.to_dict(),
+            "checks": [one.to_dict() for one in self.checks],
+            "items": [one.to_dict() for one in self.items],
+        }
+
+
+Scores = npt.NDArray[np.float64]
+
+
+def recheck_of(
+    golden: Sequence[GoldenItem],
+    again: Sequence[Sequence[Judgement]],
+    settings: RecheckSettings,
+    *,
+    scale: Scale,
+    judge: str = "",
+    made_with: tuple[str, ...] = (),
+    asked: tuple[str, ...] = (),
+) -> Recheck:
+    """Return whether judgements of now are those that golden items had."""
+    width = scale.high - scale.low
+    before = np.array([_score(one.judgement) for one in golden]) / width
+    now = np.array([[_score(one) for one in each] for each in again], dtype=float).T / width
+    now = now.reshape(len(golden), len(again))
+    one_end = round(2 * settings.each - 1, 12)
+    shift = score_shift(before, now, confidence=settings.each)
+    moves = score_moves(before, now, confidence=one_end)
+    unscored = missing_share(now, confidence=one_end)
+    noise = repeat_noise(now)
+    items = tuple(
+        _item(number, one, [each[number] for each in again], width)
+        for number, one in enumerate(golden)
+    )
+    return Recheck(
+        judge=judge,
+        made_with=made_with,
+        asked=asked,
+        settings=settings,
+        scale=scale,
+        shift=shift,
+        moves=moves,
+        noise=noise,
+        unscored=unscored,
+        checks=(
+            _shift(shift, settings),
+            _moves(moves, noise, settings),
+            _unscored(unscored, settings),
+            _alike(chance_of_alike(before, now), now * width, settings),
+        ),
+        items=items,
+    )
+
+
+def _score(judgement: Judgement) -> float:
+    return math.nan if judgement.score is None else float(judgement.score)
+
+
+def _item(number: int, one: GoldenItem, again: Sequence[Judgement], width: float) -> RecheckedItem:
+    now = [_score(each) for each in again]
+    given = [score for score in now if math.isfinite(score)]
+    before = _score(one.judgement)
+    return RecheckedItem(
+        number=number + 1,
+        response=one.response,
+        before=before,
+        now=tuple(now),
+        change=sum(x - before for x in given) / len(given) / width if given else math.nan,
+        explained_before=bool(one.judgement.explanation),
+        n_explained=sum(bool(each.explanation) for each in again),
+        problem=next((each.problem for each in again if each.problem is not None), None),
+    )
+
+
+def _shift(shift: Estimate, settings: RecheckSettings) -> Check:
+    beyond = shift.low > settings.tolerance or shift.high < -settings.tolerance
+    said = f"on average scores changed by {_points(shift.value, sign=True)} of the scale"
+    if math.isfinite(shift.low):
+        ends = f"{_points(shift.low, sign=True)} to {_points(shift.high, sign=True)}"
+        said = f"{said} ({ends}; tolerated: {_points(settings.tolerance)} either way)"
+    else:
+        said = "fewer than two items have a score, which tells nothing of the average change"
+    return Check(name="shift", drifted=beyond, said=f"{said}.")
+
+
+def _moves(moves: Estimate, noise: float, settings: RecheckSettings) -> Check:
+    if not math.isfinite(moves.low):
+        said = "single items were asked too seldom to tell a change from chance"
+    else:
+        said = (
+            f"single items moved by {_points(moves.value)} of the scale "
+            f"({_points(moves.low)} to {_points(moves.high)}; tolerated: "
+            f"{_points(settings.tolerance)}) beyond what chance moves them, {_points(noise)}"
+        )
+    return Check(name="moves", drifted=moves.low > settings.tolerance, said=f"{said}.")
+
+
+def _unscored(share: Estimate, settings: RecheckSettings) -> Check:
+    said = f"{_points(share.value)} of the scores are missing"
+    if share.value > 0:
+        said += (
+            f" ({_points(share.low)} to {_points(share.high)}; tolerated: "
+            f"{_points(settings.unscored)})"
+        )
+    return Check(name="unscored", drifted=share.low > settings.unscored, said=f"{said}.")
+
+
+def _alike(chance: float, now: Scores, settings: RecheckSettings) -> Check:
+    given = now[np.isfinite(now)]
+    if given.size and np.all(given == given[0]):
+        said = f"every score is {given[0]:g} now (chance of that if nothing changed: {chance:.2g})"
+    else:
+        said = "scores differ from item to item" if given.size else "there are no scores"
+    return Check(name="alike", drifted=chance <= 1 - settings.each, said=f"{said}.")
+
+
+def _points(share: float, *, sign: bool = False) -> str:
+    """Return a share in percent, with one decimal; what looks like 0 has no sign."""
+    rounded = round(100 * share, 1)
+    return f"{rounded:{'+' if sign and rounded else ''}.1f} %"

@@ -1,0 +1,1 @@
+"""A panel of saved judges: its rows, its weights, what it takes."""

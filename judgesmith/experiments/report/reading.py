@@ -1,0 +1,349 @@
+"""The folder of a run, read for a report: rankings, and what each cell came to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, Field, FiniteFloat, ValidationError
+
+from judgesmith.data.items import DataSet
+from judgesmith.errors import FileError, InputError, MissingFileError, file_faults
+from judgesmith.experiments.runs.cell_result import (
+    CellResult,
+    Estimated,
+    Value,
+    changed,
+    kept_result,
+    kept_scores,
+)
+from judgesmith.experiments.runs.folder import JUDGE, RESULT, RUN_FILE, SCHEMA, SCORES
+from judgesmith.experiments.specs import read_sets, read_spec
+from judgesmith.programs.artifacts.card import protocol_lines
+from judgesmith.programs.artifacts.saved import SavedJudge
+from judgesmith.programs.artifacts.saved_ensembles import load_saved
+from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.judgement import ErrorSpan
+
+
+class BoardLine(Value):
+    """A cell in a ranking, as ``leaderboard.json`` has it."""
+
+    cell: str
+    judge: str
+    optimizer: str | None
+    model: str | None
+    q: Estimated
+    n_systems: int | None = None
+    unscored: FiniteFloat
+    calls_per_item: FiniteFloat | None
+    usd_per_item: FiniteFloat | None
+    difference: Estimated | None
+    p_holm: FiniteFloat | None
+
+
+class BoardBlock(Value):
+    """A ranking by one level, on one target of one set."""
+
+    data: str
+    target: str
+    seed: int
+    level: str
+    cells: tuple[BoardLine, ...]
+
+
+class SeedsSpread(Value):
+    """A number over seeds; None where no seed, or one alone for ``sd``, defines it."""
+
+    mean: FiniteFloat | None
+    sd: FiniteFloat | None
+    low: FiniteFloat | None
+    high: FiniteFloat | None
+    n_seeds: int
+    n_undefined: int
+
+
+class SeedsBoardLine(Value):
+    """A judge made in one way in a ranking over seeds."""
+
+    judge: str
+    optimizer: str | None
+    model: str | None
+    q: SeedsSpread
+    difference: SeedsSpread | None
+
+
+class SeedsBoard(Value):
+    """A ranking by means over seeds, by one level, on one target of one set."""
+
+    data: str
+    target: str
+    level: str
+    seeds: tuple[int, ...]
+    cells: tuple[SeedsBoardLine, ...]
+
+
+class Board(Value):
+    """All rankings of a run."""
+
+    name: str
+    run: str
+    blocks: tuple[BoardBlock, ...]
+    over_seeds: tuple[SeedsBoard, ...] = ()
+    failed: Mapping[str, str]
+    unfinished: Mapping[str, str]
+
+
+class CellNames(Value):
+    """What was run in a cell. Its id is the name of a folder and leads nowhere else."""
+
+    id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=200)]
+    data: str
+    target: str
+    judge: str
+    optimizer: str | None
+    model: str | None
+    seed: int
+
+
+class RunNames(Value):
+    """What ``run.json`` says."""
+
+    run: str
+    name: str
+    version: str
+    versions: tuple[str, ...] = ()
+    cells: tuple[CellNames, ...]
+
+
+class OnCriterion(Value):
+    """A score on one criterion, and why."""
+
+    score: FiniteFloat | None = None
+    explanation: str = ""
+
+
+class ReportRow(Value):
+    """A row held out: what a judge and people said of it."""
+
+    source_id: str = ""
+    system_id: str = ""
+    key: str = ""
+    item: int
+    group: int
+    human: FiniteFloat | None
+    score: FiniteFloat | None
+    problem: str | None = None
+    explanation: str = ""
+    criteria: Mapping[str, OnCriterion] = Field(default_factory=dict)
+    errors: tuple[ErrorSpan, ...] = ()
+
+
+class Trial(Value):
+    """A configuration that a search tried, as its judge keeps it."""
+
+    stage: str = ""
+    number: int
+    picked: Mapping[str, object] = Field(default_factory=dict)
+    value: FiniteFloat | None
+    n_rows: int | None = None
+
+
+class Mattered(Value):
+    """What told the judges of a search apart by one objective: shares by choice."""
+
+    objective: str = "the objective"
+    shares: Mapping[str, FiniteFloat]
+
+
+BOARD = "leaderboard.json"
+_AGAIN = "give the command 'judgesmith experiment' of this run again"
+_RESTORE = "restore it, or run the specification again in another folder"
+
+_Read = TypeVar("_Read", bound=BaseModel)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportCell:
+    """A finished cell.
+
+    Attributes
+    ----------
+    names : CellNames
+        What was run.
+    result : CellResult
+        What it came to.
+    rows : tuple of ReportRow
+        What was said of the rows held out, in the order of their set.
+    asks : tuple of str
+        What the judge asks and how its score is made, in lines; empty where nothing was compiled.
+    trials : tuple of Trial
+        What a search tried, in the order of their numbers; empty where none was made.
+    mattered : tuple of Mattered
+        What told its judges apart, by objective; empty where nobody worked that out.
+    note : str
+        What is to be known of the judge that could not be shown; else empty.
+    """
+
+    names: CellNames
+    result: CellResult
+    rows: tuple[ReportRow, ...]
+    asks: tuple[str, ...] = ()
+    trials: tuple[Trial, ...] = ()
+    mattered: tuple[Mattered, ...] = ()
+    note: str = ""
+
+    @property
+    def title(self) -> str:
+        """Its names in one line."""
+        names = self.names
+        way = " · ".join(one for one in (names.judge, names.optimizer, names.model) if one)
+        return f"{way} on {names.data}: {names.target}, seed {names.seed}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportRun:
+    """A run as it is reported.
+
+    Attributes
+    ----------
+    path : Path
+        Its folder.
+    names : RunNames
+        What it is called.
+    board : Board
+        Its rankings.
+    cells : dict of str to ReportCell
+        Those that are finished, by id, in the order of the specification.
+    unranked : tuple of str
+        Ids of cells that were finished after the rankings were made.
+    """
+
+    path: Path
+    names: RunNames
+    board: Board
+    cells: Mapping[str, ReportCell]
+    unranked: tuple[str, ...] = field(default=())
+
+
+def read_run(folder: str | Path) -> ReportRun:
+    """Return what the folder of a run holds.
+
+    Parameters
+    ----------
+    folder : str or Path
+        As ``judgesmith experiment`` makes it.
+
+    Raises
+    ------
+    FileNotFoundError
+        If it is no such folder, or has no rankings yet.
+    ValueError
+        If a file in it was changed since.
+    """
+    path = Path(folder)
+    if not (path / RUN_FILE).is_file():
+        raise MissingFileError(
+            f"{folder} is no folder that 'judgesmith experiment' made.",
+            hint=f"name one with a {RUN_FILE}.",
+        )
+    names = _read(path / RUN_FILE, RunNames, remedy=_RESTORE)
+    if not (path / BOARD).is_file():
+        raise MissingFileError(
+            f"{folder} has no {BOARD} yet.", hint=f"wait for its run, or {_AGAIN}."
+        )
+    board = _read(path / BOARD, Board, remedy=_AGAIN)
+    if board.run != names.run:
+        raise InputError(
+            f"{path / BOARD} is that of another run ({board.run}, this is {names.run}); {_AGAIN}."
+        )
+    finished = [one for one in names.cells if (path / "cells" / one.id / RESULT).is_file()]
+    ranked = {line.cell for block in board.blocks for line in block.cells}
+    late = {*board.failed, *board.unfinished}
+    return ReportRun(
+        path=path,
+        names=names,
+        board=board,
+        cells={one.id: _cell(path / "cells" / one.id, one) for one in finished},
+        unranked=tuple(one.id for one in finished if one.id in late and one.id not in ranked),
+    )
+
+
+def _cell(place: Path, names: CellNames) -> ReportCell:
+    scores = place / SCORES
+    _, result = kept_result(place / RESULT, schema=SCHEMA)
+    kept = kept_scores(scores, n_heldout=result.rows.heldout, n_unscored=result.rows.unscored)
+    try:
+        rows = tuple(map(ReportRow.model_validate, kept))
+    except ValidationError as fault:
+        raise changed(scores, f"{_first(fault)} is not as it was written") from None
+    cell = ReportCell(names=names, result=result, rows=rows)
+    return replace(cell, **_judge(place / JUDGE))
+
+
+def _judge(place: Path) -> dict[str, Any]:
+    """Return what a judge asks, and what its search tried and found, or why that is not known."""
+    if not place.is_dir():
+        return {}
+    try:
+        saved = load_saved(place)
+    except (FileError, InputError) as fault:
+        return {"note": f"The judge in {place.name} cannot be read: {fault}"}
+    if not isinstance(saved, SavedJudge):
+        return {}
+    tried = [one for one in saved.history if isinstance(one.get("number"), int) and "value" in one]
+    mattered = [one for one in saved.history if one.get("stage") == "importances"]
+    return {
+        "asks": tuple(line.removeprefix("- ") for line in protocol_lines(saved)),
+        "trials": tuple(sorted(_all(tried, Trial), key=lambda one: one.number)),
+        "mattered": tuple(_all(mattered, Mattered)),
+    }
+
+
+def _all(found: Sequence[object], kind: type[_Read]) -> list[_Read]:
+    """Return entries of a search's history, or none where one is not as it was written."""
+    try:
+        return [kind.model_validate(one) for one in found]
+    except ValidationError:
+        return []
+
+
+@file_faults()
+def _read(place: Path, kind: type[_Read], *, remedy: str) -> _Read:
+    try:
+        return kind.model_validate(json.loads(place.read_text(encoding="utf-8")))
+    except ValidationError as fault:
+        raise InputError(f"{place}: not as it was written ({_first(fault)}); {remedy}.") from None
+    except (ValueError, RecursionError):
+        raise InputError(f"{place}: not as it was written; {remedy}.") from None
+
+
+def _first(fault: ValidationError) -> str:
+    """Return where the first fault in a record is."""
+    return ".".join(map(str, fault.errors(include_url=False)[0]["loc"]))[:200] or "the whole"
+
+
+def texts_of(spec: str | Path) -> tuple[Mapping[str, DataSet], str]:
+    """Return the rated sets of a specification by name, or none and why they cannot be had.
+
+    Examples
+    --------
+    >>> texts_of("nowhere.yaml")[0]
+    {}
+    """
+    try:
+        return read_sets(read_spec(spec)), ""
+    except (ValueError, OSError) as fault:
+        return {}, " ".join(str(fault).split())
+
+
+def item_of(row: ReportRow, cell: ReportCell, sets: Mapping[str, DataSet]) -> RatedItem | None:
+    """Return the text of a row, where its set still has that very text in its place."""
+    dataset = sets.get(cell.names.data)
+    if dataset is None or not 0 <= row.item < len(dataset):
+        return None
+    item = dataset[row.item]
+    return item if item.key == row.key else None

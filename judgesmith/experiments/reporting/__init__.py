@@ -1,7 +1,0 @@
-"""A report of a run: one page that people open, read, sort, print and send on."""
-
-from judgesmith.experiments.reporting.page import Written, write_report
-from judgesmith.experiments.reporting.reading import ReportRun, read_run
-from judgesmith.experiments.reporting.texts import texts_of
-
-__all__ = ["ReportRun", "Written", "read_run", "texts_of", "write_report"]

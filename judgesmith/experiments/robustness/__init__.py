@@ -1,0 +1,1 @@
+"""Changed texts, and whether a judge notices what was changed."""

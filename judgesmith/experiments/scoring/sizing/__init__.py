@@ -1,0 +1,1 @@
+"""What scoring takes before anything is asked: for these rows, and for far more."""

@@ -1,1 +1,0 @@
-"""Which rows people should rate next, and how what they say comes back."""
