@@ -21,12 +21,11 @@ SPAN = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 LINE = re.compile(
     r"^ *(?:\$ |- run: )?(?:\w+=\S+ )*(judgesmith [a-z].*?)(?: +[|>&#].*| &)?$", re.MULTILINE
 )
-SCRIPT = re.compile(r"python3? ((?:benchmarks|examples|docs)/[\w/]+\.py)([^`\n|>&#]*)")
+SCRIPT = re.compile(r"python3? ((?:examples|docs)/[\w/]+\.py)([^`\n|>&#]*)")
 BENCHMARK = re.compile(r"python -m\s+benchmarks\s+run\s+((?:(?!\n\n)[^`|>&#;:,])*)")
 OF_OTHERS = ("--enable-lora", "--lora-modules", "--hook-stage")  # of vLLM, and of pre-commit
 # Options that are neither of a command: of scripts, of pytest with our plugin, of exported files.
 ELSEWHERE = (
-    "benchmarks/*.py",
     "judgesmith/pytest_*.py",
     "judgesmith/programs/exporting/**/*.py",
 )

@@ -65,7 +65,7 @@ SAME_COST = ("rubric", "explain", "answers", "reduction", "weighting")
 
 RACED_SHARE = 0.5
 """Of the rows to choose by, how many a configuration is judged on before it falls behind: from .2
-to .65 in twenty searches (``benchmarks/protocol_search.py``), .5 on average, the start included."""
+to .65 in twenty searches (benchmark ``protocol_search``), .5 on average, the start included."""
 
 USUAL_FRONT = 4
 """Judges on a front as a rule: a guess, for it depends on the objectives."""

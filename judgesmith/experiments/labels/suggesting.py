@@ -162,7 +162,7 @@ def _points(judgement: Judgement, name: str) -> float:
 
 
 DEFAULT = "stratified"
-"""What lost on none of the sets that ``benchmarks/suggesting.py`` was first run on."""
+"""What lost on none of the sets that benchmark ``suggesting`` was first run on."""
 
 Strategy = Callable[[Candidates, int, np.random.Generator], list[int]]
 """Returns all candidates in order, given how many will be rated."""

@@ -1,28 +1,24 @@
-"""The search on simulated protocols, a few; ``benchmarks/protocol_simulation.py`` has more."""
-
-import importlib
-from pathlib import Path
+"""The search on simulated protocols, a few; benchmark ``protocol_simulation`` has more."""
 
 import numpy as np
 import optuna
 import pytest
 
+from benchmarks.search import protocol_simulation
 from judgesmith.metrics import q
 
-BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
 SEEDS = range(6)
 
 
 @pytest.fixture
-def simulation(monkeypatch):
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
+def simulation():
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    return importlib.import_module("protocol_simulation")
+    return protocol_simulation
 
 
 @pytest.fixture
 def rated(simulation, data_folder):
-    return simulation.rated_set(data_folder, "topical_chat")
+    return simulation.rated_set("topical_chat")
 
 
 def test_simulated_judges_agree_with_people_as_well_as_is_said_of_them(simulation, rated):

@@ -1,7 +1,7 @@
 """The published numbers of ``checks.json``, recomputed from ratings and recorded answers alone.
 
 One recipe per family of entries; each returns the numbers in the order in which they are
-published. The tests compare them, ``benchmarks/published.py`` prints them side by side.
+published. The tests compare them, benchmark ``published`` prints them side by side.
 """
 
 import gzip

@@ -7,10 +7,6 @@ where the judge does not come back as it was: at most 5 % of runs, and at most 9
 expected of such a rule. It claims a gain where the paired difference in Q on the rows held out is
 clearly above zero: that is when the command line does not say that these rows do not show one.
 
-    python benchmarks/shuffled_ratings.py --runs 100
-    python benchmarks/shuffled_ratings.py --kept  # the ratings as they are: there is something
-    python benchmarks/shuffled_ratings.py --unconfirmed  # as with --without confirmation
-
 Printed are, per optimizer, runs that adopted a change, runs that claimed a gain, and a loss, the
 mean gain, and the mean of Q on the rows chosen by, less that on the rows held out. The offline
 model writes and reads no instructions: of ``reflective`` and ``balanced`` it shows what the weights
@@ -19,15 +15,14 @@ do, and of DSPy's optimizers what demonstrations and weights do.
 
 from __future__ import annotations
 
-import argparse
-import warnings
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from benchmarks.harness import Row, benchmark, spread
 from judgesmith.data import DataSet
 from judgesmith.experiments import CompileSettings, compile_judge
 from judgesmith.programs.lm import model
@@ -100,14 +95,13 @@ def pairs(words: list[str]) -> list[tuple[str, str]]:
     return list(zip(words[::2], words[1::2], strict=True))
 
 
-def compiled(way: str, seed: int, given: argparse.Namespace) -> Run:
+def compiled(way: str, seed: int, rows: int, trials: int, is_kept: bool, is_confirmed: bool) -> Run:
     """Compile the judge once."""
-    warnings.simplefilter("ignore")
-    data = synthetic_set(given.rows, seed, shuffled=not given.kept)
+    data = synthetic_set(rows, seed, shuffled=not is_kept)
     # Answers of few kinds can be balanced.
     answers = {"answers": LIKERT} if way == "balanced" else {}
-    own: dict[str, Any] = {"n_trials": given.trials} if way == "protocol" else {}
-    if given.unconfirmed:
+    own: dict[str, Any] = {"n_trials": trials} if way == "protocol" else {}
+    if not is_confirmed:
         own["confirm"] = None
     protocol = ActiveCriticConfig(variant="vanilla", **answers)
     settings = CompileSettings(optimizer=way, protocol=protocol, seed=seed, **own)
@@ -122,41 +116,36 @@ def compiled(way: str, seed: int, given: argparse.Namespace) -> Run:
     )
 
 
-def row(way: str, runs: list[Run]) -> str:
-    """Return one line of the table."""
-    cells = (
-        way,
-        len(runs),
-        sum(not one.same for one in runs),
-        sum(one.claimed for one in runs),
-        sum(one.lost for one in runs),
-        f"{fmean(one.gain for one in runs):+.3f}",
-        f"{fmean(one.optimism for one in runs):+.3f}",
-    )
-    return f"| {' | '.join(map(str, cells))} |"
-
-
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=100, help="seeds, from 0")
-    parser.add_argument("--first", type=int, default=0, help="the first seed")
-    parser.add_argument("--rows", type=int, default=100, help="rated texts per run")
-    parser.add_argument("--trials", type=int, default=30, help="of a search of the protocol")
-    parser.add_argument("--optimizers", nargs="+", default=list(WAYS), choices=WAYS)
-    parser.add_argument("--kept", action="store_true", help="do not shuffle the ratings")
-    parser.add_argument("--unconfirmed", action="store_true", help="take the best as it is")
-    parser.add_argument("--processes", type=int, default=1)
-    given = parser.parse_args()
-    heads = ("optimizer", "runs", "adopted", "claimed", "losses", "mean gain", "optimism")
-    print("| " + " | ".join(heads) + " |")
-    print("| " + " | ".join("---" for _ in heads) + " |", flush=True)
-    seeds = range(given.first, given.first + given.runs)
-    with ProcessPoolExecutor(given.processes) as pool:
-        for way in given.optimizers:
-            jobs = [pool.submit(compiled, way, seed, given) for seed in seeds]
-            print(row(way, [job.result() for job in jobs]), flush=True)
-
-
-if __name__ == "__main__":
-    main()
+@benchmark(
+    quick={"runs": 1, "rows": 40, "trials": 2, "optimizers": ("random",)},
+    formats={"mean gain": "+.3f", "optimism": "+.3f"},
+)
+def shuffled_ratings(
+    *,
+    runs: Annotated[int, "seeds, one after the other"] = 100,
+    first: Annotated[int, "the first seed"] = 0,
+    rows: Annotated[int, "rated texts per run"] = 100,
+    trials: Annotated[int, "of a search of the protocol"] = 30,
+    optimizers: tuple[str, ...] = WAYS,
+    kept: Annotated[bool, "do not shuffle the ratings"] = False,
+    unconfirmed: Annotated[bool, "take the best as it is"] = False,
+    processes: int = 1,
+) -> Iterator[Row]:
+    """How often a compilation changes the judge, and claims a gain, where there is no signal."""
+    jobs = [
+        (way, seed, rows, trials, kept, not unconfirmed)
+        for way in optimizers
+        for seed in range(first, first + runs)
+    ]
+    every = spread(compiled, jobs, processes)
+    for way in optimizers:
+        found = [next(every) for _ in range(runs)]
+        yield {
+            "optimizer": way,
+            "runs": runs,
+            "adopted": sum(not one.same for one in found),
+            "claimed": sum(one.claimed for one in found),
+            "losses": sum(one.lost for one in found),
+            "mean gain": fmean(one.gain for one in found),
+            "optimism": fmean(one.optimism for one in found),
+        }

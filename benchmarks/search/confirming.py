@@ -5,26 +5,21 @@ many rows, with the effects that were measured, with three tenths of them, and w
 then whoever leads is lucky. Compared are taking the best, and the family-wise test at several
 levels. Prints a Markdown table, means over sets and seeds: how often the start was replaced, what
 was truly gained in Q, how often the choice is truly worse than the start, and by how much at worst.
-
-Run it as ``python benchmarks/confirming.py [--seeds 0-7] [--rows 60 200 600]``.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
-import warnings
-from collections.abc import Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import optuna
-from protocol_simulation import BATCH, N_TRIALS, QuickQ, rated_set
-from simulated_protocols import BASELINE, World, protocol_space
 
+from benchmarks.harness import Row, benchmark, seeds_of, spread
+from benchmarks.search.protocol_simulation import BATCH, N_TRIALS, QuickQ, rated_set
+from benchmarks.search.simulated_protocols import BASELINE, World, protocol_space
 from judgesmith.optimizers import RacingRule
 from judgesmith.optimizers.search.confirmation import ImprovementTest
 from judgesmith.optimizers.search.racing import stratified_order
@@ -57,19 +52,18 @@ class Choice:
     gained: float
 
 
-def world_of(folder: Path, name: str, n_rows: int, effects: float, seed: int) -> World:
+def world_of(name: str, n_rows: int, effects: float, seed: int) -> World:
     """Return a world in which protocols differ by a part of what they were measured to."""
-    rated = rated_set(folder, name)
+    rated = rated_set(name)
     base = rated.effects[BASELINE]
     scaled = {one: base + effects * (z - base) for one, z in rated.effects.items()}
     return World.draw(replace(rated, effects=scaled), n_rows=n_rows, seed=seed)
 
 
-def choices(folder: Path, name: str, n_rows: int, effects: float, seed: int) -> dict[str, Choice]:
+def choices(name: str, n_rows: int, effects: float, seed: int, trials: int) -> dict[str, Choice]:
     """Return what every rule makes of one search."""
-    warnings.simplefilter("ignore")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    world = world_of(folder, name, n_rows, effects, seed)
+    world = world_of(name, n_rows, effects, seed)
     human, sources = world.rated.human[world.rows], world.rated.sources[world.rows]
     space = protocol_space()
     start = world.judge(space.complete({}))
@@ -81,7 +75,7 @@ def choices(folder: Path, name: str, n_rows: int, effects: float, seed: int) -> 
         objective=QuickQ("q"),
         order=stratified_order(human, sources, np.random.default_rng([seed, 3])),
         elimination=RacingRule(),
-        n_trials=N_TRIALS,
+        n_trials=trials,
         batch=BATCH,
         seed=seed,
         rule=None,
@@ -97,49 +91,37 @@ def choices(folder: Path, name: str, n_rows: int, effects: float, seed: int) -> 
     return found
 
 
-def rows_of(found: Mapping[tuple[int, float], list[dict[str, Choice]]]) -> Iterator[str]:
-    """Yield one line of the table per number of rows, size of effects, and rule."""
-    for (n_rows, effects), worlds in found.items():
-        for rule in RULES:
-            own = [world[rule] for world in worlds]
-            gained = [one.gained for one in own]
-            cells = (
-                n_rows,
-                f"{effects:g}",
-                rule,
-                f"{np.mean([one.replaced for one in own]):.0%}",
-                f"{np.mean(gained):+.3f}",
-                f"{np.mean([one < -1e-9 for one in gained]):.0%}",
-                f"{min(gained):+.3f}",
-            )
-            yield f"| {' | '.join(map(str, cells))} |"
-
-
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", default="0-7", help="first-last")
-    parser.add_argument("--rows", type=int, nargs="+", default=[60, 200, 600])
-    parser.add_argument("--processes", type=int, default=1)
-    given = parser.parse_args()
-    first, _, last = given.seeds.partition("-")
-    seeds = range(int(first), int(last or first) + 1)
-    folder = Path(os.environ.get("JUDGESMITH_DATA", "../shared/data"))
-    with ProcessPoolExecutor(given.processes) as pool:
-        jobs = {
-            (n_rows, effects): [
-                pool.submit(choices, folder, name, n_rows, effects, seed)
-                for name, seed in product(SETS, seeds)
-            ]
-            for n_rows, effects in product(given.rows, EFFECTS)
+def rows_of(n_rows: int, effects: float, worlds: Sequence[dict[str, Choice]]) -> Iterator[Row]:
+    """Yield the row of every rule."""
+    for rule in RULES:
+        own = [world[rule] for world in worlds]
+        gained = [one.gained for one in own]
+        yield {
+            "rows": n_rows,
+            "effects": effects,
+            "rule": rule,
+            "replaced": np.mean([one.replaced for one in own]),
+            "gained": np.mean(gained),
+            "worse": np.mean([one < -1e-9 for one in gained]),
+            "worst": min(gained),
         }
-        heads = ("rows", "effects", "rule", "replaced", "gained", "worse", "worst")
-        print(f"| {' | '.join(heads)} |")
-        print("| --- " * len(heads) + "|", flush=True)
-        for key, several in jobs.items():
-            for line in rows_of({key: [job.result() for job in several]}):
-                print(line, flush=True)
 
 
-if __name__ == "__main__":
-    main()
+@benchmark(
+    quick={"seeds": "0", "rows": (30,), "trials": 4},
+    formats={"effects": "g", "replaced": ".0%", "gained": "+.3f", "worse": ".0%", "worst": "+.3f"},
+)
+def confirming(
+    *,
+    seeds: str = "0-7",
+    rows: tuple[int, ...] = (60, 200, 600),
+    trials: Annotated[int, "of every search"] = N_TRIALS,
+    processes: int = 1,
+) -> Iterator[Row]:
+    """By which rule the best of many should replace the start, where the truth is known."""
+    worlds = list(product(SETS, seeds_of(seeds)))
+    cases = list(product(rows, EFFECTS))
+    jobs = [(name, *case, seed, trials) for case in cases for name, seed in worlds]
+    found = spread(choices, jobs, processes)
+    for case in cases:
+        yield from rows_of(*case, [next(found) for _ in worlds])

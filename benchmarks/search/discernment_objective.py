@@ -6,8 +6,6 @@ that the second search saw, and of kinds that neither saw. Kinds that no judge o
 notices (lost capitals, unsupported additions) are left out of both: there is nothing to choose
 there. Every pair is one line of a results file, and pairs that are there are not run again:
 
-    python benchmarks/discernment_objective.py --sets qags_cnndm wiki_da --seeds 5
-
 Printed are, as means over seeds, held-out Q, the lowest D over kinds that were seen, and the lowest
 and the average D over kinds that were not; then the difference with its least and largest value
 over seeds, and in how many of them it is above 0.
@@ -15,15 +13,13 @@ over seeds, and in how many of them it is above 0.
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
 import time
-from pathlib import Path
+from collections.abc import Iterator
 from statistics import fmean
-from typing import Any
+from typing import Annotated, Any
 
-from judgesmith.data import DataSet, read_items
+from benchmarks.harness import Row, benchmark, kept, rated
+from judgesmith.data import DataSet
 from judgesmith.experiments import CompileSettings, compile_judge
 from judgesmith.experiments.compile.chosen_targets import chosen_targets
 from judgesmith.experiments.compile.split import parts_of
@@ -49,7 +45,7 @@ def compared(data: DataSet, *, seed: int, n_trials: int, versions: int) -> dict[
     held = parts.heldout
     assert held is not None
     assert parts.versions is not None
-    found: dict[str, Any] = {"set": data.name, "seed": seed, "trials": n_trials, "held": len(held)}
+    found: dict[str, Any] = {"held": len(held)}
     for objective in OBJECTIVES:
         started = time.perf_counter()
         minds = {"kinds": SEEN, "holdout_kinds": UNSEEN, "versions": versions}
@@ -76,49 +72,36 @@ def numbers(table: PredictionTable, unseen: tuple[Any, ...]) -> dict[str, float]
     return dict(zip(NUMBERS, values, strict=True))
 
 
-def row_of(name: str, found: list[dict[str, Any]]) -> list[str]:
-    """Return the lines of one set: a row per objective, and one for the difference."""
-    lines = []
+def rows_of(name: str, found: list[dict[str, Any]]) -> Iterator[Row]:
+    """Yield the rows of a set: one per objective, and one for the difference."""
     for objective in OBJECTIVES:
-        means = [fmean(one[objective][number] for one in found) for number in NUMBERS]
-        lines.append(f"| {name} | {objective} | {' | '.join(f'{one:.2f}' for one in means)} |")
-    cells = []
+        means = {n: f"{fmean(one[objective][n] for one in found):.2f}" for n in NUMBERS}
+        yield {"set": name, "objective": objective} | means
+    row: Row = {"set": name, "objective": "difference"}
     for number in NUMBERS:
         gains = [one[OBJECTIVES[1]][number] - one[OBJECTIVES[0]][number] for one in found]
         n_above = sum(gain > 0 for gain in gains)
         span = f"{min(gains):+.2f} … {max(gains):+.2f}"
-        cells.append(f"{fmean(gains):+.2f} ({span}; {n_above} of {len(gains)})")
-    return [*lines, f"| {name} | difference | {' | '.join(cells)} |"]
+        row[number] = f"{fmean(gains):+.2f} ({span}; {n_above} of {len(gains)})"
+    yield row
 
 
-def main() -> None:
-    """Run what is missing of a results file, and print its table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", nargs="+", default=["qags_cnndm", "wiki_da"])
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--trials", type=int, default=12)
-    parser.add_argument("--versions", type=int, default=3)
-    parser.add_argument("--results", type=Path, default=Path("discernment_objective.jsonl"))
-    given = parser.parse_args()
-    folder = Path(os.environ.get("JUDGESMITH_DATA", "../shared/data"))
-    results = given.results
-    known = (
-        [json.loads(one) for one in results.read_text().splitlines()] if results.exists() else []
-    )
-    settings = {"n_trials": given.trials, "versions": given.versions}
-    for name in given.sets:
-        data = read_items(str(folder / f"{name}.jsonl.gz"))
-        for seed in range(given.seeds):
-            if any((one["set"], one["seed"]) == (name, seed) for one in known):
-                continue
-            known.append(compared(data, seed=seed, **settings))
-            with results.open("a") as file:
-                file.write(json.dumps(known[-1]) + "\n")
-    print(f"| set | objective | {' | '.join(NUMBERS)} |")
-    print("| --- | --- | " + " | ".join("---" for _ in NUMBERS) + " |")
-    for name in given.sets:
-        print("\n".join(row_of(name, [one for one in known if one["set"] == name])))
-
-
-if __name__ == "__main__":
-    main()
+@benchmark(quick={"sets": ("topical_chat",), "seeds": 1, "trials": 1, "versions": 1, "sources": 12})
+def discernment_objective(
+    *,
+    sets: tuple[str, ...] = ("qags_cnndm", "wiki_da"),
+    seeds: Annotated[int, "how many, from 0"] = 5,
+    trials: int = 12,
+    versions: int = 3,
+    results: Annotated[str | None, "file of runs that are not done again"] = None,
+    sources: Annotated[int | None, "of each set, or all"] = None,
+) -> Iterator[Row]:
+    """What it brings to choose a judge by what it notices, too, against Q alone."""
+    for name in sets:
+        data = rated(name, sources)
+        found = []
+        for seed in range(seeds):
+            given = {"n_trials": trials, "versions": versions, "seed": seed}
+            key = {"set": name, "seed": seed, "trials": trials}
+            found.append(kept(results, key, lambda given=given, data=data: compared(data, **given)))
+        yield from rows_of(name, found)

@@ -10,9 +10,6 @@ calls count. Ours get the same rows, and Q as their objective.
 
 Every run is one line of a results file, and runs that are there are not done again:
 
-    python benchmarks/dspy_optimizers.py --seeds 2
-    python benchmarks/dspy_optimizers.py --seeds 5
-
 Printed per set and optimizer are held-out Q and calls, means over seeds; and by how much Q of each
 of ours is larger than that of each of DSPy's, with a 95 % interval that draws the sources held out
 anew within every seed and averages over seeds; in the last rows, over the sets as well. What other
@@ -21,26 +18,25 @@ ratings to learn from would do is in the seeds, not in the interval.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import functools
 import io
+import itertools
 import json
 import logging
-import os
 import random
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Annotated, Any
 
 import dspy
 import numpy as np
 
-from judgesmith.data import read_items
+from benchmarks.harness import Row, benchmark, kept
+from benchmarks.harness import rated as data_set
 from judgesmith.experiments import CompileSettings
 from judgesmith.experiments.compile.chosen_targets import chosen_targets
 from judgesmith.optimizers import (
@@ -95,8 +91,7 @@ class Task:
 @functools.cache
 def rated(name: str) -> tuple[dspy.Example, ...]:
     """Return the rated rows of a set."""
-    folder = Path(os.environ.get("JUDGESMITH_DATA", "../shared/data"))
-    data = read_items(str(folder / f"{name}.jsonl.gz"))
+    data = data_set(name)
     whole = chosen_targets(data, CompileSettings()).whole
     return tuple(
         rated_example(data[i], whole.values[i], whole.scale, group=int(data.groups[i]))
@@ -284,9 +279,6 @@ def result(name: str, seed: int, way: str) -> dict[str, Any]:
     table = held.judged(judgements, judge_scale=scale_of(judge))
     shown = max((len(several) for several in judge.protocol.demonstrations.values()), default=0)
     return {
-        "set": name,
-        "seed": seed,
-        "way": way,
         "rows": [len(task.train), len(task.valid), len(task.held)],
         "q": parse_objective("q").value(table),
         "calls": calls,
@@ -322,62 +314,48 @@ def difference(first: list[np.ndarray], second: list[np.ndarray]) -> np.ndarray:
     return np.mean([one - other for one, other in zip(first, second, strict=True)], axis=0)
 
 
-def written(apart: np.ndarray) -> str:
+def written(apart: np.ndarray) -> tuple[float, float, float]:
     """Return a difference with its interval."""
     low, high = np.nanquantile(apart[1:], [0.025, 0.975])
-    return f"{apart[0]:+.3f} [{low:+.3f}, {high:+.3f}]"
+    return apart[0], low, high
 
 
-def main() -> None:
-    """Run what is missing, and print the tables of all that is there."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", nargs="+", default=SETS, help="names of rated sets")
-    parser.add_argument("--ways", nargs="+", default=list(WAYS), choices=list(WAYS))
-    parser.add_argument("--seeds", type=int, default=5, help="how many, from 0")
-    parser.add_argument(
-        "--results", type=Path, default=Path("dspy_optimizers.jsonl"), help="file of results"
-    )
-    given = parser.parse_args()
-    done: dict[tuple[str, int, str], dict[str, Any]] = {}
-    if given.results.exists():
-        for line in given.results.read_text(encoding="utf-8").splitlines():
-            one = json.loads(line)
-            done[one["set"], one["seed"], one["way"]] = one
-    for name in given.sets:
-        for seed in range(given.seeds):
-            for way in given.ways:
-                if (name, seed, way) not in done:
-                    done[name, seed, way] = result(name, seed, way)
-                    with given.results.open("a", encoding="utf-8") as results:
-                        results.write(json.dumps(done[name, seed, way]) + "\n")
-    print("| set | optimizer | held-out Q | calls, mean (most) | shown | seconds |")
-    print("| --- | --- | --- | --- | --- | --- |")
-    for name in given.sets:
-        for way in given.ways:
-            found = [done[name, seed, way] for seed in range(given.seeds)]
-            calls = [one["calls"] for one in found]
-            cells = [name, way, f"{fmean(one['q'] for one in found):.3f}"]
-            cells += [f"{fmean(calls):.0f} ({max(calls)})"]
-            cells += [f"{fmean(one[key] for one in found):.1f}" for key in ("shown", "seconds")]
-            print(f"| {' | '.join(cells)} |")
-    others = [way for way in given.ways if way in OF_DSPY]
-    print(f"\n| set | ours | {' | '.join(f'less {way}' for way in others)} |")
-    print(f"| --- | --- | {' | '.join('---' for _ in others)} |")
-    over: dict[tuple[str, str], list[np.ndarray]] = {}
-    for name in given.sets:
-        every = {
-            way: [drawn_anew(done[name, seed, way]) for seed in range(given.seeds)]
-            for way in given.ways
-        }
-        for way in (way for way in given.ways if way in OURS):
-            found = [difference(every[way], every[other]) for other in others]
-            for other, one in zip(others, found, strict=True):
-                over.setdefault((way, other), []).append(one)
-            print(f"| {name} | {way} | {' | '.join(map(written, found))} |", flush=True)
-    for way in (way for way in given.ways if way in OURS):
-        found = [np.mean(over[way, other], axis=0) for other in others]
-        print(f"| mean | {way} | {' | '.join(map(written, found))} |")
+@benchmark(
+    quick={"sets": ("topical_chat",), "seeds": 1, "ways": ("as it was",)},
+    formats={f"less {way}": "+.3f" for way in OF_DSPY}
+    | dict.fromkeys(("calls, mean", "calls, most"), ".0f")
+    | dict.fromkeys(("shown", "seconds"), ".1f"),
+)
+def dspy_optimizers(
+    *,
+    sets: tuple[str, ...] = tuple(SETS),
+    ways: tuple[str, ...] = tuple(WAYS),
+    seeds: Annotated[int, "how many, from 0"] = 5,
+    results: Annotated[str | None, "file of runs that are not done again"] = None,
+) -> Iterator[Row]:
+    """DSPy's own optimizers and ours on the same judge, the same rows and the same model."""
+    done: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for name, seed, way in itertools.product(sets, range(seeds), ways):
+        key = {"set": name, "seed": seed, "way": way}
+        found = kept(results, key, lambda key=key: result(*key.values()))
+        done.setdefault((name, way), []).append(found)
+    for (name, way), runs in sorted(done.items(), key=lambda one: sets.index(one[0][0])):
+        calls = [one["calls"] for one in runs]
+        row = {"set": name, "optimizer": way, "held-out Q": fmean(one["q"] for one in runs)}
+        row |= {"calls, mean": fmean(calls), "calls, most": max(calls)}
+        yield row | {key: fmean(one[key] for one in runs) for key in ("shown", "seconds")}
+    others = [way for way in ways if way in OF_DSPY]
+    over: dict[str, list[list[np.ndarray]]] = {way: [] for way in ways if way in OURS}
+    for name in sets:
+        every = {way: [drawn_anew(one) for one in done[name, way]] for way in ways}
+        for way, of_sets in over.items():
+            of_sets.append([difference(every[way], every[other]) for other in others])
+            yield _over(name, way, others, of_sets[-1])
+    for way, of_sets in over.items():
+        yield _over("mean", way, others, np.mean(of_sets, axis=0))
 
 
-if __name__ == "__main__":
-    main()
+def _over(name: str, way: str, others: list[str], found: Any) -> Row:
+    """Return by how much one way is better than each of DSPy's."""
+    more = {f"less {other}": written(one) for other, one in zip(others, found, strict=True)}
+    return {"set": name, "ours": way} | more

@@ -6,35 +6,27 @@ nothing planted, every drift is a false alarm. Then now's rows are changed: scor
 half or by a quarter of their standard deviation; a tenth of the rows has no score; responses are
 cut to half of their characters, and scored again; a tenth of the responses is German.
 
-Prints a Markdown table with the share of the draws in which anything had drifted. Run it as
-``python benchmarks/drift.py [--draws 100] [--sets SET …]``.
+Cells are the shares of the draws in which anything had drifted.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from typing import Annotated
 
 import numpy as np
 
-from judgesmith.data import read_items
+from benchmarks.harness import Row as TableRow
+from benchmarks.harness import benchmark, rated
+from judgesmith.experiments.labels.explanation_answers import NO
 from judgesmith.experiments.monitor.drifting import drift_between
-from judgesmith.experiments.monitor.snapshot import (
-    NO,
-    SCORE,
-    SCORED,
-    Row,
-    is_score,
-    measured,
-    snapshot_of,
-)
+from judgesmith.experiments.monitor.snapshot import SCORED, Row, is_score, measured, snapshot_of
 from judgesmith.programs import ActiveCritic, judge_items
 
 SETS = ("summeval", "topical_chat", "wiki_da", "openmeva_roc", "sfres")
 SIZES = ((60, 60), (60, 300), (200, 200))
 A_TENTH = 0.1
+CUT = "responses cut to half"
 
 Change = Callable[[list[Row], np.random.Generator], list[Row]]
 
@@ -87,10 +79,11 @@ CHANGES: dict[str, Change] = {
 }
 
 
-def shares(name: str, n_draws: int) -> dict[tuple[int, int], dict[str, float]]:
+def shares(
+    name: str, n_draws: int, n_sources: int | None
+) -> dict[tuple[int, int], dict[str, float]]:
     """Return in which share of the draws anything had drifted, by sizes and by what was planted."""
-    folder = Path(os.environ.get("JUDGESMITH_DATA", "../shared/data"))
-    data = read_items(folder / f"{name}.jsonl.gz")
+    data = rated(name, n_sources)
     judge = ActiveCritic()
     items = list(data)
     halved = [
@@ -106,7 +99,7 @@ def shares(name: str, n_draws: int) -> dict[tuple[int, int], dict[str, float]]:
     sources = np.unique(data.groups)
     found: dict[tuple[int, int], dict[str, float]] = {}
     for n_before, n_now in SIZES:
-        hits = dict.fromkeys((*CHANGES, "responses cut to half"), 0)
+        hits = dict.fromkeys((*CHANGES, CUT), 0)
         for draw in range(n_draws):
             rng = np.random.default_rng([draw, n_before, n_now])
             first = set(rng.permutation(sources)[: len(sources) // 2].tolist())
@@ -117,31 +110,24 @@ def shares(name: str, n_draws: int) -> dict[tuple[int, int], dict[str, float]]:
             later = {
                 name: change([whole[p] for p in places], rng) for name, change in CHANGES.items()
             }
-            later["responses cut to half"] = [cut[place] for place in places]
+            later[CUT] = [cut[place] for place in places]
             for planted, rows in later.items():
                 hits[planted] += bool(drift_between(before, snapshot_of(rows)).drifted)
         found[n_before, n_now] = {planted: n / n_draws for planted, n in hits.items()}
     return found
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--draws", type=int, default=100)
-    parser.add_argument("--sets", nargs="*", default=list(SETS))
-    options = parser.parse_args()
-    heads = ("set", "rows before, now", *CHANGES, "responses cut to half")
-    print("| " + " | ".join(heads) + " |")
-    print("| " + " | ".join("---" for _ in heads) + " |", flush=True)
-    for name in options.sets:
-        for (n_before, n_now), row in shares(name, options.draws).items():
-            cells = [
-                name,
-                f"{n_before}, {n_now}",
-                *(f"{100 * row[one]:.1f} %" for one in heads[2:]),
-            ]
-            print("| " + " | ".join(cells) + " |", flush=True)
-
-
-if __name__ == "__main__":
-    main()
+@benchmark(
+    quick={"draws": 1, "sets": ("topical_chat",), "sources": 20},
+    formats=dict.fromkeys((*CHANGES, CUT), ".1%"),
+)
+def drift(
+    *,
+    draws: int = 100,
+    sets: tuple[str, ...] = SETS,
+    sources: Annotated[int | None, "of each set, or all"] = None,
+) -> Iterator[TableRow]:
+    """How often ``drift`` is right: false alarms, and shifts that were planted, offline."""
+    for name in sets:
+        for (n_before, n_now), found in shares(name, draws, sources).items():
+            yield {"set": name, "rows before, now": f"{n_before}, {n_now}"} | found

@@ -7,19 +7,18 @@ of 50 sources; a seed draws people, judges and proposals. Prints a Markdown tabl
 share of all, members of the full front that the race lost, judges on its front that are not on the
 full one, and by how much Q of the best judge at each number of calls or fewer fell; means over
 seeds with 95 % intervals.
-
-Run it as ``python benchmarks/front_simulation.py [--seeds 20] [--risks .05 .2 .5]``.
 """
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated
 
 import numpy as np
 import optuna
 from scipy.stats import t
 
+from benchmarks.harness import Row, benchmark
 from judgesmith.optimizers import PredictionTable
 from judgesmith.optimizers.objectives.combining import SeveralObjectives
 from judgesmith.optimizers.objectives.grammar import parse_objectives
@@ -31,6 +30,7 @@ from judgesmith.signatures.space import Choice, Option, Space
 N_ROWS, N_SOURCES, N_TRIALS = 200, 50, 40
 NOISE = (0.4, 0.6, 0.9, 1.4, 2.0, 3.0)
 CALLS = (1, 2, 3, 6)
+COLUMNS = ("rows judged", "full front lost", "front that is not on it", "fall of best Q")
 SPACE = Space(
     choices=tuple(
         Choice(name=name, options=tuple(Option(id=str(one)) for one in options))
@@ -77,7 +77,7 @@ class Judge:
         )
 
 
-def searched(seed: int, risk: float | None) -> FrontSearch[Judge]:
+def searched(seed: int, risk: float | None, n_trials: int) -> FrontSearch[Judge]:
     """Return a search that has ended; without a risk nobody leaves it."""
     world = World(seed)
     objectives = parse_objectives("q, -calls")
@@ -96,7 +96,7 @@ def searched(seed: int, risk: float | None) -> FrontSearch[Judge]:
         elimination=None,  # type: ignore[arg-type]
         dominance=DominanceRule(risk or 0.0),
         looks=(1.0,) if risk is None else (0.15, 0.3, 0.6, 1.0),
-        n_trials=N_TRIALS,
+        n_trials=n_trials,
         batch=6,
         seed=seed,
     )
@@ -111,37 +111,31 @@ def best_q(search: FrontSearch[Judge], calls: int) -> float:
     return max((one["q"] for one in values if -one["-calls"] <= calls), default=-3.0)
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--risks", type=float, nargs="+", default=[0.05, 0.2, 0.5])
-    options = parser.parse_args()
-    whole = [searched(seed, None) for seed in range(options.seeds)]
-    print("| risk | rows judged | full front lost | front that is not on it | fall of best Q |")
-    print("| --- | --- | --- | --- | --- |")
-    for risk in options.risks:
-        found: dict[str, list[float]] = {"rows": [], "lost": [], "more": [], "fall": []}
-        for seed, full in enumerate(whole):
-            race = searched(seed, risk)
-            own = {one.number for one in race.members}
-            true = {one.number for one in full.members}
-            found["rows"].append(race.n_judged / full.n_judged)
-            found["lost"].append(len(true - own) / len(true))
-            found["more"].append(len(own - true) / len(own))
-            fall = [best_q(full, calls) - best_q(race, calls) for calls in CALLS]
-            found["fall"].append(float(np.mean(fall)))
-        cells = [_with_interval(values) for values in found.values()]
-        print(f"| {risk:g} | {' | '.join(cells)} |", flush=True)
-    sizes = [len(one.members) for one in whole]
-    print(f"\n{options.seeds} seeds; the full front holds {np.mean(sizes):.1f} judges on average.")
-
-
-def _with_interval(values: Sequence[float]) -> str:
+def _with_interval(values: Sequence[float]) -> tuple[float, float, float]:
     mean, n = float(np.mean(values)), len(values)
     reach = t.ppf(0.975, n - 1) * float(np.std(values, ddof=1)) / np.sqrt(n)
-    return f"{mean:.3f} [{mean - reach:.3f}, {mean + reach:.3f}]"
+    return mean, mean - reach, mean + reach
 
 
-if __name__ == "__main__":
-    main()
+@benchmark(quick={"seeds": 2, "risks": (0.2,), "trials": 5}, formats={"risk": "g"})
+def front_simulation(
+    *,
+    seeds: int = 20,
+    risks: tuple[float, ...] = (0.05, 0.2, 0.5),
+    trials: Annotated[int, "of every search"] = N_TRIALS,
+) -> Iterator[Row]:
+    """What a race for a front of two objectives saves and loses, against full evaluation."""
+    whole = [searched(seed, None, trials) for seed in range(seeds)]
+    for risk in risks:
+        found: dict[str, list[float]] = {name: [] for name in COLUMNS}
+        for seed, full in enumerate(whole):
+            race = searched(seed, risk, trials)
+            own = {one.number for one in race.members}
+            true = {one.number for one in full.members}
+            fall = [best_q(full, calls) - best_q(race, calls) for calls in CALLS]
+            shares = (race.n_judged / full.n_judged, len(true - own) / len(true))
+            shares += (len(own - true) / len(own), float(np.mean(fall)))
+            for values, share in zip(found.values(), shares, strict=True):
+                values.append(share)
+        yield {"risk": risk} | {name: _with_interval(values) for name, values in found.items()}
+    yield {"judges on the full front, mean": np.mean([len(one.members) for one in whole])}

@@ -1,28 +1,24 @@
 """How well the offline model agrees with people, on every rated set at hand.
 
-Prints, per set: the uncompiled judge (variant fine, default rubric) at dataset level; what a few
+Per set: the uncompiled judge (variant fine, default rubric) at dataset level; what a few
 random graded demonstrations change; what a plain ridge regression on the lexical features, and on
 features and the judge's own scores, learns from the ratings of a quarter of the sources; and
-milliseconds. Seeds 0 to 4. Run it as ``python benchmarks/offline_quality.py [SET …]``.
+milliseconds. Seeds 0 to 4.
 """
 
 from __future__ import annotations
 
-import argparse
-import gzip
-import json
-import os
 import time
-import warnings
-from pathlib import Path
+from collections.abc import Iterator
 from statistics import fmean, pstdev
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.harness import Row, benchmark, records
 from judgesmith.metrics import kendall, pearson, spearman
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.families.active_critic import assessments_text
@@ -54,11 +50,9 @@ SEEDS = range(5)
 ENGINE = OfflineEngine()
 
 
-def read(name: str) -> list[dict[str, Any]]:
+def read(name: str, most: int | None) -> list[dict[str, Any]]:
     """Return the rows of a set; a response that is no text is an empty one."""
-    folder = Path(os.environ.get("JUDGESMITH_DATA", "../shared/data"))
-    with gzip.open(folder / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines]
+    rows = records(name)[:most]
     for row in rows:
         row["response"] = row["response"] if isinstance(row["response"], str) else ""
     return rows
@@ -158,19 +152,18 @@ def changes(
     return found
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sets", nargs="*", default=list(TARGETS), help="names of rated sets")
-    names = parser.parse_args().sets
-    warnings.simplefilter("ignore")
-    print(
-        f"{'set':14s} {'rows':>5s} | {'P':>5s} {'S':>5s} {'K':>5s} {'Q':>5s} {'mean Q':>6s} | "
-        f"{'3 demos':>14s} {'8 demos':>14s} | {'lexical P/S':>11s} {'+ scores':>11s} | "
-        f"{'features':>8s} {'judge':>8s}"
-    )
-    for name in names:
-        rows = read(name)
+@benchmark(
+    quick={"sets": ("topical_chat",), "most": 60},
+    formats=dict.fromkeys(("P", "S", "K", "Q", "mean Q", "features, ms", "judge, ms"), ".2f"),
+)
+def offline_quality(
+    *,
+    sets: tuple[str, ...] = tuple(TARGETS),
+    most: Annotated[int | None, "rows of each set, or all"] = None,
+) -> Iterator[Row]:
+    """How well the offline model agrees with people, on every rated set at hand."""
+    for name in sets:
+        rows = read(name, most)
         human = np.array([fraction(row, TARGETS[name]) for row in rows])
         start = time.perf_counter()
         texts = [(row["source"], row["context"], row["response"]) for row in rows]
@@ -186,16 +179,11 @@ def main() -> None:
         plain = agreement(scores, human)
         moved = [changes(rows, judgements, human, n_demos) for n_demos in (3, 8)]
         learnt = learned(lexical, human, rows), learned(np.hstack([lexical, own]), human, rows)
-        print(
-            f"{name:14s} {len(rows):5d} | {' '.join(f'{one:5.2f}' for one in plain)} "
-            f"{sum(plain):5.2f} {sum(agreement(means, human)):6.2f} | "
-            + " ".join(f"{fmean(one):+.3f} ± {pstdev(one):.3f}" for one in moved)
-            + " | "
-            + " ".join(f"{'/'.join(f'{one:.3f}' for one in pair)}" for pair in learnt)
-            + f" | {feature_ms:5.2f} ms {judge_ms:5.2f} ms",
-            flush=True,
-        )
-
-
-if __name__ == "__main__":
-    main()
+        row: Row = {"set": name, "rows": len(rows)}
+        row |= dict(zip(("P", "S", "K"), plain, strict=True))
+        row |= {"Q": sum(plain), "mean Q": sum(agreement(means, human))}
+        for demos, change in zip(("3 demos", "8 demos"), moved, strict=True):
+            row[demos] = f"{fmean(change):+.3f} ± {pstdev(change):.3f}"
+        for what, pair in zip(("lexical P/S", "+ scores"), learnt, strict=True):
+            row[what] = "/".join(f"{one:.3f}" for one in pair)
+        yield row | {"features, ms": feature_ms, "judge, ms": judge_ms}

@@ -1,20 +1,17 @@
 """Which known edits would pass for what a language model was told to do: a table in Markdown.
 
-``python benchmarks/verified_edits.py`` reads DEMETR below ``$JUDGESMITH_DATA``: translations that
-people changed in 34 known ways. Each changed text is checked as if a model had answered with it to
-each of three orders. An order's own kinds of edit should pass, and all others be refused; what
-passes nonetheless is what verification cannot see.
+DEMETR holds translations that people changed in 34 known ways. Each changed text is checked as if a
+model had answered with it to each of three orders. An order's own kinds of edit should pass, and
+all others be refused; what passes nonetheless is what verification cannot see.
 """
 
 from __future__ import annotations
 
-import argparse
-import gzip
-import json
-import os
 from collections import Counter
-from pathlib import Path
+from collections.abc import Iterator
+from typing import Annotated
 
+from benchmarks.harness import Row, benchmark, records
 from judgesmith.programs.perturbing import PERTURBATIONS, Amount, Every
 from judgesmith.programs.perturbing.orders import verified_change
 from judgesmith.signatures.perturbation import Perturbation, Perturbed
@@ -48,21 +45,10 @@ def passed(
     return tried, found
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--most", type=int, default=1000, help="edits of each kind")
-    options = parser.parse_args()
-    path = Path(os.environ["JUDGESMITH_DATA"]) / "demetr.jsonl.gz"
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines]
-    tried, found = passed(rows, options.most)
-    print("| edit | n |", " | ".join(ORDERS), "|")
-    print("| --- | --- |", " | ".join("---" for _ in ORDERS), "|")
+@benchmark(quick={"most": 3}, formats=dict.fromkeys(ORDERS, ".1%"))
+def verified_edits(*, most: Annotated[int, "edits of each kind"] = 1000) -> Iterator[Row]:
+    """Which known edits would pass for what a language model was told to do."""
+    tried, found = passed(records("demetr"), most)
     for kind, n in tried.items():
-        shares = (f"{100 * found[kind, name] / n:.1f} %" for name in ORDERS)
-        print(f"| {kind.partition(' (')[0][:70]} | {n} |", " | ".join(shares), "|")
-
-
-if __name__ == "__main__":
-    main()
+        row: Row = {"edit": kind.partition(" (")[0][:70], "n": n}
+        yield row | {name: found[kind, name] / n for name in ORDERS}

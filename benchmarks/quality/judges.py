@@ -1,35 +1,34 @@
 """All judges beside each other, offline: agreement within sources by criterion, and calls.
 
-``python benchmarks/judges.py`` reads SummEval and Topical-Chat below ``$JUDGESMITH_DATA`` and draws
-sources by a seed. A judge is asked about each criterion by itself, by a rubric that has this
-criterion alone, or where its row says so once about all of them; no judge has learned from ratings.
-It prints, for each set, one row per judge: Spearman's correlation with the mean of the ratings
-within sources, averaged over sources, with a 95 % interval over them; requests sent per response
-and criterion, from an empty ledger and as the stack under the model counted them, also those for
-what is written before judging; on how many sources and criteria there is no correlation because
-people, or the judge, gave all responses the same; and what share of the scores is missing, with the
-reason that most of them have. The model is the offline one: classical statistics of texts.
-BERTScore has a row where ``$JUDGESMITH_WEIGHTS`` names a folder of weights.
+Sources of SummEval and Topical-Chat are drawn by a seed. A judge is asked about each criterion by
+itself, by a rubric that has this criterion alone, or where its row says so once about all of them;
+no judge has learned from ratings. Each set has one row per judge: Spearman's correlation with the
+mean of the ratings within sources, averaged over sources, with a 95 % interval over them; requests
+sent per response and criterion, from an empty ledger and as the stack under the model counted them,
+also those for what is written before judging; on how many sources and criteria there is no
+correlation because people, or the judge, gave all responses the same; and what share of the scores
+is missing, with the reason that most of them have. The model is the offline one: classical
+statistics of texts. BERTScore has a row where ``$JUDGESMITH_WEIGHTS`` names a folder of weights.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 import judgesmith
-from judgesmith.data import DataSet
-from judgesmith.data.targets import targets_of
+from benchmarks.harness import Row as TableRow
+from benchmarks.harness import benchmark, rated
+from judgesmith.data import DataSet, targets_of
 from judgesmith.experiments.compile.human_criteria import human_rubric
-from judgesmith.metrics import Estimate, agreement, agreement_interval
+from judgesmith.metrics import agreement, agreement_interval
 from judgesmith.programs import family_of
 from judgesmith.programs.lm import lm_client_of
 from judgesmith.signatures import Judgement, Rubric
@@ -134,19 +133,11 @@ def by_criterion(row: Row, data: DataSet) -> tuple[dict[str, list[Judgement]], i
     return {name: one for name, (one, _) in apart.items()}, sum(n for _, n in apart.values())
 
 
-def shown(found: Estimate) -> str:
-    """Write an estimate."""
-    value, low, high = (
-        f"{round(one, 2) + 0.0:.2f}".replace("0.", ".")
-        for one in (found.value, found.low, found.high)
-    )
-    return f"{value} [{low}, {high}]".replace("[nan, nan]", "[–]").replace("nan", "–")
-
-
-def line(row: Row, data: DataSet) -> str:
+def line(row: Row, data: DataSet) -> TableRow:
     """Return a judge's row."""
     judgements, n_calls = by_criterion(row, data)
-    cells, n_undefined, missing = [], 0, Counter[str]()
+    cells: TableRow = {"judge": row.name}
+    n_undefined, missing = 0, Counter[str]()
     for criterion, given in judgements.items():
         own = [one.criteria.get(criterion, one) for one in given]
         scores = np.array([np.nan if one.score is None else one.score for one in own])
@@ -159,48 +150,42 @@ def line(row: Row, data: DataSet) -> str:
         n_undefined += agreement(
             people, scores, sources=data.groups, statistic="spearman", level="sample"
         ).n_undefined
-        cells.append(
-            shown(
-                agreement_interval(
-                    people,
-                    scores,
-                    sources=data.groups,
-                    statistic="spearman",
-                    level="sample",
-                    rng=np.random.default_rng(0),
-                )
-            )
+        cells[criterion] = agreement_interval(
+            people,
+            scores,
+            sources=data.groups,
+            statistic="spearman",
+            level="sample",
+            rng=np.random.default_rng(0),
         )
     n_asked = len(data) * len(data.criteria)
     said = missing.most_common(1)[0][0] if missing else ""
     lacks = f"{missing.total() / n_asked:.0%}: {said}" if missing else "0"
-    return " | ".join(
-        [f"| {row.name}", *cells, f"{n_calls / n_asked:.2f}", str(n_undefined), f"{lacks} |"]
-    )
+    cells |= {"calls": n_calls / n_asked, "no correlation": n_undefined}
+    return cells | {"unscored": lacks}
 
 
-def main() -> None:
-    """Print one table per set."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", type=Path, default=os.environ.get("JUDGESMITH_DATA"))
-    parser.add_argument("--sets", nargs="+", default=list(TASKS), choices=list(TASKS))
-    parser.add_argument("--sources", type=int, default=40, help="of each set, drawn by the seed")
-    parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
-    if given.data is None:
-        parser.error("give --data, or set JUDGESMITH_DATA, to the folder of rated data sets")
-    for name in given.sets:
-        whole = judgesmith.read(given.data / f"{name}.jsonl.gz")
-        data = drawn(whole, given.sources, given.seed)
-        columns = ["judge", *data.criteria, "calls", "no correlation", "unscored"]
-        n_sources = len(np.unique(data.groups))
-        print(f"\n{name}: {len(data)} responses to {n_sources} sources, seed {given.seed}\n")
-        print(f"| {' | '.join(columns)} |\n|{' --- |' * len(columns)}")
+CRITERIA = ("coherence", "consistency", "fluency", "relevance")
+CRITERIA += ("naturalness", "engagingness", "groundedness", "understandability", "overall")
+
+
+@benchmark(
+    quick={"sets": ("topical_chat",), "sources": 2, "only": ("direct", "reference")},
+    formats=dict.fromkeys((*CRITERIA, "calls"), ".2f"),
+)
+def judges(
+    *,
+    sets: tuple[str, ...] = tuple(TASKS),
+    sources: Annotated[int, "of each set, drawn by the seed"] = 40,
+    seed: int = 0,
+    only: Annotated[tuple[str, ...], "families"] = (),
+) -> Iterator[TableRow]:
+    """All judges beside each other, offline: agreement within sources by criterion, and calls."""
+    for name in sets:
+        data = drawn(rated(name), sources, seed)
         for row in ROWS:
-            print(line(row, data), flush=True)
+            if not only or row.family in only:
+                yield {"set": name} | line(row, data)
         for other, why in NOT_ASKED.items():
-            print(f"| {other} |{' – |' * (len(columns) - 2)} {why} |")
-
-
-if __name__ == "__main__":
-    main()
+            empty = dict.fromkeys((*data.criteria, "calls", "no correlation"))
+            yield {"set": name, "judge": other} | empty | {"unscored": why}

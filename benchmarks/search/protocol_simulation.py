@@ -6,28 +6,22 @@ sets with 95 % intervals: rows judged, as multiples of all rows to choose by; ho
 than full evaluation; Q of the choice, as it truly is; how much of Q is lost to full evaluation, and
 won over random search that judges as many rows. Intervals are over seeds: a seed draws the rows,
 the interactions and the noise, and the sets of one seed are averaged first.
-
-Run it as ``python benchmarks/protocol_simulation.py [--seeds 0-19] [--rows 200] [--sets SET …]
-[--only WAY …] [--interaction .5] [--shared-noise .4]``.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import product
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import optuna
 from scipy.stats import t
-from simulated_protocols import (
+
+from benchmarks.harness import Row, benchmark, data_file, seeds_of, spread
+from benchmarks.search.simulated_protocols import (
     INTERACTION,
     SETS,
     SHARED_NOISE,
@@ -36,7 +30,6 @@ from simulated_protocols import (
     World,
     protocol_space,
 )
-
 from judgesmith.metrics import PairedEstimate
 from judgesmith.metrics.correlation import RatedPart, mean_agreement_difference
 from judgesmith.optimizers import (
@@ -131,9 +124,9 @@ class Found:
 
 
 @cache
-def rated_set(folder: Path, name: str) -> RatedSet:
+def rated_set(name: str) -> RatedSet:
     """Return a set, read once in each process."""
-    return RatedSet.read(folder, name)
+    return RatedSet.read(data_file("protocol_effects.json").parent, name)
 
 
 def searched(world: World, way: Way, *, seed: int) -> Found:
@@ -177,81 +170,73 @@ def searched(world: World, way: Way, *, seed: int) -> Found:
 
 
 def measured(
-    folder: Path, name: str, seed: int, n_rows: int, ways: Sequence[str], **drawn: float
+    name: str,
+    seed: int,
+    n_rows: int,
+    ways: Sequence[str],
+    drawn: Mapping[str, float],
+    most: int | None,
 ) -> dict[str, Found]:
     """Search one world in several ways."""
-    warnings.simplefilter("ignore")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    world = World.draw(rated_set(folder, name), n_rows=n_rows, seed=seed, **drawn)
-    return {label: searched(world, WAYS[label], seed=seed) for label in ways}
+    world = World.draw(rated_set(name), n_rows=n_rows, seed=seed, **drawn)
+    chosen = {label: WAYS[label] for label in ways}
+    if most is not None:
+        chosen = {label: replace(way, n_trials=most, batch=2) for label, way in chosen.items()}
+    return {label: searched(world, way, seed=seed) for label, way in chosen.items()}
 
 
-def rows_of(found: Mapping[tuple[int, str], Mapping[str, Found]]) -> Iterator[str]:
-    """Yield one line of the table per way.
-
-    Parameters
-    ----------
-    found : dict of (int, str) to (dict of str to Found)
-        By seed and set, and by way.
-    """
+def rows_of(found: Mapping[tuple[int, str], Mapping[str, Found]]) -> Iterator[Row]:
+    """Yield the row of every way, from what was found by seed and set, and by way."""
     n_full = np.mean([of_way[FULL].calls for of_way in found.values()])
     for label in next(iter(found.values())):
         own = {key: of_way[label] for key, of_way in found.items()}
         calls = np.mean([one.calls for one in own.values()])
         lost = {key: found[key][FULL].chosen - one.chosen for key, one in own.items()}
         won = {key: one.chosen - found[key][RANDOM].after(one.calls) for key, one in own.items()}
-        cells = (
-            label,
-            f"{calls:.1f}",
-            f"{n_full / calls:.1f}",
-            f"{np.mean([one.chosen for one in own.values()]):.3f}",
-            "" if label == FULL else _with_interval(lost),
-            "" if label == RANDOM else _with_interval(won),
-            f"{np.mean([one.best_tried - one.chosen for one in own.values()]):.3f}",
-        )
-        yield "| " + " | ".join(cells) + " |"
+        yield {
+            "search": label,
+            "calls": calls,
+            "fewer": n_full / calls,
+            "true Q": np.mean([one.chosen for one in own.values()]),
+            "lost to full": None if label == FULL else _with_interval(lost),
+            "won over random": None if label == RANDOM else _with_interval(won),
+            "missed": np.mean([one.best_tried - one.chosen for one in own.values()]),
+        }
 
 
-def _with_interval(values: Mapping[tuple[int, str], float]) -> str:
+def _with_interval(values: Mapping[tuple[int, str], float]) -> tuple[float, float, float]:
     by_seed: dict[int, list[float]] = {}
     for (seed, _), value in values.items():
         by_seed.setdefault(seed, []).append(value)
     means = np.asarray([np.mean(of_sets) for of_sets in by_seed.values()])
     if len(means) < 2:
-        return f"{means.mean():+.3f}"
+        return means.mean(), np.nan, np.nan
     half = t.ppf(0.975, len(means) - 1) * means.std(ddof=1) / np.sqrt(len(means))
-    return f"{means.mean():+.3f} ({means.mean() - half:+.3f} to {means.mean() + half:+.3f})"
+    return means.mean(), means.mean() - half, means.mean() + half
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", default="0-19", help="first-last")
-    parser.add_argument("--rows", type=int, default=200, help="rows to choose by, at least")
-    parser.add_argument("--sets", nargs="*", default=list(SETS), choices=list(SETS))
-    parser.add_argument("--only", nargs="*", default=[], choices=list(WAYS), help="and full ones")
-    parser.add_argument("--interaction", type=float, default=INTERACTION)
-    parser.add_argument("--shared-noise", type=float, default=SHARED_NOISE)
-    parser.add_argument("--processes", type=int, default=2)
-    options = parser.parse_args()
-    first, _, last = options.seeds.partition("-")
-    keys = list(product(range(int(first), int(last or first) + 1), options.sets))
-    folder = Path(os.environ.get("JUDGESMITH_DATA", "../shared/data"))
-    wanted = {FULL, RANDOM, *(options.only or WAYS)}
+@benchmark(
+    quick={"seeds": "0", "rows": 30, "sets": ("topical_chat",), "only": ("halving",)}
+    | {"processes": 1, "trials": 4},
+    formats=dict.fromkeys(("calls", "fewer"), ".1f")
+    | dict.fromkeys(("lost to full", "won over random"), "+.3f"),
+)
+def protocol_simulation(
+    *,
+    seeds: str = "0-19",
+    rows: Annotated[int, "rows to choose by, at least"] = 200,
+    sets: tuple[str, ...] = SETS,
+    only: Annotated[tuple[str, ...], "and full ones"] = (),
+    interaction: float = INTERACTION,
+    shared_noise: float = SHARED_NOISE,
+    trials: Annotated[int | None, "of every search, at most"] = None,
+    processes: int = 2,
+) -> Iterator[Row]:
+    """What a search of protocols costs and how good its choice is, where the truth is known."""
+    keys = list(product(seeds_of(seeds), sets))
+    wanted = {FULL, RANDOM, *(only or WAYS)}
     ways = [label for label in WAYS if label in wanted]
-    drawn = {"interaction": options.interaction, "shared_noise": options.shared_noise}
-    with ProcessPoolExecutor(options.processes) as pool:
-        jobs = {
-            (seed, name): pool.submit(measured, folder, name, seed, options.rows, ways, **drawn)
-            for seed, name in keys
-        }
-        found = {key: job.result() for key, job in jobs.items()}
-    heads = ("search", "calls", "fewer", "true Q", "lost to full", "won over random", "missed")
-    print("| " + " | ".join(heads) + " |")
-    print("| --- " * len(heads) + "|")
-    for line in rows_of(found):
-        print(line)
-
-
-if __name__ == "__main__":
-    main()
+    drawn = {"interaction": interaction, "shared_noise": shared_noise}
+    jobs = [(name, seed, rows, ways, drawn, trials) for seed, name in keys]
+    yield from rows_of(dict(zip(keys, spread(measured, jobs, processes), strict=True)))

@@ -5,34 +5,29 @@ For each set, 40 rated rows are drawn 20 times; ``compile_judge`` gets them with
 the uncompiled one, which has the general rubric, then score all other rows of the set. Prints a
 Markdown table of Q (Pearson + Spearman + Kendall's tau-b over these rows): the uncompiled judge,
 the mean and the worst change, the share of draws that lost more than .05, and what was compiled.
-
-Run it as ``python benchmarks/few_labels.py [--draws 20] [--sampling sources|rows]
-[--criteria default|inferred|given] [--sets SET …]``: by default an inferred rubric competes with
 the general one; ``inferred`` takes it in any case, ``given`` never.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
 import time
-import warnings
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Annotated, Literal
 
 import numpy as np
-from stages import TARGETS
 
-from judgesmith.data import read_items
-from judgesmith.data.targets import targets_of
+from benchmarks.harness import Row, benchmark, rated, spread
+from benchmarks.search.stages import TARGETS
+from judgesmith.data import targets_of
 from judgesmith.experiments import CompileSettings, compile_judge
 from judgesmith.metrics import q
 from judgesmith.programs import ActiveCritic, judge_items
 
 N_LABELS = 40
 HARM = 0.05
+LOST, WON = f"lost > {HARM}", f"won > {HARM}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,11 +50,9 @@ class Draw:
     seconds: float
 
 
-def drawn(name: str, seed: int, sampling: str, criteria: str) -> Draw:
+def drawn(name: str, seed: int, sampling: str, criteria: str, n_sources: int | None) -> Draw:
     """Compile from ``N_LABELS`` rows and score the others."""
-    warnings.simplefilter("ignore")
-    folder = Path(os.environ.get("JUDGESMITH_DATA", "../shared/data"))
-    data = read_items(folder / f"{name}.jsonl.gz")
+    data = rated(name, n_sources)
     targets = targets_of(data, TARGETS[name])
     rng = np.random.default_rng([seed, N_LABELS])
     order = rng.permutation(targets.rated)
@@ -86,55 +79,37 @@ def drawn(name: str, seed: int, sampling: str, criteria: str) -> Draw:
     return Draw(before=before, after=after, kind=kind, seconds=seconds)
 
 
-def row_of(name: str, draws: list[Draw]) -> str:
-    """Return one line of the table."""
+def row_of(name: str, draws: list[Draw]) -> Row:
+    """Return the row of a set."""
     change = np.asarray([one.after - one.before for one in draws])
     kinds = Counter(one.kind for one in draws).most_common()
-    cells = (
-        name,
-        f"{np.mean([one.before for one in draws]):.3f}",
-        f"{change.mean():+.3f}",
-        f"{change.min():+.3f}",
-        f"{100 * np.mean(change < -HARM):.0f} %",
-        f"{100 * np.mean(change > HARM):.0f} %",
-        "; ".join(f"{count} {kind}" for kind, count in kinds),
-        f"{np.mean([one.seconds for one in draws]):.1f} s",
-    )
-    return "| " + " | ".join(cells) + " |"
+    return {
+        "set": name,
+        "uncompiled": np.mean([one.before for one in draws]),
+        "mean change": change.mean(),
+        "worst": change.min(),
+        LOST: np.mean(change < -HARM),
+        WON: np.mean(change > HARM),
+        "came back": "; ".join(f"{count} {kind}" for kind, count in kinds),
+        "seconds": np.mean([one.seconds for one in draws]),
+    }
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--draws", type=int, default=20)
-    parser.add_argument("--sampling", choices=("sources", "rows"), default="sources")
-    parser.add_argument("--criteria", choices=("default", "inferred", "given"), default="default")
-    parser.add_argument("--sets", nargs="*", default=list(TARGETS), choices=list(TARGETS))
-    parser.add_argument("--processes", type=int, default=2)
-    options = parser.parse_args()
-    heads = (
-        "set",
-        "uncompiled",
-        "mean change",
-        "worst",
-        f"lost > {HARM}",
-        f"won > {HARM}",
-        "came back",
-        "compile",
-    )
-    print("| " + " | ".join(heads) + " |")
-    print("| " + " | ".join("---" for _ in heads) + " |", flush=True)
-    with ProcessPoolExecutor(options.processes) as pool:
-        waiting = {
-            name: [
-                pool.submit(drawn, name, seed, options.sampling, options.criteria)
-                for seed in range(options.draws)
-            ]
-            for name in options.sets
-        }
-        for name, futures in waiting.items():
-            print(row_of(name, [one.result() for one in futures]), flush=True)
-
-
-if __name__ == "__main__":
-    main()
+@benchmark(
+    quick={"draws": 1, "sets": ("topical_chat",), "processes": 1, "sources": 12},
+    formats={"mean change": "+.3f", "worst": "+.3f", LOST: ".0%", WON: ".0%", "seconds": ".1f"},
+)
+def few_labels(
+    *,
+    draws: int = 20,
+    sampling: Literal["sources", "rows"] = "sources",
+    criteria: Literal["default", "inferred", "given"] = "default",
+    sets: tuple[str, ...] = tuple(TARGETS),
+    processes: int = 2,
+    sources: Annotated[int | None, "of each set, or all"] = None,
+) -> Iterator[Row]:
+    """What compiling does with 40 rated rows: how often it harms, on six rated sets, offline."""
+    jobs = [(name, n, sampling, criteria, sources) for name in sets for n in range(draws)]
+    found = spread(drawn, jobs, processes)
+    for name in sets:
+        yield row_of(name, [next(found) for _ in range(draws)])

@@ -1,7 +1,6 @@
 """Judges seen from both sides: the right rating, and the order of near neighbours.
 
-``python benchmarks/perspectives.py PART…`` reads what it needs below ``$JUDGESMITH_DATA`` and
-prints tables in Markdown; without a part, all of them:
+There are five tables, all or those that ``--parts`` names:
 
 - ``unanimous``: how many texts of SummEval keep a rating that all raters gave, beside the numbers
   of Table 4 in "A Dual-Perspective NLG Meta-Evaluation Framework with Automatic Benchmark and
@@ -19,18 +18,18 @@ prints tables in Markdown; without a part, all of them:
 
 from __future__ import annotations
 
-import argparse
-import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import redirect_stdout
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
 import judgesmith
+from benchmarks.harness import Cell, Row, benchmark, data_file, rated
 from judgesmith.cli import main as run
 from judgesmith.data import DataSet, read_items, read_recorded, read_scores
 from judgesmith.data.formats import open_rows
@@ -74,48 +73,21 @@ SCORED = "gpt-3.5-turbo-0301 rts"
 TASK = Rubric(task="A news article is summarised.", task_type="summarization")
 
 
-def place(folder: Path, name: str) -> Path:
-    """Return where a file of the data is."""
-    return folder / f"{name}.jsonl.gz"
-
-
-def number(value: float) -> str:
-    """Write a number to three digits without the leading nought, a dash where it is undefined."""
-    return "–" if value != value else f"{value:.3f}".replace("0.", ".", 1)
-
-
-def shown(found: Estimate) -> str:
-    """Write an estimate with its interval."""
-    ends = f"{found.low:.2f}, {found.high:.2f}".replace("0.", ".").replace("nan", "–")
-    return f"{number(found.value)} [{ends}]"
-
-
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table in Markdown."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
-
-
-def unanimous(folder: Path) -> str:
-    """Return how many texts of SummEval keep a rating, beside the published numbers."""
-    data = read_items(place(folder, SUMMEVAL))
-    rows = []
+def unanimous() -> Iterator[Row]:
+    """Yield how many texts of SummEval keep a rating, beside the published numbers."""
+    data = rated(SUMMEVAL)
     for criterion, published in PUBLISHED.items():
         counts = right_levels(data, criterion).counts
         assert counts is not None
         kept = "/".join(map(str, counts.n_kept))
-        rows.append(
-            [
-                criterion,
-                kept,
-                "/".join(map(str, published)),
-                str(sum(published) - sum(counts.n_kept)),
-                str(counts.n_unknown),
-                str(sum(counts.n_dropped)),
-            ]
-        )
-    header = ["criterion", "kept, 1 to 5", "published", "fewer by", "unknown", "disputed"]
-    return table(header, rows)
+        yield {
+            "criterion": criterion,
+            "kept, 1 to 5": kept,
+            "published": "/".join(map(str, published)),
+            "fewer by": sum(published) - sum(counts.n_kept),
+            "unknown": counts.n_unknown,
+            "disputed": sum(counts.n_dropped),
+        }
 
 
 def judges_in(path: Path) -> list[str]:
@@ -128,15 +100,13 @@ def peoples(data: DataSet) -> dict[str, Scale]:
     return {name: Scale(low=one.low, high=one.high) for name, one in data.scales.items()}
 
 
-def recorded(folder: Path) -> str:
-    """Return kappa and local accuracy of all judges on record."""
-    parts = []
+def recorded() -> Iterator[Row]:
+    """Yield kappa and local accuracy of all judges on record."""
     for name, file in ((SUMMEVAL, LIKERT), (TOPICAL, SAMPLED)):
-        data = read_items(place(folder, name))
-        path = place(folder, file)
+        data = rated(name)
+        path = data_file(file)
         on_record = {one: recorded_by_criterion(path, data, judge=one) for one in judges_in(path)}
         for perspective, what in SIDES:
-            rows: list[list[str]] = []
             names: tuple[str, ...] = ()
             for judge, scores in on_record.items():
                 found = perspective_of_scores(
@@ -147,24 +117,20 @@ def recorded(folder: Path) -> str:
                     rng=np.random.default_rng(0),
                 )
                 names = names or tuple(found.reports)
-                cells = [
-                    shown(found.reports[one].value) if one in found.reports else "–"
-                    for one in names
-                ]
-                rows.append([judge, *cells, shown(found.mean)])
-            parts.append(f"{name}, {what}:\n\n{table(['judge', *names, 'mean'], rows)}")
-    return "\n".join(parts)
+                row: Row = {f"{name}, {what}": judge}
+                for one in names:
+                    row[one] = found.reports[one].value if one in found.reports else None
+                yield row | {"mean": found.mean}
 
 
-def samples(folder: Path) -> str:
-    """Return what the judges of Topical-Chat come to by fewer of their answers."""
-    data = read_items(place(folder, TOPICAL))
-    path = place(folder, SAMPLED)
-    rows = []
+def samples() -> Iterator[Row]:
+    """Yield what the judges of Topical-Chat come to by fewer of their answers."""
+    data = rated(TOPICAL)
+    path = data_file(SAMPLED)
     for judge in judges_in(path):
         scores = recorded_by_criterion(path, data, judge=judge)
         for perspective, what in SIDES:
-            cells = []
+            row: Row = {"judge": judge, "what": what}
             for n in N_SAMPLES:
                 first = {
                     name: replace(one, samples=tuple(each[:n] for each in one.samples))
@@ -177,19 +143,17 @@ def samples(folder: Path) -> str:
                     answers=peoples(data),
                     rng=np.random.default_rng(0),
                 )
-                cells.append(shown(found.mean))
-            rows.append([judge, what, *cells])
-    return table(["judge", "", *map(str, N_SAMPLES)], rows)
+                row[str(n)] = found.mean
+            yield row
 
 
-def gap(folder: Path) -> str:
-    """Return direct comparison and scoring by how far apart people rated two summaries."""
-    data = read_items(place(folder, SUMMEVAL))
-    rows = []
+def gap() -> Iterator[Row]:
+    """Yield direct comparison and scoring by how far apart people rated two summaries."""
+    data = rated(SUMMEVAL)
     for criterion in PUBLISHED:
-        answers = read_recorded(place(folder, COMPARED), data, criterion=criterion)
+        answers = read_recorded(data_file(COMPARED), data, criterion=criterion)
         assert isinstance(answers, PairedAnswers)
-        scores = read_scores(place(folder, LIKERT), data, judge=SCORED, criterion=criterion).values
+        scores = read_scores(data_file(LIKERT), data, judge=SCORED, criterion=criterion).values
         human = right_levels(data, criterion, "mean").values
         apart = human[answers.first] - human[answers.second]
         better = np.where(apart > 0, 1.0, 0.0)
@@ -201,31 +165,28 @@ def gap(folder: Path) -> str:
         low = 0.0
         for high in GAPS:
             within = (np.abs(apart) > low + 1e-9) & (np.abs(apart) <= high + 1e-9)
-            rows.append(
-                [
-                    criterion,
-                    f"{low:g} to {high:g}",
-                    str(int(within.sum())),
-                    *(share_of(one, better, within, sources) for one in (both, by_score)),
-                    share_of(answers.given, answers.swapped, within, sources),
-                ]
-            )
+            yield {
+                "criterion": criterion,
+                "apart": f"{low:g} to {high:g}",
+                "pairs": int(within.sum()),
+                "compared": share_of(both, better, within, sources),
+                "scored": share_of(by_score, better, within, sources),
+                "orders agree": share_of(answers.given, answers.swapped, within, sources),
+            }
             low = high
-    header = ["criterion", "apart", "pairs", "compared", "scored", "orders agree"]
-    return table(header, rows)
 
 
-def share_of(said: np.ndarray, right: np.ndarray, within: np.ndarray, sources: np.ndarray) -> str:
+def share_of(said: np.ndarray, right: np.ndarray, within: np.ndarray, sources: np.ndarray) -> Cell:
     """Return in which share of some pairs two columns say the same."""
     kept = within & ~np.isnan(said) & ~np.isnan(right)
     if not kept.any():
-        return "–"
-    return shown(share_interval(said[kept] == right[kept], sources=sources[kept].tolist()))
+        return None
+    return share_interval(said[kept] == right[kept], sources=sources[kept].tolist())
 
 
-def built(folder: Path, n_sources: int, where: Path) -> DataSet:
+def built(n_sources: int, where: Path) -> DataSet:
     """Return sequences of texts about some sources of SummEval, made by rule."""
-    command = ["benchmark", str(place(folder, SUMMEVAL)), "--perspective", "local", "--json"]
+    command = ["benchmark", str(data_file(SUMMEVAL)), "--perspective", "local", "--json"]
     command += ["-o", str(where / "built"), "--sources", str(n_sources), "--steps", "15"]
     with redirect_stdout(StringIO()):
         status = run([*command, "--ledger", str(where / "ledger.sqlite")])
@@ -234,9 +195,8 @@ def built(folder: Path, n_sources: int, where: Path) -> DataSet:
     return read_items(where / "built" / "benchmark.jsonl")
 
 
-def errors(data: DataSet, n_samples: int) -> str:
-    """Return I(k) of scoring and of direct comparison, by criterion."""
-    rows = []
+def errors(data: DataSet, n_samples: int) -> Iterator[Row]:
+    """Yield I(k) of scoring and of direct comparison, by criterion."""
     n_errors = errors_of(data)
     for criterion in data.criteria:
         rubric = human_rubric(data, names=[criterion], rubric=TASK).rubric
@@ -245,16 +205,15 @@ def errors(data: DataSet, n_samples: int) -> str:
         compared = compare_directly(
             pairs, data, criterion, samples=n_samples, lm=judgesmith.model("offline", ledger=None)
         )
-        agree = number(compared.order.consistent.value)
-        neither = number(compared.n_neither / compared.unscored.n_rows)
+        agree = compared.order.consistent.value
+        neither = compared.n_neither / compared.unscored.n_rows
         for way, found, more in (
-            ("scored", scored, ["", ""]),
-            ("compared", compared.apart, [agree, neither]),
+            ("scored", scored, (None, None)),
+            ("compared", compared.apart, (agree, neither)),
         ):
-            cells = [shown(found[k]) if k in found else "–" for k in DIFFERENCES]
-            rows.append([criterion, way, *cells, *more])
-    header = ["criterion", "", *(f"I({k})" for k in DIFFERENCES), "orders agree", "neither"]
-    return table(header, rows)
+            row: Row = {"criterion": criterion, "way": way}
+            row |= {f"I({k})": found.get(k) for k in DIFFERENCES}
+            yield row | dict(zip(("orders agree", "neither"), more, strict=True))
 
 
 def by_scores(
@@ -278,26 +237,26 @@ def by_scores(
     return local_report(right, scores, data.groups, n_errors=n_errors).apart
 
 
-def main() -> None:
-    """Print the tables that are asked for."""
-    parts = {"unanimous": unanimous, "recorded": recorded, "samples": samples, "gap": gap}
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "part", nargs="*", choices=[*parts, "errors", []], help="which tables [all]"
-    )
-    parser.add_argument("--sources", type=int, default=20, help="of sequences (20)")
-    parser.add_argument("--samples", type=int, default=10, help="answers to each question (10)")
-    options = parser.parse_args()
-    folder = Path(os.environ["JUDGESMITH_DATA"])
-    for part in options.part or [*parts, "errors"]:
-        print(f"\n## {part}\n")
-        if part == "errors":
-            with tempfile.TemporaryDirectory() as made:
-                data = built(folder, options.sources, Path(made))
-            print(errors(data, options.samples))
-        else:
-            print(parts[part](folder))
+PARTS: dict[str, Callable[[], Iterator[Row]]] = {
+    "unanimous": unanimous,
+    "recorded": recorded,
+    "samples": samples,
+    "gap": gap,
+}
 
 
-if __name__ == "__main__":
-    main()
+@benchmark(quick={"parts": ("unanimous", "gap")})
+def perspectives(
+    *,
+    parts: tuple[str, ...] = (*PARTS, "errors"),
+    sources: Annotated[int, "of sequences"] = 20,
+    samples: Annotated[int, "answers to each question"] = 10,
+) -> Iterator[Row]:
+    """Judges seen from both sides: the right rating, and the order of near neighbours."""
+    for part in parts:
+        if part != "errors":
+            yield from PARTS[part]()
+            continue
+        with tempfile.TemporaryDirectory() as made:
+            data = built(sources, Path(made))
+        yield from errors(data, samples)

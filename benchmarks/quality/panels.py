@@ -1,12 +1,11 @@
 """What a panel of annotators adds to its members, offline: Q on held-out ratings.
 
-``python benchmarks/panels.py`` reads SummEval, Topical-Chat, QAGS (CNN/DM) and Wiki-DA below
-``$JUDGESMITH_DATA``. Five annotators judge every response once; none has learned from ratings.
-They ask one offline model, classical statistics of texts, and differ in what they are shown and
-asked, as five models would differ in what they know. Seeds divide the sources in halves: one to
-learn weights from and to tell the best member by, one to report on.
+On SummEval, Topical-Chat, QAGS (CNN/DM) and Wiki-DA five annotators judge every response once; none
+has learned from ratings. They ask one offline model, classical statistics of texts, and differ in
+what they are shown and asked, as five models would differ in what they know. Seeds divide the
+sources in halves: one to learn weights from and to tell the best member by, one to report on.
 
-It prints one row per set, means over the seeds of Q (Pearson + Spearman + Kendall's tau-b, over all
+One row per set has means over the seeds of Q (Pearson + Spearman + Kendall's tau-b, over all
 held-out rows): of the members on average; of the one that is best on the other half; of the panel,
 by mean, by median and with learned weights; in how many seeds the mean is better than the mean
 member; and which place it has among all 31 subsets of the five, plainly averaged. A second table
@@ -17,19 +16,16 @@ Run it as ``nice python benchmarks/panels.py [--seeds 5] [--sources N]``; it tak
 
 from __future__ import annotations
 
-import argparse
 import math
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import fmean
+from typing import Annotated
 
 import numpy as np
 
-import judgesmith
-from judgesmith.data import DataSet
-from judgesmith.data.targets import targets_of
+from benchmarks.harness import Row, benchmark, rated
+from judgesmith.data import targets_of
 from judgesmith.experiments.compile.human_criteria import human_rubric
 from judgesmith.experiments.panel.notes import subset_analysis
 from judgesmith.metrics import q
@@ -88,10 +84,7 @@ def mean_of_defined(values: Iterable[float]) -> float:
 
 def judged(name: str, n_sources: int | None) -> tuple[Rows, Scores, int]:
     """Return the rated rows of a set, every member's score of each, and scores that are missing."""
-    folder = Path(os.environ.get("JUDGESMITH_DATA", "../shared/data"))
-    data = judgesmith.read(folder / f"{name}.jsonl.gz")
-    if n_sources is not None:
-        data = drawn(data, n_sources)
+    data = rated(name, n_sources)
     targets = targets_of(data)
     places = targets.rated
     items = tuple(data.items[place] for place in places)
@@ -108,12 +101,6 @@ def judged(name: str, n_sources: int | None) -> tuple[Rows, Scores, int]:
         for member, made in MEMBERS.items()
     }
     return rows, scores, sum(one is None for given in scores.values() for one in given)
-
-
-def drawn(data: DataSet, n: int) -> DataSet:
-    """Return all responses to ``n`` of the sources, always the same ones."""
-    kept = np.random.default_rng(0).permutation(np.unique(data.groups))[:n]
-    return data.subset(np.flatnonzero(np.isin(data.groups, kept)))
 
 
 def agreement(scores: Iterable[float | None], human: np.ndarray) -> float:
@@ -150,38 +137,34 @@ def run(rows: Rows, scores: Scores, seed: int) -> Found:
     )
 
 
-def line(*cells: str) -> None:
-    """Print one line of a table."""
-    print("| " + " | ".join(cells) + " |", flush=True)
+COLUMNS = {"mean member": "member", "best by the other half": "best"} | {
+    name: name for name in ("mean", "median", "learned")
+}
 
 
-def main() -> None:
-    """Print both tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--sources", type=int, help="take only so many sources of each set")
-    options = parser.parse_args()
-    line("set", "held out", "mean member", "best by the other half", "mean", "median", "learned")
-    line("---", *["---:"] * 6)
-    own = {}
-    better = {}
-    for name in TASKS:
-        rows, scores, n_missing = judged(name, options.sources)
-        found = [run(rows, scores, seed) for seed in range(options.seeds)]
-        columns = ("member", "best", "mean", "median", "learned")
-        means = [f"{mean_of_defined(getattr(one, part) for one in found):.3f}" for part in columns]
-        line(name, f"{fmean(one.n_heldout for one in found):.0f}", *means)
-        own[name] = {one: mean_of_defined(run.members[one] for run in found) for one in MEMBERS}
+@benchmark(
+    quick={"seeds": 1, "sources": 4, "sets": ("topical_chat",)},
+    formats={"held out": ".0f", "place of 31": ".1f"},
+)
+def panels(
+    *,
+    seeds: int = 5,
+    sources: Annotated[int | None, "take only so many sources of each set"] = None,
+    sets: tuple[str, ...] = tuple(TASKS),
+) -> Iterator[Row]:
+    """What a panel of annotators adds to its members, offline: Q on held-out ratings."""
+    members: list[Row] = []
+    for name in sets:
+        rows, scores, n_missing = judged(name, sources)
+        found = [run(rows, scores, seed) for seed in range(seeds)]
+        row: Row = {"set": name, "held out": fmean(one.n_heldout for one in found)}
+        yield row | {
+            column: mean_of_defined(getattr(one, part) for one in found)
+            for column, part in COLUMNS.items()
+        }
+        own: Row = {one: mean_of_defined(run.members[one] for run in found) for one in MEMBERS}
         wins = sum(one.mean > one.member for one in found)
-        place = fmean(one.place for one in found)
-        better[name] = (wins, place, n_missing)
-    print()
-    line("set", "panel better than mean member", "place of 31", "scores missing", *MEMBERS)
-    line("---", *["---:"] * (3 + len(MEMBERS)))
-    for name, (wins, place, n_missing) in better.items():
-        values = [f"{value:.3f}" for value in own[name].values()]
-        line(name, f"{wins} of {options.seeds}", f"{place:.1f}", str(n_missing), *values)
-
-
-if __name__ == "__main__":
-    main()
+        row = {"set": name, "panel better than mean member": f"{wins} of {seeds}"}
+        row |= {"place of 31": fmean(one.place for one in found), "scores missing": n_missing}
+        members.append(row | own)
+    yield from members

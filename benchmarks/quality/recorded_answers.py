@@ -6,7 +6,7 @@ said on single criteria, as the mean of their samples and as a share of the crit
 Texts that a judge has no score for on one of its criteria are unscored by it. A quarter of the
 sources tunes, the other three quarters are held out, with seeds 100 to 119.
 
-Prints a Markdown table of Q (Pearson + Spearman + Kendall's tau-b over held-out rows, mean over
+Cells are Q (Pearson + Spearman + Kendall's tau-b over held-out rows, mean over
 seeds): the plain mean of a judge's criteria; what ``FitAggregation`` changes, without and with
 lexical features; and ``PanelSelection`` over the plain means of a set's judges, beside the best
 single judge by the tuning rows and, which nobody can know beforehand, by the held-out rows.
@@ -17,23 +17,17 @@ Run it as ``OPENBLAS_NUM_THREADS=1 python benchmarks/recorded_answers.py [--seed
 
 from __future__ import annotations
 
-import argparse
-import gzip
-import json
-import os
-import warnings
 from collections import defaultdict
-from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from statistics import fmean
+from typing import Annotated
 
 import numpy as np
 
-from judgesmith.data import read_items
-from judgesmith.data.targets import targets_of
+from benchmarks.harness import Row, benchmark, rated, records, spread
+from judgesmith.data import targets_of
 from judgesmith.metrics import q
 from judgesmith.optimizers.fitting.aggregation import FitAggregation
 from judgesmith.optimizers.fitting.panels import PanelSelection
@@ -68,21 +62,19 @@ class Recorded:
 @lru_cache(maxsize=2)
 def recorded(name: str) -> Recorded:
     """Return the recorded answers about a set."""
-    folder = Path(os.environ.get("JUDGESMITH_DATA", "../shared/data"))
     target, answers = SETS[name]
-    data = read_items(folder / f"{name}.jsonl.gz")
+    data = rated(name)
     targets = targets_of(data, target)
     place_of = {(item.source_id, item.system_id): place for place, item in enumerate(data.items)}
     said: dict[str, dict[int, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     criteria: dict[str, set[str]] = defaultdict(set)
-    with gzip.open(folder / "recorded" / f"{answers}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        for row in map(json.loads, lines):
-            place = place_of[row["source_id"], row["system_id"]]
-            criteria[row["judge"]].add(row["criterion"])
-            points = [one for one in row["scores"] if one is not None]
-            if points:
-                share = data.items[place].scale[row["criterion"]].fraction(fmean(points))
-                said[row["judge"]][place][row["criterion"]] = 100 * min(max(share, 0.0), 1.0)
+    for row in records(f"recorded/{answers}"):
+        place = place_of[row["source_id"], row["system_id"]]
+        criteria[row["judge"]].add(row["criterion"])
+        points = [one for one in row["scores"] if one is not None]
+        if points:
+            share = data.items[place].scale[row["criterion"]].fraction(fmean(points))
+            said[row["judge"]][place][row["criterion"]] = 100 * min(max(share, 0.0), 1.0)
     places = sorted(set().union(*said.values()))
     return Recorded(
         rows=Rows(
@@ -157,13 +149,14 @@ def panel(found: Recorded, split: Split, seed: int) -> dict[str, float]:
     }
 
 
-def run(name: str, seed: int) -> dict[str, dict[str, float]]:
+def run(name: str, seed: int, most: int | None) -> dict[str, dict[str, float]]:
     """Return what one division of a set's sources gives, by judge, and for the panel."""
-    warnings.simplefilter("ignore")
     found = recorded(name)
     rng = np.random.default_rng(seed)
     split = split_by_source(found.rows.groups, found.rows.human, holdout=HELD_OUT, rng=rng)
-    by_judge = {judge: learned(found, judge, split, seed) for judge in found.judgements}
+    by_judge = {
+        judge: learned(found, judge, split, seed) for judge in list(found.judgements)[:most]
+    }
     return {**by_judge, "": panel(found, split, seed)}
 
 
@@ -172,59 +165,57 @@ def means(runs: Sequence[dict[str, float]]) -> dict[str, float]:
     return {name: fmean(one[name] for one in runs) for name in runs[0]}
 
 
-def line(*cells: str) -> None:
-    """Print one line of the table."""
-    print("| " + " | ".join(cells) + " |", flush=True)
+WAYS = {"criteria": "learned weights", "lexical": "with lexical features"}
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--processes", type=int, default=2)
-    options = parser.parse_args()
-    seeds = range(FIRST_SEED, FIRST_SEED + options.seeds)
-    line("set", "judge", "rows", "mean of criteria", "learned weights", "with lexical features")
-    line("---", "---", "---:", "---:", "---:", "---:")
-    changes: dict[str, list[float]] = {"criteria": [], "lexical": []}
-    panels = []
-    with ProcessPoolExecutor(options.processes) as pool:
-        waiting = {name: [pool.submit(run, name, seed) for seed in seeds] for name in SETS}
-        for name, futures in waiting.items():
-            runs = [one.result() for one in futures]
-            judgements = recorded(name).judgements
-            plain = {}
-            for judge, said in judgements.items():
-                found = means([one[judge] for one in runs])
-                n = sum(one.score is not None for one in said)
-                cells = [f"{found[way]:+.3f}" for way in changes]
-                line(name, judge, str(n), f"{found['plain']:.3f}", *cells)
-                plain[judge] = found["plain"]
-                for way, every in changes.items():
-                    every.append(found[way])
-            panels.append((name, plain, [one[""] for one in runs]))
+@benchmark(
+    quick={"seeds": 1, "processes": 1, "judges": 1, "sets": ("topical_chat",)},
+    formats=dict.fromkeys((*WAYS.values(), "optimism"), "+.3f") | {"members asked": ".1f"},
+)
+def recorded_answers(
+    *,
+    seeds: int = 20,
+    processes: int = 2,
+    judges: Annotated[int | None, "of each set, or all"] = None,
+    sets: tuple[str, ...] = tuple(SETS),
+) -> Iterator[Row]:
+    """What learned weights and panels add to real models' recorded answers, on held-out ratings."""
+    jobs = [(name, FIRST_SEED + seed, judges) for name in sets for seed in range(seeds)]
+    every = spread(run, jobs, processes)
+    changes: dict[str, list[float]] = {way: [] for way in WAYS}
+    panels: list[Row] = []
+    for name in sets:
+        runs = [next(every) for _ in range(seeds)]
+        plain = {}
+        for judge, said in list(recorded(name).judgements.items())[:judges]:
+            found = means([one[judge] for one in runs])
+            plain[judge] = found["plain"]
+            n = sum(one.score is not None for one in said)
+            row: Row = {"set": name, "judge": judge, "rows": n, "mean of criteria": found["plain"]}
+            yield row | {called: found[way] for way, called in WAYS.items()}
+            for way, changed in changes.items():
+                changed.append(found[way])
+        panels.append(panel_row(name, plain, [one[""] for one in runs]))
     for what, take in (("mean", fmean), ("lowest", min)):
-        cells = [f"{take(every):+.3f}" for every in changes.values()]
-        line("both", f"{what} of {len(changes['lexical'])} judges", "", "", *cells)
-    print()
-    heads = ("panel", "best by tuning rows", "best in hindsight", "panel better in")
-    line("set", "judges", *heads, "members asked", "cross-fitted", "optimism")
-    line("---", *["---:"] * 8)
-    for name, plain, runs in panels:
-        found = means(runs)
-        best = max(plain, key=plain.__getitem__)
-        line(
-            name,
-            str(len(plain)),
-            f"{found['panel']:.3f}",
-            f"{found['alone']:.3f}",
-            f"{plain[best]:.3f} ({best})",
-            f"{sum(one['panel'] > one['alone'] for one in runs)} of {len(runs)}",
-            f"{found['members']:.1f}",
-            f"{found['cross-fitted']:.3f}",
-            f"{found['optimism']:+.3f}",
-        )
+        row = {"set": "both", "judge": f"{what} of {len(changes['lexical'])} judges", "rows": None}
+        row["mean of criteria"] = None
+        yield row | {called: take(changes[way]) for way, called in WAYS.items()}
+    yield from panels
 
 
-if __name__ == "__main__":
-    main()
+def panel_row(name: str, plain: dict[str, float], runs: Sequence[dict[str, float]]) -> Row:
+    """Return what a panel of all judges of a set came to."""
+    found = means(runs)
+    best = max(plain, key=plain.__getitem__)
+    n_better = sum(one["panel"] > one["alone"] for one in runs)
+    return {
+        "set": name,
+        "judges": len(plain),
+        "panel": found["panel"],
+        "best by tuning rows": found["alone"],
+        "best in hindsight": f"{plain[best]:.3f} ({best})",
+        "panel better in": f"{n_better} of {len(runs)}",
+        "members asked": found["members"],
+        "cross-fitted": found["cross-fitted"],
+        "optimism": found["optimism"],
+    }

@@ -1,8 +1,8 @@
 """What the offline model notices of damaged texts, and what it does not: tables in Markdown.
 
-``python benchmarks/discern_offline.py`` reads rated sets below ``$JUDGESMITH_DATA``, takes good
-texts from each by a seed, makes the versions of its task by rule, those of the added changes and
-the controls, and lets an Active-Critic judge with the task's criteria score each text by itself:
+This takes good texts from rated sets by a seed, makes the versions of its task by rule, those of
+the added changes and the controls, and lets an Active-Critic judge with the task's criteria score
+each text by itself:
 
 - summaries: SummEval, of each article's references the one with most sentences;
 - stories: the last sentence of a human story in OpenMEVA-ROC, after what is before it; no ending
@@ -14,23 +14,20 @@ the controls, and lets an Active-Critic judge with the task's criteria score eac
 - DEMETR and BUMP: texts that people and scripts changed, as they are.
 
 One table has all sets, and sentences say what was not noticed; ``--tables`` adds a table for each
-set, D by criterion.
-
-With ``--recorded``, the metrics that BUMP's authors recorded: the share of pairs whose wrong
-version scores lower, in per cent, as they published it, and D.
+set, D by criterion. ``discern_recorded`` has the metrics that BUMP's authors recorded: the share of
+pairs whose wrong version scores lower, as they published it, and D.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
 import statistics
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
+from benchmarks.harness import Row, benchmark, data_file, rated
 from judgesmith.data import DataSet, read_scores, stream_items
 from judgesmith.data.formats import open_rows
 from judgesmith.experiments.compile.human_criteria import known_criterion, named_criterion
@@ -128,13 +125,9 @@ SOURCES = (
 
 def read(name: str) -> DataSet:
     """Return the rows of a file, with their ratings where these are texts' only mark."""
-    from judgesmith.data import read_items
-
-    folder = Path(os.environ.get("JUDGESMITH_DATA", "../shared/data"))
-    path = folder / f"{name}.jsonl.gz"
     if name == "pandalm":
-        return read_items(path)
-    return DataSet(name=name, items=tuple(stream_items(path)))
+        return rated(name)
+    return DataSet(name=name, items=tuple(stream_items(data_file(name))))
 
 
 def versions(source: Source, n: int, seed: int) -> PerturbedSet:
@@ -161,38 +154,27 @@ def tested(source: Source, n: int, seed: int) -> Discerned:
     return discern(scores, perturbed, weights=weights, rng=np.random.default_rng(seed))
 
 
-def line(*cells: str) -> str:
-    """Return a row of a Markdown table."""
-    return f"| {' | '.join(cells)} |"
-
-
-def head(*names: str) -> Iterator[str]:
-    """Yield the first two rows of a Markdown table."""
-    yield line(*names)
-    yield line(*["---"] * len(names))
-
-
-def summary(found: Mapping[str, Discerned]) -> Iterator[str]:
+def summary(found: Mapping[str, Discerned]) -> Iterator[Row]:
     """Yield one row per set."""
-    yield from head("texts", "n", "lowest D", "average D", "lowest, experts", "false alarms")
     for title, one in found.items():
         overall = one.damage
         assert overall is not None
-        yield line(
-            title,
-            str(one.n_originals),
-            estimate_text(overall.lowest),
-            estimate_text(overall.average),
-            estimate_text(overall.expert_lowest) or "no weights",
-            f"{len(one.false_alarms)} of {len(one.controls)}" if one.controls else "no controls",
-        )
+        alarms = f"{len(one.false_alarms)} of {len(one.controls)}" if one.controls else None
+        yield {
+            "texts": title,
+            "n": one.n_originals,
+            "lowest D": estimate_text(overall.lowest),
+            "average D": estimate_text(overall.average),
+            "lowest, experts": estimate_text(overall.expert_lowest) or "no weights",
+            "false alarms": alarms or "no controls",
+        }
 
 
 SHORT = {"noticed": "", "left alone": "", "not noticed": " no", "too few texts": " too few"}
 SHORT |= {"prefers damage": " prefers", "favoured": " favours", "false alarm": " alarm"}
 
 
-def together(found: Mapping[str, Discerned]) -> Iterator[str]:
+def together(found: Mapping[str, Discerned]) -> Iterator[Row]:
     """Yield one row per kind of change, with D on every set and what is wrong with it."""
     cell = {
         (title, shown_name(kind)): f"{score_text(kind.found.score.value)}{mark(kind)}"
@@ -201,11 +183,10 @@ def together(found: Mapping[str, Discerned]) -> Iterator[str]:
         if kind.n_versions
     }
     names = {shown_name(kind): kind.kind.lowers for one in found.values() for kind in one.kinds}
-    yield from head("change", *found)
     for name in sorted(names, key=lambda name: not names[name]):
-        row = [cell.get((title, name), "") for title in found]
-        if any(row):
-            yield line(name, *row)
+        row = {title: cell.get((title, name), "") for title in found}
+        if any(row.values()):
+            yield {"change": name} | row
 
 
 def mark(one: KindFound) -> str:
@@ -220,84 +201,67 @@ def shown_name(one: KindFound) -> str:
     return name if one.kind.lowers else f"{name} (control)"
 
 
-def table(found: Discerned) -> Iterator[str]:
-    """Yield one row per kind of change."""
+def table(found: Discerned) -> Iterator[Row]:
+    """Yield one row per kind of change: D with its interval, D with weights, D by metric."""
     experts = found.damage is not None and found.damage.expert_lowest is not None
-    more = ["D, experts"] if experts else []
-    yield from head("change", "verdict", "pairs", "D", *more, *found.metrics)
     for one in found.kinds:
-        if one.n_versions:
-            yield line(*cells(one, experts=experts))
+        if not one.n_versions:
+            continue
+        row: Row = {
+            "change": shown_name(one),
+            "verdict": verdict_text(one),
+            "pairs": one.n_versions,
+            "D": estimate_text(one.found.score),
+        }
+        if experts:
+            expert = one.found.expert_score
+            row["D, experts"] = "" if expert is None else score_text(expert.value)
+        yield row | {name: score_text(metric_score(one.found, name)) for name in one.lower}
 
 
-def cells(one: KindFound, *, experts: bool) -> list[str]:
-    """Return the row of a kind: D with its interval, D with weights, D by metric."""
-    expert = one.found.expert_score
-    weighed = ["" if expert is None else score_text(expert.value)] if experts else []
-    return [
-        shown_name(one),
-        verdict_text(one),
-        str(one.n_versions),
-        estimate_text(one.found.score),
-        *weighed,
-        *(score_text(metric_score(one.found, metric)) for metric in one.lower),
-    ]
+@benchmark(quick={"most": 1}, formats={"scores lower": ".1%"})
+def discern_recorded(*, most: Annotated[int | None, "metrics"] = None) -> Iterator[Row]:
+    """How often metrics that were recorded on BUMP score the wrong version lower, and their D."""
+    yield from sorted(recorded(most), key=lambda row: row["scores lower"], reverse=True)
 
 
-def recorded() -> Iterator[str]:
+def recorded(most: int | None) -> Iterator[Row]:
     """Yield one row per metric that was recorded on BUMP."""
     dataset = read("bump")
     perturbed = versions_of(dataset)
-    folder = Path(os.environ.get("JUDGESMITH_DATA", "../shared/data"))
-    path = folder / f"{RECORDED}.jsonl.gz"
+    path = data_file(RECORDED)
     names = dict.fromkeys(str(row["judge"]) for _, row in open_rows(path).rows)
-    rows = []
-    for name in names:
+    for name in list(names)[:most]:
         scores = read_scores(path, dataset, judge=name)
         judged = recorded_versions(scores, dataset, perturbed)
         found = discern(judged, perturbed, rng=np.random.default_rng(0))
         assert found.damage is not None
         share = statistics.fmean(found.lower.values())
         lowest = min(found.damaging, key=lambda one: one.found.score.value).kind.name
-        rows.append(
-            (
-                share,
-                line(
-                    name.removeprefix("metric:"),
-                    f"{100 * share:.1f}",
-                    estimate_text(found.damage.lowest),
-                    estimate_text(found.damage.average),
-                    lowest.replace("_", " "),
-                ),
-            )
-        )
-    yield from head("metric", "scores lower, %", "lowest D", "average D", "hardest change")
-    yield from (text for _, text in sorted(rows, reverse=True))
+        yield {
+            "metric": name.removeprefix("metric:"),
+            "scores lower": share,
+            "lowest D": estimate_text(found.damage.lowest),
+            "average D": estimate_text(found.damage.average),
+            "hardest change": lowest.replace("_", " "),
+        }
 
 
-def main() -> None:
-    """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--items", type=int, default=100, help="texts per set")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", nargs="*", default=[], help="titles of sets")
-    parser.add_argument("--tables", action="store_true", help="a table for each set, too")
-    parser.add_argument("--recorded", action="store_true", help="metrics recorded on BUMP")
-    options = parser.parse_args()
-    if options.recorded:
-        print("\n".join(recorded()))
-        return
-    chosen = [one for one in SOURCES if not options.only or one.title in options.only]
-    found = {one.title: tested(one, options.items, options.seed) for one in chosen}
-    print("\n".join(summary(found)))
-    made = {title: one for title, one in found.items() if title not in AS_THEY_ARE}
-    print("\n" + "\n".join(together(made)))
+@benchmark(quick={"items": 8, "only": ("Summaries",)})
+def discern_offline(
+    *,
+    items: Annotated[int, "texts per set"] = 100,
+    seed: int = 0,
+    only: Annotated[tuple[str, ...], "titles of sets"] = (),
+    tables: Annotated[bool, "a table for each set, too"] = False,
+) -> Iterator[Row]:
+    """What the offline model notices of damaged texts, and what it does not."""
+    chosen = [one for one in SOURCES if not only or one.title in only]
+    found = {one.title: tested(one, items, seed) for one in chosen}
+    yield from summary(found)
+    yield from together({title: one for title, one in found.items() if title not in AS_THEY_ARE})
     for title, one in found.items():
-        print(f"\n### {title}\n")
-        if options.tables:
-            print("\n".join(table(one)) + "\n")
-        print("\n".join(f"- {said}" for said in conclusions(one)))
-
-
-if __name__ == "__main__":
-    main()
+        if tables:
+            yield from ({"texts": title} | row for row in table(one))
+    for title, one in found.items():
+        yield from ({"texts": title, "conclusion": said} for said in conclusions(one))

@@ -2,16 +2,14 @@
 
 Prints a table: the task as the set's own documentation names it, the inferred type, whether they
 agree, batches read, questions asked, and the criteria in order. The set's name and documentation
-are never shown to the model. Run it as ``python benchmarks/inference.py [--seed N] [SET …]``.
+are never shown to the model.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
-from pathlib import Path
+from collections.abc import Iterator
 
-from judgesmith.data import read_items
+from benchmarks.harness import Row, benchmark, rated
 from judgesmith.experiments.compile.inferring import InferenceRun, infer_rubric
 from judgesmith.programs.families.task_inference import InferenceSettings
 from judgesmith.programs.lm import model
@@ -40,39 +38,20 @@ SETS = {
 }
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sets", nargs="*", metavar="SET", help="default: all")
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    names = options.sets or list(SETS)
-    folder = Path(os.environ.get("JUDGESMITH_DATA", "../shared/data"))
-    run = InferenceRun(settings=InferenceSettings(seed=options.seed))
-    n_right = 0
-    print("| set | what it is | inferred type | right | batches | questions | criteria, in order |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
-    for name in names:
+@benchmark(quick={"sets": ("topical_chat",)})
+def inference(*, sets: tuple[str, ...] = tuple(SETS), seed: int = 0) -> Iterator[Row]:
+    """What task inference makes of every rated set at hand, offline and with its defaults."""
+    run = InferenceRun(settings=InferenceSettings(seed=seed))
+    for name in sets:
         what, right = SETS[name]
-        found = infer_rubric(
-            read_items(str(folder / f"{name}.jsonl.gz")), run, lm=model("offline", ledger=None)
-        )
-        learned = found.rubric.provenance
-        is_right = found.rubric.task_type in right
-        n_right += is_right
-        batches = learned["batches"]
-        cells = [
-            name,
-            what,
-            found.rubric.task_type,
-            "yes" if is_right else "**no**",
-            str(len(batches)) if isinstance(batches, list) else "",
-            str(learned["questions"]),
-            ", ".join(found.rubric.names),
-        ]
-        print(f"| {' | '.join(cells)} |", flush=True)
-    print(f"\n{n_right} of {len(names)} types are named rightly (seed {options.seed}).")
-
-
-if __name__ == "__main__":
-    main()
+        rubric = infer_rubric(rated(name), run, lm=model("offline", ledger=None)).rubric
+        batches = rubric.provenance["batches"]
+        yield {
+            "set": name,
+            "what it is": what,
+            "inferred type": rubric.task_type,
+            "right": rubric.task_type in right,
+            "batches": len(batches) if isinstance(batches, list) else None,
+            "questions": rubric.provenance["questions"],
+            "criteria, in order": ", ".join(rubric.names),
+        }

@@ -10,30 +10,26 @@ is over all rows held out, after 20, 40 and 80 labels.
 Prints a Markdown table: Q with random rows, and how much more each strategy reaches on the same
 splits, mean over seeds with its 95 % interval (t, paired). The interval is over splits and draws of
 one set: it says nothing of other sets.
-
-Run it as ``python benchmarks/suggesting.py [--sets SET …] [--seeds 0-19]
-[--strategies NAME …]``.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
-import warnings
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator
 from functools import lru_cache
-from pathlib import Path
+from typing import Annotated
 
 import numpy as np
-from stages import TARGETS
+from scipy.stats import t
 
-from judgesmith.data import DataSet, read_items, targets_of
+from benchmarks.harness import Row, benchmark, rated, seeds_of, spread
+from benchmarks.search.stages import TARGETS
+from judgesmith.data import DataSet, Targets, targets_of
 from judgesmith.data.rating_sheets import RANDOM
-from judgesmith.data.targets import Targets
 from judgesmith.experiments.compile.split import rated_rows
-from judgesmith.experiments.labels.suggesting import STRATEGIES, Candidates, diverse, doubts_of
+from judgesmith.experiments.labels.suggesting import STRATEGIES, diverse, doubts_of
 from judgesmith.metrics import q
 from judgesmith.optimizers.fitting.aggregation import FitAggregation
+from judgesmith.optimizers.space.candidates import Candidates
 from judgesmith.programs import ActiveCritic, judge_items
 from judgesmith.programs.judging.scoring import aggregate
 from judgesmith.signatures import Judgement
@@ -52,17 +48,15 @@ SETS = TARGETS | {
 
 
 @lru_cache(maxsize=1)
-def judged(name: str) -> tuple[DataSet, Targets, list[Judgement]]:
+def judged(name: str, n_sources: int | None) -> tuple[DataSet, Targets, list[Judgement]]:
     """Return a set, what people said of it, and what the judge says before it learned anything."""
-    folder = Path(os.environ.get("JUDGESMITH_DATA", "../shared/data"))
-    data = read_items(folder / f"{name}.jsonl.gz")
+    data = rated(name, n_sources)
     return data, targets_of(data, SETS[name]), judge_items(ActiveCritic(), data.items)
 
 
-def labelled(name: str, seed: int, strategy: str) -> list[float]:
+def labelled(name: str, seed: int, strategy: str, n_sources: int | None) -> list[float]:
     """Return Q on the rows held out, before any label and after each batch."""
-    warnings.simplefilter("ignore")
-    data, targets, judgements = judged(name)
+    data, targets, judgements = judged(name, n_sources)
     sources = np.unique(data.groups[targets.rated])
     np.random.default_rng([seed, 1]).shuffle(sources)
     held = np.isin(data.groups, sources[: round(HELD_OUT * len(sources))])
@@ -77,78 +71,63 @@ def labelled(name: str, seed: int, strategy: str) -> list[float]:
         ]
         return np.array([one.score for one in found], dtype=float)
 
-    learned, rated = Aggregation(), list[int]()
+    learned, known = Aggregation(), list[int]()
     reached = [q(targets.values[heldout], scores(learned, heldout))]
     for n in BATCHES:
-        rest = [place for place in pool if place not in set(rated)]
+        rest = [place for place in pool if place not in set(known)]
         candidates = Candidates(
             items=tuple(data[place] for place in rest),
             scores=scores(learned, rest),
             doubt=doubts_of([judgements[place] for place in rest]),
             sources=data.groups[rest],
         )
-        order = STRATEGIES[strategy](candidates, n, np.random.default_rng([seed, 2, len(rated)]))
+        order = STRATEGIES[strategy](candidates, n, np.random.default_rng([seed, 2, len(known)]))
         if strategy != RANDOM:
-            order = diverse(candidates, order, n, known=set(data.groups[rated].tolist()))
-        rated += [rest[place] for place in order[:n]]
+            order = diverse(candidates, order, n, known=set(data.groups[known].tolist()))
+        known += [rest[place] for place in order[:n]]
         fit = FitAggregation("q", lexical=True, seed=seed, confirm=None)
         learned = fit.choose(
-            rated_rows(data, targets, rated), [judgements[place] for place in rated]
+            rated_rows(data, targets, known), [judgements[place] for place in known]
         )
         reached.append(q(targets.values[heldout], scores(learned, heldout)))
     return reached
 
 
-def difference(values: np.ndarray) -> str:
+def difference(values: np.ndarray) -> tuple[float, float, float]:
     """Return the mean of paired differences with its interval."""
-    from scipy.stats import t
-
     half = t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
-    mean = values.mean()
-    return f"{mean:+.3f} [{mean - half:+.3f}, {mean + half:+.3f}]"
+    return values.mean(), values.mean() - half, values.mean() + half
 
 
-def rows_of(name: str, found: dict[str, np.ndarray]) -> list[str]:
-    """Return the lines of the table for one set."""
-    random = found[RANDOM]
-    lines = []
+def rows_of(name: str, found: dict[str, np.ndarray]) -> Iterator[Row]:
+    """Yield the rows of a set, one after each batch."""
+    random = found.pop(RANDOM)
     for place, n in enumerate(np.cumsum(BATCHES).tolist(), start=1):
-        cells = [name, f"{random[:, 0].mean():.3f}", str(n), f"{random[:, place].mean():.3f}"]
-        cells += [
-            difference(reached[:, place] - random[:, place])
+        row: Row = {"set": name, "without labels": random[:, 0].mean(), "labels": n}
+        row["random"] = random[:, place].mean()
+        yield row | {
+            strategy: difference(reached[:, place] - random[:, place])
             for strategy, reached in found.items()
-            if strategy != RANDOM
-        ]
-        lines.append("| " + " | ".join(cells) + " |")
-    return lines
+        }
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sets", nargs="*", default=list(DEFAULT_SETS), choices=list(SETS))
-    parser.add_argument("--seeds", default="0-19", help="FIRST-LAST")
-    parser.add_argument("--strategies", nargs="*", default=list(OTHERS), choices=list(OTHERS))
-    parser.add_argument("--processes", type=int, default=1)
-    options = parser.parse_args()
-    first, last = map(int, options.seeds.split("-"))
-    seeds = range(first, last + 1)
-    others = options.strategies
-    heads = ("set", "without labels", "labels", "random", *others)
-    print("| " + " | ".join(heads) + " |")
-    print("| " + " | ".join("---" for _ in heads) + " |", flush=True)
-    with ProcessPoolExecutor(options.processes) as workers:
-        for name in options.sets:
-            waiting = {
-                strategy: [workers.submit(labelled, name, seed, strategy) for seed in seeds]
-                for strategy in (RANDOM, *others)
-            }
-            found = {
-                strategy: np.array([one.result() for one in futures])
-                for strategy, futures in waiting.items()
-            }
-            print("\n".join(rows_of(name, found)), flush=True)
-
-
-if __name__ == "__main__":
-    main()
+@benchmark(
+    quick={"sets": ("topical_chat",), "seeds": "0-1", "strategies": ("stratified",)}
+    | {"sources": 24},
+    formats=dict.fromkeys(STRATEGIES, "+.3f") | {RANDOM: ".3f"},
+)
+def suggesting(
+    *,
+    sets: tuple[str, ...] = DEFAULT_SETS,
+    seeds: str = "0-19",
+    strategies: tuple[str, ...] = OTHERS,
+    processes: int = 1,
+    sources: Annotated[int | None, "of each set, or all"] = None,
+) -> Iterator[Row]:
+    """What rows chosen by ``suggest`` are worth against random ones: simulated labelling."""
+    numbers, ways = seeds_of(seeds), (RANDOM, *strategies)
+    jobs = [(name, seed, way, sources) for name in sets for way in ways for seed in numbers]
+    reached = spread(labelled, jobs, processes)
+    for name in sets:
+        found = {way: np.array([next(reached) for _ in numbers]) for way in ways}
+        yield from rows_of(name, found)

@@ -5,9 +5,6 @@ with ``--optimizer random`` (Active-Critic's 11 sets of demonstrations) and with
 protocol``. Both then judge the same rows held out. Every pair is one line of a results file, and
 pairs that are there are not run again, so that the table can be made in pieces:
 
-    python benchmarks/protocol_search.py --sets topical_chat sfres --seeds 2
-    python benchmarks/protocol_search.py --sets topical_chat sfres --seeds 5
-
 Printed are held-out Q as it was and compiled in both ways, the mean gain of the one over the other
 with its interval over the sources of the set, in how many seeds the search replaced the judge as
 it was, what its last leader gained on the rows it was chosen by and on others, the calls of the two
@@ -16,19 +13,17 @@ compilations, and by seed the gain with its interval over the sources of that sp
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from stages import N_RESAMPLES, Run, mean_over_seeds
 
-from judgesmith.data import read_items
+from benchmarks.harness import Row, benchmark, kept, rated
+from benchmarks.search.stages import N_RESAMPLES, Run, mean_over_seeds
 from judgesmith.experiments import CompileSettings, compile_judge
 from judgesmith.experiments.compile.chosen_targets import chosen_targets
 from judgesmith.experiments.compile.estimate import estimate_run
@@ -40,19 +35,18 @@ from judgesmith.programs.lm import lm_client_of, model
 WAYS = ("random", "protocol")
 
 
-def compared(name: str, seed: int, n_trials: int) -> dict[str, Any]:
+def compared(name: str, seed: int, n_trials: int, n_sources: int | None) -> dict[str, Any]:
     """Return the result of one set and seed, ready for JSON."""
-    folder = Path(os.environ.get("JUDGESMITH_DATA", "../shared/data"))
-    data = read_items(str(folder / f"{name}.jsonl.gz"))
+    data = rated(name, n_sources)
     objective = parse_objective("q")
-    found: dict[str, Any] = {"set": name, "seed": seed, "trials": n_trials}
+    found: dict[str, Any] = {}
     tables: dict[str, PredictionTable] = {}
     for way in WAYS:
         trials = {"n_trials": n_trials} if way == "protocol" else {}
         settings = CompileSettings(optimizer=way, seed=seed, **trials)
         started = time.perf_counter()
-        with tempfile.TemporaryDirectory() as kept:
-            lm = model(ledger=Path(kept) / "ledger.sqlite")
+        with tempfile.TemporaryDirectory() as folder:
+            lm = model(ledger=Path(folder) / "ledger.sqlite")
             estimate = estimate_run(data, settings, lm)
             compiled = compile_judge(data, settings, lm=lm)
             usage = lm_client_of(lm).usage
@@ -125,55 +119,34 @@ def promised(found: list[dict[str, Any]]) -> str:
     return f"{fmean(one['gain'] for one in leaders):+.3f}; p {p_values}"
 
 
-def row(name: str, found: list[dict[str, Any]]) -> str:
-    """Return one line of the table: means over seeds, and every seed's gain with its interval."""
-    qs = [fmean(one["uncompiled"] for one in found)]
-    qs += [fmean(one[way]["q"] for one in found) for way in WAYS]
-    calls = [f"{round(fmean(one[way]['calls'] for one in found)):,}" for way in WAYS]
-    gains = "; ".join("{:+.3f} [{:+.3f}, {:+.3f}]".format(*one["gain"]) for one in found)
+def rows_of(name: str, found: list[dict[str, Any]]) -> Row:
+    """Return the row of a set: means over seeds, and every seed's gain with its interval."""
+    row: Row = {"set": name, "uncompiled": fmean(one["uncompiled"] for one in found)}
+    row |= {way: fmean(one[way]["q"] for one in found) for way in WAYS}
     n_better = sum(one["protocol"]["confirmation"]["better"] for one in found)
-    cells = [
-        name,
-        *(f"{q:.3f}" for q in qs),
-        "{:+.3f} [{:+.3f}, {:+.3f}]".format(*mean_gain(found)),
-        f"{n_better} of {len(found)}",
-        promised(found),
-        *calls,
-        gains,
-    ]
-    return f"| {' | '.join(map(str, cells))} |"
+    row |= {"gain": mean_gain(found), "replaced": f"{n_better} of {len(found)}"}
+    row["promised"] = promised(found)
+    row |= {f"calls, {way}": round(fmean(one[way]["calls"] for one in found)) for way in WAYS}
+    gains = ("{:+.3f} [{:+.3f}, {:+.3f}]".format(*one["gain"]) for one in found)
+    return row | {"gain by seed": "; ".join(gains)}
 
 
-def main() -> None:
-    """Run what is missing, and print the table of all that is there."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    sets = ["summeval", "topical_chat", "sfres", "wiki_da"]
-    parser.add_argument("--sets", nargs="+", default=sets, help="names of rated sets")
-    parser.add_argument("--seeds", type=int, default=5, help="how many, from 0")
-    parser.add_argument("--trials", type=int, default=30, help="configurations tried")
-    parser.add_argument(
-        "--results", type=Path, default=Path("protocol_search.jsonl"), help="file of results"
-    )
-    given = parser.parse_args()
-    done: dict[tuple[str, int, int], dict[str, Any]] = {}
-    if given.results.exists():
-        for line in given.results.read_text(encoding="utf-8").splitlines():
-            one = json.loads(line)
-            done[one["set"], one["seed"], one["trials"]] = one
-    for name in given.sets:
-        for seed in range(given.seeds):
-            key = (name, seed, given.trials)
-            if key not in done:
-                done[key] = compared(*key)
-                with given.results.open("a", encoding="utf-8") as results:
-                    results.write(json.dumps(done[key]) + "\n")
-    heads = ("set", "uncompiled", *WAYS, "gain", "replaced", "promised")
-    heads += (*(f"calls, {way}" for way in WAYS), "gain by seed")
-    print(f"| {' | '.join(heads)} |")
-    print("| --- " * len(heads) + "|")
-    for name in given.sets:
-        print(row(name, [done[name, seed, given.trials] for seed in range(given.seeds)]))
-
-
-if __name__ == "__main__":
-    main()
+@benchmark(
+    quick={"sets": ("topical_chat",), "seeds": 1, "trials": 2, "sources": 12},
+    formats={"gain": "+.3f"},
+)
+def protocol_search(
+    *,
+    sets: tuple[str, ...] = ("summeval", "topical_chat", "sfres", "wiki_da"),
+    seeds: Annotated[int, "how many, from 0"] = 5,
+    trials: Annotated[int, "configurations tried"] = 30,
+    results: Annotated[str | None, "file of runs that are not done again"] = None,
+    sources: Annotated[int | None, "of each set, or all"] = None,
+) -> Iterator[Row]:
+    """What a search of the whole protocol gains over one of demonstrations, and what it takes."""
+    for name in sets:
+        keys = [{"set": name, "seed": seed, "trials": trials} for seed in range(seeds)]
+        yield rows_of(
+            name,
+            [kept(results, key, lambda key=key: compared(*key.values(), sources)) for key in keys],
+        )

@@ -5,21 +5,18 @@ independent; of each, texts about one are compared with texts about the other. T
 in which the text that people rate higher wins, by the gap between their mean ratings; intervals
 are over pairs of sources. Then calls per second of processor time, with every answer put on
 record, where every text meets 25 anchors as in a benchmark, and how memory grows meanwhile.
-
-    python benchmarks/comparing_across.py --data $JUDGESMITH_DATA
 """
 
-import argparse
-import os
 import resource
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
-import judgesmith
+from benchmarks.harness import Row, benchmark, rated
 from judgesmith.metrics.resampling import share_interval
 from judgesmith.programs.benchmarking import CALLS_PER_PAIR, AcrossPair, Comparator
 from judgesmith.programs.lm import model
@@ -50,8 +47,8 @@ def drawn(
             yield number, first, second
 
 
-def agreement(items: list[RatedItem], name: str, n: int, rng: np.random.Generator) -> None:
-    """Print a row by gap."""
+def agreement(items: list[RatedItem], name: str, n: int, rng: np.random.Generator) -> Iterator[Row]:
+    """Yield a row by gap."""
     rows = list(drawn(items, n, rng))
     comparator = Comparator(Criterion(name=name, definition=DEFINITIONS[name]))
     answers = comparator.each(AcrossPair(one, two) for _, one, two in rows)
@@ -62,14 +59,17 @@ def agreement(items: list[RatedItem], name: str, n: int, rng: np.random.Generato
         chosen = (np.abs(lead) > low) & (np.abs(lead) <= high)
         agrees = said[chosen] == np.sign(lead[chosen])
         found = share_interval(agrees, sources=numbers[chosen].tolist())
-        print(
-            f"| {name} | {low:g}-{high:g} | {int(chosen.sum()):,} | {found.value:.3f} "
-            f"[{found.low:.3f}, {found.high:.3f}] | {np.mean(said[chosen] == 0):.3f} |"
-        )
+        yield {
+            "criterion": name,
+            "gap": f"{low:g}-{high:g}",
+            "pairs": int(chosen.sum()),
+            "agrees": found,
+            "similar": np.mean(said[chosen] == 0),
+        }
 
 
-def speed(texts: list[RatedItem], anchors: list[RatedItem]) -> None:
-    """Print what it takes to compare every text with every anchor."""
+def speed(texts: list[RatedItem], anchors: list[RatedItem]) -> Row:
+    """Return what it takes to compare every text with every anchor."""
     with tempfile.TemporaryDirectory() as folder:
         lm = model("offline", ledger=Path(folder) / "ledger.sqlite")
         comparator = Comparator(Criterion(name="fluency", definition=DEFINITIONS["fluency"]), lm=lm)
@@ -80,26 +80,19 @@ def speed(texts: list[RatedItem], anchors: list[RatedItem]) -> None:
         ]
         rate = CALLS_PER_PAIR * len(memory) / (time.process_time() - start)
     grown = memory[-1] - memory[len(memory) // 10]
-    print(f"\n{rate:,.0f} calls per second of processor time in {len(memory):,} comparisons.")
-    print(f"{grown:.0f} MB more than after the first tenth, for {len(texts)} texts.")
+    row: Row = {"texts": len(texts), "comparisons": len(memory), "calls per s of CPU": round(rate)}
+    return row | {"MB more than after a tenth": round(grown)}
 
 
-def main() -> None:
-    """Print agreement, then speed and memory."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=os.environ.get("JUDGESMITH_DATA"))
-    parser.add_argument("--pairs", type=int, default=40, help="of each two sources")
-    parser.add_argument("--texts", type=int, default=400, help="to compare with 25 anchors")
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    if options.data is None:
-        parser.error("name the folder with --data, or set JUDGESMITH_DATA.")
-    items = list(judgesmith.read(Path(options.data) / "summeval.jsonl.gz"))
-    print("| criterion | gap | pairs | agrees | similar |\n| --- | --- | --- | --- | --- |")
+@benchmark(quick={"pairs": 1, "texts": 10})
+def comparing_across(
+    *,
+    pairs: Annotated[int, "of each two sources"] = 40,
+    texts: Annotated[int, "to compare with 25 anchors"] = 400,
+    seed: int = 0,
+) -> Iterator[Row]:
+    """How often the offline comparator agrees with people across sources, and how fast it is."""
+    items = list(rated("summeval"))
     for name in DEFINITIONS:
-        agreement(items, name, options.pairs, np.random.default_rng(options.seed))
-    speed(items[: options.texts], items[-400::16])
-
-
-if __name__ == "__main__":
-    main()
+        yield from agreement(items, name, pairs, np.random.default_rng(seed))
+    yield speed(items[:texts], items[-400::16])

@@ -10,30 +10,26 @@ others are held out. The second table holds the inferred criteria by seed.
 
 Values and gains are means over seeds. An interval resamples sources, the same ones for every seed
 and both judges, so it says how far other texts would change the mean over these seeds.
-
-Run it as ``python benchmarks/stages.py [--seeds 0-4] [--sets SET …]``.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
 import time
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from pathlib import Path
+from functools import partial
+from typing import Annotated
 
 import numpy as np
 
-from judgesmith.data import read_items
+from benchmarks.harness import Row, benchmark, rated, seeds_of, spread
 from judgesmith.experiments import CompileSettings
 from judgesmith.experiments.compile.chosen_targets import chosen_targets
 from judgesmith.experiments.compile.inferring import rubric_for
-from judgesmith.experiments.compile.split import Parts, examples_of, parts_of
+from judgesmith.experiments.compile.split import examples_of, parts_of
 from judgesmith.experiments.compile.starting import better_start
 from judgesmith.experiments.compile.tuning import Tuning
+from judgesmith.experiments.scoring.parts import Parts
 from judgesmith.metrics import agreement
 from judgesmith.metrics.correlation.levels import ScoredRows
 from judgesmith.metrics.resampling.counted import of_counts
@@ -98,11 +94,9 @@ class Run:
     seconds: float
 
 
-def staged(name: str, seed: int) -> Run:
+def staged(name: str, seed: int, n_sources: int | None) -> Run:
     """Compile stage by stage and judge the held-out rows after each."""
-    warnings.simplefilter("ignore")
-    folder = Path(os.environ.get("JUDGESMITH_DATA", "../shared/data"))
-    data = read_items(folder / f"{name}.jsonl.gz")
+    data = rated(name, n_sources)
     settings = CompileSettings(target=TARGETS[name], holdout=0.75, seed=seed)
     targets = chosen_targets(data, settings)
     parts = parts_of(data, targets, settings)
@@ -122,7 +116,7 @@ def staged(name: str, seed: int) -> Run:
     started = better_start(work, parts, bare, inferred)
     search = RandomDemonstrationSearch(
         n_demonstrations=settings.n_demonstrations,
-        n_rounds=settings.n_rounds,
+        n_candidates=settings.n_rounds,
         seed=seed,
         confirm=work.confirm("demonstrations"),
     )
@@ -225,82 +219,47 @@ def gains(
     return found
 
 
-def in_words(change: tuple[float, float, float]) -> str:
-    """Return a gain with its interval."""
-    value, low, high = change
-    return f"{value:+.3f} [{low:+.3f}, {high:+.3f}]"
-
-
-def row_of(name: str, runs: Sequence[Run]) -> str:
-    """Return one line of the table."""
-    cells = [name]
+def row_of(name: str, runs: Sequence[Run]) -> Row:
+    """Return the row of a set."""
     later = [(stage, STAGES[0]) for stage in STAGES[1:]]
-    changes = [None, *gains(runs, [*later, (ALWAYS, FINAL)])]
-    for stage, change in zip(STAGES, changes, strict=False):
-        value = np.mean([q_of(run.stages[stage], run) for run in runs])
-        cells.append(f"{value:.3f} ({in_words(change)})" if change else f"{value:.3f}")
-    cells.append(in_words(changes[-1]))
+    *changes, always = gains(runs, [*later, (ALWAYS, FINAL)])
+    row: Row = {"set": name}
+    row |= {stage: np.mean([q_of(run.stages[stage], run) for run in runs]) for stage in STAGES}
+    row |= {f"gain, {stage}": change for (stage, _), change in zip(later, changes, strict=True)}
+    row["if always inferred"] = always
     by_seed = [np.mean([q_of(one, run) for one in run.random]) for run in runs]
-    cells.append(f"{np.mean(by_seed):.3f}")
+    row["random demonstrations"] = np.mean(by_seed)
     for statistic in ("pearson", "spearman"):
-        final = [
-            agreement(
-                run.human,
-                run.stages[FINAL],
-                sources=run.sources,
-                statistic=statistic,
-                level="dataset",
-            ).value
-            for run in runs
+        of_rows = partial(agreement, statistic=statistic, level="dataset")
+        final = [of_rows(run.human, run.stages[FINAL], sources=run.sources).value for run in runs]
+        row[f"final {statistic.title()}"] = np.mean(final)
+    row["seconds"] = np.mean([run.seconds for run in runs])
+    return row
+
+
+GAINS = (*(f"gain, {stage}" for stage in STAGES[1:]), "if always inferred")
+
+
+@benchmark(
+    quick={"sets": ("topical_chat",), "seeds": "0", "processes": 1, "sources": 12},
+    formats=dict.fromkeys(GAINS, "+.3f") | {"seconds": ".0f"},
+)
+def stages(
+    *,
+    seeds: str = "0-4",
+    sets: tuple[str, ...] = tuple(TARGETS),
+    processes: int = 2,
+    sources: Annotated[int | None, "of each set, or all"] = None,
+) -> Iterator[Row]:
+    """What each stage of compiling adds to agreement with people, on six rated sets, offline."""
+    numbers = seeds_of(seeds)
+    found = spread(staged, [(name, n, sources) for name in sets for n in numbers], processes)
+    rubrics: list[Row] = []
+    for name in sets:
+        runs = [next(found) for _ in numbers]
+        yield row_of(name, runs)
+        rubrics += [
+            {"set": name, "seed": seed, "inferred": run.rubric, "taken": run.taken}
+            for seed, run in zip(numbers, runs, strict=True)
         ]
-        cells.append(f"{np.mean(final):.3f}")
-    cells.append(f"{np.mean([run.seconds for run in runs]):.0f} s")
-    return "| " + " | ".join(cells) + " |"
-
-
-def seeds_of(text: str) -> list[int]:
-    """Return the seeds that ``0-4`` or ``0,2,5`` names."""
-    found = []
-    for part in text.split(","):
-        first, _, last = part.partition("-")
-        found += range(int(first), int(last or first) + 1)
-    return found
-
-
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", default="0-4", help="such as 0-4 or 1,3 (default: 0-4)")
-    parser.add_argument("--sets", nargs="*", default=list(TARGETS), choices=list(TARGETS))
-    parser.add_argument("--processes", type=int, default=2)
-    options = parser.parse_args()
-    seeds = seeds_of(options.seeds)
-    heads = (
-        "set",
-        *STAGES,
-        "if always inferred",
-        "random demonstrations",
-        "final Pearson",
-        "final Spearman",
-        "inference, search and fit",
-    )
-    print("| " + " | ".join(heads) + " |")
-    print("| " + " | ".join("---" for _ in heads) + " |", flush=True)
-    start = time.perf_counter()
-    with ProcessPoolExecutor(options.processes) as pool:
-        waiting = {
-            name: [pool.submit(staged, name, seed) for seed in seeds] for name in options.sets
-        }
-        rubrics = []
-        for name, futures in waiting.items():
-            runs = [one.result() for one in futures]
-            print(row_of(name, runs), flush=True)
-            rubrics += [(name, seed, run) for seed, run in zip(seeds, runs, strict=True)]
-    print("\n| set | seed | inferred | taken |\n| --- | --- | --- | --- |")
-    for name, seed, run in rubrics:
-        print(f"| {name} | {seed} | {run.rubric} | {'yes' if run.taken else 'no'} |")
-    print(f"\nSeeds {options.seeds}; {time.perf_counter() - start:.0f} s in all.")
-
-
-if __name__ == "__main__":
-    main()
+    yield from rubrics

@@ -2,18 +2,20 @@
 
 Prints two tables of differences of Q within a source, each on the rows that both scored, with 95%
 intervals over sources; p is adjusted by Holm's method for all rows of a table. A leaderboard
-compares with its first alone. Run it as ``python benchmarks/replay.py RUN`` after
+compares with its first alone.
 ``judgesmith init replay.yaml --template replay; judgesmith experiment replay.yaml -o RUN``.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
+from benchmarks.harness import NotRun, Row, benchmark
 from judgesmith.experiments.runs.heldout import table_of_rows
 from judgesmith.metrics import PairedEstimate, agreement_difference, holm
 from judgesmith.optimizers import PredictionTable
@@ -30,30 +32,6 @@ PAIRS = {
 """What is compared: recorded judges with the bar, and with themselves when it is added to them."""
 
 Key = tuple[str, str, str]
-
-
-def main() -> None:
-    """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("run", metavar="RUN", type=Path, help="folder of the run")
-    parser.add_argument("--draws", type=int, default=10_000, help="resamples of sources")
-    options = parser.parse_args()
-    tables = read(options.run)
-    for data, pairs in PAIRS.items():
-        found = {
-            (first, second, target): difference(
-                tables[data, target, first], tables[data, target, second], options.draws
-            )
-            for first, second in pairs
-            for target in dict.fromkeys(target for own, target, _ in tables if own == data)
-            if (data, target, first) in tables
-        }
-        adjusted = holm([one.p_value for one in found.values()]).tolist()
-        print(f"\n{data}\n\n| first | second | target | Q, first minus second | n | p |")
-        print(f"|{' --- |' * 6}")
-        for (names, one), p in zip(found.items(), adjusted, strict=True):
-            gain = f"{one.value:+.2f} [{one.low:+.2f}, {one.high:+.2f}]"
-            print(f"| {' | '.join(names)} | {gain} | {one.n} | {p:.3f} |")
 
 
 def read(run: Path) -> dict[Key, PredictionTable]:
@@ -83,5 +61,26 @@ def difference(first: PredictionTable, second: PredictionTable, draws: int) -> P
     )
 
 
-if __name__ == "__main__":
-    main()
+@benchmark(quick={"run": None}, formats={"Q, first minus second": "+.2f"})
+def replay(
+    *,
+    run: Annotated[str | None, "folder of a run of the template ``replay``"] = None,
+    draws: Annotated[int, "resamples of sources"] = 10_000,
+) -> Iterator[Row]:
+    """Who agrees better with people in the run of the template ``replay``, pair by pair."""
+    if run is None:
+        raise NotRun("it needs the folder of a run: --run RUN")
+    tables = read(Path(run))
+    for data, pairs in PAIRS.items():
+        found = {
+            (first, second, target): difference(
+                tables[data, target, first], tables[data, target, second], draws
+            )
+            for first, second in pairs
+            for target in dict.fromkeys(target for own, target, _ in tables if own == data)
+            if (data, target, first) in tables
+        }
+        adjusted = holm([one.p_value for one in found.values()]).tolist()
+        for ((first, second, target), one), p in zip(found.items(), adjusted, strict=True):
+            row = {data: first, "second": second, "target": target}
+            yield row | {"Q, first minus second": one, "n": one.n, "p": p}
