@@ -116,7 +116,7 @@ def staged(name: str, seed: int, n_sources: int | None) -> Run:
     started = better_start(work, parts, bare, inferred)
     search = RandomDemonstrationSearch(
         n_demonstrations=settings.n_demonstrations,
-        n_candidates=settings.n_rounds,
+        n_trials=settings.n_rounds,
         seed=seed,
         confirm=work.confirm("demonstrations"),
     )
