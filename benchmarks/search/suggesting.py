@@ -26,10 +26,9 @@ from benchmarks.search.stages import TARGETS
 from judgesmith.data import DataSet, Targets, targets_of
 from judgesmith.data.rating_sheets import RANDOM
 from judgesmith.experiments.compile.split import rated_rows
-from judgesmith.experiments.labels.suggesting import STRATEGIES, diverse, doubts_of
+from judgesmith.experiments.labels.suggesting import STRATEGIES, Candidates, diverse, doubts_of
 from judgesmith.metrics import q
 from judgesmith.optimizers.fitting.aggregation import FitAggregation
-from judgesmith.optimizers.space.candidates import Candidates
 from judgesmith.programs import ActiveCritic, judge_items
 from judgesmith.programs.judging.scoring import aggregate
 from judgesmith.signatures import Judgement
