@@ -18,9 +18,16 @@ import numpy as np
 
 from benchmarks.harness import Row as TableRow
 from benchmarks.harness import benchmark, rated
-from judgesmith.experiments.labels.explanation_answers import NO
 from judgesmith.experiments.monitor.drifting import drift_between
-from judgesmith.experiments.monitor.snapshot import SCORE, SCORED, Row, is_score, measured, snapshot_of
+from judgesmith.experiments.monitor.snapshot import (
+    NO,
+    SCORE,
+    SCORED,
+    Row,
+    is_score,
+    measured,
+    snapshot_of,
+)
 from judgesmith.programs import ActiveCritic, judge_items
 
 SETS = ("summeval", "topical_chat", "wiki_da", "openmeva_roc", "sfres")

@@ -26,10 +26,9 @@ from benchmarks.harness import Row, benchmark, rated, seeds_of, spread
 from judgesmith.experiments import CompileSettings
 from judgesmith.experiments.compile.chosen_targets import chosen_targets
 from judgesmith.experiments.compile.inferring import rubric_for
-from judgesmith.experiments.compile.split import examples_of, parts_of
+from judgesmith.experiments.compile.split import Parts, examples_of, parts_of
 from judgesmith.experiments.compile.starting import better_start
 from judgesmith.experiments.compile.tuning import Tuning
-from judgesmith.experiments.scoring.parts import Parts
 from judgesmith.metrics import agreement
 from judgesmith.metrics.correlation.levels import ScoredRows
 from judgesmith.metrics.resampling.counted import of_counts
