@@ -6,7 +6,9 @@ python -m benchmarks docs
 
 ``run`` takes names of benchmarks, or of a folder for all that are in it. It writes the rows to
 ``benchmarks/results/NAME.json``; with ``--quick`` the numbers mean nothing, and only ``-o`` keeps
-them. ``run NAME -- --help`` says what settings there are.
+them. ``run NAME -- --help`` says what settings there are. ``docs`` writes tables between marks:
+``<!-- benchmark: NAME, table 1, columns a; b -->`` and ``<!-- /benchmark -->``, where all but the
+name may be left out.
 """
 
 import argparse
@@ -34,7 +36,9 @@ from benchmarks.harness import (
 )
 
 MARK = re.compile(
-    r"(<!-- benchmark: (\w+)(?:, table (\d+))? -->\n).*?(?=<!-- /benchmark -->)", re.DOTALL
+    r"(<!-- benchmark: (\w+)(?:, table (\d+))?(?:, columns ([^>]*))? -->\n)"
+    r".*?(?=<!-- /benchmark -->)",
+    re.DOTALL,
 )
 
 
@@ -95,17 +99,21 @@ def run_named(names: list[str], own: list[str], *, quick: bool, to: Path | None)
     return 0 if is_well else 1
 
 
-def tables(name: str, number: str | None, every: Mapping[str, Benchmark]) -> str:
-    """Return the tables of a file of results, or one of them."""
+def tables(
+    name: str, number: str | None, columns: str | None, every: Mapping[str, Benchmark]
+) -> str:
+    """Return the tables of a file of results, or some columns of one of them."""
     rows = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))["rows"]
     if number is not None:
         rows = [list(several) for _, several in groupby(rows, key=tuple)][int(number) - 1]
+    if columns is not None:
+        rows = [{column: row[column] for column in columns.split("; ")} for row in rows]
     return "\n".join(lines(rows, every[name].formats))
 
 
 def with_tables(text: str, every: Mapping[str, Benchmark]) -> str:
     """Return a page with the tables that its marks name."""
-    return MARK.sub(lambda mark: f"{mark[1]}\n{tables(mark[2], mark[3], every)}\n\n", text)
+    return MARK.sub(lambda mark: f"{mark[1]}\n{tables(*mark.groups()[1:], every)}\n\n", text)
 
 
 def write_docs() -> int:
