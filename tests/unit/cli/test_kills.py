@@ -83,7 +83,7 @@ def test_kills_at_random_moments_change_nothing(folder, run, start, server, mode
     server.script(SLOW)
     for name, (command, makes) in commands.items():
         options, most = in_flight[name]
-        for _ in range(2):
+        for _ in range(1):
             before = server.counts()["requests"]
             process = start(*command, *options)
             ahead = before + rng.randint(1, 6)

@@ -8,6 +8,7 @@ import pytest
 from exporting import saved_of
 
 from judgesmith.programs.artifacts.saved import GoldenItem
+from judgesmith.programs.lm import Retry, waiting
 from judgesmith.signatures import Judgement
 
 
@@ -73,6 +74,19 @@ def test_two_rechecks_do_not_go_on_from_the_same_answers(run, plain, server, fol
     assert place.exists()
 
 
+@pytest.fixture
+def soon(monkeypatch):
+    """Every request is sent as often as ever, and without a wait in between."""
+    wait = Retry.wait
+
+    def at_once(self, *failed, **drawn):
+        return None if wait(self, *failed, **drawn) is None else 0.0
+
+    monkeypatch.setattr(Retry, "wait", at_once)
+    monkeypatch.setattr(waiting, "_LONGEST_PAUSE", 0.01)
+
+
+@pytest.mark.usefixtures("soon")
 def test_an_outage_is_no_drift(run, plain, server):
     server.script({"status": 503, "body": "busy", "retry_after": 0, "contains": "response"})
     done = run(*plain, "--json")

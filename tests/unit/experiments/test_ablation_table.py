@@ -29,7 +29,7 @@ class StoppedError(Exception):
 
 @pytest.fixture(scope="module")
 def data():
-    return read_items("sample").subset(range(40))
+    return read_items("sample").subset(range(0, 48, 2))
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +116,7 @@ def test_calls_add_up_and_rows_below_find_answers_on_record(table, data):
 
 def test_rows_are_held_against_the_same_ratings(table):
     first = table.rows[0].heldout
-    assert first.n == 20
+    assert first.n == 12
     for row in table.rows:
         assert np.array_equal(row.heldout.human, first.human)
         assert list(row.heldout.sources) == list(first.sources)

@@ -8,8 +8,8 @@ from judgesmith import compile as compile_judge
 from judgesmith.optimizers import ImprovementTest
 from judgesmith.programs.lm import model
 
-N_RUNS = 6
-ROWS = read("sample").subset(range(64))
+N_RUNS = 3
+ROWS = read("sample").subset(range(48))
 
 
 def shuffled(seed):
@@ -50,10 +50,10 @@ def changed(found):
 @pytest.mark.no_cover
 def test_shuffled_ratings_rarely_change_the_judge_and_mostly_would_without_the_rule():
     by_rule = [compiled(shuffled(seed), seed=seed) for seed in range(N_RUNS)]
-    assert sum(map(changed, by_rule)) <= 2
+    assert sum(map(changed, by_rule)) <= 1
     assert sum(one.objective.gain.low > 0 for one in by_rule) <= 1
     lucky = [compiled(shuffled(seed), seed=seed, confirm=None) for seed in range(N_RUNS)]
-    assert sum(map(changed, lucky)) >= N_RUNS - 2
+    assert sum(map(changed, lucky)) >= N_RUNS - 1
 
 
 @pytest.mark.no_cover

@@ -91,10 +91,10 @@ def test_who_fell_behind_is_held_against_the_start_on_as_many_rows():
 
 @pytest.mark.no_cover
 def test_where_nobody_is_better_luck_is_found_out():
-    lucky = [Searching([4.0] * 10, draw=draw, rule=None).search.taken for draw in range(20)]
-    taken = [Searching([4.0] * 10, draw=draw).search.taken for draw in range(20)]
-    assert lucky.count(0) <= 6
-    assert taken.count(0) >= 18
+    lucky = [Searching([4.0] * 10, draw=draw, rule=None).search.taken for draw in range(8)]
+    taken = [Searching([4.0] * 10, draw=draw).search.taken for draw in range(8)]
+    assert lucky.count(0) <= 3
+    assert taken.count(0) >= 7
 
 
 def test_the_best_in_the_race_is_taken_without_a_rule():

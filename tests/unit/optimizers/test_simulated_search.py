@@ -7,7 +7,7 @@ import pytest
 from benchmarks.search import protocol_simulation
 from judgesmith.metrics import q
 
-SEEDS = range(6)
+SEEDS = range(3)
 
 
 @pytest.fixture
