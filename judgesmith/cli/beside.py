@@ -9,8 +9,11 @@ from judgesmith.cli.printing import say_under
 from judgesmith.cli.tables import print_table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from judgesmith.experiments.evaluate.besides import Besides
     from judgesmith.metrics.audits import ScaleUse
+    from judgesmith.metrics.systems import SystemMean
 
 _OFTEN = 0.05
 """A score that fewer rows have is the most used one by accident."""
@@ -39,6 +42,22 @@ def print_besides(title: str, found: Besides) -> None:
         say_under("within sources", f"{without} source{'s'[: without - 1]} without pairs")
     if found.no_kappa is not None:
         say_under("no kappa", found.no_kappa)
+
+
+def print_systems(found: Sequence[SystemMean]) -> None:
+    """Print what systems are rated on average, from ratings alone and with the judge's help."""
+    rows = [
+        [
+            str(one.system),
+            estimate_text(one.estimate),
+            estimate_text(one.classical),
+            str(one.n_rated),
+            str(one.n_unrated),
+        ]
+        for one in found
+    ]
+    header = ["", "with the judge", "ratings alone", "rated", "unrated"]
+    print_table("Mean rating of each system", rows, header=header)
 
 
 def _most_used(use: ScaleUse) -> str:

@@ -143,7 +143,7 @@ def command(
 
 
 def _print_scores(found: Evaluation, *, name: str, is_judge: bool) -> None:
-    from judgesmith.cli.beside import print_besides
+    from judgesmith.cli.beside import print_besides, print_systems
     from judgesmith.experiments.evaluate.agreement import unscored_text
 
     say(f"{found.label} on {name}: {found.target}{scored_by_text(found.scored_by)}")
@@ -155,6 +155,8 @@ def _print_scores(found: Evaluation, *, name: str, is_judge: bool) -> None:
     if found.besides is not None:
         print_besides(f"{on}, besides correlation", found.besides)
     print_criteria(f"{on}, by criterion: 95% intervals over sources", found.by_criterion)
+    if found.systems:
+        print_systems(found.systems)
     say()
     say_wrapped(
         f"of the rated rows, {unscored_text(found.unscored)}; {found.n_unrated} are unrated"

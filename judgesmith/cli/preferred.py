@@ -18,7 +18,7 @@ _SHOWN = {"given": "as given", "swapped": "swapped", "combined": "both orders"}
 def print_preferences(found: PreferenceEvaluation, *, name: str) -> None:
     """Print how preferences agree with people's on the set called ``name``."""
     from judgesmith.experiments.evaluate.agreement import unscored_text
-    from judgesmith.experiments.evaluate.preferring import ANSWERS
+    from judgesmith.experiments.evaluate.preferring import ANSWERS, ranking_rows
 
     what = f"preferences between two texts{scored_by_text(found.scored_by)}"
     say_wrapped(f"{found.label} on {name}: {found.target}, {what}", hang=2)
@@ -36,6 +36,20 @@ def print_preferences(found: PreferenceEvaluation, *, name: str) -> None:
     print_table(title, rows, header=["", *(_SHOWN[one] for one in columns)])
     if found.order is not None:
         print_order(found.order)
+    if found.rankings:
+        strengths = [
+            [
+                str(system),
+                *(
+                    estimate_text(one.strength(system), signed=True)
+                    for one in found.rankings.values()
+                ),
+            ]
+            for system in (row["system"] for row in ranking_rows(found.rankings))
+        ]
+        print_table(
+            "How strong each system is, in log-odds", strengths, header=["", *found.rankings]
+        )
     counts = [
         [f"people: {people}", *map(str, row)]
         for people, row in zip(ANSWERS, found.given.confusion, strict=True)

@@ -80,6 +80,17 @@ def test_evaluate(story, judge, data):
     story.run("evaluate", "scores.jsonl", data, "--max-unscored", "0")
 
 
+def test_evaluate_scores_of_rows_that_nobody_rated(story, judge, sample_rows):
+    rows = [
+        {name: value for name, value in one.items() if name != "human" or n % 5 > 1}
+        for n, one in enumerate(sample_rows)
+    ]
+    data = story.rows("some.jsonl", rows).name
+    story.run("score", judge("direct"), data, "-o", "scores.jsonl")
+    story.run("evaluate", "scores.jsonl", data)
+    story.run("evaluate", "scores.jsonl", data, "--json", whole=True)
+
+
 def test_compare(story, judge, data):
     names = [judge(), judge("direct"), judge("vanilla")]
     story.run("compare", *names[:2], data)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -24,6 +24,8 @@ from judgesmith.experiments.evaluate.agreement import (
 )
 from judgesmith.experiments.evaluate.besides import Besides, besides
 from judgesmith.experiments.evaluate.judged_rows import JudgedRows, rows_of_judge, rows_of_scores
+from judgesmith.metrics import system_means
+from judgesmith.metrics.systems import SystemMean
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.families.ensemble.judges import AnyJudge
 from judgesmith.signatures.scale import Scale
@@ -69,6 +71,9 @@ class Evaluation:
     stated : tuple of str
         A sentence on models that were asked instead of the judge's own, and one on scores that
         probabilities were to weigh and did not; empty without such.
+    systems : tuple of SystemMean
+        The mean rating of every system, with and without the scores of rows that nobody rated;
+        empty where there are none of these, or the scores are of another criterion.
     """
 
     label: str
@@ -86,6 +91,7 @@ class Evaluation:
     knows_seen: bool = True
     ranks: bool = False
     stated: tuple[str, ...] = ()
+    systems: tuple[SystemMean, ...] = ()
 
     @property
     def criteria(self) -> Mapping[str, Report]:
@@ -115,6 +121,7 @@ class Evaluation:
             "criteria_unscored": {name: one.n for name, one in self.by_criterion.unscored.items()},
             "criteria_left_out": dict(self.by_criterion.left_out),
             "besides": None if self.besides is None else self.besides.to_dict(),
+            **({"systems": [one.to_dict() for one in self.systems]} if self.systems else {}),
         }
 
 
@@ -226,7 +233,26 @@ def evaluate_scores(
         criterion.
     """
     found = rows_of_scores(scores, dataset, targets, answers=answers)
-    return _evaluation(found, dataset, targets, criteria_on="all", aggregate=aggregate, rng=rng)
+    evaluation = _evaluation(
+        found, dataset, targets, criteria_on="all", aggregate=aggregate, rng=rng
+    )
+    whole = found.scored_by == "score" and not found.ranks
+    return replace(evaluation, systems=_systems(scores, dataset, targets)) if whole else evaluation
+
+
+def _systems(scores: Scores, dataset: DataSet, targets: Targets) -> tuple[SystemMean, ...]:
+    """Return the systems' mean ratings, where scores of unrated rows can help to find them."""
+    judge = np.asarray(scores.values, dtype=np.float64)
+    if not np.any(np.isnan(targets.values) & ~np.isnan(judge)):
+        return ()
+    return tuple(
+        system_means(
+            targets.values,
+            judge if targets.scale.higher_is_better else -judge,
+            sources=dataset.groups.tolist(),
+            systems=[item.system_id for item in dataset.items],
+        )
+    )
 
 
 def _evaluation(

@@ -7,7 +7,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import nan
 from pathlib import Path
@@ -23,8 +23,9 @@ from judgesmith.drafts import draft_beside, put
 from judgesmith.errors import ExistingFileError, InputError, file_faults
 from judgesmith.experiments.evaluate.agreement import Unscored, oriented
 from judgesmith.experiments.evaluate.judged_rows import recorded_as
-from judgesmith.metrics import preference_agreement
+from judgesmith.metrics import bradley_terry, preference_agreement
 from judgesmith.metrics.pairs import (
+    BradleyTerry,
     OrderConsistency,
     PreferenceAgreement,
     order_consistency,
@@ -39,6 +40,10 @@ from judgesmith.signatures.judgement import Cause
 
 if TYPE_CHECKING:
     import dspy
+
+PRIOR = 1.0
+"""Comparisons with an average system that every system is taken to have had, half of them won:
+strengths are finite then, whatever was won."""
 
 ANSWERS = ("second", "neither", "first")
 """The answers in the order of a confusion matrix."""
@@ -67,6 +72,9 @@ class PreferenceEvaluation:
         Pairs left out because a text of theirs is unrated.
     scored_by : str
         As in ``Evaluation``: the name of the criterion of the answers where it is not the target.
+    rankings : dict of str to BradleyTerry
+        The strengths of the systems by ``people`` and by the ``judge``, from the same pairs; empty
+        where no pair is of two systems.
     """
 
     label: str
@@ -79,6 +87,7 @@ class PreferenceEvaluation:
     n_tied: int
     n_unrated: int
     scored_by: str = "score"
+    rankings: Mapping[str, BradleyTerry] = field(default_factory=dict)
 
     @property
     def by_order(self) -> Mapping[str, PreferenceAgreement]:
@@ -100,7 +109,21 @@ class PreferenceEvaluation:
             **self.unscored.to_dict(),
             "preferences": {name: _plain(one) for name, one in self.by_order.items()},
             "order": plain_order(self.order),
+            **({"systems": ranking_rows(self.rankings)} if self.rankings else {}),
         }
+
+
+def ranking_rows(rankings: Mapping[str, BradleyTerry]) -> list[dict[str, Any]]:
+    """Return a row per system, the strongest by people first, ready for JSON."""
+    people = rankings["people"]
+    order = np.argsort(-people.strengths, kind="stable")
+    return [
+        {
+            "system": people.systems[at],
+            **{name: one.strength(people.systems[at]).to_dict() for name, one in rankings.items()},
+        }
+        for at in order.tolist()
+    ]
 
 
 def plain_order(order: OrderConsistency | None) -> dict[str, Any] | None:
@@ -150,19 +173,53 @@ def evaluate_preferences(
         return preference_agreement(people, said, sources=sources)
 
     both = answers.has_both_orders
+    judged = _won(given, swapped) if both else given
     unscored = Unscored.of((answers.problems[place] for place in rated.tolist()), len(rated))
     return PreferenceEvaluation(
         label=answers.label,
         target=targets.name,
         given=agreed(given),
         swapped=agreed(swapped) if both else None,
-        combined=agreed(_won(given, swapped)) if both else None,
+        combined=agreed(judged) if both else None,
         order=order_consistency(given, swapped, sources=sources) if both else None,
         unscored=replace(unscored, n=int(np.isnan(given).sum())),
         n_tied=int(np.sum(people == 0.5)),
         n_unrated=len(answers.first) - len(rated),
         scored_by=recorded_as(answers.criterion, targets),
+        rankings=_rankings(
+            {"people": people, "judge": judged},
+            [(dataset[i].system_id, dataset[j].system_id) for i, j in _pairs(answers, rated)],
+            sources,
+        ),
     )
+
+
+def _pairs(answers: PairedAnswers, rated: np.ndarray) -> list[tuple[int, int]]:
+    return list(zip(answers.first[rated].tolist(), answers.second[rated].tolist(), strict=True))
+
+
+def _rankings(
+    preferred: Mapping[str, np.ndarray], systems: list[tuple[str, str]], sources: np.ndarray
+) -> dict[str, BradleyTerry]:
+    """Return the strengths of systems, from the pairs of two of them that all gave an answer to."""
+    kept = np.asarray([one != other for one, other in systems], dtype=bool)
+    for said in preferred.values():
+        kept &= ~np.isnan(said)
+    if not kept.any():
+        return {}
+    first, second = (
+        [pair[k] for pair, own in zip(systems, kept, strict=True) if own] for k in (0, 1)
+    )
+    return {
+        name: bradley_terry(
+            said[kept],
+            first=first,
+            second=second,
+            sources=sources[kept].tolist(),
+            prior=PRIOR,
+        )
+        for name, said in preferred.items()
+    }
 
 
 def _won(given: np.ndarray, swapped: np.ndarray) -> np.ndarray:
