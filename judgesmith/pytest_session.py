@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judgesmith.cli.judge_models import asked_models
-from judgesmith.cli.model_options import ModelChoice
+from judgesmith.cli.shared.judge_models import asked_models
+from judgesmith.cli.shared.model_options import ModelChoice
 from judgesmith.programs import judge_items
 from judgesmith.programs.artifacts.differences import Expectation
 from judgesmith.programs.artifacts.saved import SavedJudge

@@ -13,46 +13,68 @@ from contextlib import suppress
 
 import click
 
-from judgesmith.cli.faults import described
-from judgesmith.cli.finishing import finishing
-from judgesmith.cli.printing import say
-from judgesmith.cli.stopping import has_stopped, stopping_well
+from judgesmith.cli.shared.faults import described
+from judgesmith.cli.shared.printing import say
+from judgesmith.cli.shared.stopping import finishing, has_stopped, stopping_well
 from judgesmith.errors import JudgesmithError
 
-COMMANDS = {
-    "check": "validate rated texts and describe them",
-    "infer": "find out what is judged in rated texts, and by which criteria",
-    "compile": "make a judge that agrees with rated texts",
-    "ablate": "say what each part of the method is worth on rated texts",
-    "show": "print a judge as people read it, or what changed between two",
-    "panel": "make one judge of several, weighed by how well they agree with people",
-    "take": "save another judge of the front that one was taken from",
-    "score": "judge new texts with a compiled judge",
-    "prefer": "record which of two responses a judge prefers, in both orders",
-    "evaluate": "measure agreement with people",
-    "compare": "say which of two judges agrees better with people",
-    "errors": "show the errors that a judge found in texts, and say whether they are errors",
-    "perturb": "make texts worse on purpose, to see whether a judge notices",
-    "discern": "say whether a judge notices that texts got worse",
-    "benchmark": "make texts of known quality from rated ones, to test judges on",
-    "suggest": "choose rows whose rating would help a judge most, as a sheet for raters",
-    "sheet": "ask people about a judge's explanations, and read what they say",
-    "exemplars": "write the texts that an exemplar judge compares with to a file",
-    "distil": "write what a judge says as data that a small model learns from",
-    "finetune": "train a small model on what distil has written",
-    "export": "write a judge in a form that other tools run",
-    "serve": "answer over HTTP with compiled judges, and show a page to try them",
-    "recheck": "say whether a judge still says what it said when it was made",
-    "drift": "say whether scores and texts are still like those a judge was made with",
-    "init": "write a specification of an experiment, to be edited and run",
-    "experiment": "run what a specification declares, and rank what came out",
-    "report": "write what came out of an experiment as a page to read",
-    "data": "convert public data sets, as they are published, into rated texts",
-    "ledger": "look at, trim, export or rescue the answers on record",
+GROUPS = {
+    "judge": {
+        "infer": "find out what is judged in rated texts, and by which criteria",
+        "compile": "make a judge that agrees with rated texts",
+        "show": "print a judge as people read it, or what changed between two",
+        "panel": "make one judge of several, weighed by how well they agree with people",
+        "take": "save another judge of the front that one was taken from",
+    },
+    "use": {
+        "score": "judge new texts with a compiled judge",
+        "prefer": "record which of two responses a judge prefers, in both orders",
+        "exemplars": "write the texts that an exemplar judge compares with to a file",
+        "export": "write a judge in a form that other tools run",
+        "serve": "answer over HTTP with compiled judges, and show a page to try them",
+    },
+    "trust": {
+        "evaluate": "measure agreement with people",
+        "compare": "say which of two judges agrees better with people",
+        "errors": "show the errors that a judge found in texts, and say whether they are errors",
+        "perturb": "make texts worse on purpose, to see whether a judge notices",
+        "discern": "say whether a judge notices that texts got worse",
+        "benchmark": "make texts of known quality from rated ones, to test judges on",
+        "recheck": "say whether a judge still says what it said when it was made",
+        "drift": "say whether scores and texts are still like those a judge was made with",
+    },
+    "data": {
+        "check": "validate rated texts and describe them",
+        "distil": "write what a judge says as data that a small model learns from",
+        "finetune": "train a small model on what distil has written",
+        "data": "convert public data sets, as they are published, into rated texts",
+        "ledger": "look at, trim, export or rescue the answers on record",
+    },
+    "label": {
+        "suggest": "choose rows whose rating would help a judge most, as a sheet for raters",
+        "sheet": "ask people about a judge's explanations, and read what they say",
+    },
+    "experiment": {
+        "ablate": "say what each part of the method is worth on rated texts",
+        "init": "write a specification of an experiment, to be edited and run",
+        "experiment": "run what a specification declares, and rank what came out",
+        "report": "write what came out of an experiment as a page to read",
+    },
 }
+"""What each command does, by the folder that it stands in."""
+
+COMMANDS = {name: about for group in GROUPS.values() for name, about in group.items()}
 BAD_INPUT = 2
 INTERRUPTED = 130
 _DEBUG = "--debug"
+
+
+def command_of(name: str) -> click.Command:
+    """Return one of ``COMMANDS``, importing it now."""
+    group = next(group for group, commands in GROUPS.items() if name in commands)
+    module = importlib.import_module(f"judgesmith.cli.{group}.{name}")
+    command: click.Command = module.command
+    return command
 
 
 class _Lazy(click.Group):
@@ -64,9 +86,7 @@ class _Lazy(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"judgesmith.cli.{cmd_name}")
-        command: click.Command = module.command
-        return command
+        return command_of(cmd_name)
 
     def invoke(self, ctx: click.Context) -> object:
         try:
@@ -79,8 +99,12 @@ class _Lazy(click.Group):
             return 0
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        widest = max(map(len, COMMANDS))
+        for group, commands in GROUPS.items():
+            with formatter.section(group.capitalize()):
+                formatter.write_dl(
+                    [(name.ljust(widest), about) for name, about in commands.items()]
+                )
 
 
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from judgesmith.cli.agreement import (
+from judgesmith.cli.shared.agreement import (
     agreement_rows,
     basis_text,
     estimate_text,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from judgesmith.cli.main import COMMANDS
+from judgesmith.cli.main import COMMANDS, command_of
 
 
 def loaded():
@@ -48,7 +48,7 @@ def test_bad_input_is_named_and_leaves_nothing_behind(refusal, shelf):
 
 def has_dry_runs(name):
     """Say whether a command has ``--dry-run``."""
-    command = importlib.import_module(f"judgesmith.cli.{name}").command
+    command = command_of(name)
     return any("--dry-run" in one.opts for one in command.params)
 
 

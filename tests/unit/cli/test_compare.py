@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from judgesmith.cli.compared import p_text
+from judgesmith.cli.trust.compare import p_text
 
 JUDGES = ("gpt-4-0314 rts", "gpt-3.5-turbo-0301 rts")
 

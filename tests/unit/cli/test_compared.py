@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from judgesmith.cli.compared import p_text, verdict
+from judgesmith.cli.trust.compare import p_text, verdict
 from judgesmith.data import read_items
 from judgesmith.data.score_files import Scores
 from judgesmith.experiments import compare_judges

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from judgesmith.cli.compile import command
+from judgesmith.cli.judge.compile import command
 
 QUICK = ["--optimizer", "protocol", "--trials", "5", "--criteria", "general"]
 

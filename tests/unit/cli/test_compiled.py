@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from judgesmith.cli.calibration_options import NO_CALIBRATION
-from judgesmith.cli.compiled import _print_objective, print_again
+from judgesmith.cli.judge.calibration_options import NO_CALIBRATION
+from judgesmith.cli.judge.compiled import _print_objective, print_again
 from judgesmith.data.samples import sample_path
 from judgesmith.programs import load_saved
 

@@ -1,6 +1,6 @@
 import pytest
 
-from judgesmith.cli.data_options import scales_of
+from judgesmith.cli.shared.data_options import scales_of
 
 
 def test_one_scale_is_for_all_and_named_ones_are_each_for_one():

@@ -2,7 +2,7 @@ import click
 import pytest
 
 from judgesmith import FileError, InputError
-from judgesmith.cli.faults import OptionError, blaming, described
+from judgesmith.cli.shared.faults import OptionError, blaming, described
 from judgesmith.data import DataError, Problem
 from judgesmith.errors import MissingFileError, file_faults
 from judgesmith.programs.lm import BudgetSpent

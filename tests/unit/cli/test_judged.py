@@ -1,7 +1,7 @@
 import pytest
 
-from judgesmith.cli.faults import OptionError
-from judgesmith.cli.judged import named, scores_path
+from judgesmith.cli.shared.faults import OptionError
+from judgesmith.cli.shared.judged import named, scores_path
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@ import signal
 import subprocess
 import sys
 import time
-from importlib import import_module
 from importlib.metadata import version
 
 import click
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 
 from judgesmith import JudgesmithError
-from judgesmith.cli.main import COMMANDS
+from judgesmith.cli.main import COMMANDS, command_of
 
 HEAVY = ["dspy", "pandas", "scipy", "numpy", "litellm", "optuna", "rich", "pydantic", "asyncio"]
 REPORT = """
@@ -51,7 +50,7 @@ def options_of(command):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_says_what_it_is_for(name):
-    options = options_of(import_module(f"judgesmith.cli.{name}").command)
+    options = options_of(command_of(name))
     assert [one.name for one in options if not one.help] == []
 
 
@@ -92,7 +91,7 @@ def test_with_json_a_wrong_option_says_where_to_look(run):
 
 
 def test_a_fault_of_ours_is_not_passed_off_as_bad_input(run, monkeypatch):
-    from judgesmith.cli import check
+    from judgesmith.cli.data import check
 
     def broken(*_):
         raise KeyError("x")
@@ -233,7 +232,7 @@ def test_after_two_dashes_debug_is_a_name(run, folder):
 
 @pytest.mark.parametrize(("code", "status"), [(None, 0), (0, 0), (5, 5), ("why", 1)])
 def test_an_exit_keeps_its_status(run, data, monkeypatch, code, status):
-    monkeypatch.setattr("judgesmith.cli.check.load_data", raising(SystemExit(code)))
+    monkeypatch.setattr("judgesmith.cli.data.check.load_data", raising(SystemExit(code)))
     done = run("check", data)
     assert (done.status, done.err) == (status, "why\n" if code == "why" else "")
 

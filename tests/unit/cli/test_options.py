@@ -1,7 +1,7 @@
 import click
 import pytest
 
-from judgesmith.cli.options import seed_option, together
+from judgesmith.cli.shared.options import seed_option, together
 from judgesmith.programs.judging.registry import known_families
 
 

@@ -1,7 +1,7 @@
 import pytest
 
-from judgesmith.cli.faults import OptionError
-from judgesmith.cli.places import check_place, file_place, judge_place
+from judgesmith.cli.shared.faults import OptionError
+from judgesmith.cli.shared.places import check_place, file_place, judge_place
 
 
 def test_a_place_in_a_folder_that_is_there_is_returned_and_left_alone(tmp_path):

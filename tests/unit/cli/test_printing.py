@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.cli.printing import say, say_under, shortened, visible
-from judgesmith.cli.tables import print_table
+from judgesmith.cli.shared.printing import print_table, say, say_under, shortened, visible
 
 ATTACK = "\x1b]0;title\x07\x1b[2J\x9b31m\r\x08\u202e\x7f\ud800"
 

@@ -1,7 +1,7 @@
 import io
 import sys
 
-from judgesmith.cli.progress import stage_progress
+from judgesmith.cli.shared.progress import stage_progress
 
 
 def test_there_is_no_progress_where_nobody_looks(capsys):

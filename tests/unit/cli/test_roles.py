@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from judgesmith.cli import main
-from judgesmith.cli.faults import OptionError
-from judgesmith.cli.role_options import roles_of
+from judgesmith.cli.shared.faults import OptionError
+from judgesmith.cli.shared.role_options import roles_of
 from judgesmith.programs import SavedJudge
 
 ROWS = [

@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from judgesmith.cli.run_progress import run_line, run_progress
+from judgesmith.cli.use.watch_options import run_line, run_progress
 from judgesmith.experiments.scoring.watching import Pulse
 from judgesmith.signatures import Judgement, RatedItem
 

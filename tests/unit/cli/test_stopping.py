@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from judgesmith.cli import stopping
+from judgesmith.cli.shared import stopping
 from judgesmith.programs.lm.limits import STOPPING
 
 SLOW = {"chatty": "steady", "latency": 0.4}
@@ -193,7 +193,7 @@ def test_handlers_are_put_back_and_ignored_signals_stay_ignored():
 
 PATIENT = """
 import signal, sys, time
-from judgesmith.cli import stopping
+from judgesmith.cli.shared import stopping
 from judgesmith.programs.lm.limits import STOPPING
 stopping.PATIENCE = 0.2
 signal.signal(signal.SIGINT, getattr(signal, sys.argv[1]))

@@ -1,6 +1,6 @@
 import pytest
 
-from judgesmith.cli.tables import print_table
+from judgesmith.cli.shared.printing import print_table
 
 
 def test_a_table_is_aligned(capsys):

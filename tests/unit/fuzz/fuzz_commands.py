@@ -14,7 +14,7 @@ from draws import Draws
 from places import nothing_outside, scratch
 
 from judgesmith.cli import main
-from judgesmith.cli.main import COMMANDS
+from judgesmith.cli.main import COMMANDS, command_of
 from judgesmith.data.samples import sample_path
 
 WORDS = (
@@ -92,11 +92,10 @@ def _versions() -> list[dict[str, object]]:
 @functools.cache
 def _options(command: str) -> tuple[str, ...]:
     """Return the options of a command and of what is below it."""
-    import importlib
 
     import click
 
-    found = importlib.import_module(f"judgesmith.cli.{command}").command
+    found = command_of(command)
     several = [found, *(found.commands.values() if isinstance(found, click.Group) else ())]
     names = {name for one in several for parameter in one.params for name in parameter.opts}
     return tuple(sorted(name for name in names if name.startswith("-")))

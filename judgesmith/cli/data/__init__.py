@@ -1,0 +1,1 @@
+"""Commands about rated texts, training data and answers on record."""

@@ -1,0 +1,55 @@
+"""``judgesmith check``: what a set of rated texts is good for, before anything is spent."""
+
+from __future__ import annotations
+
+import click
+
+from judgesmith.cli.shared.data_options import data_options, load_data, target_options
+from judgesmith.cli.shared.faults import blaming
+from judgesmith.cli.shared.options import json_option, seed_option
+from judgesmith.cli.shared.printing import print_json, print_table, say, say_wrapped
+
+
+@click.command("check")
+@click.argument("data")
+@data_options
+@target_options
+@seed_option("Splits raters in halves.")
+@json_option
+def command(
+    data: str,
+    columns: str | None,
+    scales: tuple[str, ...],
+    target: str,
+    aggregate: str,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Validate DATA and describe it: rows, ratings, how well raters agree, what to mind.
+
+    DATA is a file of rated texts (.jsonl, .json, .csv, .tsv, .parquet, also .gz), '-' for
+    JSON Lines on standard input, or 'sample' for the texts that come with Judgesmith.
+    """
+    import numpy as np
+
+    from judgesmith.experiments.evaluate.describing import describe
+
+    dataset = load_data(data, columns, scales)
+    rng = np.random.default_rng(seed)
+    with blaming("--target" if target != "auto" else data):
+        found = describe(dataset, target=target, aggregate=aggregate, rng=rng)  # type: ignore[arg-type]
+    if as_json:
+        print_json(found.to_dict())
+        return
+    print_table(f"{found.name}: rated texts", found.overview(), left=2)
+    # One column per criterion: there are more measures than fit side by side.
+    header, *measures = zip(*found.criteria_table(), strict=True)
+    if len(header) > 1:
+        print_table("Ratings", measures, header=header)
+    notes = [*found.rater_notes(), *found.notes]
+    if found.warnings or notes:
+        say()
+    for warning in found.warnings:
+        say_wrapped(f"! {warning}", hang=2)
+    for note in notes:
+        say_wrapped(f"note: {note}", hang=6)

@@ -1,0 +1,213 @@
+"""``judgesmith distil``: a judge's errors and scores as data that a small model learns from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgesmith.cli.shared.faults import blaming
+from judgesmith.cli.shared.judge_models import asked_models
+from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
+from judgesmith.cli.shared.options import (
+    Command,
+    Number,
+    WholeNumber,
+    dry_run_option,
+    json_option,
+    map_option,
+    seed_option,
+    together,
+)
+from judgesmith.cli.shared.places import OUTPUT, check_place
+from judgesmith.cli.shared.printing import (
+    counted,
+    print_json,
+    print_table,
+    say,
+    say_notes,
+    usage_text,
+)
+from judgesmith.cli.shared.progress import stage_progress
+from judgesmith.cli.shared.role_options import role_option
+
+if TYPE_CHECKING:
+    from judgesmith.data.items import DataSet
+
+
+def _sample_options(command: Command) -> Command:
+    """Add the options that say what is annotated, and what is kept of it."""
+    return together(
+        command,
+        click.option(
+            "--outputs",
+            type=WholeNumber(1),
+            default=4,
+            show_default=True,
+            help="Outputs of each source to annotate, of different systems where there are.",
+        ),
+        click.option(
+            "--aspects",
+            type=WholeNumber(1),
+            default=3,
+            show_default=True,
+            help="Criteria to annotate each output on.",
+        ),
+        click.option(
+            "--exclude",
+            multiple=True,
+            metavar="FILE",
+            help="Leave out sources that this file has, too, such as a test set; repeatable.",
+        ),
+        click.option(
+            "--validation",
+            type=Number(0, 1, below=True),
+            default=0.1,
+            show_default=True,
+            help="Share of the sources whose examples are for validation.",
+        ),
+        click.option(
+            "--unresolved",
+            type=Number(0, 1),
+            default=0.25,
+            show_default=True,
+            help="Leave an example out if a larger share of its errors is nowhere in the output.",
+        ),
+    )
+
+
+@click.command("distil")
+@click.argument("data")
+@click.argument("judge")
+@click.option("-o", "--output", required=True, metavar="FOLDER", help="Where the data is written.")
+@map_option
+@_sample_options
+@seed_option("Of what is drawn.")
+@role_option
+@allow_model_option
+@model_options
+@dry_run_option
+@click.option("--force", is_flag=True, help="Replace data that another run made.")
+@json_option
+def command(
+    data: str,
+    judge: str,
+    output: str,
+    columns: str | None,
+    exclude: tuple[str, ...],
+    roles: tuple[str, ...],
+    concurrency: int,
+    dry_run: bool,
+    force: bool,
+    as_json: bool,
+    **rest: Any,
+) -> None:
+    """Annotate texts in DATA with JUDGE, and write what it says as chats to learn from.
+
+    JUDGE is one that lists errors: an annotator, or a panel of annotators. Ratings in DATA are
+    never read. The same command again continues where an interrupted one was. 'judgesmith
+    finetune' trains a model on the result.
+    """
+    from judgesmith.experiments.distil.examples import distillation
+    from judgesmith.experiments.distil.folder import check_distilled, save_distilled, summary_of
+    from judgesmith.experiments.distil.sampling import DistilSettings
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved, pointed_rubric
+    from judgesmith.programs.judging.rows import usage_of
+    from judgesmith.signatures.plain_data import record_faults
+
+    choice = replace(ModelChoice.taken_from(rest), needs_keys=not dry_run)
+    with record_faults():
+        settings = DistilSettings.model_validate(rest)
+    place = check_place(output)
+    with blaming("--map"):
+        _check_map(columns)
+    dataset = _texts(data, columns)
+    others = [_texts(one, None) for one in exclude]
+    excluded = {item.source for one in others for item in one}
+    saved = load_saved(judge)
+    with blaming(judge):
+        pointed_rubric(saved)
+    with blaming("--exclude" if exclude else data):
+        made = distillation(saved, dataset, settings, excluded=excluded)
+    asked = [choice.model_name or "", choice.api_base or "", *roles]
+    run = settings.fingerprint([saved.fingerprint, dataset.digest, *sorted(excluded), *asked])
+    with blaming(OUTPUT):
+        check_distilled(place, run, force=force)
+    saved, lms = asked_models(saved, choice, run_id=f"distil {run}", roles=roles)
+    if dry_run:
+        _print_planned(made.calls, len(made.sample.outputs), as_json=as_json)
+        return
+    made = replace(made, judge=saved)
+    with stage_progress(quiet=as_json) as progress:
+        n = len(made.sample.outputs)
+        tell = None if progress is None else (lambda done: progress("outputs", done, n))
+        examples = made.examples(lm=lms[0], concurrency=concurrency, progress=tell)
+    summary = summary_of(made, examples, run=run, data=dataset.name, excluded=len(excluded - {""}))
+    with blaming(OUTPUT):
+        save_distilled(place, examples, made.rubric, summary)
+    usage = usage_of(*lms)
+    assert usage is not None
+    if as_json:
+        spent = {"calls": usage.calls, "cost_usd": usage.cost_usd}
+        print_json({"output": output, **summary, **spent})
+    else:
+        _print(summary, output)
+        say(usage_text(usage))
+    say_notes(_notes(dataset, summary), as_json=as_json)
+
+
+def _check_map(columns: str | None) -> None:
+    from judgesmith.data.columns import column_map
+
+    column_map(columns)
+
+
+def _texts(data: str, columns: str | None) -> DataSet:
+    """Return all rows of a file, whose ratings are not read."""
+    from judgesmith.data import stream_items
+    from judgesmith.data.items import DataSet
+    from judgesmith.data.problems import nothing_in
+
+    with blaming(data):
+        rows = stream_items(data, columns=columns)
+        items = tuple(rows)
+        if not items:
+            raise nothing_in(rows.name)
+        return DataSet(name=rows.name, items=items, notes=tuple(rows.notes))
+
+
+def _print_planned(calls: int, n_outputs: int, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"calls": calls, "outputs": n_outputs})
+        return
+    say(f"{counted(calls, 'call')} for {counted(n_outputs, 'output')}, less those on record")
+
+
+def _print(summary: Mapping[str, Any], output: str) -> None:
+    kept = summary["examples"]
+    say(
+        f"{kept['train']} examples for training and {kept['validation']} for validation in "
+        f"{output} (run {summary['run']})"
+    )
+    rows = [
+        [name, str(one["examples"]), str(one["annotations"]), str(one["errors"])]
+        for name, one in summary["criteria"].items()
+    ]
+    print_table("By aspect", rows, header=["aspect", "examples", "annotations", "errors"])
+    left_out = [[reason, str(n)] for reason, n in summary["left_out"].items()]
+    if left_out:
+        print_table("Left out", left_out, header=["reason", "annotations"])
+
+
+def _notes(dataset: DataSet, summary: Mapping[str, Any]) -> list[str]:
+    notes = list(dataset.notes)
+    if summary["sources_excluded"]:
+        notes.append(
+            f"{counted(summary['sources_excluded'], 'source')} left out: shared with what was to "
+            "be excluded."
+        )
+    if not summary["examples"]["train"]:
+        notes.append("there is nothing to learn from; see examples.jsonl for the reasons.")
+    return notes

@@ -1,0 +1,118 @@
+"""``judgesmith finetune``: an adapter that makes a small model answer as a judge did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from judgesmith.cli.shared.faults import blaming
+from judgesmith.cli.shared.options import (
+    Command,
+    Number,
+    WholeNumber,
+    dry_run_option,
+    json_option,
+    seed_option,
+    together,
+)
+from judgesmith.cli.shared.places import OUTPUT, check_place
+from judgesmith.cli.shared.printing import counted, print_json, say
+from judgesmith.cli.shared.progress import stage_progress
+
+
+def _recipe_options(command: Command) -> Command:
+    """Add the options that say how it is trained; their defaults are the published ones."""
+
+    def one(name: str, kind: click.ParamType[Any], default: float, text: str) -> Any:
+        return click.option(name, type=kind, default=default, show_default=True, help=text)
+
+    return together(
+        command,
+        one("--rank", WholeNumber(1), 16, "Rank of the adapter."),
+        one("--alpha", WholeNumber(1), 32, "What it adds is scaled by this over the rank."),
+        one("--epochs", Number(0, above=True), 1.0, "Passes over the data."),
+        one("--learning-rate", Number(0, above=True), 2e-4, "After the warm-up; then it falls."),
+        one("--warmup", Number(0, 1, below=True), 0.05, "Share of the steps in which it rises."),
+        one("--weight-decay", Number(0), 0.01, "Of AdamW."),
+        one("--batch", WholeNumber(1), 16, "Examples per step."),
+        one("--at-once", WholeNumber(1), 1, "Of these, examples in memory at a time."),
+        one("--longest", WholeNumber(1), 4096, "Leave out examples of more tokens."),
+        click.option("--steps", type=WholeNumber(1), help="Stop after so many steps."),
+    )
+
+
+@click.command("finetune")
+@click.argument("folders", metavar="DATA…", nargs=-1, required=True)
+@click.option(
+    "--base",
+    required=True,
+    metavar="MODEL",
+    help="Folder of a chat model, or the name of one, which is then downloaded.",
+)
+@click.option("-o", "--output", required=True, metavar="ADAPTER", help="Where the adapter goes.")
+@_recipe_options
+@seed_option("Of the adapter's first values and the order of examples.")
+@dry_run_option
+@click.option("--force", is_flag=True, help="Replace an adapter that another run made.")
+@json_option
+def command(
+    folders: tuple[str, ...],
+    base: str,
+    output: str,
+    dry_run: bool,
+    force: bool,
+    as_json: bool,
+    **rest: Any,
+) -> None:
+    """Train an adapter of MODEL on the folders that 'judgesmith distil' has written.
+
+    Needs the libraries of judgesmith[finetune]. One folder per task is usual; they are learned
+    together.
+    """
+    from judgesmith.experiments.distil.adapter import finetune, made_before, run_of
+    from judgesmith.experiments.distil.chats import Recipe, read_chats
+    from judgesmith.experiments.distil.training import check_base
+
+    place = check_place(output)
+    with blaming("--at-once"):
+        recipe = Recipe.model_validate(rest)
+    with blaming(folders[0] if len(folders) == 1 else "DATA"):
+        chats = read_chats(folders)
+    with blaming(OUTPUT):
+        summary = made_before(place, run_of(chats, base, recipe), force=force)
+    with blaming("--base"):
+        check_base(base)
+    if dry_run:
+        _print_planned(len(chats.train), len(chats.validation), recipe.batch, as_json=as_json)
+        return
+    if summary is None:
+        with stage_progress(quiet=as_json) as progress, blaming("--base"):
+            summary = finetune(chats, base, recipe, place, progress=progress)
+    if as_json:
+        print_json({"output": output, **summary})
+    else:
+        _print(summary, output)
+
+
+def _print_planned(n_train: int, n_held: int, batch: int, *, as_json: bool) -> None:
+    steps = -(-n_train // batch)
+    if as_json:
+        print_json({"train": n_train, "validation": n_held, "steps_per_epoch": steps})
+        return
+    say(
+        f"{counted(n_train, 'example')} for training, {counted(steps, 'step')} an epoch; "
+        f"{n_held} for validation"
+    )
+
+
+def _print(summary: Mapping[str, Any], output: str) -> None:
+    held = summary["validation_loss"]
+    looked = "" if held is None else f", {held:.4f} on {summary['n_validation']} for validation"
+    say(f"adapter of {summary['base']} in {output} (run {summary['run']})")
+    say(
+        f"{counted(summary['n_train'], 'example')}, {summary['n_too_long']} left out as too long; "
+        f"{counted(summary['steps'], 'step')} on {summary['device']}"
+    )
+    say(f"loss {summary['loss']:.4f}{looked}")

@@ -1,0 +1,193 @@
+"""``judgesmith ablate``: what each part of the method is worth on rated texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgesmith.cli.judge.compiled import print_estimate
+from judgesmith.cli.shared.data_options import (
+    data_options,
+    demonstration_options,
+    holdout_option,
+    load_data,
+    target_options,
+)
+from judgesmith.cli.shared.faults import blaming
+from judgesmith.cli.shared.model_options import ModelChoice, model_options
+from judgesmith.cli.shared.options import dry_run_option, json_option, seed_option
+from judgesmith.cli.shared.places import OUTPUT, check_place
+from judgesmith.cli.shared.printing import (
+    print_json,
+    print_table,
+    say,
+    say_notes,
+    shortened,
+    usage_text,
+)
+from judgesmith.cli.shared.progress import stage_progress
+
+if TYPE_CHECKING:
+    from judgesmith.experiments.ablate.report import AblationTable
+
+
+@click.command("ablate")
+@click.argument("data")
+@click.option("-o", "--output", required=True, metavar="FOLDER", help="Folder for the table.")
+@data_options
+@target_options
+@click.option(
+    "--rows",
+    default="",
+    metavar="NAME,…",
+    help="Which rows [default: all].",
+)
+@demonstration_options
+@holdout_option(0.75, none=False)
+@seed_option("Of all that is drawn.")
+@model_options
+@dry_run_option
+@click.option("--force", is_flag=True, help="Replace what another run, or this one, has made.")
+@json_option
+def command(
+    data: str,
+    output: str,
+    columns: str | None,
+    scales: tuple[str, ...],
+    rows: str,
+    concurrency: int,
+    dry_run: bool,
+    force: bool,
+    as_json: bool,
+    **rest: Any,
+) -> None:
+    """Say what each part of the method is worth on the ratings in DATA.
+
+    Every row of the table is a judge that was compiled without one part, and each is kept in
+    FOLDER as soon as it is made. The same command again makes the rows that are not there yet.
+    When the budget ends early, the table so far is written, marked as incomplete. DATA is
+    described under 'judgesmith check --help'.
+    """
+    from judgesmith.experiments import CompileSettings
+    from judgesmith.experiments.ablate.folder import check_run
+    from judgesmith.experiments.ablate.rows import chosen_rows
+    from judgesmith.experiments.ablate.table import ablation, estimate_ablation
+    from judgesmith.experiments.compile.chosen_targets import chosen_targets
+    from judgesmith.programs.judging.executors import endpoint_of
+    from judgesmith.programs.lm import lm_client_of
+    from judgesmith.signatures.plain_data import record_faults
+
+    given = [name.strip() for name in rows.split(",") if name.strip()]
+    with blaming("--rows"):
+        names = chosen_rows(given if rows else None)
+    folder = check_place(output)
+    choice = ModelChoice.taken_from(rest)
+    with record_faults():
+        settings = CompileSettings.model_validate(rest)
+    dataset = load_data(data, columns, scales)
+    with blaming("--target" if settings.target != ("auto",) else data):
+        chosen_targets(dataset, settings)
+    run = settings.fingerprint(dataset, choice.model_name or "offline", endpoint_of(choice.lm()))
+    lm = choice.lm(run_id=f"ablate {run}")
+    with blaming(OUTPUT):
+        check_run(folder, run, overwrite=force)
+    if dry_run:
+        with blaming(data):
+            estimate = estimate_ablation(dataset, settings, lm, rows=names)
+        print_estimate(estimate, as_json=as_json)
+        say_notes([_SHARED], as_json=as_json)
+        return
+    choice.check_key(lm)
+    with stage_progress(quiet=as_json) as progress, blaming(data):
+        table = ablation(
+            dataset,
+            settings,
+            lm=lm,
+            rows=names,
+            folder=folder,
+            overwrite=force,
+            progress=progress,
+            concurrency=concurrency,
+        )
+    client = lm_client_of(lm)
+    assert client is not None
+    if as_json:
+        spent = {"calls": client.usage.calls, "cost_usd": client.usage.cost_usd}
+        print_json({"folder": str(folder), **table.to_dict(), "asked": table.calls(), **spent})
+    else:
+        _print(table, folder)
+    notes = _notes(table)
+    say_notes((*dataset.notes, *notes, *client.adaptations), as_json=as_json)
+    if not as_json:
+        say(f"model: {table.model}; {usage_text(client.usage)}")
+        say(f"judges and table are in {folder} (run {table.run})")
+
+
+_SHARED = (
+    "what rows share is counted for each of them, but for rows that ask just the same; the ledger "
+    "answers it from what was asked before, and without that ledger all is asked again."
+)
+
+
+def _notes(table: AblationTable) -> list[str]:
+    from judgesmith.experiments.ablate.report import sentences
+
+    return list(sentences(table))
+
+
+def _print(table: AblationTable, folder: Path) -> None:
+    """Print the table and what it tells."""
+    from judgesmith.experiments.ablate.report import (
+        CHOSEN_HEADER,
+        HEADER,
+        TITLES,
+        chosen_rows_of,
+        effect_rows,
+        table_rows,
+    )
+    from judgesmith.experiments.ablate.rows import BLOCKS
+
+    say(f"{table.data}: {table.target}")
+    if not table.rows:
+        say(f"no row is finished; a larger budget continues from here, in {folder}.")
+    asked = {(one["block"], one["row"]): one for one in table.calls()}
+    for block in BLOCKS:
+        lines = table_rows(table, block)
+        if not lines:
+            continue
+        first = next(row for row in table.rows if row.block == block).agreement["pearson"]
+        basis = f"{first.n} rows of {first.n_groups} sources, {first.confidence:.0%} intervals"
+        print_table(f"{TITLES[block]}, held out: {basis}", lines, header=HEADER)
+        counted = [asked[block, line[0]] for line in lines]
+        print_table(
+            f"{TITLES[block]}: how rows were chosen, and what they asked",
+            [
+                [*line, *("unknown" if one[name] is None else str(one[name]) for name in _ASKED)]
+                for line, one in zip(chosen_rows_of(table, block), counted, strict=True)
+            ],
+            header=(*CHOSEN_HEADER, "new calls", "on record"),
+        )
+    if table.effects:
+        print_table(
+            "What explanations add, on the same rows",
+            effect_rows(table),
+            header=("", "Pearson", "Spearman", "Kendall"),
+        )
+    if table.criteria:
+        print_table(
+            "Criteria side by side (definitions are in table.md)",
+            [
+                [
+                    shortened(one.name, 30),
+                    *("x" if side in one.definitions else "-" for side in table.sides),
+                ]
+                for one in table.criteria
+            ],
+            header=("criterion", *table.sides),
+        )
+    say()
+
+
+_ASKED = ("new", "recorded")

@@ -1,0 +1,407 @@
+"""``judgesmith experiment``: run what a specification declares, and say what came out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgesmith.cli.shared.cassettes import cassette_options, check_cassette, record_place
+from judgesmith.cli.shared.faults import OptionError, blaming
+from judgesmith.cli.shared.model_options import allow_model_option, announced, only_host_option
+from judgesmith.cli.shared.options import WholeNumber, dry_run_option, json_option, together
+from judgesmith.cli.shared.places import OUTPUT, check_place
+from judgesmith.cli.shared.printing import (
+    counted,
+    print_json,
+    print_table,
+    say,
+    say_notes,
+    shortened,
+    usage_text,
+)
+from judgesmith.cli.shared.progress import stage_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from judgesmith.cli.shared.options import Command
+    from judgesmith.data.items import DataSet
+    from judgesmith.experiments.runs import Progressed, RunFolder, RunModels
+    from judgesmith.experiments.runs.estimate import CellEstimate
+    from judgesmith.experiments.runs.leaderboard import Leaderboard
+    from judgesmith.experiments.specs import Cell, Spec
+    from judgesmith.experiments.tracking import MlflowTracker
+
+_TRACK, _URI = "--track", "--tracking-uri"
+
+
+def tracking_options(command: Command) -> Command:
+    """Add ``--track`` and ``--tracking-uri``."""
+    return together(
+        command,
+        click.option(
+            _TRACK, type=click.Choice(["mlflow"]), help="Tell a tracking server what came out."
+        ),
+        click.option(
+            _URI, metavar="URI", help="Its address, as http://host:5000 [env: MLFLOW_TRACKING_URI]."
+        ),
+    )
+
+
+def tracking_address(track: str | None, uri: str | None) -> str | None:
+    """Return the address of the tracking server, None where nothing is tracked."""
+    if track is None:
+        if uri is not None:
+            raise OptionError(
+                "it says where, and nothing is tracked.", option=_URI, hint="give --track mlflow."
+            )
+        return None
+    from judgesmith.experiments.tracking.client import ADDRESS, check_address
+
+    address = uri or os.environ.get(ADDRESS)
+    if not address:
+        raise OptionError(
+            "there is no address of a server.",
+            option=_TRACK,
+            hint=f"give {_URI} http://localhost:5000, or set {ADDRESS}.",
+        )
+    with blaming(_named(uri)):
+        check_address(address)
+    return address
+
+
+def reach_server(address: str | None, *, uri: str | None) -> None:
+    """Refuse a server that cannot be used, before anything is made or asked."""
+    if address is not None:
+        from judgesmith.experiments.tracking.client import reach
+
+        with _refused(uri):
+            reach(address)
+
+
+def begun_tracker(
+    spec: Spec, folder: RunFolder, address: str | None, *, uri: str | None
+) -> MlflowTracker | None:
+    """Return what tells the server of a run, which knows by now all that the folder holds."""
+    if address is None:
+        return None
+    from judgesmith.experiments.tracking import MlflowTracker
+
+    with _refused(uri):
+        tracker = MlflowTracker(spec, folder, address=address)
+        tracker.begin()
+    return tracker
+
+
+@contextmanager
+def broken_off(tracker: MlflowTracker | None) -> Iterator[None]:
+    """Tell the server if the block is left by an error or an interruption."""
+    try:
+        yield
+    except BaseException:
+        if tracker is not None:
+            tracker.stop()
+        raise
+
+
+def say_tracked(tracker: MlflowTracker, *, as_json: bool) -> bool:
+    """Say where a run is tracked, or why the server is behind; return whether it is not."""
+    if tracker.problem:
+        say_notes(
+            [
+                f"{tracker.problem} What came out is in the folder all the same; the same command "
+                "again tells the server what it lacks, and asks no model for that."
+            ],
+            as_json=as_json,
+        )
+    elif not as_json:
+        say(
+            f"{counted(tracker.n_sent, 'cell')} in the MLflow experiment {tracker.experiment} at "
+            f"{tracker.address}, run {tracker.run_id}"
+        )
+    return not tracker.problem
+
+
+@contextmanager
+def _refused(uri: str | None) -> Iterator[None]:
+    from judgesmith.experiments.tracking import TrackingError
+
+    try:
+        yield
+    except ImportError as fault:
+        raise OptionError(str(fault), option=_TRACK) from None
+    except TrackingError as fault:
+        raise OptionError(
+            f"{fault} No model was asked.",
+            option=_named(uri),
+            hint=f"give an address that answers, or leave {_TRACK} out.",
+        ) from None
+
+
+def _named(uri: str | None) -> str:
+    from judgesmith.experiments.tracking.client import ADDRESS
+
+    return ADDRESS if uri is None else _URI
+
+
+@click.command("experiment")
+@click.argument("spec", metavar="SPEC.yaml")
+@click.option("-o", "--output", required=True, metavar="RUN", help="Folder for what comes out.")
+@click.option(
+    "--workers",
+    type=WholeNumber(1),
+    default=1,
+    show_default=True,
+    help="Processes that share the run; the same command given elsewhere helps as well.",
+)
+@allow_model_option
+@only_host_option
+@cassette_options
+@tracking_options
+@dry_run_option
+@click.option("--force", is_flag=True, help="Replace the run of another specification.")
+@json_option
+def command(
+    spec: str,
+    output: str,
+    workers: int,
+    allow_models: tuple[str, ...],
+    only_hosts: tuple[str, ...],
+    record: str | None,
+    replay: str | None,
+    track: str | None,
+    tracking_uri: str | None,
+    dry_run: bool,
+    force: bool,
+    as_json: bool,
+) -> int | None:
+    """Run every cell of the specification in SPEC.yaml and rank what came out.
+
+    Each cell is kept in RUN as soon as it is whole, so the same command again, or at the same
+    time, goes on with those that are missing and tries those again that failed. 'judgesmith init'
+    writes a specification to start from. Exit status 1: a cell failed, the budget ended, or the
+    tracking server failed on the way.
+    """
+    from judgesmith.experiments.runs import RunFolder, RunModels, check_run, run_cells
+    from judgesmith.experiments.runs.claims import helped_by
+    from judgesmith.experiments.runs.leaderboard import leaderboard, why_unranked
+    from judgesmith.experiments.specs import cells_of, read_sets, read_spec
+    from judgesmith.programs.judging.rows import usage_of
+    from judgesmith.programs.lm import ResponseCache
+    from judgesmith.programs.lm.cache.cassettes import Tape, read_cassette, record_cassette
+
+    if not Path(spec).is_file():
+        raise OptionError(
+            f"there is no file {spec}.",
+            option=spec,
+            hint=f"write one with 'judgesmith init {spec}'.",
+        )
+    declared = read_spec(spec)
+    place = check_place(output)
+    address = tracking_address(track, tracking_uri)
+    with blaming(OUTPUT):
+        begun = check_run(place, declared.fingerprint, overwrite=force)
+    kept = None
+    if record is not None:
+        read = (str(declared.place(one)) for one in declared.files)
+        kept = record_place(record, replay, spec, *read, output=output, force=force)
+    with blaming("--replay"):
+        played = None if replay is None else read_cassette(check_cassette(replay))
+    is_same = begun.get("run") == declared.fingerprint
+    sets = read_sets(declared)
+    notes = [unranked] if (unranked := why_unranked(declared)) else []
+    say_notes([*notes, *_of_versions(begun)] if is_same else notes, as_json=as_json)
+    cells = cells_of(declared)
+    with blaming(spec):
+        RunModels(declared, None, allow_models=allow_models, only_hosts=only_hosts).check(cells)
+    if dry_run:
+        known = RunFolder(place) if is_same else None
+        _print_estimate(declared, sets, known, allow_models, as_json=as_json)
+        return None
+    ledger = place.resolve() / "ledger.sqlite"
+    tape = Tape() if kept else None
+    models = RunModels(
+        declared,
+        ledger,
+        replay=replay is not None,
+        tape=tape,
+        allow_models=allow_models,
+        only_hosts=only_hosts,
+    )
+    _check_keys(models, cells, spec)
+    models.tell(announced)
+    reach_server(address, uri=tracking_uri)
+    with blaming(OUTPUT):
+        text = Path(spec).read_text(encoding="utf-8-sig")
+        folder = RunFolder.opened(place, declared, text=text, overwrite=force)
+    if played is not None:
+        models.tape = played.play(ResponseCache(ledger)).tape
+    tracker = begun_tracker(declared, folder, address, uri=tracking_uri)
+    again = ["experiment", spec, "-o", output, "--json"]
+    again += [] if replay is None else ["--replay", replay]
+    again += [word for name in allow_models for word in ("--allow-model", name)]
+    again += [word for host in only_hosts for word in ("--only-host", host)]
+
+    def tell(cell: Cell, state: str, reason: str) -> None:
+        if not as_json:
+            say(f"{cell.id}: {state}{': ' if reason else ''}{reason}")
+        if tracker is not None:
+            tracker.told()
+
+    with (
+        broken_off(tracker),
+        helped_by(workers - 1, again),
+        stage_progress(quiet=as_json) as progress,
+    ):
+        found = run_cells(declared, folder, models=models, sets=sets, progress=progress, told=tell)
+    board = leaderboard(declared, folder)
+    board.write(folder)
+    if tracker is not None:
+        tracker.close(found)
+    if kept:
+        record_cassette(ResponseCache(ledger), kept, tape=tape)
+    usage = usage_of(*models.made)
+    if as_json:
+        spent = {"calls": usage.calls, "cost_usd": usage.cost_usd} if usage else {}
+        told = {} if tracker is None else {"tracking": tracker.to_dict()}
+        whole = {"complete": found.complete, **board.to_dict(), **spent, **told}
+        print_json({"folder": str(place), **whole})
+    else:
+        _print_board(board)
+        if usage is not None and models.made:
+            say(f"\nthis process: {usage_text(usage)}")
+    _say_rest(found, place, models, as_json=as_json)
+    is_told = tracker is None or say_tracked(tracker, as_json=as_json)
+    return None if found.complete and is_told else 1
+
+
+def _check_keys(models: RunModels, cells: Sequence[Cell], spec: str) -> None:
+    """Refuse models that need a key and have none, where nothing is on record to go by."""
+    from judgesmith.programs.lm import ModelError
+
+    try:
+        with blaming(spec):
+            models.check_keys(cells)
+    except ModelError as fault:
+        raise OptionError(str(fault), option=spec) from None
+
+
+def _say_rest(found: Progressed, place: Path, models: RunModels, *, as_json: bool) -> None:
+    """Say what is missing, and where everything is."""
+    rest = [f"{name} failed: {reason}" for name, reason in found.failed.items()]
+    rest += [f"{name} is not finished: {reason}" for name, reason in found.unfinished.items()]
+    say_notes(rest, as_json=as_json)
+    if rest:
+        say_notes(["the same command again tries what is missing."], as_json=as_json)
+    if not as_json:
+        say(f"{counted(len(found.finished), 'cell')} and the leaderboard are in {place}")
+
+
+def _print_board(board: Leaderboard) -> None:
+    """Print the ranking over the whole set, or at the first level where there is one."""
+    from judgesmith.experiments.runs.leaderboard import (
+        HEADER,
+        SEEDS_HEADER,
+        seeds_cells,
+        seeds_title,
+        table_cells,
+        titles,
+    )
+
+    for data, target in dict.fromkeys((one.data, one.target) for one in board.over_seeds):
+        first = next(one for one in board.over_seeds if (one.data, one.target) == (data, target))
+        _print_ranked(seeds_title(first), SEEDS_HEADER, seeds_cells(first))
+    shown: set[tuple[str, str, int]] = set()
+    for block in board.blocks:
+        if (block.data, block.target, block.seed) not in shown:
+            shown.add((block.data, block.target, block.seed))
+            _print_ranked(titles(block), HEADER, table_cells(block))
+    if not board.blocks:
+        say("no cell has anything to rank.")
+    elif len(shown) < len(board.blocks):
+        say("\nOther levels are in leaderboard.md.")
+
+
+def _print_ranked(title: str, header: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
+    rows = [
+        [str(rank), *(shortened(cell, 40) for cell in line)] for rank, line in enumerate(lines, 1)
+    ]
+    print_table(title, rows, header=("#", *header), left=4, lead=4)
+
+
+def _of_versions(begun: Mapping[str, Any]) -> list[str]:
+    """Return a note where other versions have worked on the run, whose numbers may differ."""
+    from judgesmith.experiments.runs.folder import other_versions
+
+    if not (others := other_versions(begun)):
+        return []
+    return [
+        f"this run was begun by judgesmith {' and '.join(others)}; cells that are finished stay "
+        "as they are, and those of this version may come to other numbers. Name another folder "
+        "to make all of them by one."
+    ]
+
+
+def _print_estimate(
+    spec: Spec,
+    sets: Mapping[str, DataSet],
+    folder: RunFolder | None,
+    allow_models: Collection[str],
+    *,
+    as_json: bool,
+) -> None:
+    from judgesmith.experiments.runs.estimate import estimate_cells
+
+    found = estimate_cells(spec, sets, folder, allow_models=allow_models)
+    known = [one.estimate for one in found if one.estimate is not None]
+    costs = [one.cost_usd for one in known]
+    n_finished = sum(one.finished for one in found)
+    usd = None if None in costs else sum(cost for cost in costs if cost is not None)
+    total = {
+        "calls": sum(one.calls for one in known),
+        "expected_calls": sum(
+            one.calls if one.expected_calls is None else one.expected_calls for one in known
+        ),
+        "max_calls": sum(one.max_calls for one in known),
+        "input_tokens": sum(one.input_tokens for one in known),
+        "output_tokens": sum(one.output_tokens for one in known),
+        "cost_usd": usd,
+    }
+    if as_json:
+        print_json(
+            {
+                "run": spec.fingerprint,
+                "cells": [one.to_dict() for one in found],
+                "finished": n_finished,
+                "total": total,
+            }
+        )
+        return
+    lines = [
+        [
+            one.cell.id,
+            shortened(one.problem, 60) if one.problem else _asked(one),
+        ]
+        for one in found
+    ]
+    done = f", {n_finished} of them finished" if n_finished else ""
+    title = f"{spec.name}: {counted(len(found), 'cell')}{done}"
+    print_table(title, lines, header=("cell", "calls"))
+    cost = "unknown (give a price)" if usd is None else f"${usd:.2f}"
+    say(
+        f"\n{total['calls']} calls if every answer can be read, at most {total['max_calls']}, "
+        f"about {total['expected_calls']} as a rule; cost {cost}.\n"
+        "Nothing was asked. What cells share is counted for each of them, and answers on record "
+        "are not counted off."
+    )
+
+
+def _asked(one: CellEstimate) -> str:
+    if one.finished:
+        return "finished"
+    return "none" if one.estimate is None else str(one.estimate.calls)

@@ -1,0 +1,83 @@
+"""``judgesmith report``: the page of a run, for people to read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from judgesmith.cli.shared.faults import OptionError, blaming
+from judgesmith.cli.shared.options import json_option
+from judgesmith.cli.shared.places import page_place
+from judgesmith.cli.shared.printing import counted, print_json, say, say_notes
+
+
+@click.command("report")
+@click.argument("run", metavar="RUN")
+@click.option(
+    "-o",
+    "--output",
+    default="report.html",
+    show_default=True,
+    metavar="PAGE.html",
+    help="Where the page is written.",
+)
+@click.option(
+    "--spec",
+    metavar="SPEC.yaml",
+    help="The specification where it was run from, to find the texts [default: that in RUN].",
+)
+@click.option("--figures/--no-figures", default=True, help="Draw figures; this needs Matplotlib.")
+@click.option("--force", is_flag=True, help="Replace a page that is there.")
+@json_option
+def command(
+    run: str, output: str, spec: str | None, figures: bool, force: bool, as_json: bool
+) -> None:
+    """Write what came out of the experiment in the folder RUN as one page.
+
+    It needs no network and nothing beside it: leaderboards, what was compiled and how it agrees
+    with people, and the texts on which they differ, to be sorted and searched. Texts are read
+    from the files that the specification names.
+    """
+    from judgesmith.experiments.report import read_run, texts_of, write_report
+    from judgesmith.experiments.report.figures import check_figures
+    from judgesmith.experiments.runs.folder import SPEC_FILE
+
+    place = page_place(output, like="report.html", force=force)
+    if spec is not None and not Path(spec).is_file():
+        raise OptionError(
+            f"there is no file {spec}.", option="--spec", hint="name the one that was run."
+        )
+    with blaming(run):
+        found = read_run(run)
+    if figures:
+        try:
+            check_figures()
+        except ImportError as fault:
+            raise OptionError(f"{fault}; or give --no-figures.", option="--figures") from None
+    sets, why = texts_of(spec or Path(run) / SPEC_FILE)
+    done = write_report(place, found, sets, figures=figures, why=why)
+    notes = [f"texts are not shown: {why}"] if why else []
+    if why and spec is None:
+        notes.append("give --spec with the specification where it was run from.")
+    if done.shown < done.n_rows:
+        notes.append(
+            f"a page holds 3 MB: {done.shown} of {done.n_rows} rows can be read on it, those with "
+            "the largest differences."
+        )
+    if done.cells < done.n_cells:
+        notes.append(f"{done.cells} of {done.n_cells} cells have a part of their own on the page.")
+    if as_json:
+        print_json(
+            {
+                "output": str(place),
+                "bytes": done.n_bytes,
+                "cells": done.cells,
+                "rows": done.shown,
+                "rows_in_all": done.n_rows,
+                "notes": notes,
+            }
+        )
+    else:
+        say(f"{counted(done.cells, 'cell')} and {counted(done.shown, 'row')} in {place}")
+    say_notes(notes, as_json=as_json)

@@ -1,0 +1,440 @@
+"""``judgesmith compile``: from rated texts to a judge, and how far it can be trusted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgesmith.cli.judge.calibration_options import (
+    CalibrationChoice,
+    calibration_options,
+    no_calibration_note,
+)
+from judgesmith.cli.judge.compile_options import (
+    earlier_judge,
+    judge_options,
+    objective_note,
+    refuse_search_with_ratings,
+    settings_of,
+)
+from judgesmith.cli.judge.compiled import (
+    estimate_note,
+    print_again,
+    print_compiled,
+    print_estimate,
+    print_examples,
+    print_nothing,
+    print_saved,
+    summary,
+)
+from judgesmith.cli.shared.data_options import (
+    aggregate_option,
+    data_options,
+    demonstration_options,
+    discernment_options,
+    learning_options,
+    load_all,
+    search_options,
+    targets_option,
+)
+from judgesmith.cli.shared.faults import OptionError, blaming
+from judgesmith.cli.shared.judged import max_unscored_option, unscored_status
+from judgesmith.cli.shared.model_options import ModelChoice, model_options
+from judgesmith.cli.shared.options import given_options, judge_output_options
+from judgesmith.cli.shared.places import OUTPUT, judge_place, made_before
+from judgesmith.cli.shared.printing import print_json, say_notes
+from judgesmith.cli.shared.progress import stage_progress
+from judgesmith.cli.shared.role_options import RunModels, role_option, run_models
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import dspy
+
+    from judgesmith.data import DataSet
+    from judgesmith.experiments import Compiled, CompileSettings
+    from judgesmith.experiments.compile.estimate import RunEstimate
+    from judgesmith.experiments.compile.searching import SearchFiles
+    from judgesmith.programs.artifacts.saved import SavedJudge
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+    from judgesmith.programs.lm import Usage
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompileRun:
+    """What is compiled, from which rows and by which models.
+
+    Attributes
+    ----------
+    dataset : DataSet
+        The rows to compile from.
+    aside : DataSet or None
+        Those that are kept for a calibration.
+    settings : CompileSettings
+        What is decided about the judge and the search.
+    calibration : CalibrationChoice
+        What comes on top of the judge.
+    before : SavedJudge or None
+        The earlier judge that it starts from.
+    asked : RunModels
+        All models, under one budget.
+    fingerprint : str
+        What tells this run from others.
+    """
+
+    dataset: DataSet
+    aside: DataSet | None
+    settings: CompileSettings
+    calibration: CalibrationChoice
+    before: SavedJudge | None
+    asked: RunModels
+    fingerprint: str
+
+    @property
+    def models(self) -> tuple[dspy.LM, ...]:
+        """All models, the one that judges first."""
+        return (self.asked.lm, *self.asked.others)
+
+    @property
+    def usage(self) -> Usage:
+        """What went through all models together."""
+        from judgesmith.programs.judging.rows import usage_of
+
+        usage = usage_of(*self.models)
+        assert usage is not None
+        return usage
+
+    @property
+    def adaptations(self) -> list[str]:
+        """What models were asked in another way than was said, each once."""
+        from judgesmith.programs.lm import lm_client_of
+
+        clients = [client for one in self.models if (client := lm_client_of(one))]
+        return list(dict.fromkeys(text for client in clients for text in client.adaptations))
+
+    def estimate(self) -> RunEstimate:
+        """Return what the run would ask and cost."""
+        from judgesmith.experiments.compile.estimate import estimate_run
+
+        estimated = estimate_run(
+            self.dataset,
+            self.settings,
+            self.asked.lm,
+            others=self.asked.others,
+            known=_known(self.before),
+        )
+        return self.calibration.added(estimated, self.aside, self.settings)
+
+    def search_files(self, choice: ModelChoice, storage: str | None) -> SearchFiles:
+        """Return where a search is kept: beside the ledger, or in the database that is named."""
+        from judgesmith.experiments.compile.searching import SearchFiles
+        from judgesmith.optimizers.storage import check_storage
+
+        if choice.taping is not None and given_options("storage"):
+            raise OptionError(
+                "a search that is recorded or replayed is made from its first trial on, and one in "
+                "a database may be begun.",
+                option="--storage",
+                hint="leave --storage out.",
+            )
+        folder = choice.searches
+        # From the environment it may be given to a search that has no use for it.
+        shared = self.settings.optimizer == "protocol" and choice.taping is None
+        used = storage if shared else None
+        if used is not None:
+            check_storage(used)
+        journal, log = (folder / f"{self.fingerprint}.{kind}" for kind in ("journal", "jsonl"))
+        return SearchFiles(storage=used or journal, log=log)
+
+    def compile(self, files: SearchFiles | None, *, concurrency: int, quiet: bool) -> Compiled:
+        """Return the judge and how far it agrees, as ``compile_judge`` does."""
+        from judgesmith.experiments import compile_judge
+
+        with stage_progress(quiet=quiet) as progress:
+            return compile_judge(
+                self.dataset,
+                self.settings,
+                earlier=self.before,
+                lm=self.asked.lm,
+                models=self.asked.competing,
+                roles=self.asked.roles,
+                concurrency=concurrency,
+                progress=progress,
+                files=files,
+            )
+
+    def calibrated(
+        self, found: SavedJudge, *, concurrency: int, quiet: bool
+    ) -> tuple[AnySaved, list[str]]:
+        """Return the judge with its calibration, if there is to be one, and what to say of it."""
+        if self.aside is None:
+            return found, []
+        with stage_progress(quiet=quiet) as progress:
+            return self.calibration.learned(
+                found.with_models({str(one.model): one for one in self.models}),
+                self.dataset,
+                self.aside,
+                self.settings,
+                run=self.fingerprint,
+                lm=_of_name(found.model, self.models),
+                concurrency=concurrency,
+                progress=progress,
+            )
+
+
+def prepared_run(
+    dataset: DataSet,
+    settings: CompileSettings,
+    choice: ModelChoice,
+    calibration: CalibrationChoice,
+    before: SavedJudge | None,
+    *,
+    data: str,
+) -> CompileRun:
+    """Return the run that all of this makes, once it is sure that it can be made.
+
+    ``data`` is what the rated items are called on the command line. No model is asked.
+    """
+    from judgesmith.experiments.compile.chosen_targets import chosen_targets
+    from judgesmith.experiments.compile.settings import check_role_models, without_equal_ratings
+    from judgesmith.experiments.compile.split import parts_of
+    from judgesmith.experiments.compile.tuning import check_searched, endpoints_of
+    from judgesmith.optimizers.space.candidates import check_models
+
+    with blaming("--objective"):
+        objective = settings.aims
+    dataset = without_equal_ratings(dataset, settings)
+    settings = _for_these(dataset, settings, calibration)
+    if not dataset.criteria and not settings.minds_versions:
+        raise OptionError(
+            f"{dataset.name} has no ratings to agree with; its {len(dataset)} items are unrated.",
+            option=data,
+            hint="say --map score=COLUMN if a column holds ratings, or --objective d_avg, which "
+            "takes none.",
+        )
+    with blaming("--target" if settings.target else data):
+        targets = chosen_targets(dataset, settings)
+    with blaming(data):
+        dataset, aside = calibration.divided(dataset, targets.whole, settings)
+        targets = chosen_targets(dataset, settings)
+    with blaming("--objective"):
+        check_searched(settings)
+    with blaming(data):
+        parts_of(dataset, targets, settings, _known(before))
+    asked = run_models(choice, settings)
+    with blaming("--role"):
+        check_role_models(settings, asked.roles)
+    with blaming("--objective"):
+        check_models(asked.lm, asked.competing, objective)
+    endpoints = endpoints_of(asked.lm, {**asked.competing, **asked.roles})
+    own_run = settings.fingerprint(dataset, choice.model_name or "offline", endpoints)
+    run = calibration.run(own_run, aside)
+    return CompileRun(
+        dataset=dataset,
+        aside=aside,
+        settings=settings,
+        calibration=calibration,
+        before=before,
+        asked=run_models(choice, settings, run_id=f"compile {run}"),
+        fingerprint=run,
+    )
+
+
+def _for_these(
+    dataset: DataSet, settings: CompileSettings, calibration: CalibrationChoice
+) -> CompileSettings:
+    """Return the settings for such data: without what takes ratings, where there are none."""
+    from judgesmith.experiments.compile.settings import is_unlabelled, settings_without_labels
+    from judgesmith.experiments.compile.versions import chosen_versions
+
+    if not settings.minds_versions:
+        return settings
+    with blaming("--criteria" if is_unlabelled(dataset, settings) else "--objective"):
+        found = settings_without_labels(dataset, settings)
+    if not is_unlabelled(dataset, found):
+        refuse_search_with_ratings(settings)
+    with blaming("--kinds" if settings.kinds else "--task" if settings.task else "--objective"):
+        chosen_versions(dataset, settings.model_copy(update={"holdout_kinds": ()}))
+    with blaming("--holdout-kinds"):
+        chosen_versions(dataset, settings)
+    drawing = given_options("n_rounds", *(["n_demonstrations"] * bool(settings.n_demonstrations)))
+    if settings.optimizer == "random" != found.optimizer:
+        drawing = [*drawing, *given_options("optimizer")]
+    if drawing and is_unlabelled(dataset, found):
+        raise OptionError(
+            f"{drawing[0]} is about examples to show, which takes ratings, and {dataset.name} has "
+            "none.",
+            option=drawing[0],
+            hint="leave it out, and the protocol is searched, as by --optimizer protocol.",
+        )
+    if calibration.calibrate and is_unlabelled(dataset, found):
+        raise OptionError(
+            f"a calibration is learned from ratings, and {dataset.name} has none.",
+            option="--calibrate",
+            hint="leave --calibrate out.",
+        )
+    return found
+
+
+def _known(before: SavedJudge | None) -> frozenset[str]:
+    """Return the keys of the rows that an earlier judge was made from."""
+    return frozenset() if before is None else before.seen_keys
+
+
+def _of_name(name: str, models: Sequence[dspy.LM]) -> dspy.LM:
+    """Return the model of that name: the first, or one of those that competed with it."""
+    return next((one for one in models if str(one.model) == name), models[0])
+
+
+@click.command("compile")
+@click.argument("data", nargs=-1, required=True, metavar="DATA…")
+@click.option("-o", "--output", required=True, metavar="JUDGE", help="Folder for the judge.")
+@data_options
+@targets_option
+@aggregate_option
+@click.option(
+    "--from",
+    "earlier",
+    metavar="JUDGE",
+    help="Start from an earlier judge, and keep of it what still agrees best.",
+)
+@click.option(
+    "--rubric",
+    metavar="FILE",
+    help="YAML with task and criteria, or with definitions for --criteria human.",
+)
+@click.option(
+    "--criteria",
+    type=click.Choice(["inferred", "human", "general"]),
+    help="Inferred from the ratings, those that people rated, or general ones "
+    "[default: those of --rubric, else inferred if they agree better than general ones].",
+)
+@judge_options
+@click.option(
+    "--without",
+    default="",
+    metavar="PART,…",
+    help="Leave out explanations, task, criteria, mcs, os, search or weights; or confirmation, "
+    "which keeps the judge as it was unless a change is better beyond luck.",
+)
+@click.option(
+    "--optimizer",
+    type=click.Choice(["random", "protocol", "reflective", "balanced", "miprov2", "simba", "none"]),
+    default="random",
+    show_default=True,
+    help="Search demonstrations, or the whole protocol (what an option says of the judge is not "
+    "searched); let a model rewrite texts from what the judge got wrong, or reword instructions "
+    "until answers are spread evenly, which reads no ratings; run an optimizer of DSPy's; and fit "
+    "the aggregation. Or take the judge as it is.",
+)
+@click.option(
+    "--objective",
+    default="q",
+    metavar="SUM[, SUM]…[; CONDITION]…",
+    help="What is made as large as possible: q, pearson@sample, 'q + .5*kappa - .01*calls', "
+    "'q; kappa >= .4'. Several with --optimizer protocol: 'q, -calls'. d_min needs no ratings "
+    "[default: q; q@sample for judges that rank within a source].",
+)
+@role_option
+@demonstration_options
+@search_options
+@discernment_options
+@calibration_options
+@click.option(
+    "--partial-demos",
+    is_flag=True,
+    help="Show the question about all criteria examples with the overall score alone, too.",
+)
+@click.option(
+    "--lexical/--no-lexical",
+    default=None,
+    help="Let lexical features into the aggregation [default: with the offline model only].",
+)
+@learning_options
+@max_unscored_option
+@click.option("--no-texts", is_flag=True, help="Keep no judged texts in the artifact.")
+@model_options
+@judge_output_options
+def command(
+    data: tuple[str, ...],
+    output: str,
+    columns: str | None,
+    scales: tuple[str, ...],
+    earlier: str | None,
+    storage: str | None,
+    calibrate: bool,
+    confidence: float,
+    within: float | None,
+    max_unscored: float,
+    concurrency: int,
+    dry_run: bool,
+    force: bool,
+    as_json: bool,
+    **rest: Any,
+) -> int:
+    """Make a judge that agrees with the ratings in DATA, and save it in a folder.
+
+    The same command again continues where an interrupted one was: no answer on record is
+    asked for again. When the budget ends early, the best judge so far is saved, marked as
+    incomplete. DATA is described under 'judgesmith check --help'; of several files all rows are
+    read, such as rows rated earlier and sheets that 'judgesmith suggest' wrote and people filled.
+    """
+    from judgesmith.experiments.compile.notes import NothingScoredError
+
+    folder = judge_place(output)
+    choice = ModelChoice.taken_from(rest)
+    before = earlier_judge(earlier) if earlier else None
+    settings = settings_of(before, first=choice.model_name or "offline", **rest)
+    calibration = CalibrationChoice(calibrate=calibrate, confidence=confidence, within=within)
+    calibration.refuse_for(settings)
+    dataset = load_all(data, columns, scales)
+    run = prepared_run(dataset, settings, choice, calibration, before, data=data[0])
+    settings = run.settings
+    with blaming(OUTPUT):
+        made = made_before(folder, run.fingerprint, force=force)
+    files = None
+    if settings.optimizer not in ("random", "none"):
+        with blaming("--storage", given=storage is not None):
+            files = run.search_files(choice, storage)
+    with blaming(data[0]):
+        estimate = run.estimate() if dry_run or files is not None else None
+    if dry_run:
+        assert estimate is not None
+        print_estimate(estimate, as_json=as_json, searched=settings.optimizer == "protocol")
+        return 0
+    if made is not None and made.settings.get("complete") and _is_scored(made, max_unscored):
+        print_again(made, folder, as_json=as_json)
+        return 0
+    run.asked.check_keys(choice)
+    with blaming(data[0]):
+        try:
+            found = run.compile(files, concurrency=concurrency, quiet=as_json)
+        except NothingScoredError as fault:
+            if not fault.spent:
+                raise
+            print_nothing(fault, run.dataset, run.usage, as_json=as_json)
+            return 0
+    saved, told = run.calibrated(found.saved, concurrency=concurrency, quiet=as_json)
+    with blaming(OUTPUT):
+        saved.save(folder, overwrite=True)
+    usage = run.usage
+    if as_json:
+        print_json(summary(saved, folder, usage))
+    else:
+        print_compiled(found, run.dataset, usage)
+    missing = no_calibration_note(saved.settings)
+    notes = (*missing, *run.dataset.notes, *found.notes, *objective_note(settings))
+    notes += () if missing else tuple(told)
+    say_notes((*notes, *estimate_note(estimate, usage), *run.adaptations), as_json=as_json)
+    if not as_json:
+        print_examples(found, saved)
+        print_saved(saved, folder, choice.asked_again(saved.models))
+    return unscored_status(found.unscored.n_rows, found.unscored.causes, max_unscored)
+
+
+def _is_scored(made: AnySaved, most: float) -> bool:
+    """Say whether so few rows of a compiled judge have no score that it need not be made again."""
+    rows = made.rows
+    return rows["unscored"] <= most * (rows["select"] + rows["heldout"])

@@ -1,0 +1,310 @@
+"""What ``judgesmith compile`` prints: an estimate, a judge and its agreement, or why not."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from judgesmith.cli.judge.calibration_options import NO_CALIBRATION, no_calibration_note
+from judgesmith.cli.shared.agreement import (
+    NO_DIFFERENCE,
+    basis_text,
+    estimate_text,
+    interval_text,
+    print_agreement,
+    print_criteria,
+)
+from judgesmith.cli.shared.printing import (
+    print_json,
+    print_table,
+    say,
+    say_notes,
+    say_under,
+    shortened,
+    usage_text,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from judgesmith.data import DataSet
+    from judgesmith.experiments import Compiled
+    from judgesmith.experiments.compile.estimate import RunEstimate
+    from judgesmith.experiments.compile.notes import NothingScoredError, ObjectiveReport
+    from judgesmith.experiments.compile.versions import Comparison, DiscernmentReport, Noticed
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+    from judgesmith.programs.families.ensemble.members import CalibratedJudgement
+    from judgesmith.programs.lm import Usage
+    from judgesmith.signatures.config import JudgeConfig
+
+
+def print_discernment(found: DiscernmentReport, *, before: str, after: str = "compiled") -> None:
+    """Print a discernment report: over all kinds of change, then of each.
+
+    ``before`` is what the judge that was started from is called, ``after`` what was made.
+    """
+    if found.seen is None:
+        rows = [[name, estimate_text(one)] for name, one in found.selection.estimates.items()]
+        print_table("Discernment on the rows it was chosen by", rows, header=["", "chosen by"])
+        print_table("By kind of change", list(_kind_rows(found.selection)), header=_HEADER)
+        return
+    rows = [*_gain_rows(found.seen)]
+    if found.unseen is not None:
+        rows = [
+            ["kinds it was chosen by"],
+            *rows,
+            ["kinds it never saw"],
+            *_gain_rows(found.unseen),
+        ]
+    print_table(
+        "Discernment, held out: originals against changed versions",
+        rows,
+        header=["", before, after, "gain"],
+    )
+    kinds = [*_kind_rows(found.seen.heldout)]
+    if found.unseen is not None:
+        kinds += _kind_rows(found.unseen.heldout)
+    print_table(f"By kind of change, {after}", kinds, header=_HEADER)
+
+
+_HEADER = ("kind", "pairs", "D")
+
+
+def _gain_rows(found: Comparison) -> Iterator[list[str]]:
+    for name, before in found.uncompiled.estimates.items():
+        after, gain = found.heldout.estimates[name], found.gain[name]
+        yield [
+            f"  {name}",
+            estimate_text(before),
+            estimate_text(after),
+            estimate_text(gain, signed=True),
+        ]
+
+
+def _kind_rows(found: Noticed) -> Iterator[list[str]]:
+    for name, one in found.kinds.items():
+        yield [name, str(found.n_pairs[name]), estimate_text(one)]
+
+
+def summary(saved: AnySaved, folder: Path, usage: Usage | None) -> dict[str, Any]:
+    """Return what ``--json`` prints of a judge; why it has no calibration where it lacks one."""
+    missing = NO_CALIBRATION in saved.settings
+    return {
+        "judge": str(folder),
+        "target": saved.target,
+        "calls": usage.calls if usage else 0,
+        "cost_usd": usage.cost_usd if usage else 0.0,
+        "rows": _rows(saved.rows),
+        **saved.agreement.plain,
+        **(
+            {"calibration": None, NO_CALIBRATION: saved.settings[NO_CALIBRATION]} if missing else {}
+        ),
+    }
+
+
+def _rows(counts: Mapping[str, int]) -> dict[str, int]:
+    kept = ("calibrate",) if "calibrate" in counts else ()
+    return {name: counts[name] for name in ("train", "select", "heldout", "unscored", *kept)}
+
+
+def print_again(saved: AnySaved, folder: Path, *, as_json: bool) -> None:
+    """Print the result that this very run had before."""
+    if as_json:
+        print_json(summary(saved, folder, None))
+        return
+    from judgesmith.programs.artifacts.card import judge_card
+
+    say(f"{folder} holds the result of this very run; nothing was asked.\n")
+    say_notes(no_calibration_note(saved.settings), as_json=as_json)
+    say(judge_card(saved))
+
+
+def print_nothing(
+    fault: NothingScoredError, dataset: DataSet, usage: Usage, *, as_json: bool
+) -> None:
+    """Say that the budget ended before there was anything to report."""
+    notes = [
+        *dataset.notes,
+        f"{str(fault).rstrip('.')}.",
+        "nothing was saved; a larger budget continues from here.",
+    ]
+    if as_json:
+        parts = ("uncompiled", "selection", "heldout", "gain", "optimism", "objective", "criteria")
+        print_json(
+            {
+                "judge": None,
+                "target": fault.target,
+                "calls": usage.calls,
+                "cost_usd": usage.cost_usd,
+                "rows": _rows(fault.rows),
+                **dict.fromkeys(parts),
+            }
+        )
+    say_notes(notes, as_json=as_json)
+    if not as_json:
+        say(usage_text(usage))
+
+
+def print_estimate(estimate: RunEstimate, *, as_json: bool, searched: bool = False) -> None:
+    """Say what a run would ask and cost; ``searched`` where it searches the protocol."""
+    if as_json:
+        print_json(estimate.to_dict())
+        return
+    if estimate.expected_calls is not None:
+        why = "as most configurations fall behind early and few are the costliest; " * searched
+        say(f"About {estimate.expected_calls} calls as a rule, {why}at most:")
+    cost = "unknown (give --price)" if estimate.cost_usd is None else f"${estimate.cost_usd:.2f}"
+    unlisted = estimate.calls_without_probabilities
+    without = "" if unlisted is None else f", {unlisted} from a model without log-probabilities"
+    say(
+        f"{estimate.calls} calls if every answer can be read{without}, at most "
+        f"{estimate.max_calls}; about "
+        f"{estimate.input_tokens} tokens in and {estimate.output_tokens} out, cost {cost}"
+        f"{' (of the first number)' if without else ''}.\n"
+        "Nothing was asked. Answers on record are not counted off."
+    )
+
+
+def estimate_note(estimate: RunEstimate | None, usage: Usage) -> list[str]:
+    """Return how many calls a search of the protocol took, beside what was estimated."""
+    if estimate is None:
+        return []
+    rule = estimate.expected_calls
+    expected = f"about {rule} calls had been expected, and " if rule is not None else ""
+    return [
+        f"{usage.calls} calls were made and {usage.hits} answers were on record already; "
+        f"{expected}{estimate.calls} {'at most' if expected else 'had been expected at most'}."
+    ]
+
+
+def print_compiled(found: Compiled, dataset: DataSet, usage: Usage) -> None:
+    """Print a compiled judge: its rows, its agreement, and what it is made of."""
+    from judgesmith.programs.artifacts.card import score_text
+
+    saved = found.saved
+    rows = saved.rows
+    earlier = saved.settings.get("earlier")
+    several = saved.settings.get("compared") != ["score"]
+    about = f"{saved.target} on {saved.human_scale}" if found.selection else "nobody rated it"
+    say(
+        f"{dataset.name}: {about}; rows: {rows['train']} to show, "
+        f"{rows['select']} to choose by, {rows['heldout']} held out, {rows['unrated']} unrated, "
+        f"{rows['unscored']} unscored"
+    )
+    if found.selection is None:
+        _print_objectives(found)
+    elif found.heldout is not None:
+        before = {"earlier" if earlier else "uncompiled": found.uncompiled}
+        same = saved.settings.get("optimizer") == "none" and _no_gain(found)
+        print_agreement(
+            f"Agreement with people, held out: {basis_text(found.heldout)}",
+            {"as it was": found.heldout} if same else {**before, "compiled": found.heldout},
+            gain=None if same else found.gain,
+        )
+        for title, name in (("uncompiled", "uncompiled"), ("compiled", "heldout")):
+            if name in found.by_criterion and (several or name == "heldout"):
+                print_criteria(f"By criterion, {title}", found.by_criterion[name])
+        _print_objectives(found)
+    else:
+        print_agreement(
+            f"Agreement on the rows it was chosen by: {basis_text(found.selection)}",
+            {"chosen by": found.selection},
+        )
+        if found.discernment is not None:
+            print_discernment(found.discernment, before="uncompiled")
+        say()
+    say_under("score", score_text(saved.protocol))
+    shows = saved.protocol.tells_rubric
+    say_under("criteria", ", ".join(saved.protocol.rubric.names) if shows else "none are shown")
+    say(f"demonstrations: {_shown_text(saved.protocol)}")
+    say(f"model: {saved.model}; {usage_text(usage)}")
+
+
+def _no_gain(found: Compiled) -> bool:
+    """Say whether no figure on the rows held out is another than before."""
+    values = [one.value for row in (found.gain or {}).values() for one in row.values()]
+    return not any(abs(value) > NO_DIFFERENCE for value in values)
+
+
+def _shown_text(protocol: JudgeConfig) -> str:
+    """Return how many examples each question shows."""
+    some = "" if protocol.nearest is None else f"the {protocol.nearest} nearest of "
+    counts = {name: len(many) for name, many in protocol.demonstrations.items()}
+    return ", ".join(f"{some}{n} in {name}" for name, n in counts.items()) or "none"
+
+
+def _print_objectives(found: Compiled) -> None:
+    """Print what the judge notices, if that is looked at, and what it was chosen by."""
+    if found.discernment is not None:
+        earlier = found.saved.settings.get("earlier")
+        print_discernment(found.discernment, before="earlier" if earlier else "uncompiled")
+    for one in found.objectives or (found.objective,):
+        _print_objective(one)
+
+
+def _print_objective(found: ObjectiveReport) -> None:
+    """Print what was chosen by, and how much of it was luck."""
+    names = [{"q": "Q"}.get(found.name, found.name)]
+    if len(found.targets) > 1:
+        names.append(f"mean over {', '.join(found.targets)}")
+        estimates = {"uncompiled": found.uncompiled, "compiled": found.heldout, "gain": found.gain}
+        cells = [(name, estimate_text(one)) for name, one in estimates.items() if one is not None]
+        print_table(f"The objective ({', '.join(names)}), held out", cells)
+    if found.optimism == found.optimism:
+        # Dollars per item are far below one, and 0.000 would say nothing.
+        digits = ".3g" if "usd" in found.name else ".3f"
+        apart = f"{max(found.optimism, 0.0):+{digits}} above"
+        if found.optimism < -NO_DIFFERENCE:
+            apart = f"{-found.optimism:{digits}} below"
+        say(
+            f"\n{', '.join(names)}, on the rows it was chosen by: "
+            f"{found.selection.value:{digits}}, {apart} held out"
+        )
+    elif found.heldout is not None and found.grows:
+        say(
+            f"\n{', '.join(names)}: {estimate_text(found.heldout)} held out, "
+            f"{found.selection.value:.3f} on the rows it was chosen by; discernment grows with the "
+            "number of rows, so compare judges on the same ones."
+        )
+
+
+def print_saved(saved: AnySaved, folder: Path, asked: str) -> None:
+    """Say where a judge is, and what to do with it.
+
+    ``asked`` are options that have it ask the same server, whose address it does not keep.
+    """
+    say(f"\nsaved in {folder} (fingerprint {saved.fingerprint}); try:")
+    say(f"  judgesmith score {shlex.quote(str(folder))} INPUT.jsonl -o SCORES.jsonl{asked}")
+
+
+def print_examples(found: Compiled, saved: AnySaved) -> None:
+    """Print two judgements of texts that were held out, as the judge that is saved gives them."""
+    from judgesmith.programs.artifacts.saved_ensembles import SavedCalibrated
+    from judgesmith.programs.families.ensemble.members import calibrated
+
+    if not found.examples:
+        return
+    calibration = saved.calibration if isinstance(saved, SavedCalibrated) else None
+    say("\nTwo judgements on texts it has not seen:")
+    for item, human, judgement in found.examples:
+        scale, people = saved.scale, found.saved.human_scale
+        given = f"{judgement.score:.1f}"
+        if calibration is not None:
+            given = _calibrated_text(calibrated(judgement, calibration))
+        said = "" if human != human else f" (people: {human:.1f} on {people})"
+        say(f"\n  {given} on {scale}{said}")
+        say_under("response", shortened(item.response), indent=2)
+        if judgement.explanation:
+            say_under("because", shortened(judgement.explanation, 400), indent=2)
+
+
+def _calibrated_text(judgement: CalibratedJudgement) -> str:
+    """Return a score on the scale of people with its interval, or that people are to give one."""
+    low, high = judgement.low, judgement.high
+    assert low is not None
+    assert high is not None
+    between = interval_text(low, high)
+    if judgement.score is None:
+        return f"left to people, {between}"
+    return f"{judgement.score:.1f} {between}"

@@ -1,0 +1,275 @@
+"""``judgesmith suggest``: rows whose rating would help a judge most, as a sheet for raters."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgesmith.cli.label.sheet_reading import cut_notes
+from judgesmith.cli.shared.data_options import data_options, load_all
+from judgesmith.cli.shared.faults import OptionError, blaming
+from judgesmith.cli.shared.judge_models import asked_models
+from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
+from judgesmith.cli.shared.options import WholeNumber, dry_run_option, json_option, seed_option
+from judgesmith.cli.shared.places import OUTPUT, file_place
+from judgesmith.cli.shared.printing import (
+    counted,
+    print_json,
+    print_table,
+    say,
+    say_notes,
+    usage_text,
+)
+from judgesmith.cli.shared.progress import stage_progress
+from judgesmith.cli.shared.role_options import role_option
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from judgesmith.experiments.labels.suggesting import Suggestions
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+    from judgesmith.signatures import Scale
+
+_NONE_RANDOM = (
+    "rows that were chosen are no random sample, so compile learns from them and reports on "
+    "others; have some drawn with --with-random, or keep rated rows that were."
+)
+
+_HOW = {
+    "stratified": "stratified",
+    "coverage": "by coverage",
+    "disagreement": "by disagreement",
+    "random": "at random",
+}
+
+
+@click.command("suggest")
+@click.argument("judge")
+@click.argument("data", nargs=-1, required=True, metavar="DATA…")
+@click.option("-n", "n", type=WholeNumber(0), default=20, show_default=True, help="Rows to choose.")
+@click.option(
+    "-o", "--output", required=True, metavar="OUT.csv", help="Where the sheet is written."
+)
+@data_options
+@click.option(
+    "--strategy",
+    type=click.Choice(["stratified", "coverage", "disagreement", "random"]),
+    default="stratified",
+    show_default=True,
+    help="Where the judge is least sure in every part of the range of its scores; all over that "
+    "range; where it is least sure; or at random.",
+)
+@click.option(
+    "--with-random",
+    "n_random",
+    type=WholeNumber(0),
+    default=0,
+    show_default=True,
+    help="Rows to draw at random besides, which may be reported on.",
+)
+@click.option(
+    "--rate",
+    multiple=True,
+    metavar="NAME[=LOW..HIGH]",
+    help="What people are to rate; repeatable [default: what the judge was compiled for].",
+)
+@click.option(
+    "--at-most",
+    type=WholeNumber(1),
+    help="Rows to judge, drawn at random if there are more [default: all].",
+)
+@seed_option("Of all that is drawn.")
+@role_option
+@allow_model_option
+@model_options
+@dry_run_option
+@click.option("--force", is_flag=True, help="Replace a file that is there, ratings and all.")
+@json_option
+def command(
+    judge: str,
+    data: tuple[str, ...],
+    n: int,
+    output: str,
+    columns: str | None,
+    scales: tuple[str, ...],
+    strategy: str,
+    n_random: int,
+    rate: tuple[str, ...],
+    at_most: int | None,
+    seed: int,
+    roles: tuple[str, ...],
+    concurrency: int,
+    dry_run: bool,
+    force: bool,
+    as_json: bool,
+    **choice: Any,
+) -> None:
+    """Choose rows of DATA whose rating would help JUDGE most, and write a sheet to rate them on.
+
+    Rows that are rated already, or that JUDGE was made from, are left out; give the file of rated
+    rows as well, and none of these is asked about again. The filled sheet is data as any other:
+    'judgesmith compile RATED OUT.csv --from JUDGE -o NEW' learns from both.
+    """
+    import numpy as np
+
+    from judgesmith.data.rating_sheets import write_rating_sheet
+    from judgesmith.experiments.labels.suggesting import (
+        Unrated,
+        asked_criteria,
+        nothing_left,
+        read_rates,
+        refuse_ranking,
+        suggest,
+    )
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved
+    from judgesmith.programs.judging.executors import calls_per_item
+    from judgesmith.programs.judging.rows import usage_of
+    from judgesmith.programs.lm import lm_client_of
+
+    if not n + n_random:
+        raise OptionError("no row is to be chosen.", option="-n", hint="give -n a number above 0.")
+    place = _sheet_place(output, *data, force=force)
+    saved = load_saved(judge)
+    with blaming(judge):
+        refuse_ranking(saved)
+    with blaming("--rate"):
+        wanted = read_rates(rate)
+    dataset = load_all(data, columns, scales)
+    with blaming("--rate"):
+        criteria = asked_criteria(saved, dataset, wanted)
+    unrated = Unrated.among(
+        dataset,
+        saved.seen_keys,
+        criteria=tuple(criteria),
+        at_most=at_most,
+        rng=np.random.default_rng([seed, 20]).spawn(1)[0],
+    )
+    if not unrated.places:
+        raise OptionError(nothing_left(dataset.name, unrated), option=data[0])
+    run_id = f"suggest {saved.fingerprint} {dataset.digest}"
+    named = ModelChoice(**choice, needs_keys=not dry_run)
+    asked, (lm, *others) = asked_models(saved, named, run_id=run_id, roles=roles)
+    if dry_run:
+        n_asked = len(unrated.places) if strategy != "random" and n else 0
+        _print_planned(calls_per_item(saved) * n_asked, n_asked, as_json=as_json)
+        return
+    with stage_progress(quiet=as_json) as progress:
+        n_asked = len(unrated.places)
+        found = suggest(
+            asked,
+            dataset,
+            n=n,
+            n_random=n_random,
+            strategy=strategy,
+            criteria=tuple(criteria),
+            at_most=at_most,
+            seed=seed,
+            lm=lm,
+            concurrency=concurrency,
+            progress=None if progress is None else (lambda done: progress("rows", done, n_asked)),
+        )
+    with blaming(OUTPUT):
+        n_cut = write_rating_sheet(found.rows, criteria, place, overwrite=force)
+    usage, client = usage_of(lm, *others), lm_client_of(lm)
+    assert usage is not None
+    assert client is not None
+    if as_json:
+        cost = {"calls": usage.calls, "cost_usd": usage.cost_usd}
+        print_json({"output": output, "judge": saved.fingerprint, **_plain(found), **cost})
+    else:
+        _print(found, criteria, output)
+        say(usage_text(usage))
+    notes = list(dataset.notes)
+    if len(found.rows) < n + n_random:
+        notes.append(f"there were {len(found.rows)} rows to choose from, fewer than were wanted.")
+    if not found.counts.get("random") and not any(map(_is_plain, dataset)):
+        notes.append(_NONE_RANDOM)
+    notes += cut_notes(n_cut)
+    say_notes((*notes, *client.adaptations), as_json=as_json)
+    if not as_json:
+        say(_next(saved, judge, output))
+
+
+def _sheet_place(output: str, *read: str, force: bool) -> Path:
+    """Return where the sheet goes, before anything is asked."""
+    from judgesmith.data.sheets import sheet_place
+
+    place = file_place(output, *read, like="rate.csv")
+    with blaming(OUTPUT):
+        sheet_place(place)
+    if place.exists() and not force:
+        raise OptionError(
+            f"{output} is there already, and may hold ratings.",
+            option=OUTPUT,
+            hint="name another file, or replace it with --force.",
+        )
+    return place
+
+
+def _is_plain(item: Any) -> bool:
+    """Say whether a row is rated and was not chosen."""
+    from judgesmith.data.rating_sheets import was_chosen
+
+    return any(item.human.values()) and not was_chosen(item)
+
+
+def _plain(found: Suggestions) -> dict[str, Any]:
+    from judgesmith.signatures.judgement import by_code, by_sentence
+
+    return {
+        "rows": len(found.rows),
+        "chosen_by": found.counts,
+        "of": found.n_rows,
+        "rated": found.n_rated,
+        "seen": found.n_seen,
+        "repeated": found.n_repeated,
+        "unasked": found.n_unasked,
+        "unscored": found.n_unscored,
+        "problems": by_sentence(found.causes),
+        "reasons": by_code(found.causes),
+    }
+
+
+def _print_planned(calls: int, n_rows: int, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"calls": calls, "rows": n_rows})
+        return
+    say(f"{counted(calls, 'call')} to judge {counted(n_rows, 'row')}, less those on record")
+
+
+def _print(found: Suggestions, criteria: dict[str, Scale], output: str) -> None:
+    from judgesmith.data.rating_sheets import heading
+    from judgesmith.signatures.judgement import by_sentence
+
+    how = ", ".join(f"{n} {_HOW[by]}" for by, n in _by(found))
+    say(f"{counted(len(found.rows), 'row')} to rate in {output}: {how}")
+    say(
+        f"of {counted(found.n_rows, 'row')}, {found.n_rated} rated, {found.n_seen} that the judge "
+        f"was made from, {found.n_repeated} repeated, {found.n_unasked} not looked at, "
+        f"{found.n_unscored} without a score"
+    )
+    for problem, n in list(by_sentence(found.causes).items())[:5]:
+        say(f"  {n} × {problem}")
+    print_table("What is asked", [[heading(name, one)] for name, one in criteria.items()])
+
+
+def _by(found: Suggestions) -> list[tuple[str, int]]:
+    return sorted(found.counts.items(), key=lambda one: one[0] == "random")
+
+
+def _next(saved: AnySaved, judge: str, output: str) -> str:
+    """Return what to do with the sheet, once it is filled in."""
+    from judgesmith.programs.artifacts.saved import SavedJudge
+
+    sheet = shlex.quote(output)
+    if isinstance(saved, SavedJudge):
+        return (
+            "fill in the empty columns, and learn from them and from the rows rated before:\n"
+            f"  judgesmith compile RATED {sheet} --from {shlex.quote(judge)} -o NEW"
+        )
+    return (
+        "fill in the empty columns, and make the judge again from them and from the rows rated "
+        f"before: compile, panel and check read {sheet} as they read any rated rows."
+    )

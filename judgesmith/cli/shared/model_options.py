@@ -1,0 +1,357 @@
+"""Options that say which model is asked, and how much of it, and the models that they make."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import click
+
+from judgesmith.cli.shared.cassettes import Taping, taped
+from judgesmith.cli.shared.faults import OptionError, blaming
+from judgesmith.cli.shared.ledger_place import LEDGER, ledger_option
+from judgesmith.cli.shared.options import Command, Number, WholeNumber, together
+from judgesmith.cli.shared.printing import say
+from judgesmith.cli.shared.stopping import opened
+from judgesmith.errors import InputError
+
+if TYPE_CHECKING:
+    import dspy
+
+    from judgesmith.programs.lm import AnyModel, ClientModel, Price
+    from judgesmith.programs.lm.cache.store import ResponseCache
+
+_TOLD = "judgesmith.cli.announced"  # where a command keeps the models that it has announced
+
+
+def model_options(command: Command) -> Command:
+    """Add the options that say which model is asked, and how much of it.
+
+    The command is given ``taping``, too: what records or replays the run, or None.
+    """
+    return together(
+        taped(command),
+        click.option(
+            "--model",
+            "model_name",
+            metavar="NAME",
+            help="provider/model, or offline, which uses no network [default: offline; of a saved "
+            "judge its own, if --allow-model names it].",
+        ),
+        click.option("--api-base", metavar="URL", help="Address of an OpenAI-compatible server."),
+        only_host_option,
+        click.option("--max-calls", type=WholeNumber(0), help="Requests to send at most."),
+        click.option("--max-tokens", type=WholeNumber(0), help="Tokens to spend at most."),
+        click.option("--max-usd", type=Number(0), help="Dollars to spend at most."),
+        click.option("--max-minutes", type=Number(0), help="Stop asking after this long."),
+        click.option(
+            "--price",
+            multiple=True,
+            metavar="[NAME=]IN,OUT",
+            help="Dollars per million tokens; repeatable with the name of a model.",
+        ),
+        click.option("--rpm", type=Number(0, above=True), help="Requests per minute at most."),
+        click.option("--tpm", type=Number(0, above=True), help="Tokens per minute at most."),
+        click.option(
+            "--concurrency",
+            type=WholeNumber(1),
+            default=32,
+            show_default=True,
+            help="Requests under way at once.",
+        ),
+        ledger_option,
+    )
+
+
+def allow_model_option(command: Command) -> Command:
+    """Add ``--allow-model`` to a command that asks a saved judge."""
+    return click.option(
+        "--allow-model",
+        "allow_models",
+        multiple=True,
+        metavar="NAME",
+        help="A model that the saved judge names and may ask; repeatable.",
+    )(command)
+
+
+def only_host_option(command: Command) -> Command:
+    """Add ``--only-host``."""
+    return click.option(
+        "--only-host",
+        "only_hosts",
+        multiple=True,
+        metavar="HOST",
+        help="Refuse every model that is at another host; repeatable.",
+    )(command)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAt:
+    """A model as the command line names it, which may say where it is.
+
+    Attributes
+    ----------
+    name : str
+        ``provider/model``, or ``offline``.
+    address : str or None
+        Of the server; None is that of ``--api-base``, or the provider's.
+    """
+
+    name: str
+    address: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> ModelAt:
+        """Return what ``MODEL`` or ``MODEL@URL`` means; names may contain an ``@`` of their own."""
+        from judgesmith.programs.lm.factory import check_address
+
+        scheme = text.find("://")
+        at = text.rfind("@", 0, scheme) if scheme >= 0 else -1
+        if at >= 0:
+            return cls(text[:at], text[at + 1 :])
+        name, _, tail = text.rpartition("@")
+        try:
+            has_port = bool(name) and urlsplit(f"//{tail}").port is not None
+        except ValueError:
+            has_port = False
+        if has_port:
+            check_address(tail, name)
+        return cls(text)
+
+    def __str__(self) -> str:
+        """Return it as it may be shown: the address without user, password and query."""
+        from judgesmith.programs.lm.errors import public_address
+
+        return self.name if self.address is None else f"{self.name}@{public_address(self.address)}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelChoice:
+    """Which model is asked, and how much of it, as the command line says."""
+
+    model_name: str | None
+    api_base: str | None
+    max_calls: int | None
+    max_tokens: int | None
+    max_usd: float | None
+    max_minutes: float | None
+    price: tuple[str, ...]
+    rpm: float | None
+    tpm: float | None
+    ledger: str
+    taping: Taping | None = None
+    allow_models: tuple[str, ...] = ()
+    only_hosts: tuple[str, ...] = ()
+    needs_keys: bool = True
+    """Whether models are asked, and not in a dry run."""
+
+    @classmethod
+    def taken_from(cls, options: dict[str, Any]) -> ModelChoice:
+        """Return what ``options`` say of models, and take it out of them."""
+        names = [name for name in cls.__dataclass_fields__ if name in options]
+        return cls(**{name: options.pop(name) for name in names})
+
+    @property
+    def searches(self) -> Path:
+        """The folder that searches are kept in, so that they can go on; beside the ledger.
+
+        What is recorded or played is searched from the first trial on.
+        """
+        beside = self.folder if self.taping is None else self.taping.folder
+        return beside / "searches"
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the ledger; of the usual one, where it is in a database."""
+        from judgesmith.programs.lm.cache.store import is_postgres
+
+        return Path(LEDGER if is_postgres(self.ledger) else self.ledger).expanduser().parent
+
+    def lm(self, *, default: str = "offline", run_id: str | None = None) -> dspy.LM:
+        """Return the model, with its ledger, budget and limits."""
+        return self.lms(default=default, run_id=run_id)[0]
+
+    def lms(
+        self, *others: str, default: str = "offline", run_id: str | None = None
+    ) -> list[dspy.LM]:
+        """Return the model and the ``others`` that compete with it: one ledger, one budget."""
+        names = [self.model_name or default, *others]
+        return self.lms_at([ModelAt(name) for name in names], run_id=run_id)
+
+    def lms_at(self, wanted: Sequence[ModelAt], *, run_id: str | None = None) -> list[dspy.LM]:
+        """Return models, each at its own address or else at ``--api-base``: one budget for all."""
+        from judgesmith.programs.lm import ResponseCache, engine_for, lm_client_of
+        from judgesmith.programs.lm.factory import check_address, check_host, check_provider
+
+        names = [one.name for one in wanted]
+        placed = [self._placed(one, alone=len(wanted) == 1) for one in wanted]
+        with blaming("--api-base", given=self.api_base is not None):
+            for name, address in placed:
+                if address is not None and address == self.api_base:
+                    check_address(address, name)
+        for place, name in enumerate(names):
+            option = "--models" if place else "--model"
+            with blaming(option, given=place > 0 or self.model_name is not None):
+                check_provider(name)
+                engine_for(name)
+        for name, address in placed:
+            with blaming("--only-host", given=bool(self.only_hosts)):
+                check_host(name, address, self.only_hosts)
+        with blaming("--price", given=bool(self.price)):
+            prices = prices_of(self.price, names)
+        ResponseCache(self.ledger).check()
+        made: list[dspy.LM] = []
+        for name, address in placed:
+            client = lm_client_of(made[0]) if made else None
+            with blaming("--max-usd", given=self.max_usd is not None):
+                made.append(
+                    self._model(
+                        name,
+                        prices.get(name),
+                        run_id,
+                        api_base=address,
+                        ledger=self.ledger if client is None else client.ledger,
+                    )
+                )
+        return made
+
+    def _placed(self, one: ModelAt, *, alone: bool) -> tuple[str, str | None]:
+        """Return a model with its address; the offline model has none among others."""
+        at_base = self.api_base if alone or one.name != "offline" else None
+        return one.name, one.address or at_base
+
+    def about(self, names: Collection[str], *, among: Collection[str]) -> ModelChoice:
+        """Return what this says of some models, where a command asks others apart from them."""
+        if self.model_name is not None:
+            return self
+        others = set(among) - set(names)
+        served_apart = set(names) == {"offline"} and bool(others)
+        return replace(
+            self,
+            price=tuple(one for one in self.price if one.rpartition("=")[0] not in others),
+            api_base=None if served_apart else self.api_base,
+        )
+
+    def asked_again(
+        self, names: Collection[str], parts: Mapping[str, ModelAt] | None = None
+    ) -> str:
+        """Return the options that have a saved judge ask the same model at the same server.
+
+        An address is repeated without user, password and query, which may be secrets.
+        """
+        from judgesmith.programs.lm.errors import public_address
+
+        told: list[str] = []
+        others = [name for name in dict.fromkeys(names) if name != "offline"]
+        if self.model_name in names and (self.model_name != "offline" or not others):
+            told += ["--model", str(self.model_name)]
+            others = [name for name in others if name != self.model_name]
+        for name in others:
+            told += ["--allow-model", name]
+        if self.api_base is not None and set(names) != {"offline"}:
+            told += ["--api-base", public_address(self.api_base)]
+        for part, one in (parts or {}).items():
+            told += ["--role", f"{part}={one}"]
+        return "".join(f" {shlex.quote(one)}" for one in told)
+
+    def check_key(self, lm: dspy.LM, *, option: str = "--model") -> None:
+        """Refuse a model that lacks its key, and print a model that will be asked.
+
+        With answers on record no key may be needed at all. ``option`` is what named the model.
+        Every command calls this before its first request, and a dry run does not.
+        """
+        if not self.needs_keys:
+            return
+        from judgesmith.programs.lm import ModelError, lm_client_of
+        from judgesmith.programs.lm.cache.store import is_postgres
+
+        client = lm_client_of(lm)
+        check = getattr(client.engine if client else None, "check_key", None)
+        on_record = is_postgres(self.ledger) or Path(self.ledger).expanduser().exists()
+        if check is not None and not on_record:
+            try:
+                check()
+            except ModelError as fault:
+                raise OptionError(str(fault), option=option) from None
+        announced(lm)
+
+    def _model(
+        self,
+        name: str,
+        price: Price | None,
+        run_id: str | None,
+        *,
+        api_base: str | None,
+        ledger: str | ResponseCache | None,
+    ) -> dspy.LM:
+        from judgesmith.programs.lm import lm_client_of
+
+        made = self._made(
+            name,
+            api_base=api_base,
+            ledger=ledger,
+            max_calls=self.max_calls,
+            max_tokens=self.max_tokens,
+            max_usd=self.max_usd,
+            max_minutes=self.max_minutes,
+            price=price,
+            rpm=self.rpm,
+            tpm=self.tpm,
+            run_id=run_id,
+            replay=self.taping is not None and self.taping.replay,
+            tape=None if self.taping is None else self.taping.tape,
+        )
+        client = lm_client_of(made)
+        assert client is not None
+        opened(client)
+        return made
+
+    def _made(self, name: str, **settings: Any) -> dspy.LM:
+        from judgesmith.programs.lm import model
+
+        return model(name, **settings)
+
+
+class AskedChoice(ModelChoice):
+    """The same for saved judges that are asked and nothing else, which takes no DSPy."""
+
+    def _made(self, name: str, **settings: Any) -> ClientModel:
+        from judgesmith.programs.lm import client_model
+
+        return client_model(name, **settings)
+
+
+def announced(lm: AnyModel) -> None:
+    """Print a model with its address, once a command; the offline model has none."""
+    from judgesmith.programs.lm import lm_client_of
+    from judgesmith.programs.lm.factory import OFFLINE
+
+    context = click.get_current_context(silent=True)
+    told: set[str] = set() if context is None else context.meta.setdefault(_TOLD, set())
+    client = lm_client_of(lm)
+    line = f"{lm.model} at {'an unknown address' if client is None else client.endpoint}"
+    if str(lm.model) != OFFLINE and line not in told:
+        told.add(line)
+        say(f"asking {line}", err=True)
+
+
+def prices_of(given: tuple[str, ...], names: Sequence[str]) -> dict[str, Price]:
+    """Return the prices that ``--price`` says, by model."""
+    from judgesmith.programs.lm import Price
+
+    found: dict[str, Price] = {}
+    for one in given:
+        name, separator, price = one.rpartition("=")
+        if separator and name not in names:
+            raise InputError(f"the price {one} is of none of the models {', '.join(names)}.")
+        twice = [model for model in ([name] if separator else names) if model in found]
+        if twice:
+            raise InputError(
+                f"the price of {twice[0]} is given twice.", hint="keep one of the two."
+            )
+        found |= dict.fromkeys([name] if separator else names, Price.parse(price))
+    return found

@@ -1,0 +1,130 @@
+"""Options that commands of every kind share, and how several are put on a command at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from judgesmith.errors import InputError
+
+
+class WholeNumber(click.IntRange):
+    """A whole number from ``low`` on."""
+
+    def __init__(self, low: int) -> None:
+        super().__init__(min=low)
+        self.low = low
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return ``value`` as a whole number, or fail."""
+        try:
+            number = int(value)
+        except (TypeError, ValueError):
+            number = self.low - 1
+        if number < self.low:
+            self.fail(f"expected a whole number, {self.low} or more; got {value!r}.", param, ctx)
+        return number
+
+
+class Number(click.FloatRange):
+    """A number from ``low`` on, up to ``high`` where there is one; never nan or infinite."""
+
+    def __init__(
+        self, low: float, high: float | None = None, *, above: bool = False, below: bool = False
+    ) -> None:
+        super().__init__(min=low, max=high, min_open=above, max_open=below)
+        start = f"above {low:g}" if above else f"from {low:g}"
+        if high is None:
+            self.allowed = f"a number {start}" if above else f"a number, {low:g} or more"
+        else:
+            self.allowed = f"a number {start} to {'below ' if below else ''}{high:g}"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return ``value`` as a number, or fail."""
+        try:
+            number = float(value)
+            if not math.isfinite(number):
+                raise InputError(value)
+            return float(super().convert(number, None, None))
+        except (TypeError, ValueError, click.BadParameter):
+            self.fail(f"expected {self.allowed}; got {value!r}.", param, ctx)
+
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def together(command: Command, *options: Callable[[Command], Command]) -> Command:
+    """Return ``command`` with several options, which its help lists in this order."""
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def json_option(command: Command) -> Command:
+    """Add ``--json``: one object on standard output, and nothing else there."""
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")(command)
+
+
+def seed_option(what_for: str) -> Callable[[Command], Command]:
+    """Return what adds ``--seed``, and says what it is for."""
+    return click.option("--seed", type=WholeNumber(0), default=0, show_default=True, help=what_for)
+
+
+def map_option(command: Command) -> Command:
+    """Add ``--map`` where no ratings are read."""
+    return click.option(
+        "--map", "columns", metavar="FIELD=COLUMN,…", help="Which column holds what."
+    )(command)
+
+
+def dry_run_option(command: Command) -> Command:
+    """Add ``--dry-run``."""
+    return click.option("--dry-run", is_flag=True, help="Say what it would cost, and ask nothing.")(
+        command
+    )
+
+
+def judge_output_options(command: Command) -> Command:
+    """Add the last options of a command that compiles a judge into a folder."""
+    return together(
+        command,
+        dry_run_option,
+        click.option("--force", is_flag=True, help="Replace a judge that another run made."),
+        json_option,
+    )
+
+
+def recording_arguments(command: Command) -> Command:
+    """Add JUDGE, INPUT and where a row is written for each thing that the judge says of it."""
+    return together(
+        command,
+        click.argument("judge"),
+        click.argument("data", metavar="INPUT"),
+        click.option(
+            "-o", "--output", required=True, metavar="OUT.jsonl", help="Where rows are written."
+        ),
+        map_option,
+    )
+
+
+def recording_options(command: Command) -> Command:
+    """Add the last options of a command that records what a judge says."""
+    return together(
+        command,
+        click.option("--force", is_flag=True, help="Replace whatever OUT.jsonl holds."),
+        json_option,
+    )
+
+
+def given_options(*names: str) -> list[str]:
+    """Return which of these options were said, as they are written."""
+    context = click.get_current_context()
+    source = click.core.ParameterSource
+    unsaid = (source.DEFAULT, source.ENVIRONMENT)
+    written = {one.name: max(one.opts, key=len) for one in context.command.params}
+    return [written[name] for name in names if context.get_parameter_source(name) not in unsaid]

@@ -1,0 +1,174 @@
+"""What people see: sentences and notes, with nothing in them that moves a cursor."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgesmith.errors import file_faults
+
+if TYPE_CHECKING:
+    from judgesmith.programs.lm import Usage
+
+
+def visible(text: str) -> str:
+    r"""Return ``text`` with every character that a terminal might obey written as an escape.
+
+    Line ends and tabs stay; odd spaces become plain ones.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in "\n\t" else _escaped(c) for c in text)
+
+
+def _escaped(character: str) -> str:
+    if character.isspace() and character not in "\r\v\f\x1c\x1d\x1e\x1f\x85":
+        return " "
+    return character.encode("unicode_escape").decode()
+
+
+def _echo(text: str, *, err: bool = False) -> None:
+    with file_faults("standard error" if err else "standard output"):
+        click.echo(text, err=err)
+
+
+def say(text: str = "", *, err: bool = False) -> None:
+    """Print text for people, whatever is in it."""
+    _echo(visible(text), err=err)
+
+
+def say_under(label: str, text: str, *, indent: int = 0) -> None:
+    """Print ``label: text``, wrapped to the terminal, with all of the text under its beginning.
+
+    The lines of the text become one; a terminal that is not there has 80 columns. A text that
+    would get fewer than 20 columns goes on under its label.
+    """
+    head = f"{' ' * indent}{visible(label)}: "
+    room = shutil.get_terminal_size((80, 24)).columns
+    hang = " " * (len(head) if room - len(head) >= 20 else indent)
+    wrapped = textwrap.wrap(
+        visible(text),
+        width=max(room, len(hang) + 20),
+        initial_indent=head,
+        subsequent_indent=hang,
+        break_on_hyphens=False,
+    )
+    _echo("\n".join(wrapped) or head.rstrip())
+
+
+def say_wrapped(text: str, *, hang: int = 0) -> None:
+    """Print a paragraph, wrapped to the terminal; one that is not there has 80 columns.
+
+    All lines but the first stand ``hang`` columns to the right.
+    """
+    room = shutil.get_terminal_size((80, 24)).columns
+    lines = textwrap.wrap(
+        visible(text), width=max(room, 20), subsequent_indent=" " * hang, break_on_hyphens=False
+    )
+    _echo("\n".join(lines))
+
+
+def say_notes(notes: Sequence[str], *, as_json: bool) -> None:
+    """Print notes: beside the report, or on standard error where that is one JSON object."""
+    for note in notes:
+        say(f"note: {note}", err=as_json)
+
+
+def print_json(value: Mapping[str, Any]) -> None:
+    """Print one object and nothing else."""
+    _echo(json.dumps(value, indent=2, allow_nan=False))
+
+
+def usage_text(usage: Usage) -> str:
+    """Return what a run asked and spent, on one line."""
+    cost = "unknown cost" if usage.cost_usd is None else f"${usage.cost_usd:.4f}"
+    tokens = usage.input_tokens + usage.output_tokens
+    return f"{usage.calls} calls, {usage.hits} from the ledger, {tokens} tokens, {cost}"
+
+
+def counted(n: int, what: str) -> str:
+    """Return a number of things, one of which is called ``what``."""
+    return f"{n} {what}{'' if n == 1 else 's'}"
+
+
+def shortened(text: str, length: int = 160) -> str:
+    """Return ``text`` on one line, cut to ``length``."""
+    line = " ".join(text.split())
+    return line if len(line) <= length else f"{line[: length - 1]}…"
+
+
+_GAP = 2
+_HEADING = "\ue000"
+
+
+def print_table(
+    title: str,
+    rows: Sequence[Sequence[str]],
+    *,
+    header: Sequence[str] = (),
+    left: int = 1,
+    lead: int = 1,
+) -> None:
+    """Print a table under its title, the first ``left`` columns flush left.
+
+    Columns that do not fit the terminal (80 characters where there is none) follow below, each
+    time beside the first ``lead`` columns, of which fewer lead where they would take half the
+    room. A row of one cell, in a table of several columns, is a heading: it takes no room from
+    them.
+    """
+    from rich import box
+    from rich.cells import cell_len
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    if title:
+        say(f"\n{title}")
+    lines = [[visible(cell) for cell in line] for line in (*([header] if header else []), *rows)]
+    if not lines:
+        return
+    room = shutil.get_terminal_size((80, 24)).columns
+    n_columns = max(map(len, lines))
+    headings = [line[0] for line in lines if len(line) < n_columns]
+    lines = [
+        line if len(line) == n_columns else [_HEADING] + [""] * (n_columns - 1) for line in lines
+    ]
+    widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
+    plain = box.Box("    \n    \n -  \n" + 5 * "    \n", ascii=True)
+    while lead > 1 and sum(widths[:lead]) + _GAP * lead > room / 2:
+        lead -= 1
+    for columns in _blocks(widths, room, lead):
+        table = Table(box=plain, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+        table.show_header = bool(header)
+        for place in columns:
+            name = Text(lines[0][place] if header else "")
+            table.add_column(name, justify="left" if place < left else "right", no_wrap=True)
+        for line in lines[bool(header) :]:
+            table.add_row(*(Text(line[place]) for place in columns))
+        paper = io.StringIO()
+        Console(file=paper, width=max(room, 2 * sum(widths)), color_system=None).print(table)
+        text = "\n" + "\n".join(line.rstrip() for line in paper.getvalue().splitlines())
+        # Cells hold no such character: `visible` writes it as an escape.
+        for heading in headings:
+            text = text.replace(_HEADING, textwrap.fill(heading, room, subsequent_indent="  "), 1)
+        say(text)
+
+
+def _blocks(widths: Sequence[int], room: int, lead: int) -> Iterator[list[int]]:
+    """Yield the columns that fit side by side; the first ``lead`` of them lead every block."""
+    leading = list(range(lead))
+    start = sum(widths[:lead]) + _GAP * (lead - 1)
+    block, used = list(leading), start
+    for column in range(lead, len(widths)):
+        used += _GAP + widths[column]
+        if used > room and len(block) > lead:
+            yield block
+            block, used = list(leading), start + _GAP + widths[column]
+        block.append(column)
+    yield block

@@ -1,0 +1,1 @@
+"""Commands that say how far a judge can be trusted."""

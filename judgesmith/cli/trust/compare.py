@@ -1,0 +1,429 @@
+"""``judgesmith compare``: which of two judges agrees better with people, and how sure that is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgesmith.cli.judge.compile_options import refuse_over_sources
+from judgesmith.cli.shared.agreement import (
+    LEVELS,
+    estimate_text,
+    interval_text,
+    level_text,
+    ranks_note,
+    scored_by_text,
+)
+from judgesmith.cli.shared.data_options import data_options, load_data, target_options
+from judgesmith.cli.shared.faults import OptionError, blaming
+from judgesmith.cli.shared.judge_models import asked_models, role_names
+from judgesmith.cli.shared.judged import UNTRACED, Named, criterion_option, named, refuse_criterion
+from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
+from judgesmith.cli.shared.options import Number, json_option, seed_option
+from judgesmith.cli.shared.printing import (
+    counted,
+    print_json,
+    print_table,
+    say,
+    say_notes,
+    say_under,
+    say_wrapped,
+)
+from judgesmith.cli.shared.progress import stage_progress
+from judgesmith.cli.shared.role_options import ROLE, models_by_part, role_option
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from judgesmith.data import DataSet, Targets
+    from judgesmith.data.score_files import Scores
+    from judgesmith.experiments.evaluate.agreement import Gain
+    from judgesmith.experiments.evaluate.comparing import Comparison, ComparisonTests, Side
+    from judgesmith.experiments.evaluate.judged_rows import JudgedRows
+    from judgesmith.metrics import PairedEstimate
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+
+
+@click.command("compare")
+@click.argument("a")
+@click.argument("b")
+@click.argument("data")
+@data_options
+@target_options
+@criterion_option
+@click.option(
+    "--objective",
+    metavar="NAME[@LEVEL]",
+    help="What decides: pearson, spearman, kendall or q, at dataset, sample or system level "
+    "[default: spearman; spearman@sample if scores are ranks within a source].",
+)
+@click.option(
+    "--confidence",
+    type=Number(0, 1, above=True, below=True),
+    default=0.95,
+    show_default=True,
+    help="Of the intervals.",
+)
+@seed_option("Of the intervals.")
+@role_option
+@allow_model_option
+@model_options
+@json_option
+def command(
+    a: str,
+    b: str,
+    data: str,
+    columns: str | None,
+    scales: tuple[str, ...],
+    target: str,
+    aggregate: str,
+    criterion: str | None,
+    objective: str | None,
+    confidence: float,
+    seed: int,
+    roles: tuple[str, ...],
+    concurrency: int,
+    as_json: bool,
+    **choice: Any,
+) -> None:
+    """Say whether judge A agrees better than judge B with the ratings in DATA.
+
+    Each of A and B is a folder that 'compile' made, a file that 'score' wrote, or a file of
+    recorded judges (FILE:JUDGE picks one). Both are compared on the rows that both scored; rows
+    that either was made from are compared apart.
+    """
+    import numpy as np
+
+    from judgesmith.data.scores import other_models
+    from judgesmith.experiments.evaluate.comparing import compare_rows
+    from judgesmith.optimizers.objectives.agreement import parse_agreement
+    from judgesmith.programs.judging.runner import judges_sources
+
+    with blaming("--objective"):
+        wanted = None if objective is None else parse_agreement(objective)
+    sides = _two(a, b)
+    if criterion is not None and all(one.path is None for one in sides):
+        raise refuse_criterion(a)
+    judges = _judges(sides)
+    for judge, side in zip(judges, sides, strict=True):
+        if objective is not None and judges_sources(judge):
+            refuse_over_sources(objective, judge=side.text)
+    dataset = load_data(data, columns, scales)
+    scores, targets = _targets(sides, judges, dataset, target, aggregate, criterion, data=data)
+    rows = _judged(
+        sides,
+        judges,
+        scores,
+        dataset,
+        targets,
+        choice=ModelChoice(**choice),
+        roles=roles,
+        concurrency=concurrency,
+        quiet=as_json,
+    )
+    with blaming(b):
+        found = compare_rows(
+            *rows,
+            targets,
+            objective=wanted,
+            rng=np.random.default_rng(seed),
+            confidence=confidence,
+        )
+    ranking = [side.label for side in (found.a, found.b) if side.ranks]
+    notes = [*dataset.notes, *ranks_note(*ranking, ranks=bool(ranking))]
+    for side, own in zip(sides, scores, strict=True):
+        if own is not None:
+            notes += side.unused(own, dataset)
+    notes += [note for side in rows for note in other_models(side.judgements)]
+    if any(own is not None for own in scores):
+        notes.append(UNTRACED)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        print_compared(found, name=dataset.name)
+    say_notes(list(dict.fromkeys(notes)), as_json=as_json)
+
+
+def _two(a: str, b: str) -> tuple[Named, Named]:
+    """Return what A and B name, which must be two things."""
+    first, second = named(a), named(b)
+    same_place = (first.path or Path(a)).resolve() == (second.path or Path(b)).resolve()
+    if same_place and first.recorded == second.recorded:
+        raise OptionError(f"A and B are both {b}.", option=b, hint="name two judges.")
+    return first, second
+
+
+def _judges(sides: tuple[Named, Named]) -> list[AnySaved | None]:
+    """Load the judges among the two."""
+    if all(side.path is not None for side in sides):
+        return [None, None]
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved
+
+    judges = [None if side.path else load_saved(side.text) for side in sides]
+    first, second = judges
+    if first and second and first.fingerprint == second.fingerprint:
+        b = sides[1].text
+        raise OptionError(
+            f"A and B are the same judge (fingerprint {first.fingerprint}).",
+            option=b,
+            hint="name two.",
+        )
+    return judges
+
+
+def _targets(
+    sides: tuple[Named, Named],
+    judges: list[AnySaved | None],
+    dataset: DataSet,
+    target: str,
+    aggregate: str,
+    criterion: str | None,
+    *,
+    data: str,
+) -> tuple[list[Scores | None], Targets]:
+    """Read the scores among the two, and find the ratings that both are held against."""
+    from judgesmith.data import targets_of
+    from judgesmith.data.targets import criteria_behind
+    from judgesmith.experiments.evaluate.comparing import shared_target
+
+    told = target != "auto"
+    with blaming("--target" if told else data):
+        known = [target] if told else [judge.target for judge in judges if judge]
+        wanted = criteria_behind(dataset, known[0])[0] if known else None
+    scores = [
+        side.scores(dataset, criterion=criterion, target=wanted) if side.path else None
+        for side in sides
+    ]
+    if not told:
+        first, second = (judge or own for judge, own in zip(judges, scores, strict=True))
+        assert first is not None
+        assert second is not None
+        with blaming("--target"):
+            target = shared_target(first, second, dataset) or target
+    with blaming("--target" if told else data):
+        return scores, targets_of(dataset, target, aggregate)  # type: ignore[arg-type]
+
+
+def _judged(
+    sides: tuple[Named, Named],
+    judges: list[AnySaved | None],
+    scores: list[Scores | None],
+    dataset: DataSet,
+    targets: Targets,
+    *,
+    choice: ModelChoice,
+    roles: Sequence[str],
+    concurrency: int,
+    quiet: bool,
+) -> tuple[JudgedRows, JudgedRows]:
+    """Return what either says of the rated rows; one budget holds for both."""
+    from judgesmith.experiments.evaluate.judged_rows import rows_of_judge, rows_of_scores
+
+    names = "|".join(judge.fingerprint for judge in judges if judge)
+    models = {name for judge in judges if judge for name in judge.models}
+    by_role = models_by_part(roles)
+    models |= {one.name for one in by_role.values()}
+    of_judges = [set(role_names(judge)) & set(by_role) if judge else set() for judge in judges]
+    if unknown := set(by_role).difference(*of_judges, ()):
+        raise OptionError(
+            f"neither judge has a role {min(unknown)[:80]!r}.", option=ROLE, hint="drop it."
+        )
+    run_id = f"compare {names} {dataset.digest} {targets.name}"
+    found = []
+    with stage_progress(quiet=quiet) as progress:
+        sides_of = zip("AB", sides, judges, scores, of_judges, strict=True)
+        for letter, side, judge, own, own_roles in sides_of:
+            if judge is None:
+                assert own is not None
+                found.append(rows_of_scores(own, dataset, targets))
+                continue
+            given = [one for one in roles if one.partition("=")[0].strip() in own_roles]
+            asked = {*judge.models, *(by_role[role].name for role in own_roles)}
+            own_choice = choice.about(asked, among=models)
+            judge, (lm, *_) = asked_models(judge, own_choice, run_id=run_id, roles=given)
+            n_rated, stage = len(targets.rated), f"rows by {letter}"
+            tell = None if progress is None else _telling(progress, stage, n_rated)
+            found.append(
+                rows_of_judge(
+                    judge,
+                    dataset,
+                    targets,
+                    own=judge.target,
+                    lm=lm,
+                    label=side.text,
+                    concurrency=concurrency,
+                    progress=tell,
+                )
+            )
+    return found[0], found[1]
+
+
+def _telling(
+    progress: Callable[[str, int, int | None], None], stage: str, total: int
+) -> Callable[[int], None]:
+    return lambda n: progress(stage, n, total)
+
+
+def print_compared(found: Comparison, *, name: str) -> None:
+    """Print a comparison on the set called ``name``."""
+    from judgesmith.experiments.evaluate.agreement import unscored_text
+
+    say_wrapped(verdict(found))
+    say()
+    for letter, side in _sides(found):
+        say_under(letter, f"{side.label}{scored_by_text(side.scored_by)}")
+    say_under("held against", f"{found.target} of {name}")
+    tests: ComparisonTests | None = found.tests
+    if found.unseen is not None:
+        _print_gain(_unseen_by(found), found.unseen, tests)
+        tests = None
+    if found.seen is not None:
+        _print_gain(f"Rows that {_seen_by(found)} has seen", found.seen, tests)
+    _say_tests(found.tests)
+    say()
+    without = {letter: unscored_text(side.unscored) for letter, side in _sides(found)}
+    if without["A"] == without["B"]:
+        without = {"A and B": without["A"]}
+    for letters, text in without.items():
+        say_under(f"of the rated rows, by {letters}", text)
+    if found.n_unrated:
+        say(f"{found.n_unrated} more rows are unrated")
+
+
+def verdict(found: Comparison) -> str:
+    """Return the answer in one sentence, and what stands in the way of trusting it."""
+    gain, name = found.gain, _name(found)
+    seen_by = _seen_by(found)
+    where = "" if found.unseen else f" on rows that {seen_by} was made from (there are no others)"
+    if gain.value != gain.value:
+        none = [
+            side.label
+            for side, value in ((found.a, gain.first), (found.b, gain.second))
+            if value != value
+        ]
+        return (
+            f"Which agrees better with people cannot be told{where}: {name} is undefined for "
+            f"{' and '.join(none)}."
+        )
+    if gain.value == 0:
+        return (
+            f"{found.a.label} and {found.b.label} agree equally well with people{where}: {name} "
+            f"{gain.first:.3f} each."
+        )
+    ahead = gain.value > 0
+    first, second = (found.a, found.b) if ahead else (found.b, found.a)
+    values = (gain.first, gain.second) if ahead else (gain.second, gain.first)
+    ends = (gain.low, gain.high) if ahead else (-gain.high, -gain.low)
+    sure = (
+        f"{interval_text(*ends, signed=True)}, p {_equals(gain.p_value)}, Holm-adjusted p "
+        f"{_equals(found.holm)}"
+        if gain.low == gain.low
+        else "[no interval]"
+    )
+    return (
+        f"{first.label} agrees better with people{where}: {name} {values[0]:.3f} against "
+        f"{values[1]:.3f} for {second.label}, difference {values[0] - values[1]:+.3f} {sure}: "
+        f"{_clear_text(found)}."
+    )
+
+
+def _clear_text(found: Comparison) -> str:
+    """Return whether a difference is clear, and why not where its interval leaves out zero."""
+    gain = found.gain
+    if found.is_clear:
+        return f"clear at {gain.confidence:.0%}"
+    if gain.has_few_groups:
+        return f"not clear, because {gain.n_groups} sources are too few for an interval"
+    if gain.low <= 0 <= gain.high or gain.low != gain.low:
+        return "not clear"
+    return (
+        "not clear: the interval leaves out zero, but the p-value adjusted for all differences in "
+        f"the table is above {1 - gain.confidence:.2g}"
+    )
+
+
+def _sides(found: Comparison) -> tuple[tuple[str, Side], tuple[str, Side]]:
+    return ("A", found.a), ("B", found.b)
+
+
+def p_text(p: float) -> str:
+    """Return a p-value to three decimals."""
+    if p != p:
+        return "undefined"
+    return f"{p:.3f}" if p >= 0.0005 else "<0.001"
+
+
+def _equals(p: float) -> str:
+    text = p_text(p)
+    return f"< {text[1:]}" if text.startswith("<") else f"= {text}"
+
+
+def _seen_by(found: Comparison) -> str:
+    return " or ".join(letter for letter, side in _sides(found) if side.n_seen)
+
+
+def _unseen_by(found: Comparison) -> str:
+    if not found.n_seen:
+        return "All rows"
+    known = [letter for letter, side in _sides(found) if side.knows_seen]
+    return f"Rows that {known[0]} has not seen" if known[1:] == [] else "Rows that neither has seen"
+
+
+def _name(found: Comparison) -> str:
+    statistic, level = found.objective.statistic, found.objective.level
+    name = {"q": "Q"}.get(statistic, statistic.capitalize())
+    return name if level == "dataset" else f"{name} at {level} level"
+
+
+def _print_gain(title: str, gain: Gain, tests: ComparisonTests | None) -> None:
+    basis = gain["dataset"]["pearson"]
+    rows = []
+    for level in LEVELS:
+        lines = []
+        shown: dict[str, PairedEstimate] = dict(gain[level].items())  # type: ignore[index]
+        if tests is not None and level in tests.pairs:
+            shown["pairs"] = tests.pairs[level]  # type: ignore[index]
+        for name, one in shown.items():
+            if one.value != one.value:
+                continue
+            line = [f"  {name}", f"{one.first:.3f}", f"{one.second:.3f}"]
+            line += [estimate_text(one, signed=True), p_text(one.p_value)]
+            if tests is not None:
+                permuted = tests.permutation[level].get(name)  # type: ignore[index,call-overload]
+                line.append(p_text(tests.holm[level][name]))  # type: ignore[index]
+                line.append(p_text(permuted.p_value) if permuted else "")
+            lines.append(line)
+        if lines:
+            of_level = {name: [one] for name, one in shown.items()}
+            rows += [[level_text(level, of_level)], *lines]
+    about = (
+        f"{title}: {basis.n} of {counted(basis.n_groups, 'source')}, "
+        f"{basis.confidence:.0%} intervals over sources"
+    )
+    header = ["", "A", "B", "A - B", "p", *(["p Holm", "p perm"] if tests else [])]
+    if rows:
+        print_table(about, rows, header=header)
+    else:
+        say(f"\n{about}")
+    if all(one.value != one.value for row in gain.values() for one in row.values()):
+        say_wrapped("correlations are undefined: the scores of A or B are all the same there")
+
+
+def _say_tests(tests: ComparisonTests) -> None:
+    what = "systems and sources" if tests.swap == "both" else "sources"
+    say()
+    say_under(
+        "p",
+        "of the interval, for one comparison; p Holm: adjusted for all in the table; p perm: by "
+        f"permutation, where all scores of {what} change hands; pairs: the share that is ordered, "
+        "or tied, as by people",
+    )
+    said = [
+        f"{level} level t({one.n - 3}) = {one.statistic:.2f}, p {_equals(one.p_value)}"
+        for level, one in tests.williams.items()
+        if one.p_value == one.p_value
+    ]
+    if said:
+        say_under("Williams' test of Pearson", f"{'; '.join(said)}; it takes rows for independent")

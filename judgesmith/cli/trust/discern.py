@@ -1,0 +1,454 @@
+"""``judgesmith discern``: whether a judge notices that texts got worse."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgesmith.cli.judge.compiled import print_estimate
+from judgesmith.cli.shared.faults import OptionError, blaming
+from judgesmith.cli.shared.judge_models import asked_models
+from judgesmith.cli.shared.judged import Named, criterion_option, named
+from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
+from judgesmith.cli.shared.options import (
+    Command,
+    Number,
+    WholeNumber,
+    dry_run_option,
+    given_options,
+    json_option,
+    map_option,
+    seed_option,
+    together,
+)
+from judgesmith.cli.shared.places import OUTPUT, check_place
+from judgesmith.cli.shared.printing import (
+    print_json,
+    print_table,
+    say,
+    say_notes,
+    say_under,
+    say_wrapped,
+    shortened,
+    usage_text,
+)
+from judgesmith.cli.shared.progress import stage_progress
+from judgesmith.cli.shared.role_options import role_option
+from judgesmith.cli.trust.discern_texts import known_task, texts_in, versions_in
+
+if TYPE_CHECKING:
+    import dspy
+
+    from judgesmith.data import DataSet
+    from judgesmith.experiments.compile.estimate import RunEstimate
+    from judgesmith.experiments.robustness.discerning import Discerned, WeakPair
+    from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
+    from judgesmith.experiments.robustness.version_scores import By, VersionScores
+    from judgesmith.experiments.robustness.version_weights import Shares, VersionWeights
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+    from judgesmith.programs.lm import Usage
+
+AUTO, NONE = "auto", "none"
+
+
+def given_weights(weights: str, perturbed: PerturbedSet) -> Shares | None:
+    """Return the weights in a file, read before anything is asked; None where none is named."""
+    from judgesmith.experiments.robustness.version_weights import read_weights
+    from judgesmith.metrics.perturbations import EXPERT_WEIGHTS
+
+    if weights in (AUTO, NONE, *EXPERT_WEIGHTS):
+        return None
+    if not Path(weights).is_file():
+        raise OptionError(
+            f"there is no file {weights}.",
+            option="--weights",
+            hint=f"name one, or auto, none, {', '.join(EXPERT_WEIGHTS)}.",
+        )
+    with blaming("--weights"):
+        return read_weights(weights, perturbed.kinds)
+
+
+def weights_for(
+    weights: str,
+    given: Shares | None,
+    perturbed: PerturbedSet,
+    metrics: Sequence[str],
+    task: str | None,
+) -> VersionWeights:
+    """Return expert weights for the judge's metrics, or why there are none."""
+    from judgesmith.experiments.robustness.version_weights import (
+        VersionWeights,
+        fitted_weights,
+        missing_metrics,
+        weights_of_task,
+    )
+
+    if weights == NONE:
+        return VersionWeights(said="none, as asked for")
+    if weights == AUTO:
+        return weights_of_task(task, perturbed.kinds, metrics)
+    if given is not None:
+        with blaming("--weights"):
+            return fitted_weights(given, metrics, said=f"from {Path(weights).name}")
+    missing = missing_metrics(weights, metrics)
+    if missing:
+        raise OptionError(
+            f"the weights for {weights} need scores on {', '.join(missing)}, and the judge has "
+            f"{', '.join(metrics)}.",
+            option="--weights",
+            hint="give others in a file.",
+        )
+    return weights_of_task(weights, perturbed.kinds, metrics)
+
+
+_WORDS = 240
+
+
+def estimate_of(
+    judge: AnySaved, perturbed: PerturbedSet, models: Mapping[str, dspy.LM]
+) -> RunEstimate:
+    """Return what it takes to judge every text of a set."""
+    from judgesmith.experiments.panel.estimate import estimate_judging
+    from judgesmith.experiments.robustness.version_scores import blind_texts
+
+    texts = list(blind_texts(perturbed).values())
+    return estimate_judging([judge], texts, models, next(iter(models.values())))
+
+
+def announce(estimate: RunEstimate, perturbed: PerturbedSet, *, as_json: bool) -> None:
+    """Say what is about to be asked."""
+    from judgesmith.experiments.robustness.version_scores import blind_texts
+
+    n_originals = len({(one.source_id, one.key) for one in perturbed.originals})
+    say(
+        f"{len(blind_texts(perturbed))} texts to judge, {n_originals} of them originals: "
+        f"{estimate.calls} calls if every answer can be read, less those on record",
+        err=as_json,
+    )
+
+
+def print_discerned(
+    found: Discerned,
+    notes: Sequence[str],
+    usage: Usage | None,
+    folder: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Print a test; with ``as_json`` only the notes, on standard error."""
+    from judgesmith.experiments.robustness.discernment_folder import conclusions
+
+    if not as_json:
+        _print_tables(found)
+        _print_pairs(found.weakest)
+        say()
+    for one in conclusions(found):
+        if not as_json:
+            say_wrapped(one, hang=2)
+    for problem, n in list(found.problems.items())[:3]:
+        if not as_json:
+            say_wrapped(f"  {n} × {problem}", hang=4)
+    if not as_json:
+        if usage is not None:
+            say(usage_text(usage))
+        if folder is not None:
+            say(f"the report and all scores are in {folder}")
+    say_notes(notes, as_json=as_json)
+
+
+def _print_tables(found: Discerned) -> None:
+    from judgesmith.experiments.robustness.discernment_folder import (
+        estimate_text,
+        kind_header,
+        kind_rows,
+        matrix_rows,
+    )
+
+    metrics = ", ".join(shortened(name, 30) for name in found.metrics)
+    say(f"{found.label} on {found.name}: {found.n_originals} originals, by {metrics}")
+    experts = found.damage is not None and found.damage.expert_lowest is not None
+    header = kind_header(experts=experts)
+    if found.damage is not None:
+        overall = found.damage
+        rows = [["lowest D", estimate_text(overall.lowest)]]
+        rows += [["average D", estimate_text(overall.average)]]
+        if experts:
+            rows[0].append(estimate_text(overall.expert_lowest))
+            rows[1].append(estimate_text(overall.expert_average))
+        n = f"{overall.lowest.confidence:.0%} intervals over originals"
+        print_table(
+            f"D of 1 is a p-value of .05, {n}",
+            rows,
+            header=["over all damage", "D", *(["D, experts"] if experts else [])],
+        )
+        print_table("Damage", kind_rows(found.damaging, experts=experts), header=header)
+    if found.controls:
+        title = "Controls, which should not lower a score"
+        print_table(title, kind_rows(found.controls, experts=experts), header=header)
+    print_table(
+        "D by criterion, and the share of pairs whose version scores lower",
+        matrix_rows(found),
+        header=["change", *(shortened(name, 20) for name in found.metrics)],
+    )
+
+
+def _print_pairs(pairs: Sequence[WeakPair]) -> None:
+    if pairs:
+        say("\nWhere it is weakest")
+    for pair in pairs:
+        say(
+            f"  {pair.perturbation}, {shortened(pair.source_id, 30)} "
+            f"{shortened(pair.system_id, 30)}: {shortened(pair.metric, 30)} {pair.before:g} → "
+            f"{pair.after:g}"
+        )
+        say_under("original", shortened(pair.original, _WORDS), indent=4)
+        say_under("version", shortened(pair.version, _WORDS), indent=4)
+        words = {"of the original": pair.said_of_original, "of the version": pair.said_of_version}
+        for whose, said in words.items():
+            if said:
+                say_under(f"said {whose}", shortened(said, _WORDS), indent=4)
+
+
+_OF_JUDGES = ("samples", "temperature", "dry_run", "model_name", "api_base", "roles")
+
+
+def _test_options(command: Command) -> Command:
+    """Add the options that say what is tested, and how."""
+    return together(
+        command,
+        click.option(
+            "--weights",
+            default=AUTO,
+            show_default=True,
+            metavar="FILE|TASK|none",
+            help="Which metric should notice which change; auto takes ours for the task of the "
+            "data, where the judge has that task's criteria.",
+        ),
+        click.option(
+            "--by",
+            type=click.Choice(["criteria", "score"]),
+            default="criteria",
+            show_default=True,
+            help="Whether its scores on criteria are tested, or its score of the whole.",
+        ),
+        click.option(
+            "--form",
+            type=click.Choice(["normalised", "printed"]),
+            default="normalised",
+            show_default=True,
+            help="Of the mean over criteria; 'printed' compares with the paper's figures.",
+        ),
+        click.option(
+            "--samples", type=WholeNumber(1), help="Answers per question [default: the judge's]."
+        ),
+        click.option(
+            "--temperature", type=Number(0, 2), help="Of every call [default: the judge's]."
+        ),
+        click.option(
+            "--min-d", type=Number(0), help="Exit with status 1 if the lowest D is below this."
+        ),
+    )
+
+
+@click.command("discern")
+@click.argument("judge", metavar="JUDGE-or-SCORES")
+@click.argument("data")
+@map_option
+@click.option("--task", metavar="NAME", help="Of the data [default: what its rows say].")
+@click.option("--kinds", metavar="KIND,…", help="Changes to test, such as reordering/minor.")
+@click.option("--sample", type=WholeNumber(2), help="Originals to draw [default: all].")
+@_test_options
+@criterion_option
+@seed_option("Of what is drawn.")
+@click.option("-o", "--output", metavar="FOLDER", help="Folder for the report and the scores.")
+@role_option
+@allow_model_option
+@model_options
+@dry_run_option
+@click.option("--force", is_flag=True, help="Replace a test of another run.")
+@json_option
+def command(
+    judge: str,
+    data: str,
+    columns: str | None,
+    task: str | None,
+    kinds: str | None,
+    sample: int | None,
+    weights: str,
+    by: By,
+    form: Any,
+    samples: int | None,
+    temperature: float | None,
+    min_d: float | None,
+    criterion: str | None,
+    seed: int,
+    output: str | None,
+    roles: tuple[str, ...],
+    concurrency: int,
+    dry_run: bool,
+    force: bool,
+    as_json: bool,
+    **choice: Any,
+) -> int:
+    """Say whether a judge scores damaged versions of texts lower than the texts themselves.
+
+    DATA holds texts and versions, as 'judgesmith perturb' writes them, or plain texts, of which
+    versions are made by rule. No ratings are read.
+    JUDGE-or-SCORES is a folder that 'compile' made, or a file of scores for the rows of DATA
+    (FILE:JUDGE picks one of several). Every text is judged by itself, and the judge is not told
+    which is which. The same command again continues where an interrupted one was.
+    """
+    import numpy as np
+
+    from judgesmith.experiments.robustness.discerning import discern
+    from judgesmith.experiments.robustness.discernment_folder import (
+        check_discerned,
+        run_of,
+        save_discerned,
+    )
+    from judgesmith.programs.artifacts.saved_ensembles import SavedHolder
+    from judgesmith.programs.judging.executors import endpoint_of
+    from judgesmith.programs.judging.rows import usage_of
+
+    given = named(judge)
+    _refuse_mixed(given, criterion)
+    folder = None if output is None else check_place(output)
+    dataset = texts_in(data, columns)
+    task = known_task(task, dataset)
+    chosen = {"kinds": kinds, "task": task, "sample": sample, "seed": seed}
+    perturbed = versions_in(dataset, data, **chosen, scored=given.path is not None)  # type: ignore[arg-type]
+    saved = None if given.path is not None else _to_ask(judge, samples, temperature)
+    what = judge if saved is None else saved.fingerprint
+    asked = ModelChoice(**choice)
+    models: dict[str, dspy.LM] = {}
+    told: list[str] = []
+    planned: AnySaved | None = None
+    if saved is not None:
+        looked = replace(asked, needs_keys=False)
+        planned, planned_lms = asked_models(saved, looked, run_id="", roles=roles)
+        models = {str(lm.model): lm for lm in planned_lms}
+        told = [f"{name} {endpoint_of(lm)}" for name, lm in models.items()]
+        own = planned.parts if isinstance(planned, SavedHolder) else {}
+        told += [f"{part} {lm.model} {endpoint_of(lm)}" for part, lm in own.items()]
+    settings = (kinds, task, sample, weights, by, form, criterion, seed)
+    run = run_of(what, dataset.digest, told, *settings)
+    if folder is not None:
+        with blaming(OUTPUT):
+            check_discerned(folder, run, force=force)
+    shares = given_weights(weights, perturbed)
+    lms: list[dspy.LM] = []
+    if saved is None or planned is None:
+        scores = _of_scores(given, dataset, perturbed, criterion, by)
+    else:
+        if metrics := _metrics_of(saved, by):  # refused here, before anything is asked
+            weights_for(weights, shares, perturbed, metrics, task)
+        if dry_run:
+            print_estimate(estimate_of(planned, perturbed, models), as_json=as_json)
+            return 0
+        saved, lms = asked_models(saved, asked, run_id=f"discern {run}", roles=roles)
+        announce(estimate_of(saved, perturbed, models), perturbed, as_json=as_json)
+        scores = _of_judge(saved, perturbed, by, lms[0], judge, concurrency, quiet=as_json)
+    found = discern(
+        scores,
+        perturbed,
+        weights=weights_for(weights, shares, perturbed, scores.metrics, task),
+        form=form,
+        rng=np.random.default_rng(seed),
+    )
+    if folder is not None:
+        with blaming(OUTPUT):
+            save_discerned(folder, found, scores, perturbed, marks={"run": run, "judge": what})
+    usage = usage_of(*lms) if lms else None
+    notes = [*dataset.notes, *perturbed.notes]
+    if as_json:
+        spent = {"calls": usage.calls, "cost_usd": usage.cost_usd} if usage else {}
+        print_json({**found.to_dict(), **spent, "output": output})
+    print_discerned(found, notes, usage, folder, as_json=as_json)
+    if min_d is not None and not found.lowest >= min_d:
+        say(f"the lowest D is not {min_d:g} or more.", err=True)
+        return 1
+    return 0
+
+
+def _refuse_mixed(given: Named, criterion: str | None) -> None:
+    """Refuse options of scores beside a judge, and options of judges beside scores."""
+    if given.path is None and criterion is not None:
+        raise OptionError(
+            f"--criterion picks one of the criteria in a file of scores, and {given.text} is a "
+            "judge, of which all criteria are tested.",
+            option="--criterion",
+            hint="leave it out.",
+        )
+    said = given_options(*_OF_JUDGES)
+    if given.path is not None and said:
+        raise OptionError(
+            f"{given.text} is a file of scores, and no model is asked.",
+            option=said[0],
+            hint=f"leave out {said[0]}.",
+        )
+
+
+def _to_ask(judge: str, samples: int | None, temperature: float | None) -> AnySaved:
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved, with_sampling
+    from judgesmith.programs.judging.runner import judges_sources
+
+    saved = load_saved(judge)
+    if judges_sources(saved):
+        raise OptionError(
+            f"{judge} compares the responses to a source with each other, and here each text is "
+            "judged by itself.",
+            option=judge,
+            hint="name another judge.",
+        )
+    with blaming("--samples" if samples is not None else "--temperature"):
+        return with_sampling(saved, samples=samples, temperature=temperature)
+
+
+def _metrics_of(saved: AnySaved, by: By) -> tuple[str, ...]:
+    """Return what of a judge will be tested, as far as its protocol says; else nothing."""
+    from judgesmith.experiments.robustness.version_scores import SCORE
+
+    protocol = getattr(saved, "protocol", None)
+    if by == "score":
+        return (SCORE,)
+    return () if protocol is None else protocol.scored_criteria or (SCORE,)
+
+
+def _of_scores(
+    given: Named, dataset: DataSet, perturbed: PerturbedSet, criterion: str | None, by: By
+) -> VersionScores:
+    from judgesmith.experiments.robustness.version_scores import recorded_versions
+
+    scores = given.scores(dataset, criterion=criterion, target=None)
+    with blaming("--criterion"):
+        return recorded_versions(scores, dataset, perturbed, by=by, criterion=criterion)
+
+
+def _of_judge(
+    saved: AnySaved,
+    perturbed: PerturbedSet,
+    by: By,
+    lm: dspy.LM,
+    label: str,
+    concurrency: int,
+    *,
+    quiet: bool,
+) -> VersionScores:
+    from judgesmith.experiments.robustness.version_scores import blind_texts, judged_versions
+
+    n_texts = len(blind_texts(perturbed))
+    with stage_progress(quiet=quiet) as progress:
+        tell = None if progress is None else (lambda n: progress("texts", n, n_texts))
+        return judged_versions(
+            saved,
+            perturbed,
+            by=by,
+            lm=lm,
+            label=label,
+            concurrency=concurrency,
+            progress=tell,
+        )

@@ -1,0 +1,182 @@
+"""``judgesmith drift``: whether scores and inputs are still like those of compile time."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+import click
+
+from judgesmith.cli.shared.faults import OptionError, blaming
+from judgesmith.cli.shared.options import Number, json_option, map_option, seed_option
+from judgesmith.cli.shared.printing import counted, print_json, print_table, say, say_notes
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from judgesmith.experiments.monitor.drifting import Drift, Gathered, Shift
+    from judgesmith.experiments.monitor.snapshot import Snapshot
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+
+_FEW = 30
+
+
+@click.command("drift")
+@click.argument("judge")
+@click.argument("scores")
+@click.option("--inputs", metavar="DATA", help="What SCORES are scores of: look at the texts, too.")
+@click.option(
+    "--against",
+    metavar="OLD",
+    help="Compare with these scores of JUDGE instead of those that it was made with.",
+)
+@click.option("--against-inputs", metavar="DATA", help="What OLD are scores of.")
+@map_option
+@click.option(
+    "--tolerance",
+    type=Number(0, 1),
+    default=0.1,
+    show_default=True,
+    help="Largest distance between distributions that is no drift; .1 is a shift by a quarter of "
+    "a standard deviation.",
+)
+@click.option(
+    "--share-tolerance",
+    type=Number(0, 1),
+    default=0.05,
+    show_default=True,
+    help="Largest difference of a share that is no drift: of rows without a score, of a script "
+    "or a language.",
+)
+@seed_option("Of the rows that are looked at, if there are many.")
+@json_option
+def command(
+    judge: str,
+    scores: str,
+    inputs: str | None,
+    against: str | None,
+    against_inputs: str | None,
+    columns: str | None,
+    tolerance: float,
+    share_tolerance: float,
+    seed: int,
+    as_json: bool,
+) -> int:
+    """Say whether SCORES by JUDGE, and their texts, are still like those it was made with.
+
+    SCORES is a file that 'judgesmith score' wrote. No model is asked. Status 1 says that something
+    has moved by more than is tolerated, and by more than chance explains.
+    """
+    import numpy as np
+
+    from judgesmith.data.columns import column_map
+    from judgesmith.experiments.monitor.drifting import drift_between
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved
+
+    if against_inputs is not None and against is None:
+        raise OptionError(
+            "these are texts of earlier scores, and none are named.",
+            option="--against-inputs",
+            hint="name them with --against.",
+        )
+    if [scores, inputs, against, against_inputs].count("-") > 1:
+        raise OptionError("standard input is one file.", option="-", hint="name the others.")
+    saved = load_saved(judge)
+    with blaming("--map"):
+        column_map(columns)
+    rngs = np.random.default_rng([seed, 30]).spawn(2)
+    if against is not None:
+        earlier = _gathered(saved, against, against_inputs, columns, rngs[0])
+        before, notes = earlier.snapshot, list(earlier.notes)
+    else:
+        before, notes = _known(saved, judge), []
+    found = _gathered(saved, scores, inputs, columns, rngs[1])
+    drift = drift_between(
+        before, found.snapshot, tolerance=tolerance, share_tolerance=share_tolerance
+    )
+    notes += [one for one in found.notes if one not in notes]
+    notes += _limits(drift, with_inputs=inputs is not None)
+    if as_json:
+        print_json({"judge": saved.fingerprint, **drift.to_dict()})
+    else:
+        _print(drift)
+    say_notes(notes, as_json=as_json)
+    return 1 if drift.drifted else 0
+
+
+def _gathered(
+    saved: AnySaved, scores: str, inputs: str | None, columns: str | None, rng: np.random.Generator
+) -> Gathered:
+    from judgesmith.data.formats import open_rows
+    from judgesmith.experiments.monitor.drifting import gathered
+
+    if inputs is not None:
+        with blaming(inputs):
+            open_rows(inputs)
+    with blaming(scores):
+        return gathered(scores, judge=saved.fingerprint, inputs=inputs, columns=columns, rng=rng)
+
+
+def _known(saved: AnySaved, judge: str) -> Snapshot:
+    """Return what the judge says of when it was made, or refuse."""
+    from judgesmith.experiments.monitor.drifting import known_before
+
+    with blaming(judge):
+        found = known_before(saved)
+    if found is None:
+        raise OptionError(
+            f"{judge} does not say what its scores and texts were like when it was made.",
+            option=judge,
+            hint="compile "
+            f"it again, or name earlier scores: judgesmith drift {shlex.quote(judge)} SCORES "
+            "--against OLD.",
+        )
+    return found
+
+
+def _limits(drift: Drift, *, with_inputs: bool) -> list[str]:
+    """Return what this says nothing of, in sentences."""
+    notes = []
+    if drift.unknown:
+        only = [name for name in drift.unknown if name in {*drift.now.numbers, *drift.now.labels}]
+        gone = [name for name in drift.unknown if name not in only]
+        if only:
+            notes.append(f"nothing is known of before: {', '.join(only)}.")
+        if gone and with_inputs:
+            notes.append(f"not to be seen now: {', '.join(gone)}.")
+    if not with_inputs:
+        notes.append("texts were not looked at; name them with --inputs.")
+    for when, one in (("before", drift.before), ("now", drift.now)):
+        worth = min((each.effective for each in one.numbers.values()), default=0.0)
+        if worth < _FEW:
+            few = f"there are {counted(one.rows, 'row')} of {when}"
+            if worth < one.rows - 0.5:
+                few = (
+                    f"the {one.rows} rows of {when} are worth {worth:.0f} independent ones, as "
+                    "rows of one source are alike"
+                )
+            notes.append(f"{few}: only large shifts can be told from chance.")
+    return notes
+
+
+def _print(drift: Drift) -> None:
+    say(
+        f"{drift.before.rows} rows before, {drift.before.unscored} without a score; "
+        f"{drift.now.rows} now, {drift.now.unscored} without"
+    )
+    print_table(
+        "Distance between distributions, or difference of shares, with its 95% interval",
+        [_cells(one) for one in drift.shifts],
+        header=["", "before", "now", "effect", ""],
+    )
+    say()
+    names = [one.what for one in drift.drifted]
+    say(f"drifted: {', '.join(names)}" if names else "nothing has drifted")
+
+
+def _cells(one: Shift) -> list[str]:
+    effect = f"{one.effect:.3f} [{one.low:.3f}, {one.high:.3f}]"
+    means = [f"{number:.1%}" if one.unit == "share" else f"{number:.4g}"
+             for number in (one.before, one.now)]  # fmt: skip
+    said = ["drifted"] * one.drifted + ["new"] * one.new
+    return [one.what, *means, effect, ", ".join(said)]

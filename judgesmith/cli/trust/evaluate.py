@@ -1,0 +1,332 @@
+"""``judgesmith evaluate``: agreement of a judge, or of scores on file, with people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgesmith.cli.shared.agreement import (
+    basis_text,
+    estimate_text,
+    print_agreement,
+    print_criteria,
+    ranks_note,
+    scored_by_text,
+)
+from judgesmith.cli.shared.data_options import data_options, load_data, target_options
+from judgesmith.cli.shared.faults import OptionError, blaming
+from judgesmith.cli.shared.judge_models import asked_models
+from judgesmith.cli.shared.judged import (
+    UNTRACED,
+    Named,
+    criterion_option,
+    max_unscored_option,
+    named,
+    refuse_criterion,
+    unscored_status,
+)
+from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
+from judgesmith.cli.shared.options import json_option, seed_option
+from judgesmith.cli.shared.printing import (
+    print_json,
+    print_table,
+    say,
+    say_notes,
+    say_under,
+    say_wrapped,
+)
+from judgesmith.cli.shared.progress import stage_progress
+from judgesmith.cli.shared.role_options import role_option
+from judgesmith.cli.trust.perspectives import (
+    answer_scale,
+    asked_perspective,
+    perspective_options,
+    report_perspective,
+)
+from judgesmith.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+
+    from judgesmith.data import DataSet
+    from judgesmith.experiments import Evaluation
+    from judgesmith.experiments.evaluate.besides import Besides
+    from judgesmith.experiments.evaluate.preferring import PreferenceEvaluation
+    from judgesmith.metrics.audits import ScaleUse
+    from judgesmith.metrics.systems import SystemMean
+    from judgesmith.signatures.scale import Scale
+
+
+@click.command("evaluate")
+@click.argument("judge", metavar="JUDGE-or-SCORES")
+@click.argument("data")
+@data_options
+@target_options
+@criterion_option
+@perspective_options
+@max_unscored_option
+@seed_option("Of the intervals.")
+@role_option
+@allow_model_option
+@model_options
+@json_option
+def command(
+    judge: str,
+    data: str,
+    columns: str | None,
+    scales: tuple[str, ...],
+    target: str,
+    aggregate: str,
+    criterion: str | None,
+    perspective: str | None,
+    samples: int | None,
+    answers: str | None,
+    max_unscored: float,
+    seed: int,
+    roles: tuple[str, ...],
+    concurrency: int,
+    as_json: bool,
+    **choice: Any,
+) -> int:
+    """Report how well a judge's scores agree with the ratings in DATA.
+
+    JUDGE-or-SCORES is a folder that 'compile' made, a file that 'score' wrote, or a file of
+    recorded judges (FILE:JUDGE picks one). Rows that a judge was made from are reported apart.
+    """
+    import numpy as np
+
+    from judgesmith.cli.shared.agreement import print_preferences
+    from judgesmith.experiments.evaluate.preferring import PreferenceEvaluation
+
+    given = named(judge)
+    if given.path is None and criterion is not None:
+        raise refuse_criterion(judge)
+    scale = answer_scale(answers)
+    asked = asked_perspective(perspective, samples, scale, on_file=given.path is not None)
+    dataset = load_data(data, columns, scales)
+    if asked is not None:
+        report_perspective(
+            asked,
+            given,
+            dataset,
+            data=data,
+            target=target,
+            aggregate=aggregate,
+            criterion=criterion,
+            choice=ModelChoice(**choice),
+            roles=roles,
+            seed=seed,
+            concurrency=concurrency,
+            as_json=as_json,
+        )
+        return 0
+    rng = np.random.default_rng(seed)
+    found: Evaluation | PreferenceEvaluation
+    if given.path is None:
+        found = _of_judge(
+            judge,
+            dataset,
+            target,
+            aggregate,
+            choice=ModelChoice(**choice),
+            roles=roles,
+            rng=rng,
+            concurrency=concurrency,
+            quiet=as_json,
+            data=data,
+        )
+        notes = [*dataset.notes, *ranks_note(given.text, ranks=found.ranks), *found.stated]
+    else:
+        found, notes = _of_scores(
+            given,
+            dataset,
+            target,
+            aggregate,
+            criterion=criterion,
+            answers=scale,
+            rng=rng,
+            data=data,
+        )
+    if as_json:
+        print_json(found.to_dict())
+    elif isinstance(found, PreferenceEvaluation):
+        print_preferences(found, name=dataset.name)
+    else:
+        _print_scores(found, name=dataset.name, is_judge=given.path is None)
+    say_notes(notes, as_json=as_json)
+    return unscored_status(found.unscored.n_rows, found.unscored.causes, max_unscored)
+
+
+def _print_scores(found: Evaluation, *, name: str, is_judge: bool) -> None:
+    from judgesmith.experiments.evaluate.agreement import unscored_text
+
+    say(f"{found.label} on {name}: {found.target}{scored_by_text(found.scored_by)}")
+    unseen = "Rows it has not seen" if is_judge else "All rows"
+    for title, report in ((unseen, found.unseen), ("Rows it was made from", found.seen)):
+        if report is not None:
+            print_agreement(f"{title}: {basis_text(report, found.unscored)}", {"agreement": report})
+    on = unseen if found.criteria_on == "unseen" else "All rows"
+    if found.besides is not None:
+        print_besides(f"{on}, besides correlation", found.besides)
+    print_criteria(f"{on}, by criterion: 95% intervals over sources", found.by_criterion)
+    if found.systems:
+        print_systems(found.systems)
+    say()
+    say_wrapped(
+        f"of the rated rows, {unscored_text(found.unscored)}; {found.n_unrated} are unrated"
+    )
+
+
+def _of_judge(
+    folder: str,
+    dataset: DataSet,
+    target: str,
+    aggregate: str,
+    *,
+    choice: ModelChoice,
+    roles: Sequence[str],
+    rng: np.random.Generator,
+    concurrency: int,
+    quiet: bool,
+    data: str,
+) -> Evaluation:
+    from judgesmith.data import targets_of
+    from judgesmith.experiments import evaluate_judge
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved
+
+    saved = load_saved(folder)
+    with blaming("--target" if target != "auto" else data):
+        wanted = saved.target if target == "auto" else target
+        if target == "auto":
+            _refuse_unrated(wanted, dataset)
+        targets = targets_of(dataset, wanted, aggregate)  # type: ignore[arg-type]
+    run_id = f"evaluate {saved.fingerprint} {dataset.digest} {targets.name}"
+    saved, (lm, *_) = asked_models(saved, choice, run_id=run_id, roles=roles)
+    n_rated = len(targets.rated)
+    with stage_progress(quiet=quiet) as progress:
+        tell = None if progress is None else (lambda n: progress("rows", n, n_rated))
+        return evaluate_judge(
+            saved,
+            dataset,
+            targets,
+            aggregate=aggregate,  # type: ignore[arg-type]
+            lm=lm,
+            rng=rng,
+            label=folder,
+            concurrency=concurrency,
+            progress=tell,
+        )
+
+
+def _refuse_unrated(made_for: str, dataset: DataSet) -> None:
+    """Refuse data in which nobody rated the one criterion that a judge was compiled for."""
+    from judgesmith.data.targets import meant_by, target_names
+
+    names = target_names(dataset)
+    if names and "+" not in made_for and meant_by(made_for, names) is None:
+        raise InputError(
+            f"the judge was compiled for {made_for!r}, which nobody rated in {dataset.name}; "
+            f"there is {', '.join(names)}.",
+            hint="say which ratings its score is to be compared with: --target NAME.",
+        )
+
+
+def _of_scores(
+    given: Named,
+    dataset: DataSet,
+    target: str,
+    aggregate: str,
+    *,
+    criterion: str | None,
+    answers: Scale | None,
+    rng: np.random.Generator,
+    data: str,
+) -> tuple[Evaluation | PreferenceEvaluation, list[str]]:
+    from judgesmith.data import targets_of
+    from judgesmith.data.score_files import Scores
+    from judgesmith.data.targets import criteria_behind
+    from judgesmith.experiments import evaluate_scores
+    from judgesmith.experiments.evaluate.preferring import evaluate_preferences
+
+    told = target != "auto"
+    with blaming("--target" if told else data):
+        wanted = criteria_behind(dataset, target)[0] if told else None
+    scores = given.recorded_in(dataset, criterion=criterion, target=wanted)
+    if not told:
+        known = scores.criterion in dataset.criteria
+        made_for = scores.target if isinstance(scores, Scores) else None
+        target = (scores.criterion if known else made_for) or "auto"
+    with blaming("--target" if told else data):
+        targets = targets_of(dataset, target, aggregate)  # type: ignore[arg-type]
+    notes = [*dataset.notes, *given.unused(scores, dataset), UNTRACED]
+    if isinstance(scores, Scores):
+        found = evaluate_scores(
+            scores,
+            dataset,
+            targets,
+            answers=answers,
+            aggregate=aggregate,  # type: ignore[arg-type]
+            rng=rng,
+        )
+        return found, notes
+    if answers is not None:
+        raise OptionError(
+            f"{given.text} holds comparisons of two texts, which are points of no scale.",
+            option="--answers",
+            hint="leave --answers out.",
+        )
+    with blaming(given.text):
+        return evaluate_preferences(scores, dataset, targets), notes
+
+
+_OFTEN = 0.05
+"""A score that fewer rows have is the most used one by accident."""
+
+
+def print_besides(title: str, found: Besides) -> None:
+    """Print pairs, kappa, use of the scale and the bias for length, the judge beside people."""
+    judge, people = found.judge_use, found.human_use
+    rows = [
+        ["pairs ordered as by people", estimate_text(found.pairs["dataset"]), ""],
+        ["  within sources", estimate_text(found.pairs["sample"]), ""],
+        *([f"kappa, {name}", estimate_text(one), ""] for name, one in found.kappa.items()),
+        ["pairs that are tied", estimate_text(judge.tied_pairs), estimate_text(people.tied_pairs)],
+        ["different scores", str(judge.n_used), str(people.n_used)],
+        ["most used score", _most_used(judge), _most_used(people)],
+        [
+            "correlation with length",
+            estimate_text(found.length.correlation, signed=True),
+            estimate_text(found.length.human_correlation, signed=True),
+        ],
+        ["  slope, at equal ratings", estimate_text(found.length.slope, signed=True), ""],
+    ]
+    print_table(title, rows, header=["", "judge", "people"])
+    without = found.pairs["sample"].n_undefined
+    if without:
+        say_under("within sources", f"{without} source{'s'[: without - 1]} without pairs")
+    if found.no_kappa is not None:
+        say_under("no kappa", found.no_kappa)
+
+
+def print_systems(found: Sequence[SystemMean]) -> None:
+    """Print what systems are rated on average, from ratings alone and with the judge's help."""
+    rows = [
+        [
+            str(one.system),
+            estimate_text(one.estimate),
+            estimate_text(one.classical),
+            str(one.n_rated),
+            str(one.n_unrated),
+        ]
+        for one in found
+    ]
+    header = ["", "with the judge", "ratings alone", "rated", "unrated"]
+    print_table("Mean rating of each system", rows, header=header)
+
+
+def _most_used(use: ScaleUse) -> str:
+    share = use.most_used_share.value
+    return f"{use.most_used:.4g} ({share:.0%} of rows)" if share >= _OFTEN else "none often"

@@ -1,0 +1,264 @@
+"""``judgesmith perturb``: texts made worse on purpose, and controls that make none worse."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgesmith.cli.shared.data_options import data_options, load_data
+from judgesmith.cli.shared.faults import OptionError, blaming
+from judgesmith.cli.shared.model_options import ModelChoice, model_options
+from judgesmith.cli.shared.options import (
+    Command,
+    WholeNumber,
+    dry_run_option,
+    json_option,
+    seed_option,
+    together,
+)
+from judgesmith.cli.shared.places import OUTPUT, rows_place
+from judgesmith.cli.shared.printing import print_json, print_table, say, say_notes, usage_text
+from judgesmith.cli.shared.progress import stage_progress
+
+if TYPE_CHECKING:
+    from judgesmith.data.items import DataSet
+    from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
+    from judgesmith.experiments.robustness.perturbing import Changes, Originals, Which
+    from judgesmith.programs.perturbing.perturber import PlannedCalls
+
+
+def _change_options(command: Command) -> Command:
+    """Add the options that say which texts are changed, and how."""
+    return together(
+        command,
+        click.option(
+            "--task",
+            metavar="NAME",
+            help="summarization, story_completion, question_answering, translation: which changes "
+            "are made, and how much of each [default: what the rows say].",
+        ),
+        click.option(
+            "--kinds",
+            default="task,controls",
+            show_default=True,
+            metavar="KIND,…",
+            help="Kinds of change, such as reordering or reordering/minor; task, additions, "
+            "controls or all stand for several.",
+        ),
+        click.option(
+            "--amount",
+            "amounts",
+            multiple=True,
+            metavar="KIND=NUMBER",
+            help="Places to change, such as character_typos/minor=20; repeatable.",
+        ),
+        click.option(
+            "--originals",
+            "which",
+            type=click.Choice(["references", "responses"]),
+            help="Whether one reference per source is changed, or every response [default: "
+            "references if there are any].",
+        ),
+        click.option(
+            "--min-chars",
+            type=WholeNumber(0),
+            help="Leave shorter texts out [default: 151 for question_answering, 301 for "
+            "translation, else 0].",
+        ),
+        click.option("--sample", type=WholeNumber(1), help="Originals to draw [default: all]."),
+    )
+
+
+@click.command("perturb")
+@click.argument("data")
+@click.option("-o", "--output", required=True, metavar="OUT.jsonl", help="Where rows are written.")
+@data_options
+@_change_options
+@seed_option("Of the rules and of what is drawn.")
+@model_options
+@dry_run_option
+@click.option("--force", is_flag=True, help="Replace whatever OUT.jsonl holds.")
+@json_option
+def command(
+    data: str,
+    output: str,
+    columns: str | None,
+    scales: tuple[str, ...],
+    task: str | None,
+    kinds: str,
+    amounts: tuple[str, ...],
+    which: Which | None,
+    min_chars: int | None,
+    sample: int | None,
+    seed: int,
+    concurrency: int,
+    dry_run: bool,
+    force: bool,
+    as_json: bool,
+    **choice: Any,
+) -> None:
+    """Write changed versions of the texts in DATA to OUT.jsonl, each below its original.
+
+    'judgesmith discern' says whether a judge notices. Most changes are made by rule; those that
+    take a language model are made by --model, and without one by rule as well.
+    """
+    from judgesmith.experiments.robustness.perturbing import (
+        perturb_texts,
+        summary_of,
+        write_perturbed,
+    )
+    from judgesmith.programs.judging.rows import usage_of
+    from judgesmith.programs.perturbing import Donors
+    from judgesmith.programs.perturbing.perturber import planned_calls
+
+    place = rows_place(output, data, like="versions.jsonl", force=force)
+    dataset = load_data(data, columns, scales)
+    changes = _changes(task, dataset, kinds, amounts, seed)
+    pool = _pool(dataset, which, min_chars, changes.task, data)
+    originals = pool if sample is None else _sample(pool, sample, seed)
+    asked = ModelChoice(**choice)
+    lm = asked.lm(run_id=f"perturb {dataset.digest} {seed}")
+    planned = planned_calls(
+        originals.items, changes.perturbations, lm, task=changes.task, amounts=changes.amounts
+    )
+    if dry_run:
+        _print_planned(planned, as_json=as_json)
+        return
+    asked.check_key(lm)
+    _announce(planned, as_json=as_json)
+    with stage_progress(quiet=as_json) as progress:
+        tell = None
+        if progress is not None:
+            tell = lambda n: progress("texts", n, len(originals.items))  # noqa: E731
+        found = perturb_texts(
+            originals.items,
+            changes,
+            name=dataset.name,
+            donors=Donors(pool.items),
+            lm=lm,
+            concurrency=concurrency,
+            progress=tell,
+        )
+    with blaming(OUTPUT):
+        write_perturbed(found, place)
+    usage = usage_of(lm)
+    assert usage is not None
+    notes = [*dataset.notes, *_left_out(pool), *found.notes]
+    if as_json:
+        spent = {"calls": usage.calls, "cost_usd": usage.cost_usd}
+        about = {"output": output, "task": changes.task, "texts": originals.which, "seed": seed}
+        print_json({**about, **summary_of(found), "left_out": dict(pool.left_out), **spent})
+    else:
+        _print(found, originals, changes, output)
+        say(usage_text(usage))
+    say_notes(notes, as_json=as_json)
+
+
+def _changes(
+    task: str | None, dataset: DataSet, kinds: str, amounts: tuple[str, ...], seed: int
+) -> Changes:
+    """Return what is to be done to texts, as the command line and the rows say."""
+    from judgesmith.experiments.robustness.perturbing import Changes
+    from judgesmith.programs.perturbing import TASKS
+    from judgesmith.programs.perturbing.catalogue import named_amounts, perturbations_named
+
+    if task is not None and task not in TASKS:
+        raise OptionError(
+            f"no changes are known for the task {task!r}.",
+            option="--task",
+            hint=f"name one of {', '.join(TASKS)}, or "
+            "leave --task out for changes that fit any text.",
+        )
+    stated = {item.extra.get("task") for item in dataset}
+    of_rows = next(iter(stated)) if len(stated) == 1 else None
+    task = task or (of_rows if isinstance(of_rows, str) and of_rows in TASKS else None)
+    names = tuple(name for one in kinds.split(",") if (name := one.strip()))
+    with blaming("--kinds"):
+        wanted = perturbations_named(names, task)
+    with blaming("--amount"):
+        much = named_amounts(amounts, task)
+    strange = [name for name in much if name not in {way.name for way in wanted}]
+    if strange:
+        raise OptionError(
+            f"{strange[0]} is none of the changes that are made.",
+            option="--amount",
+            hint="name it in --kinds, too.",
+        )
+    return Changes(kinds=names, task=task, amounts=much, seed=seed)
+
+
+def _pool(
+    dataset: DataSet, which: Which | None, min_chars: int | None, task: str | None, data: str
+) -> Originals:
+    """Return all texts that can be changed."""
+    from judgesmith.experiments.robustness.perturbing import MIN_CHARACTERS, originals_of
+
+    least = MIN_CHARACTERS.get(task or "", 0) if min_chars is None else min_chars
+    found = originals_of(dataset, which, min_characters=least)
+    if not found.items:
+        reasons = ", ".join(f"{n} × {reason}" for reason, n in found.left_out.items())
+        if found.n_short:
+            option, advice = "--min-chars", "give longer texts, or lower --min-chars"
+        elif which == "references":
+            option, advice = "--originals", "choose responses instead"
+        else:
+            option, advice = data, "give texts with a word"
+        raise OptionError(
+            f"no text of {dataset.name} can be changed: {reasons}.",
+            option=option,
+            hint=f"{advice}.",
+        )
+    return found
+
+
+def _sample(pool: Originals, n: int, seed: int) -> Originals:
+    import numpy as np
+
+    return pool.sample(n, rng=np.random.default_rng(seed))
+
+
+def _announce(planned: PlannedCalls, *, as_json: bool) -> None:
+    """Say what is about to be asked of a model, if anything is."""
+    if planned.calls:
+        say(
+            f"{planned.n_versions} versions to ask the model for: {planned.calls} calls if each "
+            f"first answer is as asked for, {planned.max_calls} at most, less those on record",
+            err=as_json,
+        )
+
+
+def _print_planned(planned: PlannedCalls, *, as_json: bool) -> None:
+    if as_json:
+        print_json(asdict(planned))
+        return
+    say(
+        f"{planned.calls} calls, {planned.max_calls} at most, for {planned.n_versions} versions; "
+        f"about {planned.input_tokens} tokens in and {planned.output_tokens} out"
+    )
+
+
+def _left_out(pool: Originals) -> list[str]:
+    return [f"left out: {n} × {reason}." for reason, n in pool.left_out.items()]
+
+
+def _print(found: PerturbedSet, originals: Originals, changes: Changes, output: str) -> None:
+    say(f"{found.n_versions} versions of {len(found.originals)} {originals.which} in {output}")
+    task = changes.task or "any (name one with --task)"
+    say(f"task: {task}; seed {changes.seed}")
+    rows = []
+    for kind, versions in zip(found.kinds, found.versions, strict=True):
+        reasons = found.skipped.get(kind.name, {})
+        name = kind.name if kind.lowers else f"{kind.name} (control)"
+        made = sum(one is not None for one in versions)
+        rows.append([name, kind.level, kind.method, str(made), str(sum(reasons.values()))])
+    header = ["change", "level", "by", "made", "skipped"]
+    print_table("Versions", rows, header=header, left=3)
+    skips = [
+        [kind, reason, str(n)]
+        for kind, reasons in found.skipped.items()
+        for reason, n in sorted(reasons.items(), key=lambda one: -one[1])
+    ]
+    if skips:
+        print_table("Why texts were skipped", skips, header=["change", "reason", "texts"], left=2)

@@ -1,0 +1,206 @@
+"""``judgesmith recheck``: whether a judge still says what it said when it was made."""
+
+from __future__ import annotations
+
+import fcntl
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from judgesmith.cli.shared.cassettes import RECORD, REPLAY
+from judgesmith.cli.shared.faults import OptionError, blaming
+from judgesmith.cli.shared.judge_models import asked_models
+from judgesmith.cli.shared.model_options import AskedChoice, allow_model_option, model_options
+from judgesmith.cli.shared.options import Number, WholeNumber, json_option
+from judgesmith.cli.shared.printing import (
+    counted,
+    print_json,
+    say,
+    say_notes,
+    say_wrapped,
+    usage_text,
+)
+from judgesmith.cli.shared.progress import stage_progress
+from judgesmith.cli.shared.role_options import role_option
+from judgesmith.cli.shared.stopping import leave_unfinished
+from judgesmith.errors import file_faults
+
+_FRESH = 6 * 3600.0  # seconds after which answers of an interrupted recheck are of another day
+
+
+@click.command("recheck")
+@click.argument("judge")
+@click.option(
+    "--samples",
+    type=WholeNumber(1),
+    default=3,
+    show_default=True,
+    help="How often each golden item is asked, 100 at most.",
+)
+@click.option(
+    "--tolerance",
+    type=Number(0, 0.99),
+    default=0.05,
+    show_default=True,
+    help="Change that does not matter, as a share of the scale's width.",
+)
+@click.option(
+    "--confidence",
+    type=Number(0.5, 0.9999),
+    default=0.95,
+    show_default=True,
+    help="That a judge passes whose scores changed by just as much as is tolerated.",
+)
+@click.option(
+    "--max-unscored",
+    type=Number(0, 0.99),
+    default=0.05,
+    show_default=True,
+    help="Share of scores that may be missing by bad luck.",
+)
+@role_option
+@allow_model_option
+@model_options
+@json_option
+def command(
+    judge: str,
+    samples: int,
+    tolerance: float,
+    confidence: float,
+    max_unscored: float,
+    roles: tuple[str, ...],
+    concurrency: int,
+    as_json: bool,
+    **choice: Any,
+) -> int:
+    """Ask the golden items of JUDGE again, and say whether their scores are still the same.
+
+    Status 1 if they moved by more than is tolerated and by more than chance explains. Everything
+    is asked anew, whatever is on record; only an interrupted recheck goes on where it was, within
+    six hours.
+    """
+    from judgesmith.experiments.monitor.recheck_rule import RecheckSettings
+    from judgesmith.experiments.monitor.rechecking import (
+        check_golden,
+        recheck_judge,
+        recheck_notes,
+        recheck_text,
+    )
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved
+    from judgesmith.programs.judging.rows import usage_of
+    from judgesmith.programs.lm import lm_client_of
+
+    with blaming("--samples"):
+        settings = RecheckSettings(
+            samples=samples, tolerance=tolerance, confidence=confidence, unscored=max_unscored
+        )
+    asked = AskedChoice(**choice)
+    if asked.taping is not None:
+        raise OptionError(
+            "a recheck is about the model of now, of which no cassette tells.",
+            option=REPLAY if asked.taping.replay else RECORD,
+            hint="leave it out.",
+        )
+    saved = load_saved(judge)
+    with blaming(judge):
+        check_golden(saved)
+    beside = Path(asked.ledger).expanduser()
+    if beside.is_dir():
+        raise OptionError(
+            f"{asked.ledger!r} is a folder.",
+            option="--ledger",
+            hint="name a file, beside which the recheck is kept.",
+        )
+    place = _ledger_of(saved.fingerprint, asked.folder)
+    bound, lms = asked_models(
+        saved,
+        replace(asked, ledger=str(place)),
+        run_id=f"recheck {saved.fingerprint}",
+        roles=roles,
+    )
+    with _own(place), stage_progress(quiet=as_json) as progress:
+        tell = None if progress is None else (lambda n: progress("golden items", n, None))
+        try:
+            found = recheck_judge(
+                bound,
+                settings,
+                lm=lms[0],
+                others=lms[1:],
+                first_round=1,
+                concurrency=concurrency,
+                progress=tell,
+            )
+            leave_unfinished()  # its ledger ends with it
+        finally:
+            clients = [client for one in lms if (client := lm_client_of(one)) is not None]
+            for client in clients:
+                if client.ledger is not None:
+                    client.ledger.close()
+    usage = usage_of(*lms)
+    assert usage is not None
+    if as_json:
+        print_json({**found.to_dict(), "calls": usage.calls, "cost_usd": usage.cost_usd})
+    else:
+        n_items = counted(len(found.items), "golden item")
+        often = "once" if samples == 1 else f"{samples} times"
+        verdict = "DRIFTED" if found.drifted else "the same"
+        say(f"{judge}: {verdict}; {n_items}, each asked {often} of {', '.join(found.asked)}")
+        for line in recheck_text(found):
+            say_wrapped(line, hang=9)
+        say(usage_text(usage))
+    adaptations = dict.fromkeys(said for client in clients for said in client.adaptations)
+    say_notes([*recheck_notes(found), *adaptations], as_json=as_json)
+    return 1 if found.drifted else 0
+
+
+@file_faults()
+def _ledger_of(fingerprint: str, folder: Path) -> Path:
+    """Return where the answers of a recheck are kept: of one that was interrupted, or a new one.
+
+    Those of another day are removed.
+    """
+    fresh = None
+    for place in sorted(folder.glob(f"recheck-{fingerprint}-*.sqlite")):
+        if time.time() - _last_written(place) > _FRESH:
+            _remove(place)
+        else:
+            fresh = place
+    return fresh or folder / f"recheck-{fingerprint}-{time.time_ns()}.sqlite"
+
+
+@contextmanager
+def _own(place: Path) -> Iterator[None]:
+    """Hold the ledger of one recheck, which ends with it; one that was interrupted leaves it."""
+    with file_faults():
+        place.parent.mkdir(parents=True, exist_ok=True)
+    lock = place.with_name(f"{place.name}-lock")
+    with file_faults(lock), lock.open("w") as held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise OptionError(
+                "another recheck of this judge is under way here.",
+                option="--ledger",
+                hint="wait for it, or say another place with --ledger.",
+            ) from None
+        try:
+            yield
+            _remove(place)
+        finally:
+            lock.unlink(missing_ok=True)
+
+
+def _last_written(place: Path) -> float:
+    parts = [place, place.with_name(f"{place.name}-wal")]
+    return max((one.stat().st_mtime for one in parts if one.exists()), default=0.0)
+
+
+@file_faults()
+def _remove(place: Path) -> None:
+    for end in ("", "-wal", "-shm", "-owners", "-lock"):
+        place.with_name(place.name + end).unlink(missing_ok=True)

@@ -1,0 +1,116 @@
+"""``judgesmith exemplars``: the texts that an exemplar judge compares with, on file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgesmith.cli.shared.faults import OptionError, blaming
+from judgesmith.cli.shared.judge_models import asked_models
+from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
+from judgesmith.cli.shared.options import recording_arguments, recording_options
+from judgesmith.cli.shared.places import OUTPUT, lines_place
+from judgesmith.cli.shared.printing import counted, print_json, say, say_notes, usage_text
+from judgesmith.cli.shared.progress import stage_progress
+from judgesmith.cli.shared.role_options import role_option
+
+if TYPE_CHECKING:
+    from judgesmith.experiments.benchmark.exemplars import ExemplarReport
+    from judgesmith.metrics import Estimate
+
+
+@click.command("exemplars")
+@recording_arguments
+@role_option
+@allow_model_option
+@model_options
+@recording_options
+def command(
+    judge: str,
+    data: str,
+    output: str,
+    columns: str | None,
+    roles: tuple[str, ...],
+    concurrency: int,
+    force: bool,
+    as_json: bool,
+    **choice: Any,
+) -> None:
+    """Write the exemplars of every source in INPUT to OUT.jsonl, and say if they are in order.
+
+    JUDGE is an exemplar judge that 'compile' made. Neighbouring levels are compared by the judge
+    itself. Responses and ratings in INPUT are not read. The same command again continues where an
+    interrupted one was, or one whose budget ended.
+    """
+    from judgesmith.data import stream_items
+    from judgesmith.data.columns import column_map
+    from judgesmith.data.problems import nothing_in
+    from judgesmith.experiments.benchmark.exemplars import write_exemplars
+    from judgesmith.programs.artifacts.saved import SavedJudge
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved
+    from judgesmith.programs.judging.rows import usage_of
+    from judgesmith.signatures.family_configs import ExemplarConfig
+
+    place = lines_place(output, data, like="exemplars.jsonl")
+    saved = load_saved(judge)
+    if not isinstance(saved, SavedJudge) or not isinstance(saved.protocol, ExemplarConfig):
+        raise OptionError(
+            f"{judge} writes no exemplars.",
+            option=judge,
+            hint="name a judge that compile --judge exemplar made.",
+        )
+    with blaming("--map"):
+        column_map(columns)
+    with blaming(data):
+        rows = stream_items(data, columns=columns)
+        items = list(rows)
+        if not items:
+            raise nothing_in(rows.name)
+    run_id = f"exemplars {saved.fingerprint} {data}"
+    bound, (lm, *others) = asked_models(saved, ModelChoice(**choice), run_id=run_id, roles=roles)
+    assert isinstance(bound, SavedJudge)
+    with stage_progress(quiet=as_json) as progress, blaming(OUTPUT):
+        tell = None if progress is None else (lambda n: progress("sources", n, None))
+        found = write_exemplars(
+            bound,
+            items,
+            place,
+            lm=lm,
+            concurrency=concurrency,
+            overwrite=force,
+            progress=tell,
+        )
+    usage = usage_of(lm, *others)
+    assert usage is not None
+    if as_json:
+        costs = {"calls": usage.calls, "cost_usd": usage.cost_usd}
+        print_json({"output": output, "judge": saved.fingerprint, **found.to_dict(), **costs})
+    else:
+        _print(found, output)
+        say(usage_text(usage))
+    say_notes(_notes(found), as_json=as_json)
+
+
+def _print(found: ExemplarReport, output: str) -> None:
+    of = counted(found.n_sources, "source")
+    say(f"{counted(found.n_exemplars, 'exemplar')} of {of} in {output}")
+    say(f"  neighbouring levels in order: {_text(found.in_order, 'pairs')}")
+    say(f"  ladders in order throughout: {_text(found.monotone, 'ladders')}")
+
+
+def _text(share: Estimate, unit: str) -> str:
+    if not share.n:
+        return "undefined"
+    within = f" [{share.low:.3f}, {share.high:.3f}]" if share.low == share.low else ""
+    return f"{share.value:.3f}{within} of {share.n} {unit}"
+
+
+def _notes(found: ExemplarReport) -> list[str]:
+    notes = [f"{n} × {problem}" for problem, n in list(found.problems.items())[:5]]
+    if found.n_flagged:
+        notes.append(
+            f"{found.n_flagged} of {found.n_exemplars} exemplars are empty or a copy of a "
+            "neighbour, after a second attempt; 'flags' says which."
+        )
+    return notes

@@ -1,0 +1,137 @@
+"""``judgesmith prefer``: record which of two responses a judge prefers, in both orders."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgesmith.cli.shared.agreement import print_order
+from judgesmith.cli.shared.faults import OptionError, blaming
+from judgesmith.cli.shared.judge_models import asked_models
+from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
+from judgesmith.cli.shared.options import (
+    WholeNumber,
+    recording_arguments,
+    recording_options,
+    seed_option,
+)
+from judgesmith.cli.shared.places import OUTPUT, lines_place
+from judgesmith.cli.shared.printing import counted, print_json, say, say_notes, usage_text
+from judgesmith.cli.shared.progress import stage_progress
+
+if TYPE_CHECKING:
+    from judgesmith.experiments.evaluate.preferring import RecordedPairs
+
+
+@click.command("prefer")
+@recording_arguments
+@click.option(
+    "--pairs",
+    "n_pairs",
+    type=WholeNumber(1),
+    help="Pairs of responses to each source, drawn by --seed [default: all].",
+)
+@seed_option("Of the draw.")
+@allow_model_option
+@model_options
+@recording_options
+def command(
+    judge: str,
+    data: str,
+    output: str,
+    columns: str | None,
+    n_pairs: int | None,
+    seed: int,
+    concurrency: int,
+    force: bool,
+    as_json: bool,
+    **choice: Any,
+) -> int:
+    """Compare the responses to each source in INPUT by JUDGE, two at a time, in both orders.
+
+    JUDGE was compiled with --judge pairs. OUT.jsonl gets two rows for each pair, which 'evaluate'
+    and 'compare' read: what JUDGE prefers with the first text shown first, and with the second.
+    Ratings in INPUT are never read. The same command again continues where it was interrupted.
+    """
+    from judgesmith.data import stream_items
+    from judgesmith.data.columns import column_map
+    from judgesmith.experiments.evaluate.preferring import pairs_of, record_pairs
+    from judgesmith.programs.artifacts.saved import SavedJudge
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved
+    from judgesmith.programs.judging.rows import usage_of
+    from judgesmith.programs.lm import lm_client_of
+    from judgesmith.signatures.family_configs import PairwiseConfig
+
+    place = lines_place(output, data, like="pairs.jsonl")
+    saved = load_saved(judge)
+    if not (isinstance(saved, SavedJudge) and isinstance(saved.protocol, PairwiseConfig)):
+        raise OptionError(
+            f"{judge} scores single texts and compares nothing.",
+            option=judge,
+            hint="name one that was compiled with --judge pairs.",
+        )
+    with blaming("--map"):
+        column_map(columns)
+    with blaming(data):
+        rows = stream_items(data, columns=columns)
+        items = list(rows)
+        pairs_of(items, n_pairs=n_pairs, seed=seed)
+    run_id = f"prefer {saved.fingerprint} {data}"
+    _, (lm, *others) = asked_models(saved, ModelChoice(**choice), run_id=run_id)
+    with stage_progress(quiet=as_json) as progress, blaming(OUTPUT):
+        found = record_pairs(
+            saved,
+            items,
+            place,
+            n_pairs=n_pairs,
+            seed=seed,
+            lm=lm,
+            concurrency=concurrency,
+            overwrite=force,
+            progress=None if progress is None else (lambda n: progress("pairs", n, None)),
+        )
+    client, usage = lm_client_of(lm), usage_of(lm, *others)
+    assert client is not None
+    assert usage is not None
+    if as_json:
+        cost = {"calls": usage.calls, "cost_usd": usage.cost_usd}
+        print_json({"output": output, "judge": saved.fingerprint, **_plain(found), **cost})
+    else:
+        _print(found, output, data)
+        say(usage_text(usage))
+    stated = [f"{n} answers rest on what was stated: {why}." for why, n in found.stated.items()]
+    say_notes((*rows.notes, *stated, *client.adaptations), as_json=as_json)
+    return 0
+
+
+def _plain(found: RecordedPairs) -> dict[str, Any]:
+    from judgesmith.experiments.evaluate.preferring import plain_order
+    from judgesmith.signatures.judgement import by_code, by_sentence
+
+    return {
+        "pairs": found.n_pairs,
+        "sources": found.n_sources,
+        "unanswered": found.n_unanswered,
+        "problems": by_sentence(found.causes),
+        "reasons": by_code(found.causes),
+        **({"stated": dict(found.stated)} if found.stated else {}),
+        "order": plain_order(found.order),
+    }
+
+
+def _print(found: RecordedPairs, output: str, data: str) -> None:
+    from judgesmith.signatures.judgement import by_sentence
+
+    of = counted(found.n_sources, "source")
+    say(
+        f"{counted(found.n_pairs, 'pair')} of {of} in {output}, {found.n_unanswered} without an "
+        "answer in both orders"
+    )
+    for problem, n in list(by_sentence(found.causes).items())[:5]:
+        say(f"  {n} × {problem}")
+    if found.order is not None:
+        print_order(found.order)
+    say()
+    say("compare with people's ratings, if there are any:")
+    say(f"  judgesmith evaluate {output} {data}")

@@ -1,0 +1,186 @@
+"""``judgesmith score``: judge new texts with a compiled judge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgesmith.cli.shared.faults import blaming
+from judgesmith.cli.shared.judge_models import asked_models
+from judgesmith.cli.shared.judged import max_unscored_option, unscored_status
+from judgesmith.cli.shared.model_options import allow_model_option, model_options
+from judgesmith.cli.shared.options import recording_options
+from judgesmith.cli.shared.places import OUTPUT
+from judgesmith.cli.shared.printing import counted, print_json, say, say_notes, usage_text
+from judgesmith.cli.shared.role_options import role_option
+from judgesmith.cli.use.address_scoring import at_addresses, score_at_addresses
+from judgesmith.cli.use.batch_options import BatchChoice, Batching, batch_options, say_waiting
+from judgesmith.cli.use.engine_options import EngineChoice, engine_options
+from judgesmith.cli.use.shard_options import ShardChoice, shard_arguments
+from judgesmith.cli.use.sizing_options import Sizing, sizing_options
+from judgesmith.cli.use.watch_options import Watching, run_progress, told_options, watch_options
+
+if TYPE_CHECKING:
+    from judgesmith.signatures import RatedItem
+
+_OF_RANKS = (
+    "scores are ranks within a source, which the file does not say: to hold them against people's "
+    "ratings, give evaluate and compare the judge itself."
+)
+
+
+@click.command("score")
+@shard_arguments
+@max_unscored_option
+@click.option(
+    "--retry-unscored",
+    is_flag=True,
+    help="Ask anew about rows without a score, also where the run is not finished.",
+)
+@role_option
+@allow_model_option
+@model_options
+@engine_options
+@batch_options
+@sizing_options
+@watch_options
+@recording_options
+def command(
+    judge: str,
+    max_unscored: float,
+    retry_unscored: bool,
+    roles: tuple[str, ...],
+    concurrency: int,
+    force: bool,
+    as_json: bool,
+    **choice: Any,
+) -> int:
+    """Judge every text in INPUT and write one row each to OUT, in the same order.
+
+    INPUT is one or several files, folders or patterns. Ratings in it are never read. A row that
+    could not be judged has a null score and says why in 'problem'. The same command again
+    continues where an interrupted one was.
+    """
+    from judgesmith.data.scores import sampled_text, stated_text
+    from judgesmith.experiments.evaluate.agreement import grouped
+    from judgesmith.experiments.scoring import score_shards, unscored_items
+    from judgesmith.experiments.scoring.watching import Pulse
+    from judgesmith.programs.artifacts.saved_ensembles import load_saved
+    from judgesmith.programs.judging.rows import usage_of
+    from judgesmith.programs.judging.runner import judges_sources
+    from judgesmith.programs.lm import lm_client_of
+
+    files, engines = ShardChoice.taken_from(choice), EngineChoice.taken_from(choice)
+    batching, sizing = Batching.taken_from(choice), Sizing.taken_from(choice)
+    watching = Watching.taken_from(choice)
+    engines.check(choice, in_batches=batching.wanted)
+    if at_addresses(files):
+        given = {
+            "--batch": batching.wanted,
+            "--dry-run": sizing.dry_run,
+            "--unordered": files.unordered,
+            "--retry-unscored": retry_unscored,
+            "--log": watching.log,
+            "--metrics-port": watching.metrics_port is not None,
+            "--metrics-file": watching.metrics_file,
+        }
+        return score_at_addresses(
+            judge,
+            files,
+            engines,
+            choice,
+            roles=roles,
+            concurrency=concurrency,
+            max_unscored=max_unscored,
+            force=force,
+            as_json=as_json,
+            unfit=[option for option, was in given.items() if was],
+        )
+    place = files.place()
+    saved = load_saved(judge)
+    shards, n_expected = files.shards()
+    run_id = f"score {saved.fingerprint} {files.named}"
+    watching.check(place, *(shard.name for shard in shards))
+    if sizing.dry_run:
+        sizing.print(
+            saved,
+            shards,
+            files,
+            batching,
+            choice,
+            roles=roles,
+            concurrency=concurrency,
+            force=force,
+            as_json=as_json,
+        )
+        return 0
+    with batching.desk_for(place, shards, run=run_id, choice=choice) as desk:
+        asked = engines.asked(choice) if desk is None else BatchChoice(**choice, desk=desk)
+        saved, (lm, *others) = asked_models(saved, asked, run_id=run_id, roles=roles)
+        if retry_unscored:
+            for one in (lm, *others):
+                if (asked_through := lm_client_of(one)) is not None:
+                    asked_through.renew()
+        pulse = Pulse((lm, *others), n_expected=n_expected)
+        told = told_options(
+            choice, inputs=files.inputs, output=files.output, concurrency=concurrency
+        )
+        with (
+            watching.looked_on(pulse, judge=saved.fingerprint, options=told) as watch,
+            run_progress(pulse, quiet=as_json) as progress,
+            blaming(OUTPUT),
+        ):
+            if desk is not None:
+
+                def read() -> Iterator[RatedItem]:
+                    return unscored_items(
+                        saved, shards, files.output, lm=lm, overwrite=force, **files.said
+                    )
+
+                if left := batching.answer(saved, read, desk, lm, progress):
+                    return say_waiting(left, as_json=as_json)
+            with engines.started(saved, lm, concurrency=concurrency) as engine:
+                pulse.counted = None if engine is None else (lambda: engine.usage)
+                found = score_shards(
+                    saved,
+                    shards,
+                    files.output,
+                    lm=lm,
+                    concurrency=concurrency,
+                    overwrite=force,
+                    judging=engine,
+                    watch=watch,
+                    **files.said,
+                )
+        if desk is not None:
+            desk.finished()
+    client = lm_client_of(lm)
+    usage = usage_of(lm, *others) if engine is None else engine.usage
+    assert client is not None
+    assert usage is not None
+    if as_json:
+        print_json(
+            {
+                "output": files.output,
+                "judge": saved.fingerprint,
+                "rows": found.n_rows,
+                "unscored": found.n_unscored,
+                **found.unscored_dict(),
+                **({"stated": dict(found.stated)} if found.stated else {}),
+                **({"sampled": dict(found.sampled)} if found.sampled else {}),
+                "calls": usage.calls,
+                "cost_usd": usage.cost_usd,
+            }
+        )
+    else:
+        say(f"{counted(found.n_rows, 'row')} in {files.output}, {found.n_unscored} without a score")
+        for problem, n in list(grouped(found.reasons).items())[:5]:
+            say(f"  {n} × {problem}")
+        say(usage_text(usage))
+    stated = [*stated_text(found.stated, found.n_rows), *sampled_text(found.sampled, found.n_rows)]
+    adaptations = client.adaptations if engine is None else engine.adaptations
+    ranks = [_OF_RANKS] if judges_sources(saved) else []
+    say_notes((*found.notes, *ranks, *stated, *adaptations), as_json=as_json)
+    return unscored_status(found.n_rows, found.causes, max_unscored)

@@ -1,0 +1,132 @@
+"""What rows are read from and written to by ``judgesmith score``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgesmith.cli.shared.faults import OptionError, blaming
+from judgesmith.cli.shared.options import Command, map_option, together
+from judgesmith.cli.shared.places import OUTPUT, check_place, file_place
+
+if TYPE_CHECKING:
+    from judgesmith.experiments.scoring import Shard
+
+FORMAT = "--as"
+_ENDINGS = (".jsonl", ".jsonl.gz", ".csv", ".parquet")  # as scoring.formats has them
+
+
+def shard_arguments(command: Command) -> Command:
+    """Add JUDGE, INPUT (one or several) and where rows are written."""
+    return together(
+        command,
+        click.argument("judge"),
+        click.argument("inputs", metavar="INPUT...", nargs=-1, required=True),
+        click.option(
+            "-o",
+            OUTPUT,
+            required=True,
+            metavar="OUT",
+            help="Where rows are written: a file (.jsonl, .jsonl.gz, .csv, .parquet), or a folder "
+            "(OUT/) with a file for each input.",
+        ),
+        click.option(
+            "form",
+            FORMAT,
+            type=click.Choice([one.removeprefix(".") for one in _ENDINGS]),
+            help="Format of the files in a folder.  [default: jsonl]",
+        ),
+        click.option(
+            "--unordered",
+            is_flag=True,
+            help="Write rows as they are finished, each with its number.",
+        ),
+        map_option,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShardChoice:
+    """What the command line says of inputs and outputs."""
+
+    inputs: tuple[str, ...]
+    output: str
+    form: str | None
+    unordered: bool
+    columns: str | None
+
+    @classmethod
+    def taken_from(cls, options: dict[str, Any]) -> ShardChoice:
+        """Return what ``options`` say of them, and take it out of them."""
+        return cls(**{name: options.pop(name) for name in cls.__dataclass_fields__})
+
+    @property
+    def named(self) -> str:
+        """All inputs as they were named."""
+        return " ".join(self.inputs)
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """How inputs are read and rows written, as ``score_shards`` takes it."""
+        return {
+            "columns": self.columns,
+            "ending": self.ending,
+            "ordered": not self.unordered,
+        }
+
+    @property
+    def ending(self) -> str | None:
+        """How the files in a folder end, if that was said."""
+        return None if self.form is None else f".{self.form}"
+
+    def place(self) -> Path:
+        """Return where rows are written."""
+        from judgesmith.experiments.scoring.shards import is_folder, targets_of
+
+        into_folder = is_folder(self.output)
+        if self.form is not None and not into_folder:
+            raise OptionError(
+                f"this is for the files of a folder, and {self.output} is a file.",
+                option=FORMAT,
+                hint=f"leave it out, or name a folder ({self.output}/).",
+            )
+        if into_folder:
+            place = check_place(self.output)
+            if place.exists() and not place.is_dir():
+                raise OptionError(f"{place} is a file.", option=OUTPUT, hint="name a folder.")
+            if (place / "judge.json").exists():
+                raise OptionError(
+                    f"{place} holds a judge.", option=OUTPUT, hint="name another folder."
+                )
+        else:
+            place = file_place(self.output, *self.inputs, like="scores.jsonl")
+        with blaming(OUTPUT):
+            targets_of(self.output, (), ending=self.ending)
+        return place
+
+    def shards(self) -> tuple[tuple[Shard, ...], int | None]:
+        """Return the files to score, all of them read through once."""
+        from judgesmith.data.columns import column_map
+        from judgesmith.data.problems import nothing_in
+        from judgesmith.experiments.scoring import shards_of
+        from judgesmith.experiments.scoring.shards import targets_of
+
+        with blaming("--map"):
+            column_map(self.columns)
+        for one in self.inputs:
+            with blaming(one):
+                shards_of(one)
+        shards = shards_of(self.inputs)
+        with blaming(OUTPUT):
+            targets_of(self.output, shards, ending=self.ending)
+        n_rows = 0
+        for shard in shards:
+            if not shard.once:
+                with blaming(shard.name):
+                    n_rows += sum(1 for _ in shard.items(self.columns))
+        if not n_rows and not any(shard.once for shard in shards):
+            raise nothing_in(shards[0].items(self.columns).name if len(shards) == 1 else self.named)
+        return shards, None if any(shard.once for shard in shards) else n_rows
