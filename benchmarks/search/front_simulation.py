@@ -24,7 +24,7 @@ from judgesmith.optimizers.objectives.combining import SeveralObjectives
 from judgesmith.optimizers.objectives.grammar import parse_objectives
 from judgesmith.optimizers.search.racing import DominanceRule, FrontSearch, stratified_order
 from judgesmith.optimizers.space.proposing import Proposer
-from judgesmith.optimizers.storage import quiet, study_of
+from judgesmith.optimizers.storage import open_storage, quiet
 from judgesmith.signatures.space import Choice, Option, Space
 
 N_ROWS, N_SOURCES, N_TRIALS = 200, 50, 40
@@ -84,7 +84,7 @@ def searched(seed: int, risk: float | None, n_trials: int) -> FrontSearch[Judge]
     assert isinstance(objectives, SeveralObjectives)
     search: FrontSearch[Judge] = FrontSearch(
         proposer=Proposer(
-            study=study_of(None, "front", n_objectives=2),
+            study=open_storage(None).study("front", n_objectives=2),
             space=SPACE,
             sampler=lambda one: optuna.samplers.RandomSampler(seed=one),
             seed=seed,

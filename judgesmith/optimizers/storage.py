@@ -123,11 +123,6 @@ def open_storage(storage: str | Path | None) -> StudyStorage:
     return StudyStorage(_database(storage))
 
 
-def study_of(storage: str | Path | None, name: str, *, n_objectives: int = 1) -> optuna.Study:
-    """Return the study of that name: see ``open_storage`` and ``StudyStorage.study``."""
-    return open_storage(storage).study(name, n_objectives=n_objectives)
-
-
 def check_storage(url: str) -> None:
     """Refuse a database that cannot be used, without repeating what its address gives away."""
     import sqlalchemy.exc

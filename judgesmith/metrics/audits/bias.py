@@ -108,7 +108,7 @@ def length_bias(
         If scores, lengths and labels do not fit together, a length is not above 0, or a setting
         is out of range.
     TypeError
-        If ``rng`` is no generator.
+        If ``rng`` is neither a seed nor a Generator.
 
     References
     ----------
@@ -122,7 +122,7 @@ def length_bias(
 
     >>> human, lengths = [1, 2, 3, 4, 5, 2, 4, 3], [40, 300, 80, 500, 120, 60, 90, 900]
     >>> judge = np.array(human) + np.log(lengths)
-    >>> found = length_bias(human, judge, lengths, rng=np.random.default_rng(0))
+    >>> found = length_bias(human, judge, lengths)
     >>> round(found.slope.value, 2), round(found.human_correlation.value, 2)
     (0.56, 0.31)
     """
@@ -260,7 +260,7 @@ def self_preference(
         If scores and labels do not fit together, ``own`` holds anything but yes and no, or a
         setting is out of range.
     TypeError
-        If ``rng`` is no generator.
+        If ``rng`` is neither a seed nor a Generator.
 
     References
     ----------
@@ -274,7 +274,7 @@ def self_preference(
 
     >>> human, own = [1, 2, 3, 4, 5, 1, 2, 3, 4, 5], [True] * 5 + [False] * 5
     >>> judge = [2, 3, 4, 5, 6, 1, 2, 3, 4, 5]
-    >>> found = self_preference(human, judge, own=own, rng=np.random.default_rng(0))
+    >>> found = self_preference(human, judge, own=own)
     >>> round(found.gap.value, 2), round(found.adjusted.value, 2), found.human_gap.value
     (0.67, 0.67, 0.0)
     """
@@ -404,7 +404,7 @@ def position_bias(
         If answers and labels do not fit together, an answer is outside 0 to 1, or a setting is
         out of range.
     TypeError
-        If ``rng`` is no generator.
+        If ``rng`` is neither a seed nor a Generator.
 
     References
     ----------
@@ -415,7 +415,7 @@ def position_bias(
     --------
     Of four pairs two change their answer, both towards the first place.
 
-    >>> found = position_bias([1, 1, 0, 1], [1, 0, 0, 0.5], rng=np.random.default_rng(0))
+    >>> found = position_bias([1, 1, 0, 1], [1, 0, 0, 0.5])
     >>> found.bias.value, found.among_inconsistent.value, found.inconsistent.value
     (0.1875, 0.5, 0.5)
     """
@@ -483,13 +483,12 @@ def place_effects(
         If scores, places and labels do not fit together, sources times places are more than 20
         million, or a setting is out of range.
     TypeError
-        If ``rng`` is no generator.
+        If ``rng`` is neither a seed nor a Generator.
 
     Examples
     --------
     >>> found = place_effects(
     ...     [5, 4, 3, 4, 4, 2, 5, 3, 3], [1, 2, 3] * 3, sources=[0, 0, 0, 1, 1, 1, 2, 2, 2],
-    ...     rng=np.random.default_rng(0),
     ... )
     >>> [round(effect.value, 2) for effect in found.effects], round(found.slope.value, 2)
     ([1.0, 0.0, -1.0], -1.0)

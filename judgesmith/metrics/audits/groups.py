@@ -131,7 +131,7 @@ def group_gaps(
         times groups are more than 20 million, there is no such statistic, or a setting is out of
         range.
     TypeError
-        If ``rng`` is no generator.
+        If ``rng`` is neither a seed nor a Generator.
 
     References
     ----------
@@ -143,7 +143,7 @@ def group_gaps(
     --------
     >>> human, groups = [1, 2, 3, 4, 5, 1, 2, 3, 4, 5], ["en"] * 5 + ["de"] * 5
     >>> judge = [2, 3, 3, 4, 5, 1, 1, 2, 4, 4]
-    >>> found = group_gaps(human, judge, groups, rng=np.random.default_rng(0))
+    >>> found = group_gaps(human, judge, groups)
     >>> [(each.group, round(each.gap.value, 2)) for each in found.groups]
     [('en', 0.5), ('de', -0.5)]
     >>> round(found.largest.value, 2), round(found.slope, 2)

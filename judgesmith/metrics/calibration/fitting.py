@@ -328,7 +328,6 @@ def cross_calibrated(
     --------
     >>> scores = cross_calibrated(
     ...     [1, 2, 3, 4, 5, 6], [10, 20, 30, 40, 50, 60], fit=affine_map, n_folds=3,
-    ...     rng=np.random.default_rng(0),
     ... )
     >>> scores.round(6).tolist()
     [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]

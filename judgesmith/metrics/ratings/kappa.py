@@ -544,7 +544,6 @@ def pairwise_kappa(
     --------
     >>> found = pairwise_kappa(
     ...     [[1, 1, 2], [2, 2, 2], [3, 3, 3], [1, 2, 1], [3, 3, 2]], levels=[1, 2, 3],
-    ...     rng=np.random.default_rng(0),
     ... )
     >>> round(found.value, 2), found.n, found.n_undefined
     (0.51, 15, 0)

@@ -104,7 +104,6 @@ def rater_vs_rest(
     --------
     >>> found = rater_vs_rest(
     ...     [[1, 1, 2], [2, 3, 2], [4, 5, 4], [5, 5, 3], [3, 2, 3]],
-    ...     rng=np.random.default_rng(0),
     ... )
     >>> [round(rater.value, 2) for rater in found.raters], round(found.average.value, 2)
     ([0.9, 0.87, 0.75], 0.84)
@@ -420,7 +419,7 @@ def human_ceiling(
 
     Examples
     --------
-    >>> found = human_ceiling([[1, 1], [2, 3], [4, 5], [5, 5]], rng=np.random.default_rng(0))
+    >>> found = human_ceiling([[1, 1], [2, 3], [4, 5], [5, 5]])
     >>> found.ceiling > found.reliability > found.half_correlation > 0.9
     True
     """

@@ -526,7 +526,6 @@ def agreement_difference(
     >>> found = agreement_difference(
     ...     human, [2, 2, 3, 5, 4, 4, 2, 2, 1, 4, 5, 3], [3, 1, 3, 2, 2, 4, 1, 2, 3, 3, 4, 1],
     ...     sources=range(12), statistic="kendall", level="dataset",
-    ...     rng=np.random.default_rng(0),
     ... )
     >>> found.value == found.first - found.second, found.p_value < 0.2
     (True, True)

@@ -14,7 +14,7 @@ from judgesmith.experiments.compile.tuning import (
     importance_entries,
 )
 from judgesmith.optimizers.objectives.grammar import parse_objectives
-from judgesmith.optimizers.storage import ENOUGH_TRIALS, study_of
+from judgesmith.optimizers.storage import ENOUGH_TRIALS, open_storage
 from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.programs.lm import model
 
@@ -104,12 +104,12 @@ def test_models_are_those_of_the_settings(data):
 
 
 def test_importances_are_told_by_objective():
-    study = study_of(None, "two", n_objectives=2)
+    study = open_storage(None).study("two", n_objectives=2)
     for k in range(ENOUGH_TRIALS):
         picked = study.ask().suggest_categorical("variant", ["fine", "coarse"])
         study.tell(k, [float(picked == "fine"), -1.0])
     search = SimpleNamespace(objective=parse_objectives("q, -calls"), study_=study)
-    few = SimpleNamespace(objective=parse_objectives("q"), study_=study_of(None, "few"))
+    few = SimpleNamespace(objective=parse_objectives("q"), study_=open_storage(None).study("few"))
     only = {"stage": "importances", "objective": "q", "shares": {"variant": 1.0}}
     assert importance_entries(search) == [only]  # calls are the same for all
     assert importance_entries(few) == []

@@ -9,7 +9,7 @@ from judgesmith.optimizers.search.confirmation import ImprovementTest
 from judgesmith.optimizers.search.racing import stratified_order
 from judgesmith.optimizers.search.screening import ConfirmedSearch
 from judgesmith.optimizers.space.proposing import Proposer, tpe
-from judgesmith.optimizers.storage import study_of
+from judgesmith.optimizers.storage import open_storage
 from judgesmith.signatures.space import Choice, Option, Space
 
 N = 150
@@ -42,7 +42,7 @@ class Searching:
 
         self.search = ConfirmedSearch(
             proposer=Proposer(
-                study=study_of(None, "simulated"),
+                study=open_storage(None).study("simulated"),
                 space=Space(choices=[Choice(name="judge", options=options)]),
                 sampler=tpe,
                 seed=0,

@@ -12,7 +12,7 @@ from judgesmith.optimizers.search.racing import (
     stratified_order,
 )
 from judgesmith.optimizers.space.proposing import Proposer, tpe
-from judgesmith.optimizers.storage import study_of
+from judgesmith.optimizers.storage import open_storage
 from judgesmith.signatures.space import Choice, Option, Space
 
 N = 100
@@ -52,7 +52,7 @@ def search(text="q, -calls", *, rows_left=None, planted=None, storage=None, **se
     objectives = parse_objectives(text)
     given = {"n_trials": 6, "batch": 2, "seed": 0, "elimination": RacingRule(), **settings}
     elimination = given.pop("elimination")
-    study = study_of(storage, "simulated", n_objectives=len(objectives.aims))
+    study = open_storage(storage).study("simulated", n_objectives=len(objectives.aims))
     return FrontSearch(
         proposer=Proposer(study=study, space=SPACE, sampler=tpe, seed=0),
         make=lambda picked: Simulated(picked, rows_left=rows_left, planted=planted),

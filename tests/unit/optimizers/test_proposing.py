@@ -6,7 +6,7 @@ from working import at_the_same_time
 
 from judgesmith.optimizers.search.work_queue import WorkQueue
 from judgesmith.optimizers.space.proposing import Proposer, configuration_id, tpe
-from judgesmith.optimizers.storage import open_storage, quiet, study_of
+from judgesmith.optimizers.storage import open_storage, quiet
 from judgesmith.signatures.space import Space
 
 SPACE = Space(
@@ -23,7 +23,9 @@ SPACE = Space(
 
 
 def proposer(storage=None, *, sampler=tpe, seed=0):
-    return Proposer(study=study_of(storage, "one"), space=SPACE, sampler=sampler, seed=seed)
+    return Proposer(
+        study=open_storage(storage).study("one"), space=SPACE, sampler=sampler, seed=seed
+    )
 
 
 def propose_all(one, n=8):

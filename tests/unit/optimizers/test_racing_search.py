@@ -11,7 +11,7 @@ from judgesmith.optimizers.search.racing import (
     stratified_order,
 )
 from judgesmith.optimizers.space.proposing import Proposer, tpe
-from judgesmith.optimizers.storage import study_of
+from judgesmith.optimizers.storage import open_storage
 from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.signatures.space import Choice, Option, Space
 
@@ -53,7 +53,7 @@ class Simulated:
 
 def search(*, rows_left=None, **settings):
     given = {"elimination": RacingRule(), "n_trials": 20, "batch": 5, "seed": 0, **settings}
-    study = study_of(None, "simulated")
+    study = open_storage(None).study("simulated")
     return RacingSearch(
         proposer=Proposer(study=study, space=SPACE, sampler=tpe, seed=0),
         make=lambda picked: Simulated(picked, rows_left=rows_left),

@@ -9,7 +9,7 @@ from judgesmith.optimizers.search.confirmation import ImprovementTest
 from judgesmith.optimizers.search.racing import stratified_order
 from judgesmith.optimizers.search.screening import ScreenedSearch
 from judgesmith.optimizers.space.proposing import Proposer, configuration_id, tpe
-from judgesmith.optimizers.storage import study_of
+from judgesmith.optimizers.storage import open_storage
 from judgesmith.signatures.space import Choice, Option, Space
 
 N = 300
@@ -42,7 +42,7 @@ class Searching:
     ):
         self.rows_left = [rows]
         self.made = []
-        self.study = study_of(None, "simulated") if study is None else study
+        self.study = open_storage(None).study("simulated") if study is None else study
 
         def make(picked):
             self.made.append(Simulated(picked, self.rows_left, refusing=refusing))

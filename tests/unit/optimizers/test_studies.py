@@ -7,14 +7,14 @@ from judgesmith.optimizers.storage import (
     ENOUGH_TRIALS,
     check_storage,
     importances,
+    open_storage,
     quiet,
     reachable,
-    study_of,
 )
 
 
 def told(n):
-    study = study_of(None, "one")
+    study = open_storage(None).study("one")
     study.sampler = optuna.samplers.RandomSampler(seed=0)
     for _ in range(n):
         trial = study.ask()
@@ -37,16 +37,16 @@ def test_few_trials_say_nothing():
 
 def test_a_study_in_a_file_is_there_again(tmp_path):
     kept = tmp_path / "folder" / "a.journal"
-    study_of(kept, "one").add_trial(optuna.trial.create_trial(value=1.0))
-    assert len(study_of(str(kept), "one").trials) == 1
-    assert study_of(kept, "other").trials == []
+    open_storage(kept).study("one").add_trial(optuna.trial.create_trial(value=1.0))
+    assert len(open_storage(str(kept)).study("one").trials) == 1
+    assert open_storage(kept).study("other").trials == []
 
 
 def test_a_study_in_a_database_is_there_again(tmp_path):
     url = f"sqlite:///{tmp_path / 'a.db'}"
     check_storage(url)
-    study_of(url, "one").add_trial(optuna.trial.create_trial(value=1.0))
-    assert len(study_of(url, "one").trials) == 1
+    open_storage(url).study("one").add_trial(optuna.trial.create_trial(value=1.0))
+    assert len(open_storage(url).study("one").trials) == 1
 
 
 @pytest.mark.parametrize("url", ["a.journal", "odd://user:secret@host/name"])
@@ -71,7 +71,7 @@ def test_optuna_is_as_loud_as_before_afterwards():
 
 
 def test_of_several_objectives_each_has_importances_of_its_own():
-    study = study_of(None, "two", n_objectives=2)
+    study = open_storage(None).study("two", n_objectives=2)
     options = optuna.distributions.CategoricalDistribution(["a", "b", "c"])
     for first, second in [*itertools.product("abc", "abc")] * 5:
         study.add_trial(
