@@ -27,7 +27,6 @@ from judgesmith.optimizers.search.racing import OutOfBudget
 from judgesmith.optimizers.space.candidates import Asking
 from judgesmith.optimizers.space.demonstrations import shown_keys
 from judgesmith.optimizers.trials import ENOUGH_SCORED, TrialRecord
-from judgesmith.programs.families.ensemble.judges import scale_of
 from judgesmith.programs.judging.executors import with_own_models
 from judgesmith.programs.judging.judge import Judge
 from judgesmith.programs.lm import BudgetSpent
@@ -386,7 +385,7 @@ class CandidateComparison:
                 asked = self.asking.judged(made, self.selection.take(missing))
                 known |= dict(zip(missing, asked, strict=True))
             found = [known[row] for row in range(len(self.selection))]
-            table = self.selection.judged(found, self.targets, judge_scale=scale_of(made))
+            table = self.selection.judged(found, self.targets, judge_scale=made.scale)
             values = {
                 "value": self.objective.value(table),
                 "n_rows": len(self.selection),
@@ -557,7 +556,7 @@ class DSPyOptimizer(TextSearch):
                 objective=self.objective,
                 targets=self.targets,
                 start=said,
-                judge_scale=scale_of(student),
+                judge_scale=student.scale,
             )
             for name, (rows, said) in judged.items()
         }

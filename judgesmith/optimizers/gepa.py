@@ -32,7 +32,6 @@ from judgesmith.optimizers.rows import ROWS_PER_DEMONSTRATION, Rows
 from judgesmith.optimizers.search.racing import OutOfBudget
 from judgesmith.optimizers.space.candidates import Asking
 from judgesmith.optimizers.trials import TrialRecord, rank_of
-from judgesmith.programs.families.ensemble.judges import scale_of
 from judgesmith.programs.judging.ask_once import Rewriter
 from judgesmith.programs.judging.executors import with_own_models
 from judgesmith.programs.judging.judge import Judge
@@ -244,7 +243,7 @@ class TextTrials:
             found = self.asking.judged(self._judges[key], asked)
             self._said |= {(key, place): one for place, one in zip(missing, found, strict=True)}
         said = [self._said[key, place] for place in batch]
-        table = rows.judged(said, self.targets, judge_scale=scale_of(self.student))
+        table = rows.judged(said, self.targets, judge_scale=self.student.scale)
         return said, table, rows
 
     def parts(self, table: PredictionTable, rows: Rows) -> FloatArray:
@@ -358,7 +357,7 @@ class TextAdapter:
             judgements=said,
             parts=trials.parts(table, rows),
             target=own or first,
-            judge_scale=scale_of(trials.student),
+            judge_scale=trials.student.scale,
             within_sources=trials.objective.level == "sample",
         )
 

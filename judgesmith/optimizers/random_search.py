@@ -22,7 +22,6 @@ from judgesmith.optimizers.space.demonstrations import (
     shown_keys,
 )
 from judgesmith.optimizers.trials import TrialRecord
-from judgesmith.programs.families.ensemble.judges import scale_of
 from judgesmith.programs.judging.judge import Judge, check_judge
 from judgesmith.programs.judging.runner import was_not_asked
 from judgesmith.signatures.config import ActiveCriticConfig
@@ -148,7 +147,7 @@ class RandomDemonstrationSearch(JudgeSearch):
                 if any(map(was_not_asked, judgements)):
                     break
                 tables[known] = selection.judged(
-                    judgements, self.targets, judge_scale=scale_of(candidate)
+                    judgements, self.targets, judge_scale=candidate.scale
                 )
                 found[number] = candidate
             elif self.on_progress is not None:

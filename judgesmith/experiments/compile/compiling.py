@@ -73,7 +73,6 @@ from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.space.demonstrations import shown_keys
 from judgesmith.programs.artifacts.card import rows_that_taught
 from judgesmith.programs.artifacts.saved import GoldenItem, SavedJudge
-from judgesmith.programs.families.ensemble.judges import scale_of
 from judgesmith.programs.judging.registry import family_of, with_roles
 from judgesmith.signatures import Judgement, RatedItem
 
@@ -267,7 +266,7 @@ def compile_judge(
     chosen_by = parts.selection.without(shown_keys(judge.protocol.demonstrations))
     rows = parts.counts(targets)
     judged = work.judged(judge, chosen_by, "selection rows")
-    selection = chosen_by.judged(judged, judge_scale=scale_of(judge))
+    selection = chosen_by.judged(judged, judge_scale=judge.scale)
     tables = [selection]
     if selection.n_unscored == selection.n:
         rows["unscored"] = selection.n + rows["heldout"]
@@ -289,7 +288,7 @@ def compile_judge(
     if parts.heldout is not None:
         before = work.judged(bare, parts.heldout, "held-out rows, uncompiled", lm=lm)
         after = work.judged(judge, parts.heldout, "held-out rows")
-        scales = scale_of(bare), scale_of(judge)
+        scales = bare.scale, judge.scale
         first, second = (
             parts.heldout.judged(said, judge_scale=own)
             for said, own in zip((before, after), scales, strict=True)
@@ -318,7 +317,7 @@ def compile_judge(
                 rng=rng(),
             )
     told_by = chosen_by.judged(
-        judged, targets.compared, judge_scale=scale_of(judge), usd=work.usd(judged)
+        judged, targets.compared, judge_scale=judge.scale, usd=work.usd(judged)
     )
     discernment = None
     if parts.versions is not None:

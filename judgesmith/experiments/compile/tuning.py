@@ -45,7 +45,6 @@ from judgesmith.optimizers.storage import importances
 from judgesmith.optimizers.trials import ENOUGH_SCORED, TrialRecord, rank_of
 from judgesmith.programs import Judge, judge_items
 from judgesmith.programs.artifacts.saved import FrontMember
-from judgesmith.programs.families.ensemble.judges import scale_of
 from judgesmith.programs.judging.executors import endpoint_of
 from judgesmith.programs.judging.rows import usd_of
 from judgesmith.programs.judging.runner import was_not_asked
@@ -147,7 +146,7 @@ def _finished(
     own = replace(work, lm=one.lm, history=[], notes=[])
     judge = own.aggregated(one.judge, parts).for_own_rubric()
     rows = parts.selection.without(shown_keys(judge.protocol.demonstrations))
-    table = rows.judged(own.judged(judge, rows, "front"), judge_scale=scale_of(judge))
+    table = rows.judged(own.judged(judge, rows, "front"), judge_scale=judge.scale)
     work.complete = work.complete and own.complete
     if table.n_unscored == table.n or not table.is_rated:
         return judge, None
@@ -356,7 +355,7 @@ class Tuning:
         """
         objective = deciding_objective(self.settings)
         tables = [
-            rows.judged(self.judged(judge, rows, stage), self.targets, judge_scale=scale_of(judge))
+            rows.judged(self.judged(judge, rows, stage), self.targets, judge_scale=judge.scale)
             for judge, stage in zip((start, other), stages, strict=True)
         ]
         ranks = {n: rank_of(objective.value(one), one.least_scored) for n, one in enumerate(tables)}
@@ -458,7 +457,7 @@ class Tuning:
             # Whether the budget let the fit see the pool: its answers are on record if it did.
             unshown = parts.pool.without(shown_keys(judge.protocol.demonstrations))
             self.pool = unshown.judged(
-                self.judged(judge, unshown, "aggregation"), judge_scale=scale_of(judge)
+                self.judged(judge, unshown, "aggregation"), judge_scale=judge.scale
             )
         return fitted
 

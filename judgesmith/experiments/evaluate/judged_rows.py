@@ -18,8 +18,7 @@ from judgesmith.optimizers.predictions import PredictionTable, on_criterion, pre
 from judgesmith.programs import judge_items
 from judgesmith.programs.artifacts.record import SavedRecord
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
-from judgesmith.programs.families.ensemble.judges import AnyJudge, CompositeJudge, scale_of
-from judgesmith.programs.judging.judge import Judge
+from judgesmith.programs.families.ensemble.judges import AnyJudge
 from judgesmith.programs.judging.runner import judges_sources
 from judgesmith.signatures import Judgement
 from judgesmith.signatures.rubric import folded
@@ -81,7 +80,7 @@ def rows_of_judge(
     items = [dataset[i] for i in targets.rated.tolist()]
     judgements = judge_items(judge, items, lm=lm, concurrency=concurrency, progress=progress)
     known = judge.seen_keys if isinstance(judge, SavedRecord) else frozenset()
-    own_scale = scale_of(judge) if isinstance(judge, Judge | CompositeJudge) else judge.scale
+    own_scale = judge.scale
     return _rows(
         label,
         dataset,

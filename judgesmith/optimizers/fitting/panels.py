@@ -20,7 +20,7 @@ from judgesmith.optimizers.predictions import FloatArray, PredictionTable
 from judgesmith.optimizers.rows import IntArray, Rows, rows_of
 from judgesmith.optimizers.space.demonstrations import shown_keys
 from judgesmith.optimizers.trials import TrialRecord
-from judgesmith.programs.families.ensemble.judges import Panel, leaves_of, scale_of
+from judgesmith.programs.families.ensemble.judges import Panel, leaves_of
 from judgesmith.programs.judging.runner import CONCURRENCY
 from judgesmith.signatures.aggregation import PanelWeights
 from judgesmith.signatures.scale import Scale
@@ -426,7 +426,7 @@ class PanelSelection(JudgeOptimizer):
         scores = {}
         for name, member in student.members.items():
             scores[name] = [one.score for one in self.judged(member, rows)]
-        scales = {name: scale_of(one) for name, one in student.members.items()}
+        scales = {name: one.scale for name, one in student.members.items()}
         return student.with_weights(self.choose(rows, scores, own=student.weights, scales=scales))
 
     def choose(

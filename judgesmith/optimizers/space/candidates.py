@@ -29,7 +29,6 @@ from judgesmith.optimizers.space.demonstrations import (
     kept_runs,
 )
 from judgesmith.optimizers.space.proposing import configuration_id
-from judgesmith.programs.families.ensemble.judges import scale_of
 from judgesmith.programs.judging.judge import Judge, own_settings
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.judging.rows import knows_costs, usd_of
@@ -268,7 +267,7 @@ class JudgeOnRows:
         return self.rows.take(rows).judged(
             [*said, *changed],
             self.among.targets,
-            judge_scale=scale_of(self.judge),
+            judge_scale=self.judge.scale,
             usd=usd,
         )
 

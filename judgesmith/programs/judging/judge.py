@@ -293,6 +293,16 @@ class Judge(AskingModule):
         update = {"demonstrations": demonstrations, "instructions": instructions}
         return self._settings.model_copy(update=update)
 
+    @property
+    def scale(self) -> Scale:
+        """What scores are measured in."""
+        return self._settings.aggregation.scale
+
+    @property
+    def fingerprint(self) -> str:
+        """Twelve hex digits that change when anything in the judge does."""
+        return self.protocol.fingerprint
+
     def with_protocol(self, protocol: JudgeConfig) -> Self:
         """Return a judge of the same kind that follows ``protocol``, with the same models."""
         other = type(self)(protocol)

@@ -82,54 +82,6 @@ def unknown_judge(name: str, known: Collection[str]) -> Refusal:
     )
 
 
-def queue_full(retry_after: int) -> Refusal:
-    """Return the answer to who comes when every place is taken."""
-    return Refusal(
-        429,
-        "full",
-        "the queue is full.",
-        where="queue",
-        hint=f"send the same again in {retry_after} s, or fewer items at a time.",
-        headers={"Retry-After": str(retry_after)},
-    )
-
-
-def share_full(retry_after: int) -> Refusal:
-    """Return the answer to who takes as much of the server as one client may."""
-    return Refusal(
-        429,
-        "share",
-        "your address has as much under way as one client may: half of what the server takes.",
-        where="client",
-        hint=f"wait for answers, and send the same again in {retry_after} s.",
-        headers={"Retry-After": str(retry_after)},
-    )
-
-
-def is_stopping() -> Refusal:
-    """Return the answer to who comes after the server was asked to stop."""
-    return Refusal(
-        503,
-        "stopping",
-        "the server is stopping.",
-        where="server",
-        hint="send the same again to the server that takes its place.",
-        headers={"Retry-After": "5", "Connection": "close"},
-    )
-
-
-def was_cut() -> Refusal:
-    """Return the answer to whose request was accepted and could not be waited for at the end."""
-    return Refusal(
-        503,
-        "stopping",
-        "the server stopped before this was judged.",
-        where="server",
-        hint="send the same again to the server that takes its place.",
-        headers={"Connection": "close"},
-    )
-
-
 def set_up(fault: Exception) -> Refusal:
     """Return the answer when the model, or the ledger, cannot be used at all."""
     hint = "the request is sound: whoever runs the server has to look at this."
@@ -231,6 +183,78 @@ _BETWEEN = 600.0  # seconds that a stream waits for the next line to begin
 _LOOK = 0.25  # seconds after which a stream that waits for its client looks up
 
 
+_CLOSING = {"Connection": "close"}
+_ANSWERS: Mapping[str, tuple[int, str, str, str, str, Mapping[str, str]]] = {
+    "full": (
+        *(429, "full", "the queue is full.", "queue"),
+        "send the same again in {wait} s, or fewer items at a time.",
+        {"Retry-After": "{wait}"},
+    ),
+    "share": (
+        *(429, "share"),
+        "your address has as much under way as one client may: half of what the server takes.",
+        "client",
+        "wait for answers, and send the same again in {wait} s.",
+        {"Retry-After": "{wait}"},
+    ),
+    "stopping": (
+        *(503, "stopping", "the server is stopping.", "server"),
+        "send the same again to the server that takes its place.",
+        {"Retry-After": "5", **_CLOSING},
+    ),
+    "cut": (
+        *(503, "stopping", "the server stopped before this was judged.", "server"),
+        "send the same again to the server that takes its place.",
+        _CLOSING,
+    ),
+    "large body": (
+        *(413, "size", "expected at most {most} bytes; got more.", "{where}"),
+        "send less at a time, or lines to …/stream, of which each may have that size.",
+        {},
+    ),
+    "large line": (
+        *(413, "size", "expected at most {most} bytes; got more.", "{where}"),
+        "send a shorter line; none is cut.",
+        {},
+    ),
+    "slow body": (
+        408,
+        "slow",
+        "expected the whole body within {seconds:g} s; it did not end in that time.",
+        "{where}",
+        "send less at a time, or lines to …/stream, of which each may take that long.",
+        _CLOSING,
+    ),
+    "slow line": (
+        408,
+        "slow",
+        "expected the whole line within {seconds:g} s; it did not end in that time.",
+        "{where}",
+        "send the rest again, each line at once.",
+        _CLOSING,
+    ),
+    "quiet": (
+        *(408, "slow", "expected the next line within {seconds:g} s; none came.", "{where}"),
+        "end the stream, and open another when there is more to judge.",
+        _CLOSING,
+    ),
+}
+"""Answers by what happened: status, reason, error, place, remedy and headers."""
+
+
+def refused(what: str, **told: object) -> Refusal:
+    """Return the answer to what happened, with what is ``told`` of this case."""
+    status, reason, error, where, hint, headers = _ANSWERS[what]
+    return Refusal(
+        status,
+        reason,
+        error.format(**told),
+        where=where.format(**told),
+        hint=hint.format(**told),
+        headers={name: value.format(**told) for name, value in headers.items()},
+    )
+
+
 def check_type(headers: Mapping[str, str], expected: tuple[str, ...]) -> None:
     """Refuse a body of another kind, or packed: forms of other servers' pages can send no JSON."""
     packed = headers.get("content-encoding", "").strip().lower()
@@ -263,7 +287,7 @@ async def whole_body(
 ) -> bytes:
     """Return the body of a request."""
     if length is not None and length.isdecimal() and int(length) > limits.max_body:
-        raise too_large("body", limits)
+        raise refused("large body", where="body", most=limits.max_body)
     body = bytearray()
     more = True
     deadline = asyncio.get_running_loop().time() + _PATIENCE
@@ -275,7 +299,7 @@ async def whole_body(
         hold(len(chunk))
         body += chunk
         if len(body) > limits.max_body:
-            raise too_large("body", limits)
+            raise refused("large body", where="body", most=limits.max_body)
         more = message.get("more_body", False)
     return bytes(body)
 
@@ -288,47 +312,7 @@ async def _next_message(receive: Receive, look_up: Callable[[], None], deadline:
         with suppress(TimeoutError):
             async with asyncio.timeout(min(_LOOK, left)):
                 return await receive()
-    raise too_slow("body")
-
-
-def too_large(where: str, limits: ServingLimits) -> Refusal:
-    """Return the answer to who sends too much at once."""
-    return Refusal(
-        413,
-        "size",
-        f"expected at most {limits.max_body} bytes; got more.",
-        where=where,
-        hint="send less at a time, or lines to …/stream, of which each may have that size."
-        if where == "body"
-        else "send a shorter line; none is cut.",
-    )
-
-
-def too_slow(where: str) -> Refusal:
-    """Return the answer to who takes too long for a body, or for a line."""
-    what = "whole body" if where == "body" else "whole line"
-    return Refusal(
-        408,
-        "slow",
-        f"expected the {what} within {_PATIENCE:g} s; it did not end in that time.",
-        where=where,
-        hint="send less at a time, or lines to …/stream, of which each may take that long."
-        if where == "body"
-        else "send the rest again, each line at once.",
-        headers={"Connection": "close"},
-    )
-
-
-def too_quiet(where: str) -> Refusal:
-    """Return the answer to who begins no line for too long."""
-    return Refusal(
-        408,
-        "slow",
-        f"expected the next line within {_BETWEEN:g} s; none came.",
-        where=where,
-        hint="end the stream, and open another when there is more to judge.",
-        headers={"Connection": "close"},
-    )
+    raise refused("slow body", where="body", seconds=_PATIENCE)
 
 
 class Inflow:
@@ -404,9 +388,9 @@ class Lines:
                 await self._more()
                 where, now = f"line {self.number + 1}", loop.time()
                 if begun is not None and now - begun > _PATIENCE:
-                    raise too_slow(where)
+                    raise refused("slow line", where=where, seconds=_PATIENCE)
                 if begun is None and now - asked > _BETWEEN:
-                    raise too_quiet(where)
+                    raise refused("quiet", where=where, seconds=_BETWEEN)
                 continue
             if end < 0 and not (self._held or self._skipping):
                 return None

@@ -28,11 +28,10 @@ from judgesmith.programs.serving.requests import (
     Refusal,
     ServingLimits,
     check_type,
-    is_stopping,
     item_of,
     items_of,
+    refused,
     set_up,
-    was_cut,
     whole_body,
 )
 from judgesmith.programs.serving.service import RowStream, Service, client_of
@@ -369,7 +368,7 @@ class Guard:
             if not self._service.stopping:
                 raise
             if not started:
-                await _reply(was_cut(), sent)
+                await _reply(refused("cut"), sent)
         except Refusal as refusal:
             if refusal.reason == "address":  # there was no route that could count it
                 self._service.measures.rejected("", refusal.reason)
@@ -385,7 +384,7 @@ class Guard:
         try:
             self._door.check(path, headers)
             if path not in _WHILE_STOPPING and self._service.stopping:
-                raise is_stopping()
+                raise refused("stopping")
         except Refusal as refusal:
             self._service.measures.rejected("", refusal.reason)
             raise

@@ -34,11 +34,10 @@ from judgesmith.programs.judging.runner import (
 )
 from judgesmith.programs.lm import AnyModel, BudgetSpent, LedgerError, ModelError
 from judgesmith.programs.lm.factory import refuse_unnamed
-from judgesmith.programs.serving.requests import Refusal, ServingLimits, queue_full
+from judgesmith.programs.serving.requests import Refusal, ServingLimits, refused
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement
-from judgesmith.signatures.scale import Scale
 
 if TYPE_CHECKING:
     from judgesmith.programs.families.ensemble.judges import AnyJudge
@@ -82,7 +81,7 @@ class Desk:
     def take(self, jobs: Sequence[Job]) -> list[Future[Any]]:
         futures = self._accepted(jobs, self.limits.places)
         if futures is None:
-            raise queue_full(self.retry_after(sum(job.size for job in jobs)))
+            raise refused("full", wait=self.retry_after(sum(job.size for job in jobs)))
         return futures
 
     def take_of_stream(self, job: Job) -> Future[Any] | None:
@@ -258,8 +257,7 @@ class ServedJudge:
         self.lm = lm
         self.executor = Executor.of(judge, lm)
         self.compares = judges_sources(judge)
-        self._nature = _Nature.of(judge)
-        self.fingerprint = self._nature.fingerprint
+        self.fingerprint = judge.fingerprint
         self.target = str(getattr(judge, "target", "")) or None
         self._marks = {"judge": self.fingerprint, "target": self.target}
         self._work = OneByOne(self.executor, _AnyAnswer())
@@ -318,7 +316,7 @@ class ServedJudge:
 
     def described(self) -> dict[str, Any]:
         """Return what clients are told of the judge, as plain data."""
-        protocols = self._nature.protocols
+        protocols = _protocols(self.judge)
         first = protocols[0]
         families = [family_of(name) for name in dict.fromkeys(one.judge for one in protocols)]
         judge = self.judge
@@ -326,10 +324,10 @@ class ServedJudge:
             "name": self.name,
             "fingerprint": self.fingerprint,
             "target": self.target,
-            "kind": self._nature.kind,
+            "kind": str(getattr(judge, "kind", "judge")),
             "families": [one.name for one in families],
             "models": list(dict.fromkeys(str(one.model) for one in self.lms)),
-            "scale": self._nature.scale.model_dump(mode="json"),
+            "scale": judge.scale.model_dump(mode="json"),
             "task": first.rubric.task,
             "criteria": [one.model_dump(mode="json") for one in first.rubric.criteria],
             "compares": self.compares,
@@ -339,39 +337,13 @@ class ServedJudge:
         }
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Nature:
-    """What is told of a judge, whether it is saved or alive."""
+def _protocols(judge: AnySaved | AnyJudge) -> tuple[JudgeConfig, ...]:
+    """Return how the judges in a judge ask; of a saved one without DSPy."""
+    if isinstance(judge, SavedRecord):
+        return tuple(one.protocol for one in saved_leaves(judge))
+    from judgesmith.programs.families.ensemble.judges import leaves_of
 
-    kind: str
-    fingerprint: str
-    scale: Scale
-    protocols: tuple[JudgeConfig, ...]
-
-    @classmethod
-    def of(cls, judge: AnySaved | AnyJudge) -> _Nature:
-        """Return what is told of ``judge``; of a saved one without DSPy."""
-        if isinstance(judge, SavedRecord):
-            return cls(
-                kind=str(getattr(judge, "kind", "judge")),
-                fingerprint=judge.fingerprint,
-                scale=judge.scale,
-                protocols=tuple(one.protocol for one in saved_leaves(judge)),
-            )
-        from judgesmith.programs.families.ensemble.judges import (
-            CompositeJudge,
-            fingerprint_of,
-            leaves_of,
-            scale_of,
-        )
-
-        holds = isinstance(judge, CompositeJudge)
-        return cls(
-            kind=type(judge).__name__.lower() if holds else str(getattr(judge, "kind", "judge")),
-            fingerprint=fingerprint_of(judge),
-            scale=scale_of(judge),
-            protocols=tuple(one.protocol for one in leaves_of(judge)),
-        )
+    return tuple(one.protocol for one in leaves_of(judge))
 
 
 def _headline(agreement: SavedAgreement) -> dict[str, Any] | None:

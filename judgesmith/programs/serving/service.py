@@ -28,12 +28,9 @@ from judgesmith.programs.serving.requests import (
     Receive,
     Refusal,
     ServingLimits,
-    is_stopping,
     item_of,
-    queue_full,
+    refused,
     set_up,
-    share_full,
-    too_large,
     unknown_judge,
 )
 from judgesmith.programs.serving.served import Desk, ServedJudge
@@ -133,7 +130,7 @@ class Service:
 
     def check_open(self) -> None:
         if self.stopping:
-            raise is_stopping()
+            raise refused("stopping")
 
     @contextmanager
     def attended(self, scope: dict[str, Any]) -> Iterator[None]:
@@ -155,9 +152,9 @@ class Service:
     def stream(self, client: str) -> Iterator[None]:
         """Return a block in which a client's stream is open; refused where there is no room."""
         if self._streams.total() >= _MOST_STREAMS or not self.desk.has_room():
-            raise queue_full(self.desk.retry_after(1))
+            raise refused("full", wait=self.desk.retry_after(1))
         if self._streams[client] >= _MOST_STREAMS // _SHARE:
-            raise share_full(self.desk.retry_after(1))
+            raise refused("share", wait=self.desk.retry_after(1))
         self._streams[client] += 1
         try:
             yield
@@ -174,9 +171,9 @@ class Service:
             held += n
             self.hold(client, n)
             if self._n_bytes > _MOST_BODIES * self.limits.max_body:
-                raise queue_full(self.desk.retry_after(1))
+                raise refused("full", wait=self.desk.retry_after(1))
             if self._bytes[client] > _MOST_BODIES // _SHARE * self.limits.max_body:
-                raise share_full(self.desk.retry_after(1))
+                raise refused("share", wait=self.desk.retry_after(1))
 
         try:
             yield hold
@@ -399,7 +396,7 @@ class RowStream(Response):
         where = f"line {line.number}"
         try:
             if line.text is None:
-                raise too_large(where, self._service.limits)
+                raise refused("large line", where=where, most=self._service.limits.max_body)
             item = await self._service.understood(
                 line.text, lambda body: item_of(body, self._service.limits, where=where)
             )

@@ -114,6 +114,11 @@ class CompositeJudge(dspy.Module):
         self.members = dict(members)
 
     @property
+    def kind(self) -> str:
+        """What kind of judge it is, in one word."""
+        return type(self).__name__.lower()
+
+    @property
     @abstractmethod
     def scale(self) -> Scale:
         """What scores are measured in."""
@@ -138,7 +143,7 @@ class CompositeJudge(dspy.Module):
     @property
     def fingerprint(self) -> str:
         """Twelve hex digits that change when a member or anything learned does."""
-        members = {name: fingerprint_of(one) for name, one in self.members.items()}
+        members = {name: one.fingerprint for name, one in self.members.items()}
         plain = json.dumps([type(self).__name__, members, self.settings()], sort_keys=True)
         return hashlib.sha256(plain.encode()).hexdigest()[:12]
 
@@ -268,14 +273,6 @@ def leaves_of(judge: AnyJudge) -> Iterable[Judge]:
             yield from leaves_of(member)
 
 
-def scale_of(judge: AnyJudge) -> Scale:
-    return judge.protocol.aggregation.scale if isinstance(judge, Judge) else judge.scale
-
-
-def fingerprint_of(judge: AnyJudge) -> str:
-    return judge.protocol.fingerprint if isinstance(judge, Judge) else judge.fingerprint
-
-
 def judgement_of(prediction: dspy.Prediction) -> Judgement:
     given = dict(prediction.items())
     return _kind_of(given)(**{name: one for name, one in given.items() if name != "protocol"})
@@ -326,7 +323,7 @@ class Panel(CompositeJudge):
         self, members: Mapping[str, AnyJudge], weights: PanelWeights | None = None
     ) -> None:
         super().__init__(members)
-        scales = {name: scale_of(one) for name, one in self.members.items()}
+        scales = {name: one.scale for name, one in self.members.items()}
         self._weights = self._of_these(weights or PanelWeights.equal(scales))
 
     @property
@@ -429,7 +426,7 @@ class PanelJudge(Panel):
     ) -> None:
         super().__init__(members, weights)
         if weights is None:
-            scales = {name: scale_of(one) for name, one in self.members.items()}
+            scales = {name: one.scale for name, one in self.members.items()}
             self._weights = PanelWeights.equal(scales, score)
         elif score not in ("mean", weights.middle):
             raise InputError(
@@ -511,7 +508,7 @@ class PanelJudge(Panel):
             self.supervisor.load_state(own, allow_unsafe_lm_state=allow_unsafe_lm_state)
 
     def _concluding(self) -> Concluding:
-        scales = {name: scale_of(one) for name, one in self.members.items()}
+        scales = {name: one.scale for name, one in self.members.items()}
         return Concluding(weights=self._weights, rules=self.rules, scales=scales)
 
 
