@@ -245,7 +245,7 @@ PARTS: dict[str, Callable[[], Iterator[Row]]] = {
 }
 
 
-@benchmark(quick={"parts": ("unanimous", "gap")})
+@benchmark(quick={"parts": ("unanimous",)})
 def perspectives(
     *,
     parts: tuple[str, ...] = (*PARTS, "errors"),
