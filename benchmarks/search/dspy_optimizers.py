@@ -53,7 +53,6 @@ from judgesmith.optimizers.objectives.combining import WeightedSum
 from judgesmith.optimizers.rows import rows_of
 from judgesmith.optimizers.space.demonstrations import CHOSEN, DRAW, ORDER, N
 from judgesmith.programs import ActiveCritic, Judge, judge_items
-from judgesmith.programs.families.ensemble.judges import scale_of
 from judgesmith.programs.lm import LMClient, ModelAnswer, lm_client_of, model
 from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures.space import Space
@@ -276,7 +275,7 @@ def result(name: str, seed: int, way: str) -> dict[str, Any]:
     seconds = round(time.perf_counter() - started, 1)
     held = rows_of(task.held)
     judgements = judge_items(judge, held.items, lm=model(ledger=None))
-    table = held.judged(judgements, judge_scale=scale_of(judge))
+    table = held.judged(judgements, judge_scale=judge.scale)
     shown = max((len(several) for several in judge.protocol.demonstrations.values()), default=0)
     return {
         "rows": [len(task.train), len(task.valid), len(task.held)],

@@ -36,7 +36,6 @@ from judgesmith.optimizers import FitAggregation, RandomDemonstrationSearch
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.space.demonstrations import Pool, kept_runs
 from judgesmith.programs import ActiveCritic, Judge, judge_items
-from judgesmith.programs.families.ensemble.judges import scale_of
 from judgesmith.programs.judging.executors import current_lm
 from judgesmith.programs.judging.runner import CONCURRENCY
 
@@ -167,7 +166,7 @@ def with_random_demonstrations(
 
 def scores(judge: Judge, rows: Rows) -> np.ndarray:
     """Return the judge's scores, nan where it gave none."""
-    return rows.judged(judge_items(judge, rows.items), judge_scale=scale_of(judge)).predicted
+    return rows.judged(judge_items(judge, rows.items), judge_scale=judge.scale).predicted
 
 
 def q_of(predicted: np.ndarray, run: Run) -> float:

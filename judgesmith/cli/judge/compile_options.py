@@ -141,7 +141,10 @@ def refuse_unused_versions(settings: CompileSettings) -> None:
 
 def refuse_over_sources(objective: str, *, judge: str) -> None:
     """Refuse an objective that compares sources, for a judge whose scores are ranks within one."""
-    from judgesmith.experiments.evaluate.agreement import AcrossSourcesError, check_within_source
+    from judgesmith.experiments.evaluate.within_source import (
+        AcrossSourcesError,
+        check_within_source,
+    )
 
     try:
         check_within_source(objective, judge=judge)
@@ -370,7 +373,7 @@ def settings_of(
         If they cannot be, or exclude each other.
     """
     from judgesmith.experiments.compile.starting import starting_from
-    from judgesmith.experiments.evaluate.agreement import RANKED_OBJECTIVE
+    from judgesmith.experiments.evaluate.within_source import RANKED_OBJECTIVE
 
     start: dict[str, Any] = {
         "variant": variant,

@@ -16,13 +16,13 @@ from judgesmith.experiments.compile.split import Parts
 from judgesmith.experiments.compile.tuning import Tuning
 from judgesmith.experiments.compile.versions import ChosenVersions
 from judgesmith.experiments.evaluate.agreement import (
-    RANKS_NOTE,
     CriterionReports,
     Gain,
     Report,
     unscored,
     unscored_text,
 )
+from judgesmith.experiments.evaluate.within_source import RANKS_NOTE
 from judgesmith.metrics import Estimate, PairedEstimate
 from judgesmith.metrics.perturbations.wilcoxon import FEWEST_NONZERO
 from judgesmith.metrics.records import FEWEST_GROUPS

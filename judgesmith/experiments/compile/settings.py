@@ -22,7 +22,7 @@ from pydantic import (
 from judgesmith.data.items import DataSet
 from judgesmith.data.targets import Aggregate
 from judgesmith.errors import InputError
-from judgesmith.experiments.evaluate.agreement import RANKED_OBJECTIVE, check_within_source
+from judgesmith.experiments.evaluate.within_source import RANKED_OBJECTIVE, check_within_source
 from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.objectives.combining import SeveralObjectives
 from judgesmith.optimizers.objectives.grammar import as_objectives

@@ -14,7 +14,7 @@ from judgesmith.experiments.compile.searching import number_text, tested_text
 from judgesmith.experiments.compile.settings import CompileSettings
 from judgesmith.experiments.compile.split import Parts
 from judgesmith.experiments.compile.tuning import Tuning, deciding_objective
-from judgesmith.experiments.evaluate.agreement import RANKED_OBJECTIVE, check_within_source
+from judgesmith.experiments.evaluate.within_source import RANKED_OBJECTIVE, check_within_source
 from judgesmith.optimizers.base import OFFLINE
 from judgesmith.optimizers.predictions import SCORE
 from judgesmith.optimizers.search.confirmation import ConfirmationResult

@@ -10,15 +10,10 @@ import numpy as np
 
 from judgesmith.data.items import DataSet
 from judgesmith.data.targets import Targets, ratings_behind
-from judgesmith.experiments.evaluate.agreement import (
-    Report,
-    agreement_report,
-    plain,
-    undefined,
-    within_sources,
-)
+from judgesmith.experiments.evaluate.agreement import Report, agreement_report, plain
 from judgesmith.experiments.evaluate.describing import rater_table
 from judgesmith.experiments.evaluate.judged_rows import JudgedRows
+from judgesmith.experiments.evaluate.within_source import undefined, within_sources
 from judgesmith.metrics import (
     Estimate,
     confusion_matrix,

@@ -14,17 +14,19 @@ from judgesmith.data.targets import Aggregate, Targets, targets_of
 from judgesmith.errors import InputError
 from judgesmith.experiments.compile.settings import UNRATED
 from judgesmith.experiments.evaluate.agreement import (
-    LEVEL,
     STATISTICS,
     Gain,
     Unscored,
-    check_within_source,
     gain_report,
     plain,
     unscored,
-    within_sources,
 )
 from judgesmith.experiments.evaluate.judged_rows import JudgedRows, rows_of_judge, rows_of_scores
+from judgesmith.experiments.evaluate.within_source import (
+    LEVEL,
+    check_within_source,
+    within_sources,
+)
 from judgesmith.metrics import PairedEstimate, holm, permutation_test, tie_aware_accuracy_difference
 from judgesmith.metrics.arrays import fraction
 from judgesmith.metrics.comparing import SignificanceTest, Swap, williams_test
