@@ -84,7 +84,7 @@ def refusal(line, *, whole):
         if isinstance(command, click.Group):
             return None if not whole else "a command is missing"
         rest = rest if whole else with_values(rest, command)
-        context = click.Context(command)
+        context = click.Context(command, help_option_names=["-h", "--help"])
         given, extra, _ = command.make_parser(context).parse_args(rest)
     except click.UsageError as fault:
         return fault.format_message()
