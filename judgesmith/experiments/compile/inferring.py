@@ -119,6 +119,7 @@ def infer_rubric(
     run: InferenceRun | None = None,
     *,
     lm: dspy.LM | None = None,
+    heldout: Sequence[int] = (),
     progress: Callable[[int], None] | None = None,
 ) -> Inferred:
     """Return a rubric inferred from the rated rows of ``dataset``.
@@ -131,6 +132,9 @@ def infer_rubric(
         None takes the defaults.
     lm : dspy.LM or None
         The model; None takes DSPy's current one, or the offline model.
+    heldout : sequence of int
+        Places of rows that are reported on: they, and the other rows of their sources unless
+        ``run.split_rows``, teach nothing, whatever ``run.holdout`` leaves out.
     progress : callable or None
         Told 1 after every answer.
 
@@ -163,7 +167,10 @@ def infer_rubric(
         rng=np.random.default_rng([run.settings.seed, 10]),
         rows=run.split_rows,
     )
-    places = [int(place) for place in rated[split.tuning]]
+    tuning = rated[split.tuning]
+    held = dataset.groups[np.asarray(heldout, dtype=np.intp)]
+    kept = np.isin(tuning, heldout) if run.split_rows else np.isin(dataset.groups[tuning], held)
+    places = [int(place) for place in tuning[~kept]]
     items = [_named(dataset, place) for place in places]
     scores = shown_points(targets, percent_of_max=run.percent_of_max)[places].tolist()
     found = TaskInference(run.settings)(
@@ -215,6 +222,7 @@ def rubric_for(
     settings: CompileSettings,
     *,
     lm: dspy.LM,
+    heldout: Sequence[int] = (),
     progress: Callable[[int], None] | None = None,
 ) -> ChosenRubric:
     """Return the rubric of a judge before anything else is searched.
@@ -245,7 +253,7 @@ def rubric_for(
         split_rows=settings.split_rows,
         percent_of_max=settings.percent_of_max,
     )
-    inferred = infer_rubric(dataset, run, lm=lm, progress=progress)
+    inferred = infer_rubric(dataset, run, lm=lm, heldout=heldout, progress=progress)
     rubric = inferred.rubric if wants_task else _without_task(inferred.rubric)
     if start.criteria:
         # Where people's criteria have their definitions from says more than that they were given.

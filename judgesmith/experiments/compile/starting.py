@@ -85,7 +85,12 @@ def start_of(
         return bare, start
     try:
         chosen = rubric_for(
-            dataset, targets, settings, lm=work.lm, progress=work.tell("task inference", None)
+            dataset,
+            targets,
+            settings,
+            lm=work.lm,
+            heldout=parts.heldout_places.tolist(),
+            progress=work.tell("task inference", None),
         )
     except BudgetSpent as spent:
         raise NothingScoredError(

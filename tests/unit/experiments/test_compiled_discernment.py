@@ -6,12 +6,16 @@ import pytest
 
 from judgesmith.data import DataSet, read_items
 from judgesmith.experiments import CompileSettings, compile_judge, evaluate_judge
+from judgesmith.experiments.compile import inferring
+from judgesmith.experiments.compile.chosen_targets import chosen_targets
 from judgesmith.experiments.compile.estimate import estimate_run
 from judgesmith.experiments.compile.settings import settings_without_labels
+from judgesmith.experiments.compile.split import parts_of
 from judgesmith.experiments.compile.versions import unnoticed_note
 from judgesmith.optimizers.objectives.grammar import parse_objectives
 from judgesmith.programs import SavedJudge
 from judgesmith.programs.artifacts.card import judge_card
+from judgesmith.programs.families.modules import TaskInference
 from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures import ActiveCriticConfig, Criterion, Rubric
 
@@ -183,3 +187,33 @@ class TestWithRatings:
     def test_searches_of_texts_refuse_it(self, rated):
         with pytest.raises(ValueError, match="leave discernment out"):
             compile_judge(rated, QUICK.model_copy(update={"optimizer": "reflective"}))
+
+
+def test_criteria_are_inferred_from_no_source_that_is_reported_on(rated, lm, monkeypatch):
+    # Versions that people rated, too, are rows of their own to an inference alone.
+    changed = [
+        one.model_copy(
+            update={
+                "response": one.response[: len(one.response) // 2],
+                "system_id": f"{one.system_id} cut",
+                "extra": {"perturbation": "truncation", "original": one.system_id},
+            }
+        )
+        for one in list(rated)[30:90]
+    ]
+    both = DataSet(name="both", items=(*rated, *changed))
+    settings = CompileSettings(objective="q + d_min", optimizer="none", criteria="inferred")
+    parts = parts_of(both, chosen_targets(both, settings), settings)
+    taught = set()
+
+    class Recording(TaskInference):
+        def __call__(self, *, items, **more):
+            taught.update(item.key for item in items)
+            return super().__call__(items=items, **more)
+
+    monkeypatch.setattr(inferring, "TaskInference", Recording)
+    compile_judge(both, settings, lm=lm)
+    reported = set(both.groups[parts.heldout_places].tolist())
+    sources = {group for group, one in zip(both.groups, both, strict=True) if one.key in taught}
+    assert len(sources) > 5
+    assert not sources & reported
