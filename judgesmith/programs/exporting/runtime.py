@@ -656,7 +656,7 @@ def _json(text: str) -> tuple[Any, str]:
             value = json.loads(core, object_pairs_hook=_once, strict=False)
         except json.JSONDecodeError:
             said = " ".join(found[1] or "" for found in _TOKEN.finditer(core))
-            if re.search(r",\s*[\]}]", said):
+            if re.search(r",\s*[\]}]", said) or re.search(r'\\[^"ntru]', core):
                 raise ValueError("expected one JSON value; this one has faults.") from None
             mended = _TOKEN.sub(lambda found: found[1] or _PYTHON.get(found[2], ""), core)
             value = json.loads(mended, object_pairs_hook=_once, strict=False)

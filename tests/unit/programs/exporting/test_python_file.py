@@ -12,7 +12,7 @@ import chatty
 import hostile
 import pytest
 from exporting import TEXTS, calibrated_of, panel_of, saved_of
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from judgesmith.programs.exporting import runtime
@@ -274,11 +274,18 @@ written = st.builds(lambda style, one: style(one), styles, records)
 parts = st.one_of(headers, headers, words, marks, written, st.text(max_size=20))
 free = st.lists(parts, max_size=9).map("".join)
 headed = written.map("[[ ## assessments ## ]]\n{}\n\n[[ ## completed ## ]]".format)
+HEADED_BACKSLASH = (
+    '[[ ## assessments ## ]]\n[{"criterion": "x", "score": null,}, '
+    '{"criterion": "x", "score": null,}, '
+    '{"criterion": "y", "score": 0, "explanation": "\\\\\\"",}]\n\n[[ ## completed ## ]]'
+)
 
 
 @pytest.mark.no_cover
 @settings(max_examples=200)
 @given(st.sampled_from(["assess", "overall"]), headed | free)
+@example("assess", HEADED_BACKSLASH)
+@example("assess", HEADED_BACKSLASH.replace('\\\\\\"', "\\f"))
 def test_any_answer_is_read_alike_or_not_at_all(fine_file, question, text):
     saved, module = fine_file
     own = outcome(saved.questions[question].read, text)
