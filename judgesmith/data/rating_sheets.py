@@ -1,10 +1,4 @@
-"""Suggested rows as a sheet that people fill in: texts, empty columns, and where rows belong.
-
-The columns of a sheet of suggested rows: what is asked, in words that say the scale.
-
-The heading of a column of ratings is all that is needed to read it again, so that a filled sheet
-needs no column map. What stands after the scale tells several raters apart.
-"""
+"""Sheets of rows that people are to rate: written, and read again with their ids."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From one plain row to the fields of a rated item, with everything odd written down."""
+"""From one plain row to the fields and scales of a rated item, with everything odd written down."""
 
 from __future__ import annotations
 

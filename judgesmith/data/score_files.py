@@ -1,4 +1,4 @@
-"""Scores that somebody already has: the output of ``score``, or recorded judges."""
+"""Scores that somebody already has: the output of ``score``, recorded judges, compared pairs."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""One row of a file of scores: what it is about, and what it says or why it says nothing.
-
-Files of scores as ``score`` writes them, in each of its formats, read as it meant them.
+"""Files of scores: their rows, their formats, and which item each row belongs to.
 
 JSON Lines hold a row as it is. Tables hold what is nested in it as JSON, and an empty cell where
 there is nothing.

@@ -1,10 +1,4 @@
-"""Sheets for people as CSV files: where they may stand, and how their cells are written.
-
-Texts from anywhere as cells of a CSV file that people open in a spreadsheet.
-
-A spreadsheet may compute a cell that begins like a formula, and a program told of another
-delimiter than the file's sees cells begin in the middle of a text. Terminals obey escapes.
-"""
+"""Sheets for people as CSV files: where they may stand, and cells that no spreadsheet runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one number per item that a judge should agree with."""
+"""The one number per item that a judge should agree with, made of what several raters said."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the options of ``compile`` say of the judge that a run starts from, and of its search."""
+"""The options of ``compile``: what they say of judge and search, and which exclude others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``judgesmith compile`` prints: an estimate, a judge and its agreement, or why not."""
+"""What ``judgesmith compile`` prints: an estimate, a judge, its agreement and its discernment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agreement with people as it is printed: estimates, their intervals, and what they rest on."""
+"""Agreement with people as it is printed: estimates with intervals, and preferences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options that say how rated items are read and which ratings count, and the items themselves."""
+"""Options that say how rated items are read, which ratings count, and what is learned from them."""
 
 from __future__ import annotations
 

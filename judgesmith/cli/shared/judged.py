@@ -1,4 +1,4 @@
-"""What the command line names where a judge or a file of its scores is meant."""
+"""What a command names that judges, or holds scores, and how many rows may have none."""
 
 from __future__ import annotations
 

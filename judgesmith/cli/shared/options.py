@@ -1,4 +1,4 @@
-"""Options that commands of every kind share, and how several are put on a command at once."""
+"""Options that commands of every kind share, and numbers as they take them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people see: sentences and notes, with nothing in them that moves a cursor."""
+"""What people see: sentences, notes and tables, with nothing in them that moves the cursor."""
 
 from __future__ import annotations
 

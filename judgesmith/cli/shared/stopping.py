@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: once lets what is in flight finish, twice stops at once."""
+"""Ctrl-C and SIGTERM: once lets what is in flight finish, twice stops; and ends of runs."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""``judgesmith errors``: read the errors that a judge found, and hold them against known ones.
-
-Texts on a terminal, with the errors in them between numbered marks, and listed below.
+"""``judgesmith errors``: show the errors that a judge found, and hold them against known ones.
 
 Marks and words say everything; where there are colours, they say it again.
 """

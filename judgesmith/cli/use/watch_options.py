@@ -1,4 +1,4 @@
-"""Options of a long run that is watched: a structured log, and numbers for Prometheus."""
+"""Options of a long run that is watched, and the line that says how far it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The data sets whose published files can be read, by name."""
+"""The published data sets by name, and converting their files into one file of rated texts."""
 
 from __future__ import annotations
 

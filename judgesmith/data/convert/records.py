@@ -1,4 +1,4 @@
-"""One row of a published file: its fields, and what is wrong with them."""
+"""Published files as they are opened, their rows and fields, and the form that they become."""
 
 from __future__ import annotations
 

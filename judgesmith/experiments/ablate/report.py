@@ -1,4 +1,4 @@
-"""What an ablation found: a judge per row, all held against the same ratings."""
+"""What an ablation found, all judges held against the same ratings, and how it is written."""
 
 from __future__ import annotations
 

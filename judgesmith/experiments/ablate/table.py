@@ -1,4 +1,4 @@
-"""The ablation of the method, row by row: every row is a compiled judge, and is made once."""
+"""The ablation row by row, every row a compiled judge that is made once, and what it would ask."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A benchmark from rated data, whole: built, reported on, and written to a folder."""
+"""A benchmark from rated data: what it will ask, building it, writing it."""
 
 from __future__ import annotations
 

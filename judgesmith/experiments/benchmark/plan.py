@@ -1,9 +1,4 @@
-"""What all steps of building a benchmark share: from what, by whom, and how far it is.
-
-Texts compared with anchors, anchors with each other, and texts with what an error made of them.
-
-What is asked for the numbers of ``anchor_rating``, ``neighbour_probabilities`` and ``blind_kinds``.
-"""
+"""What the steps of building a benchmark share: models, comparisons with anchors, progress."""
 
 from __future__ import annotations
 

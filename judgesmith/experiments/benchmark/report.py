@@ -1,4 +1,4 @@
-"""What is known of a benchmark, as tables and sentences for people."""
+"""A benchmark on disk, as a folder of plain files, and as tables and sentences for people."""
 
 from __future__ import annotations
 

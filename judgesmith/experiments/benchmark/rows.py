@@ -1,4 +1,4 @@
-"""The rows of a benchmark: rated data like any other, with how each text came to be."""
+"""Sources that a benchmark is made from, and its rows, with how each text came to be."""
 
 from __future__ import annotations
 

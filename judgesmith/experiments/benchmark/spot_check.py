@@ -1,4 +1,4 @@
-"""A sheet on which people check a part of a benchmark, without seeing what it says."""
+"""A sheet on which people check a part of a benchmark unseen, and how far it is right by them."""
 
 from __future__ import annotations
 

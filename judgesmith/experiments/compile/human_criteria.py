@@ -1,10 +1,4 @@
-"""A rubric of the criteria that people rated, with what each of them means.
-
-What criteria that many people rate by are generally taken to ask, by their usual names.
-
-General words are no replacement for what raters were told. They are there so that a judge has
-something to go by where nobody wrote that down.
-"""
+"""A rubric of the criteria that people rated: in their words, or as the name is taken."""
 
 from __future__ import annotations
 

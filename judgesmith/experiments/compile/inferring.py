@@ -1,4 +1,4 @@
-"""Task inference on a set of rated texts: which rows may teach, and what a reader should know."""
+"""Task inference on a set of rated texts: which rows may teach, and which rubric a judge gets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What it takes that a judge judges items: calls by question, and about how many tokens."""
+"""What it takes that judges judge items: calls by question, and about how many tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reader of a compiled judge's report should know beside its numbers, in sentences."""
+"""What a reader of a compiled judge's report should know beside its numbers."""
 
 from __future__ import annotations
 

@@ -1,13 +1,7 @@
-"""The search of the protocol within a compilation: what competes, what is kept, what is told.
+"""The searches of a compilation: what competes, what is confirmed and kept, the log, the progress.
 
-The log of a search: one line per configuration that was tried, in the order of their ends.
-
-Several workers of one search write one log.
-
-Whether the winner of a search is still better once its numbers have been weighed.
-
-A search compares judges by their own scores; the weights of their criteria are learned afterwards.
-Where that makes the judge as it was better than the winner, the winner has gained nothing.
+A search compares judges by their own scores, and the weights of their criteria are learned
+afterwards: where that makes the judge as it was better than the winner, the winner is dropped.
 """
 
 from __future__ import annotations

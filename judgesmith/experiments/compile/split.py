@@ -1,8 +1,4 @@
-"""The rows of one compilation: to show, to choose by, to report on; no source in two of them.
-
-Where rows are split instead of sources, those to report on share sources with the others; a
-source that is shown is not chosen by even then.
-"""
+"""The rows of one compilation: to show, to choose by, to report on; no source in two of them."""
 
 from __future__ import annotations
 

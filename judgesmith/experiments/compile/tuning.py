@@ -1,4 +1,4 @@
-"""Making one judge better: which optimizers run on which rows, what they tried, how far it got."""
+"""Making one judge better: which optimizers run on which rows, by one objective or by several."""
 
 from __future__ import annotations
 

@@ -1,11 +1,4 @@
-"""Changed versions of the rows of a compilation: of which kinds, and how many of each row.
-
-They are those that the data holds, or else made here, by rules.
-
-How well a compiled judge notices that texts were changed: on kinds it was chosen by, and others.
-
-Of the evidence D of each kind, the lowest and the average; each with an interval over sources.
-"""
+"""Changed versions of the rows of a compilation, and how well the judge notices them."""
 
 from __future__ import annotations
 

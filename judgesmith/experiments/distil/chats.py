@@ -1,4 +1,4 @@
-"""The chats of one or several folders of distillation data, as a trainer takes them."""
+"""How a student is trained, and the chats that it is trained on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Annotating what was sampled, and what is left to learn from."""
+"""Annotating what was sampled, and each annotation as an example or the reason why it is none."""
 
 from __future__ import annotations
 

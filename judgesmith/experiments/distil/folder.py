@@ -1,4 +1,4 @@
-"""Distillation data on disk: a folder of plain files, written as a whole or not at all."""
+"""Distillation data on disk, with the card that says what it is made of."""
 
 from __future__ import annotations
 

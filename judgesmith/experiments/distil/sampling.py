@@ -1,4 +1,4 @@
-"""Which outputs of which inputs are annotated, and on which criteria."""
+"""Which outputs of which inputs are annotated, on which criteria, and which inputs are left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agreement with people as reported: every level and statistic, always with an interval."""
+"""Agreement with people, of the score and of each criterion, always with an interval."""
 
 from __future__ import annotations
 

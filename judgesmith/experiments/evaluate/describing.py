@@ -1,8 +1,6 @@
 """What a set of rated texts is good for: its size, its ratings, its texts, and its traps.
 
-What a description gives reason to mind, in sentences.
-
-Every threshold here is a rule of thumb for when to speak up. None of them changes a number.
+Thresholds for a caution are rules of thumb for when to speak up; none changes a number.
 """
 
 from __future__ import annotations

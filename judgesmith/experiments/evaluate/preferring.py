@@ -1,4 +1,4 @@
-"""How well a judge's preferences between two texts agree with people's, and with themselves."""
+"""Preferences between two texts: recorded, and held against people's and against themselves."""
 
 from __future__ import annotations
 

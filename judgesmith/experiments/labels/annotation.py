@@ -1,9 +1,4 @@
-"""A sheet on which people say of each error that a judge marks whether it is one, and why.
-
-What a sheet asks of the errors that a judge marks: one label for the place, one for the reason.
-
-The labels are those by which OpeNLGauge's experts judged its annotations.
-"""
+"""A sheet on which people say of each marked error whether it is one, and what came of it."""
 
 from __future__ import annotations
 

@@ -1,10 +1,4 @@
-"""Sheets about explanations as raters filled them in, with everything that cannot be read.
-
-What a sheet asks of explanations, in which columns, and how its rows are told apart.
-
-The questions are those of Active-Critic's study of its own explanations. The id of a row says
-which sheet, text and part it belongs to, so that rows can be sorted and columns moved.
-"""
+"""Sheets as raters filled them in, their form, and everything in them that cannot be read."""
 
 from __future__ import annotations
 

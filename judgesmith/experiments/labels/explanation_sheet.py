@@ -1,7 +1,4 @@
-"""A sheet on which people say what a judge's explanations are worth.
-
-One row per explanation, of texts drawn so that low, middle and high scores all appear.
-"""
+"""A sheet on which people say what the explanations in a file of scores are worth."""
 
 from __future__ import annotations
 

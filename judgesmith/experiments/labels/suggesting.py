@@ -1,6 +1,4 @@
-"""Choosing which rows of a set people should rate next, by what a judge says of them.
-
-Ways to choose rows: at random, where the judge is unsure, or all over its scores.
+"""Which rows of a set people should rate next, by what a judge says of them.
 
 A strategy puts candidates in the order in which it would have them rated. What is taken of that
 order is ``diverse``: no source twice and no near copy while there are others.

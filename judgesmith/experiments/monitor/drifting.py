@@ -1,4 +1,4 @@
-"""Comparing what scores and inputs are like now with what they were like before."""
+"""What scores and inputs are like now, compared with what they were like before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asking a judge's golden items again, of the model as it is now."""
+"""Asking a judge's golden items again, of the model as it is now, and telling what moved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reader of a panel should know beside its numbers."""
+"""What a reader of a panel should know beside its numbers, and what each part is worth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of a report, drawn by Matplotlib as SVG that stands in a page and takes its colours."""
+"""Figures of a report, drawn by Matplotlib as SVG that takes the page's colours."""
 
 from __future__ import annotations
 

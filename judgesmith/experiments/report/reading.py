@@ -1,4 +1,4 @@
-"""The folder of a run, read for a report: rankings, and what each cell came to."""
+"""The folder of a run, read and checked for a report, and the texts that it does not hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The section of a report on each cell: what was compiled, how sure that is, and how it agrees."""
+"""The sections of a report: the ranking, every cell, and the tables beside them."""
 
 from __future__ import annotations
 

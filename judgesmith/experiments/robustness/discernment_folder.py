@@ -1,4 +1,4 @@
-"""A discernment test on disk: the report, the texts that were judged, and what was said of each."""
+"""A discernment test on disk and in words: the report, the texts, what was said of each."""
 
 from __future__ import annotations
 

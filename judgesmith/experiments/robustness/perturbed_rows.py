@@ -1,4 +1,4 @@
-"""A perturbed set as rows of rated text, and back from rows of whatever origin."""
+"""A perturbed set as rows of rated text, and back from rows that say it in words of their own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Originals and their changed versions, as one set."""
+"""Originals and their changed versions, as one set or a part of it."""
 
 from __future__ import annotations
 

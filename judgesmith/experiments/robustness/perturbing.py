@@ -1,4 +1,4 @@
-"""Texts of rated data and what became of each when it was changed, written as rows."""
+"""Texts that can be changed, and what became of each when it was, written as rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a cell came to, as ``result.json`` has it: the one check of all that is read of it."""
+"""What a cell came to, as ``result.json`` has it, written and read back by one check."""
 
 from __future__ import annotations
 

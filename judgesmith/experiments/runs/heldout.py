@@ -1,4 +1,4 @@
-"""The rows held out in a cell: who is on them, what people said, and what a judge said of them."""
+"""The rows held out in a cell: what people, a judge or a panel said of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which cell agrees best with people on what, and which differ from it by more than chance.
+"""Which cell agrees best with people on what, over seeds and as text, and which differ for sure.
 
 Cells are ranked where they were held against the same rows: those of one set, target and seed.
 """

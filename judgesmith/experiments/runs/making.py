@@ -1,7 +1,4 @@
-"""What a cell comes to: a judge is compiled, scores on record are read, or a panel is put together.
-
-All three are held against the same rows, those that the seed of the cell holds out.
-"""
+"""How a cell comes about: compiled, loaded, read from scores on record, or put together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The result of a cell: what its judge said of the rows held out, held against what people said."""
+"""The result of a cell: its judge on the rows held out, against people, and what it took."""
 
 from __future__ import annotations
 

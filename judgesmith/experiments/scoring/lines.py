@@ -1,4 +1,4 @@
-"""A row on its way into a file: its number, whose texts it is about, and what counts of it."""
+"""A row on its way into a file, what is counted of all of them, and what the logger is told."""
 
 from __future__ import annotations
 

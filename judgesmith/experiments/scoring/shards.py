@@ -1,4 +1,4 @@
-"""What is to be scored: files, the files of folders, files by a pattern; each of them once."""
+"""What is scored, file by file, and which rows go into which file."""
 
 from __future__ import annotations
 

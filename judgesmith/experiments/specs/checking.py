@@ -1,4 +1,4 @@
-"""Whether the parts of a specification fit each other, and speak of what there is."""
+"""Whether the parts of a specification fit each other, after ``from:`` has been followed."""
 
 from __future__ import annotations
 

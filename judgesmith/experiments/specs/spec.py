@@ -1,4 +1,4 @@
-"""A specification: which judges are compiled how, on which data, and what that may cost."""
+"""A specification: which judges are compiled how, on which files, and what that may cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What MLflow is asked to do, in portions that it takes; each thing may be done twice."""
+"""What MLflow is told of an experiment, in flat names and portions; each may be sent twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the errors that a judge marks are those that are there, by place, number and severity."""
+"""Whether the errors that a judge marks are those that are there: by place, number and severity."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""The errors that a judge found in texts, beside the texts.
-
-How bad an error is: points and words, and where bad ones begin.
-
-Points go from 1 to 5. Sets of annotated errors use other words; those of MQM are among ours.
-"""
+"""The errors that a judge found in texts: where, how bad, how many."""
 
 from __future__ import annotations
 

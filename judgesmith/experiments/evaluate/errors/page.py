@@ -1,19 +1,4 @@
-"""A page that shows texts with the errors in them: one file, without a script.
-
-HTML of which every text is escaped, unless it was made here.
-
-Whatever a text holds, a browser shows it and does nothing else: no markup of its own, and no
-control or direction character that would turn what stands beside it.
-
-Where errors begin and end in a text, for whoever shows it, on paper, a terminal or a page.
-
-Errors may overlap, so a text is cut wherever one begins or ends.
-
-How a page of errors looks: on a wide or a narrow screen, light or dark, and on paper.
-
-How bad an error is shows in the line under it, in its tag and in words, and only then in colour.
-The page of a served judge has the same style sheet.
-"""
+"""A page that shows texts with the errors in them: one file, without a script, all text escaped."""
 
 from __future__ import annotations
 

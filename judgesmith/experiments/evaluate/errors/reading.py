@@ -1,4 +1,4 @@
-"""The errors that a judge found in texts, as a file of scores states them."""
+"""The errors that a judge, or a member of a panel, found, as a file of scores states them."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""The local perspective of a judge that compares: which of two texts has fewer errors.
-
-Comparing texts directly where errors were put into them: whether fewer errors win.
-
-Each pair is shown in both orders, several times; the relation with the most votes counts.
-"""
+"""The order of near neighbours from a judge that compares two texts: whether fewer errors win."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two questions to a judge: whether it gives the right rating, and orders near neighbours.
+"""Two questions to a judge, asked now or on record: the right rating, and near neighbours in order.
 
 Both are asked on any rated set, of texts whose rating is beyond doubt, and on built benchmarks.
 """

@@ -1,9 +1,4 @@
-"""What counts as right when a judge is judged: one level per text, of those that are beyond doubt.
-
-An average of ordinal ratings is a level that nobody may have given, so that only texts on which
-all raters agree are kept, unless another aggregation is asked for. Texts of a built benchmark have
-their rating by construction.
-"""
+"""What counts as right when a judge is judged, and what the judge said of the same texts."""
 
 from __future__ import annotations
 

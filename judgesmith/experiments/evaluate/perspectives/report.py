@@ -1,12 +1,7 @@
-"""A judge seen from one side on several criteria, and on average.
+"""A judge from one side, by criterion and on average: right ratings, or near neighbours.
 
-Whether a judge gives the right coarse rating: linear-weighted kappa with people, level by level.
-
-A judge's rating of a text is the mode of its samples, each brought to the nearest level first.
-
-Whether a judge orders near neighbours: pairs of one source whose ratings are next to each other.
-
-A judge's score of a text is the mean of its samples; a tie is wrong.
+For the right rating a judge's word on a text is the mode of its samples, each brought to the
+nearest level first; for the order it is their mean, and a tie is wrong.
 """
 
 from __future__ import annotations

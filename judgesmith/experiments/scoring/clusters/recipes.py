@@ -1,7 +1,4 @@
-"""A judge and the models that it asks as plain data, from which a worker makes them again.
-
-Nothing in it is a key: those come from the environment of the worker's own machine.
-"""
+"""A judge, its models and its ledger as plain data, from which a worker makes them again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One worker of a cluster: a judge, its models, and rows that are judged as they come."""
+"""One worker of a cluster, and what all workers spent over all their lives."""
 
 from __future__ import annotations
 

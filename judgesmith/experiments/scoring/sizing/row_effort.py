@@ -1,4 +1,4 @@
-"""What judging one row takes on average: calls, tokens, dollars, seconds, bytes."""
+"""What judging one row takes on average, by a sample of sources and by what is on record."""
 
 from __future__ import annotations
 

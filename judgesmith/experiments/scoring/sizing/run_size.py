@@ -1,10 +1,4 @@
-"""What scoring some rows takes, and what a million and a thousand million like them would.
-
-What our own work takes by the row and by the call, as benchmarks found it on one machine.
-
-Two cores of a small cloud machine, CPython 3.11. Other machines differ by their speed per core;
-the share between the figures stays about the same.
-"""
+"""What scoring some rows takes, and what a million and a thousand million like them would."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a run is, how fast it goes at the moment, and how long it will take."""
+"""How far a run is and how long it will take, for people and as numbers for Prometheus."""
 
 from __future__ import annotations
 

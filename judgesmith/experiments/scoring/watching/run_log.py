@@ -1,4 +1,4 @@
-"""What happens in a scoring run as log records with structured fields, and no texts."""
+"""What happens in a scoring run as log records, one JSON object a line, and no texts."""
 
 from __future__ import annotations
 
