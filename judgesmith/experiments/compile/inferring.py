@@ -17,8 +17,8 @@ from judgesmith.data.targets import Aggregate, targets_of
 from judgesmith.experiments.compile.chosen_targets import ChosenTargets, shown_points
 from judgesmith.experiments.compile.human_criteria import human_rubric
 from judgesmith.experiments.compile.settings import CompileSettings
+from judgesmith.experiments.compile.split import first_split
 from judgesmith.optimizers.base import OFFLINE
-from judgesmith.optimizers.rows import split_by_source
 from judgesmith.programs.artifacts.card import rubric_mark
 from judgesmith.programs.families.modules import TaskInference
 from judgesmith.programs.families.task_inference import InferenceSettings
@@ -160,11 +160,11 @@ def infer_rubric(
     lm = lm or current_lm()
     targets = targets_of(dataset, run.target, run.aggregate)
     rated = targets.rated
-    split = split_by_source(
+    split = first_split(
         dataset.groups[rated],
         targets.values[rated],
         holdout=run.holdout,
-        rng=np.random.default_rng([run.settings.seed, 10]),
+        seed=run.settings.seed,
         rows=run.split_rows,
     )
     tuning = rated[split.tuning]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,6 +99,14 @@ class Parts:
         return [self.selection] if self.pool is None else [self.pool, self.selection]
 
 
+def first_split(
+    groups: NDArray[Any], values: NDArray[Any], *, holdout: float, seed: int, rows: bool
+) -> Split:
+    """Return what may be learned from and what is reported on, the same for the same seed."""
+    rng = np.random.default_rng([seed, 10])
+    return split_by_source(groups, values, holdout=holdout, rng=rng, rows=rows)
+
+
 def parts_of(
     dataset: DataSet,
     targets: ChosenTargets,
@@ -141,13 +149,7 @@ def parts_of(
         found = rows_of(examples, percent_of_max=settings.percent_of_max)
         return found if kinds is None else kinds.enough(found)
 
-    split = split_by_source(
-        groups,
-        values,
-        holdout=settings.holdout,
-        rng=np.random.default_rng([settings.seed, 10]),
-        rows=by_rows,
-    )
+    split = first_split(groups, values, holdout=settings.holdout, seed=settings.seed, rows=by_rows)
     split, n_known = _without_known(
         split, np.asarray([dataset[i].key in known for i in rated.tolist()]), groups, rows=by_rows
     )

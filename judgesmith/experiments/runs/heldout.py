@@ -12,6 +12,7 @@ from judgesmith.data.items import DataSet
 from judgesmith.data.scores import value_in
 from judgesmith.data.targets import FRACTION, Targets
 from judgesmith.errors import InputError
+from judgesmith.experiments.compile.split import first_split
 from judgesmith.experiments.compile.versions import original_places
 from judgesmith.experiments.evaluate.agreement import oriented
 from judgesmith.experiments.evaluate.besides import besides
@@ -19,7 +20,6 @@ from judgesmith.experiments.evaluate.judged_rows import JudgedRows
 from judgesmith.metrics.records import plain
 from judgesmith.optimizers import PredictionTable
 from judgesmith.optimizers.predictions import prediction_table
-from judgesmith.optimizers.rows import split_by_source
 from judgesmith.programs.judging.rows import score_row
 from judgesmith.signatures import Judgement, Scale
 
@@ -39,12 +39,8 @@ def places_held_out(
     rated = targets.rated
     if originals:
         rated = np.intersect1d(rated, original_places(dataset))
-    split = split_by_source(
-        dataset.groups[rated],
-        targets.values[rated],
-        holdout=holdout,
-        rng=np.random.default_rng([seed, 10]),
-        rows=rows,
+    split = first_split(
+        dataset.groups[rated], targets.values[rated], holdout=holdout, seed=seed, rows=rows
     )
     found: Places = rated[split.heldout]
     return found
