@@ -71,6 +71,8 @@ def replay(
     if run is None:
         raise NotRun("it needs the folder of a run: --run RUN")
     tables = read(Path(run))
+    if not tables:
+        raise FileNotFoundError(f"{run} holds no results of the template replay.")
     for data, pairs in PAIRS.items():
         found = {
             (first, second, target): difference(

@@ -26,7 +26,7 @@ from judgesmith.data.problems import shown
 from judgesmith.signatures.scale import Scale
 
 _MARK = re.compile(r"</?v>")
-OPENING, CLOSING = "<v>", "</v>"
+OPENING = "<v>"
 
 
 @dataclass(frozen=True, slots=True)

@@ -235,19 +235,19 @@ class _Reader:
         for weight, atom in terms:
             if not has_wrong_sign(weight, atom):
                 continue
-            if weight > 0:
-                how = (
-                    f"bounded from above, as in {atom} <= 2"
-                    if in_constraint
-                    else f"subtracted, as in q - .1*{atom} or -{atom}"
+            better, bound, term = (
+                (
+                    "lower",
+                    f"from above, as in {atom} <= 2",
+                    f"subtract it, as in q - .1*{atom} or -{atom}",
                 )
-                raise self._fault(f"{atom} {how}, for it is better when lower", start)
-            how = (
-                f"bounded from below, as in {atom} >= .4"
-                if in_constraint
-                else f"added, as in 2*{atom}"
+                if weight > 0
+                else ("higher", f"from below, as in {atom} >= .4", f"add it, as in 2*{atom}")
             )
-            raise self._fault(f"{atom} {how}, for it is better when higher", start)
+            raise InputError(
+                f"{self._place(start)}: {atom} is better when {better}.",
+                hint=f"bound it {bound}." if in_constraint else f"{term}.",
+            )
         return WeightedSum(terms)
 
     def _terms(self) -> Terms:
@@ -324,12 +324,14 @@ class _Reader:
         """Return the refusal of a token, with the nearest of the names that are ``known`` there."""
         token = at or self.token
         came = "the end" if token.kind == "end" else repr(token.text[:_SHOWN])
-        shown = self.text[max(0, token.start - _SHOWN) : token.start + _SHOWN]
         return InputError(
-            f"the objective {shown!r} cannot be read at character {token.start + 1}: expected "
-            f"{expected}; got {came}.",
+            f"{self._place(token)}: expected {expected}; got {came}.",
             hint=did_you_mean(token.text[:_SHOWN], known, cutoff=0.6),
         )
+
+    def _place(self, token: _Token) -> str:
+        shown = self.text[max(0, token.start - _SHOWN) : token.start + _SHOWN]
+        return f"the objective {shown!r} cannot be read at character {token.start + 1}"
 
 
 def _alone(aim: WeightedSum) -> Objective:

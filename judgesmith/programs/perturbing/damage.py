@@ -179,9 +179,6 @@ SLIPS: Final[tuple[Callable[[Slips, int], Change | None], ...]] = (
 """Every kind of slip: each returns a change at a letter, or None where it cannot happen."""
 
 
-_SPACES = re.compile(r"[ \t]+")
-
-
 def character_deletions(case: Case) -> Found:
     """Delete k letters or digits, each with its marks; some must be left."""
     letters, k = case.passage.letters, case.wanted(len(case.passage.letters))

@@ -181,7 +181,7 @@ def test_without_versions_it_is_refused():
 
 
 def test_false_alarms_are_better_when_fewer():
-    with pytest.raises(ValueError, match="expected false_alarms subtracted"):
+    with pytest.raises(ValueError, match="false_alarms is better when lower; subtract it"):
         parse_objective("d_min + false_alarms")
     assert str(parse_objectives("q, d_min; false_alarms <= 0")) == "q, d_min; false_alarms <= 0"
 

@@ -41,7 +41,7 @@ def test_dollars_per_item_are_the_mean_over_all_rows_and_are_refused_where_nobod
     assert parse_objective("-usd").estimate(table, rng=np.random.default_rng(0)).low >= -0.06
     with pytest.raises(ValueError, match="nobody knows what these scores cost"):
         parse_objective("q - usd").value(judged([1, 2, 3], [1, 2, 3]))
-    with pytest.raises(ValueError, match="expected usd subtracted"):
+    with pytest.raises(ValueError, match="usd is better when lower; subtract it"):
         parse_objective("usd")
 
 

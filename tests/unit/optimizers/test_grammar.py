@@ -96,7 +96,7 @@ def test_several_objectives_stand_between_commas_under_the_same_conditions():
     [
         ("q,", "at character 3: expected a name or a weight"),
         (", q", "at character 1: expected a name or a weight"),
-        ("q, calls", "at character 4: expected calls subtracted"),
+        ("q, calls", "at character 4: calls is better when lower; subtract it"),
         ("q; scored >= .9, -calls", "at character 16: expected ; or the end; got ','"),
         ("q, -calls, 1*q", "every objective is named once; got q twice"),
     ],
@@ -129,8 +129,8 @@ def test_several_objectives_that_cannot_be_meant_are_refused(text, message):
         ("q; kappa >= high", 13, "expected a number to compare with; got 'high'"),
         ("q; kappa >= .4 + q", 16, r"expected ; or the end; got '\+'"),
         ("q, -calls", 2, "expected one objective; several, with commas between, are for a search"),
-        ("q + mae", 1, "expected mae subtracted, as in q - .1"),
-        ("q; calls >= 3", 4, "expected calls bounded from above, as in calls <= 2"),
+        ("q + mae", 1, "mae is better when lower; subtract it, as in q - .1"),
+        ("q; calls >= 3", 4, "calls is better when lower; bound it from above, as in calls <= 2"),
         ("q - .1*cost", 8, "expected usd, which is dollars per item, or calls"),
     ],
 )
@@ -179,15 +179,15 @@ def test_any_text_is_read_or_refused():
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        ("-d_min", "expected d_min added, as in 2*d_min, for it is better when higher"),
-        ("q - .1*d_avg", "d_avg added, as in 2*d_avg, for it is better when higher"),
-        ("q; d_min <= 2", "d_min bounded from below, as in d_min >= .4, for it is better when"),
-        ("-q", "q added, as in 2*q, for it is better when higher; got '-'"),
-        ("-kappa", "kappa added, as in 2*kappa, for it is better when higher"),
-        ("q - .1*scored", "scored added, as in 2*scored"),
-        ("-q@sample", "q@sample added, as in 2*q@sample"),
-        ("q; kappa <= .4", "kappa bounded from below, as in kappa >= .4, for it is better when"),
-        ("q; calls + q <= 4", "q bounded from below, as in q >= .4"),
+        ("-d_min", "d_min is better when higher; add it, as in 2*d_min."),
+        ("q - .1*d_avg", "d_avg is better when higher; add it, as in 2*d_avg."),
+        ("q; d_min <= 2", "d_min is better when higher; bound it from below, as in d_min >= .4."),
+        ("-q", "q is better when higher; add it, as in 2*q."),
+        ("-kappa", "kappa is better when higher; add it, as in 2*kappa."),
+        ("q - .1*scored", "scored is better when higher; add it, as in 2*scored."),
+        ("-q@sample", "q@sample is better when higher; add it, as in 2*q@sample."),
+        ("q; kappa <= .4", "kappa is better when higher; bound it from below, as in kappa >= .4."),
+        ("q; calls + q <= 4", "q is better when higher; bound it from below, as in q >= .4."),
     ],
 )
 def test_what_is_better_when_higher_cannot_be_made_smaller(written, said):
