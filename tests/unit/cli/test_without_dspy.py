@@ -64,8 +64,8 @@ def test_no_family_of_judges_needs_dspy_to_be_asked():
         "import sys; from pkgutil import resolve_name\n"
         "from judgesmith.programs import known_families\n"
         "for one in known_families():\n"
-        "    for place in (one.protocol, one.steps, one.forms, one.source_steps):\n"
-        "        place and resolve_name(place)\n"
+        "    own = [place for place in (one.steps, one.source_steps) if place]\n"
+        "    for place in (one.protocol, one.forms, *own): resolve_name(place)\n"
         f"print([name for name in {HEAVY} if name in sys.modules])"
     )
     done = subprocess.run(
