@@ -58,7 +58,7 @@ def _within(
         return _tau(statistic, x, y, groups, n_groups)
     dx, dy, defined = deviations(statistic, x, y, groups, n_groups)
     sxx, syy, sxy = (sums(product, groups, n_groups) for product in (dx * dx, dy * dy, dx * dy))
-    return _ratio(sxy, np.where(defined, np.sqrt(sxx * syy), 0.0))
+    return bounded_ratio(sxy, np.where(defined, np.sqrt(sxx * syy), 0.0))
 
 
 def deviations(
@@ -76,7 +76,7 @@ def deviations(
 def _tau(statistic: Statistic, x: Column, y: Column, groups: IntArray, n_groups: int) -> FloatArray:
     """Return tau-b or tau-c within each group."""
     counts = pair_counts(x, y, groups, n_groups)
-    return _ratio(
+    return bounded_ratio(
         counts.net.astype(np.float64), tau_scale(statistic, counts, x, y, groups, n_groups)
     )
 
@@ -106,7 +106,7 @@ def _concordance(x: Column, y: Column, groups: IntArray, n_groups: int) -> Float
     dx, dy = centred(first, groups, n_groups), centred(second, groups, n_groups)
     both_vary = varies(x, groups, n_groups) & varies(y, groups, n_groups)
     covariance = np.where(both_vary, sums(dx * dy, groups, n_groups), 0.0)
-    return _ratio(2 * covariance, unrelated_distance(x, y, groups, n_groups))
+    return bounded_ratio(2 * covariance, unrelated_distance(x, y, groups, n_groups))
 
 
 def unrelated_distance(x: Column, y: Column, groups: IntArray, n_groups: int) -> FloatArray:
@@ -121,7 +121,7 @@ def unrelated_distance(x: Column, y: Column, groups: IntArray, n_groups: int) ->
     return np.where(defined, spread + size * gap * gap, 0.0)
 
 
-def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
+def bounded_ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
     """Divide what lies within -1 and 1 up to rounding; nan where the whole is zero."""
     result = np.full(len(whole), np.nan)
     np.divide(part, whole, out=result, where=whole > 0)

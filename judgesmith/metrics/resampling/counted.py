@@ -10,6 +10,7 @@ from judgesmith.metrics.arrays import FloatArray, IntArray
 from judgesmith.metrics.correlation.coefficients import (
     Q_PARTS,
     Statistic,
+    bounded_ratio,
     group_correlations,
     on_one_scale,
 )
@@ -252,7 +253,7 @@ def _pearson(rows: ScoredRows) -> OfCounts:
         n = np.maximum(n, 1.0)
         vx, vy, cov = sxx - sx * sx / n, syy - sy * sy / n, sxy - sx * sy / n
         exact = np.minimum(vx, vy) > _SMALL_SHARE * n
-        result = _ratio(cov, np.where(exact, np.sqrt(np.maximum(vx * vy, 0.0)), 0.0))
+        result = bounded_ratio(cov, np.where(exact, np.sqrt(np.maximum(vx * vy, 0.0)), 0.0))
         # Resamples that are constant, or nearly so, are rare; they are repeated row by row.
         for resample in np.flatnonzero(~exact):
             result[resample] = _repeated(rows, "pearson", counts[resample])
@@ -283,7 +284,7 @@ def _concordance(rows: ScoredRows) -> OfCounts:
         apart = (sx - sy) / size + gap
         distance = squares - (sx * sx + sy * sy) / size + size * apart * apart
         exact = (distance > _SMALL_SHARE * size) & (n > 1)
-        result = _ratio(2 * (sxy - sx * sy / size), np.where(exact, distance, 0.0))
+        result = bounded_ratio(2 * (sxy - sx * sy / size), np.where(exact, distance, 0.0))
         for resample in np.flatnonzero(~exact):
             result[resample] = _repeated(rows, "concordance", counts[resample])
         return result
@@ -314,7 +315,9 @@ def _spearman(rows: ScoredRows) -> OfCounts:
             spreads.append(np.einsum("lb,lb,lb->b", tied, level_rank, level_rank))
             ranks.append(level_rank[column.codes])
         # Ranks are halves, their sums exact: a constant resample has a spread of exactly zero.
-        return _ratio(np.einsum("nb,nb,nb->b", weights, *ranks), np.sqrt(spreads[0] * spreads[1]))
+        return bounded_ratio(
+            np.einsum("nb,nb,nb->b", weights, *ranks), np.sqrt(spreads[0] * spreads[1])
+        )
 
     return in_blocks(spearman, len(rows.sources))
 
@@ -325,7 +328,7 @@ def _kendall(rows: ScoredRows) -> OfCounts:
 
     def kendall(counts: FloatArray) -> FloatArray:
         net, ordered_x, ordered_y = pairs(counts)
-        return _ratio(net, np.sqrt(ordered_x * ordered_y))
+        return bounded_ratio(net, np.sqrt(ordered_x * ordered_y))
 
     return in_blocks(kendall, width)
 
@@ -340,18 +343,10 @@ def _kendall_c(rows: ScoredRows) -> OfCounts:
         drawn = np.ascontiguousarray(counts.T)
         present = [np.count_nonzero(tally(drawn), axis=0) for tally in tallies]
         share = 1 - 1 / np.maximum(np.minimum(*present), 1)
-        return _ratio(pairs(counts)[0], (counts @ size) ** 2 * share)
+        return bounded_ratio(pairs(counts)[0], (counts @ size) ** 2 * share)
 
     levels = max(rows.judge.n_levels, rows.human.n_levels)
     return in_blocks(kendall_c, max(width, levels))
-
-
-def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
-    """Divide what lies within -1 and 1 up to rounding; nan where the whole is zero."""
-    result = np.full(len(whole), np.nan)
-    np.divide(part, whole, out=result, where=whole > 0)
-    np.clip(result, -1.0, 1.0, out=result)
-    return result
 
 
 _STATISTICS: dict[Statistic, Callable[[ScoredRows], OfCounts]] = {
