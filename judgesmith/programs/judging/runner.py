@@ -25,7 +25,7 @@ from judgesmith.programs.judging.executors import (
     with_own_models,
 )
 from judgesmith.programs.judging.program import cause_of
-from judgesmith.programs.judging.registry import family_of
+from judgesmith.programs.judging.registry import ATTEMPTS_TO_READ, family_of
 from judgesmith.programs.lm import AnyModel, BudgetSpent, ModelError
 from judgesmith.programs.lm.errors import speaks_of_one_item
 from judgesmith.programs.lm.limits import STOPPING
@@ -197,7 +197,6 @@ CONCURRENCY = 32
 """Requests under way at once by default."""
 
 _ENOUGH_REFUSED = 20  # failed requests without one answer after which it is the set-up
-_ATTEMPTS = 2  # at each question, where the first answer cannot be read
 _AHEAD = 4  # how many times the concurrency may be finished but not yet handed out
 _BATCH = 64  # results handed from the event loop to the caller at a time
 
@@ -332,7 +331,7 @@ def beginning(n_calls: int, lm: AnyModel) -> Callable[[int], bool]:
     def may_begin(n_busy: int) -> bool:
         left = None if client is None or n_busy == 0 else client.calls_left
         # Where nothing is left, nothing can be taken: what is not on record is refused at once.
-        return left is None or left <= 0 or (n_busy + 1) * _ATTEMPTS * n_calls <= left
+        return left is None or left <= 0 or (n_busy + 1) * ATTEMPTS_TO_READ * n_calls <= left
 
     return may_begin
 

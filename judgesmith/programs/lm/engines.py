@@ -35,6 +35,7 @@ from judgesmith.programs.lm.errors import (
 from judgesmith.programs.lm.records import ModelAnswer, ModelRequest, TokenLogprob
 from judgesmith.programs.lm.wire import (
     GARBLED,
+    TOO_LONG,
     Timed,
     Wire,
     answer_from_lm15,
@@ -46,7 +47,6 @@ from judgesmith.programs.lm.wire import (
 _LEAST = -9999.0  # what servers write for a token that cannot be
 _PASSING = (408, 409, 425, 429)
 _REFUSING = (400, 404, 405, 422, 501)
-_TOO_LONG = re.compile(r"(?i)context (?:length|window|size)|maximum (?:context|input)|too long")
 _ABOUT_THIS = re.compile(r"(?i)log.?prob|echo|completions? (?:is|are) not|not.{0,40}completions")
 _QUOTED = 200
 
@@ -130,7 +130,7 @@ class TextScoring:
         said = redacted(_message(body))[:_QUOTED]
         shown = f"{self._model} at {self._endpoint}: {said} (HTTP {reply.status})"
         status = int(reply.status)
-        if status in (400, 413, 422) and _TOO_LONG.search(said):
+        if status in (400, 413, 422) and TOO_LONG.search(said):
             return ContextWindowExceeded(shown, status=status)
         about = status in (404, 405, 501) or _ABOUT_THIS.search(said)
         if status in _REFUSING and about:

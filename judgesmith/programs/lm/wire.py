@@ -44,7 +44,7 @@ _MOST_TOKENS = 10**9
 # Keys by which replies of other protocols than chat completions are known.
 _OTHER_LAYOUTS = {"candidates", "content", "output", "promptFeedback"}
 _REPLACED = "text substituted: lone surrogates, which no server accepts, were sent as U+FFFD"
-_TOO_LONG = re.compile(
+TOO_LONG = re.compile(
     r"(?i)context (?:length|window|size)|maximum (?:context|input|prompt)"
     r"|too many (?:input )?tokens|(?:prompt|input|request) is too long"
     r"|exceeds? .{0,40}(?:tokens|context)"
@@ -199,7 +199,7 @@ def error_from_lm15(fault: Exception, model: str, endpoint: str) -> ModelError:
     told = f" (HTTP {status})" if status and f"HTTP {status}" not in said else ""
     shown = redacted(f"{model} at {endpoint}: {said}{told}")
     kinds = _kinds(fault)
-    if "ContextLengthError" in kinds or ("InvalidRequestError" in kinds and _TOO_LONG.search(said)):
+    if "ContextLengthError" in kinds or ("InvalidRequestError" in kinds and TOO_LONG.search(said)):
         return ContextWindowExceeded(shown, status=status)
     if "NotConfiguredError" in kinds:
         names = " or ".join(getattr(fault, "env_keys", ())) or "the provider's key"
