@@ -29,7 +29,7 @@ import numpy as np
 
 from benchmarks.harness import Row, benchmark, data_file, rated
 from judgesmith.data import DataSet, read_scores, stream_items
-from judgesmith.data.formats import open_rows
+from judgesmith.data.formats.opening import open_rows
 from judgesmith.experiments.compile.human_criteria import known_criterion, named_criterion
 from judgesmith.experiments.robustness.discerning import Discerned, KindFound, discern
 from judgesmith.experiments.robustness.discernment_folder import (

@@ -32,7 +32,7 @@ import judgesmith
 from benchmarks.harness import Cell, Row, benchmark, data_file, rated
 from judgesmith.cli import main as run
 from judgesmith.data import DataSet, read_items, read_recorded, read_scores
-from judgesmith.data.formats import open_rows
+from judgesmith.data.formats.opening import open_rows
 from judgesmith.data.score_files import PairedAnswers
 from judgesmith.experiments.compile.human_criteria import human_rubric
 from judgesmith.experiments.evaluate.perspectives.direct import DIFFERENCES, compare_directly

@@ -1,4 +1,6 @@
 from judgesmith.data.columns import ColumnMap
+from judgesmith.data.formats.opening import Format, register_format
+from judgesmith.data.formats.raw import RawRows
 from judgesmith.data.items import DataSet
 from judgesmith.data.joining import read_together
 from judgesmith.data.problems import DataError, Problem
@@ -11,13 +13,16 @@ __all__ = [
     "ColumnMap",
     "DataError",
     "DataSet",
+    "Format",
     "PairedAnswers",
     "Problem",
+    "RawRows",
     "Targets",
     "read_items",
     "read_recorded",
     "read_scores",
     "read_together",
+    "register_format",
     "stream_items",
     "targets_of",
     "write_rating_sheet",

@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from judgesmith.data.formats.opening import open_rows, options_of
+from judgesmith.data.formats.raw import ReadOptions
 from judgesmith.data.items import DataSet
 from judgesmith.data.problems import DataError, Problem, shown
-from judgesmith.data.rating_sheets import SUGGESTED_BY, Strays, chosen_note, stated_key
-from judgesmith.data.reading import ColumnsGiven, read_items, read_part
+from judgesmith.data.rating_sheets import SUGGESTED_BY, RatingForm, Strays, chosen_note, stated_key
+from judgesmith.data.reading import ColumnsGiven, read_part
 from judgesmith.data.rows import ScaleGiven
 from judgesmith.errors import InputError
 from judgesmith.signatures import RatedItem, Scale
@@ -24,7 +26,14 @@ _Row = tuple[str, str, str]
 
 
 def read_together(
-    sources: Sequence[str | Path], *, columns: ColumnsGiven = None, scale: ScaleGiven = None
+    sources: Sequence[str | Path],
+    *,
+    columns: ColumnsGiven = None,
+    scale: ScaleGiven = None,
+    missing: str | Sequence[str] = (),
+    encoding: str | None = None,
+    decimal: str | None = None,
+    sheet: str | None = None,
 ) -> DataSet:
     """Return the rows of one file or of several as one set, each item once.
 
@@ -32,8 +41,9 @@ def read_together(
     ----------
     sources : sequence of str or Path
         Files as ``read_items`` reads them, sheets of suggested rows among them.
-    columns, scale
-        As for ``read_items``. A sheet says what its columns hold, and is read without them.
+    columns, scale, missing, encoding, decimal, sheet
+        As for ``read_items``; each counts for the files that it can be about. A sheet of suggested
+        rows says what its columns hold, and is read without columns and scale.
 
     Raises
     ------
@@ -45,8 +55,9 @@ def read_together(
     ValueError
         If a file is named twice.
     """
+    options = ReadOptions.of(encoding=encoding, decimal=decimal, missing=missing, sheet=sheet)
     if len(sources) == 1:
-        return read_items(sources[0], columns=columns, scale=scale)
+        return read_part(sources[0], columns=columns, scale=scale, options=options)
     files: dict[Path, str | Path] = {}
     for source in sources:
         # Under another name as well, or the ratings in a sheet would count for two people's.
@@ -57,12 +68,12 @@ def read_together(
         files[place] = source
     joined = _Joined()
     sheets = []
-    for source in sources:
-        part = read_part(source, with_cut=True) if _is_sheet(source) else None
-        if part is not None:
-            sheets.append((str(source), part))
+    for source, its in zip(sources, _options_each(sources, options), strict=True):
+        if _is_sheet(source, its):
+            sheets.append((str(source), read_part(source, options=its, with_cut=True)))
         else:
-            joined.add(str(source), read_items(source, columns=columns, scale=scale))
+            part = read_part(source, columns=columns, scale=scale, options=its)
+            joined.add(str(source), part)
     for name, part in sheets:
         joined.add_sheet(name, part)
     return joined.dataset()
@@ -212,14 +223,20 @@ def _with_ratings(known: RatedItem, item: RatedItem) -> RatedItem:
     )
 
 
-def _is_sheet(source: str | Path) -> bool:
-    """Say whether a file is a sheet of suggested rows, by its first row."""
-    from judgesmith.data.formats import open_rows
-    from judgesmith.data.rating_sheets import RatingForm
+def _options_each(sources: Sequence[str | Path], options: ReadOptions) -> list[ReadOptions]:
+    """Return the options that each source takes; one that no source takes is refused."""
+    each = [options_of(source, options) for source in sources]
+    taken = {name for one in each for name in one.said}
+    if any(name not in taken for name in options.said):
+        open_rows(sources[0], options=options.only(set(options.said) - taken))
+    return each
 
+
+def _is_sheet(source: str | Path, options: ReadOptions) -> bool:
+    """Say whether a file is a sheet of suggested rows, by its first row."""
     if str(source) == "-":
         return False
-    first = next(open_rows(source).rows, None)
+    first = next(open_rows(source, options=options).rows, None)
     return first is not None and RatingForm.of(list(first[1])) is not None
 
 

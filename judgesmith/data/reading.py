@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from judgesmith.data.columns import SCORE_NAMES, ColumnMap, column_map, plain_name, recognised
-from judgesmith.data.formats import RawRows, open_rows
+from judgesmith.data.formats.opening import open_rows
+from judgesmith.data.formats.raw import RawRows, ReadOptions
 from judgesmith.data.items import DataSet
 from judgesmith.data.problems import DataError, Problem, shown
 from judgesmith.data.rating_sheets import (
@@ -27,9 +27,8 @@ from judgesmith.data.rating_sheets import (
 from judgesmith.data.rows import RATED_FIELDS, RatingReader, ScaleGiven, TextReader, given_scales
 from judgesmith.signatures.items import RatedItem
 
-if TYPE_CHECKING:
-    import pandas as pd
-
+SourceGiven = Any
+"""A path or name, a pandas DataFrame, a Hugging Face dataset, or a list of dicts."""
 ColumnsGiven = ColumnMap | Mapping[str, str | Sequence[str]] | str | None
 
 # A stream learns the columns from this many rows; rows of JSON Lines may leave fields out.
@@ -40,25 +39,39 @@ _MOST_IDS_WITH_SEVERAL_SOURCES = 0.05
 
 
 def read_items(
-    source: str | Path | pd.DataFrame,
+    source: SourceGiven,
     *,
     columns: ColumnsGiven = None,
     scale: ScaleGiven = None,
+    missing: str | Sequence[str] = (),
+    encoding: str | None = None,
+    decimal: str | None = None,
+    sheet: str | None = None,
 ) -> DataSet:
     """Return all rows of a file or DataFrame as rated items.
 
     Parameters
     ----------
-    source : str, Path or DataFrame
+    source : str, Path, DataFrame, datasets.Dataset or list of dict
         A file ending in ``.jsonl``, ``.ndjson``, ``.json``, ``.csv`` or ``.tsv`` (each also
-        with ``.gz``) or ``.parquet``; ``-`` for JSON Lines on standard input; ``sample`` for
-        the rated texts that come with the package.
+        with ``.gz``), ``.parquet`` or ``.xlsx``; a folder that ``save_to_disk`` wrote;
+        ``hf://OWNER/NAME[/CONFIG][:SPLIT]``; ``-`` for JSON Lines on standard input; ``sample``
+        for the rated texts that come with the package.
     columns : ColumnMap, mapping, str or None
         Which columns hold what, as in ``source=article,response=summary,score=rating``. What
         it leaves out is recognised by common names, and the set's notes say so.
     scale : Scale, str, mapping or None
         One scale for every criterion whose rows state none, as in ``1..5``, or scales by
         criterion, as in ``coherence=1..5``, which win over the rows.
+    missing : str or sequence of str
+        What stands for no rating besides an empty cell, as in ``n/a,-``.
+    encoding : str or None
+        Of a text file; None: UTF-8.
+    decimal : {",", "."} or None
+        The decimal sign of ratings in CSV, TSV and workbooks. None reads ``3,5`` where the whole
+        column can be read in no other way, and the set's notes say so.
+    sheet : str or None
+        The sheet of a workbook; None: the first.
 
     Returns
     -------
@@ -75,7 +88,8 @@ def read_items(
     FileNotFoundError
         If there is no such file.
     ImportError
-        If the file is Parquet and pyarrow is not installed.
+        If a library that reads the source is not installed; the message says which extra
+        brings it.
     ValueError
         If ``columns`` or ``scale`` cannot be read.
 
@@ -89,14 +103,16 @@ def read_items(
     >>> print(*data.notes)
     assumed columns: source is 'article', response is 'summary', overall is 'rating'.
     """
-    return read_part(source, columns=columns, scale=scale)
+    options = ReadOptions.of(encoding=encoding, decimal=decimal, missing=missing, sheet=sheet)
+    return read_part(source, columns=columns, scale=scale, options=options)
 
 
 def read_part(
-    source: str | Path | pd.DataFrame,
+    source: SourceGiven,
     *,
     columns: ColumnsGiven = None,
     scale: ScaleGiven = None,
+    options: ReadOptions | None = None,
     with_cut: bool = False,
 ) -> DataSet:
     """Return rows as :func:`read_items` does, also where their whole texts are in another file.
@@ -104,7 +120,7 @@ def read_part(
     A sheet that ``suggest`` wrote says by itself what its columns hold, and on which scales.
     """
     given, scales = column_map(columns), given_scales(scale)
-    raw = open_rows(source)
+    raw = open_rows(source, options=options)
     rows = list(raw.rows)
     if not rows:
         nothing = Problem(where=raw.name, field="file", expected="at least one row", came="none")
@@ -176,13 +192,14 @@ class ItemStream(Iterator[RatedItem]):
 
     def __init__(
         self,
-        source: str | Path | pd.DataFrame,
+        source: SourceGiven,
         *,
         columns: ColumnsGiven,
         strict: bool,
         name: str | None = None,
+        options: ReadOptions | None = None,
     ) -> None:
-        self._raw = open_rows(source)
+        self._raw = open_rows(source, options=options)
         if name is not None:
             self._raw.name = name
         self._strict = strict
@@ -235,11 +252,13 @@ class ItemStream(Iterator[RatedItem]):
 
 
 def stream_items(
-    source: str | Path | pd.DataFrame,
+    source: SourceGiven,
     *,
     columns: ColumnsGiven = None,
     strict: bool = True,
     name: str | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
 ) -> ItemStream:
     """Return the rows of a file as items one at a time, in flat memory; ratings are not read.
 
@@ -254,6 +273,8 @@ def stream_items(
         ``problems``, for callers that report them elsewhere.
     name : str or None
         What messages call the file; None: its name without the folder.
+    encoding, sheet : str or None
+        As for :func:`read_items`.
 
     Raises
     ------
@@ -267,7 +288,8 @@ def stream_items(
     >>> [(item.source, item.response, dict(item.human)) for item in rows]
     [('2 + 2?', '4', {})]
     """
-    return ItemStream(source, columns=columns, strict=strict, name=name)
+    options = ReadOptions.of(encoding=encoding, sheet=sheet)
+    return ItemStream(source, columns=columns, strict=strict, name=name, options=options)
 
 
 def _unread(names: Sequence[str], found: ColumnMap) -> list[str]:

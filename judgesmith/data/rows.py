@@ -6,14 +6,15 @@ import contextlib
 import difflib
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
 from pydantic import ValidationError
 
 from judgesmith.data.columns import KNOWN_NAMES, OVERALL, ColumnMap
-from judgesmith.data.formats import RawRows
+from judgesmith.data.formats.raw import RawRows
 from judgesmith.data.problems import Problem, shown
 from judgesmith.data.targets import expected_rating, rating_points
 from judgesmith.errors import InputError
@@ -231,6 +232,107 @@ class TextReader:
         return tuple(texts)
 
 
+_NUMBERS = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)\s*", re.ASCII)
+_COMMA = re.compile(r"\s*[-+]?\d*,\d+\s*", re.ASCII)
+_THOUSANDS = re.compile(r"\s*[-+]?[1-9]\d{0,2},\d{3}\s*", re.ASCII)
+
+
+class DecimalCommas:
+    """Tells where ``3,5`` is a number: by what the user said, or by all cells of the column.
+
+    ``1,250`` may be a thousand or one and a quarter. A column that has commas and points, or
+    nothing but such numbers, is not guessed at.
+    """
+
+    def __init__(self, raw: RawRows) -> None:
+        self._sign = raw.options.decimal
+        self._guesses = raw.has_texts and self._sign is None
+        self._proven: set[str] = set()
+        self._pointed: set[str] = set()
+        self._read: dict[str, None] = {}
+
+    def see(self, column: str, values: Iterable[Any]) -> None:
+        """Take note of what stands in a cell, before any is read."""
+        for value in values if self._guesses else ():
+            if isinstance(value, str) and "." in value:
+                self._pointed.add(column)
+            elif isinstance(value, str) and _COMMA.fullmatch(value):
+                self._proven |= set() if _THOUSANDS.fullmatch(value) else {column}
+
+    def read(self, column: str, answer: Any) -> Any:
+        """Return the answer with a point in place of a decimal comma."""
+        if not isinstance(answer, str):
+            return answer
+        if self._sign == "," and "." in answer and _NUMBERS.fullmatch(answer):
+            raise InputError("a point where a comma is the decimal sign")
+        proven = column in self._proven and column not in self._pointed
+        if _COMMA.fullmatch(answer) and (self._sign == "," or proven):
+            if self._guesses:
+                self._read[column] = None
+            return answer.replace(",", ".")
+        return answer
+
+    def remedy(self, column: str, wrong: Iterable[Any]) -> str:
+        """Return what to do about ratings with signs that were not read."""
+        texts = [one for one in wrong if isinstance(one, str)]
+        if self._sign == "," and any("." in one for one in texts):
+            return " with a decimal comma, as --decimal , says"
+        if self._guesses and any(map(_COMMA.fullmatch, texts)):
+            return " (say --decimal , if the comma is a decimal sign in the whole column)"
+        return ""
+
+    @property
+    def notes(self) -> list[str]:
+        """Return which columns were read with a decimal comma that nobody named."""
+        if not self._read:
+            return []
+        return [f"{', '.join(self._read)}: read with a decimal comma."]
+
+
+class _Markers:
+    """What stands for a rating that was not given, such as ``n/a``."""
+
+    def __init__(self, markers: Sequence[str]) -> None:
+        self._markers = markers
+        self._numbers = {float(one): one for one in markers if _NUMBERS.fullmatch(one)}
+        self._n = 0
+        self._checked: set[str] = set()
+
+    def count(self, answer: Any) -> bool:
+        """Say whether an answer is a marker, and count it."""
+        if not self._markers:
+            return False
+        text = answer.strip() if isinstance(answer, str) else answer
+        found = text in self._markers or (_is_number(answer) and float(answer) in self._numbers)
+        self._n += found
+        return found
+
+    def refuse_on(self, criterion: str, scale: Scale) -> None:
+        """Refuse a marker that is a rating on a scale."""
+        if criterion in self._checked:
+            return
+        self._checked.add(criterion)
+        for marker in self._markers:
+            try:
+                rating_points(marker, scale)
+            except InputError:
+                continue
+            raise InputError(
+                f"{shown(marker)} is a rating on the scale {scale} of {criterion}, and cannot mark "
+                "a missing one.",
+                where="--missing",
+                hint="leave it out, or state another scale.",
+            )
+
+    @property
+    def notes(self) -> list[str]:
+        """Return how many ratings are marked as missing."""
+        if not self._n:
+            return []
+        which = "1 rating is" if self._n == 1 else f"{self._n} ratings are"
+        return [f"{which} marked as missing ({', '.join(self._markers)}) and left out."]
+
+
 class RatingReader:
     """Reads ratings of rows once all scales are known."""
 
@@ -239,6 +341,8 @@ class RatingReader:
         self._given = scales
         self._stated = StatedScales()
         self._raw = raw
+        self._missing_marks = _Markers(raw.options.missing)
+        self._decimals = DecimalCommas(raw)
         self._n_blank = 0
         self._unscaled: dict[str, list[float]] = {}
         self._named: dict[str, None] = {}
@@ -256,6 +360,9 @@ class RatingReader:
                 for name, value in self._mapping(number, row, "human").items()
             }
         self._named.update(dict.fromkeys(found))
+        for cells in found.values():
+            for column, values in cells.items():
+                self._decimals.see(column, values)
         stated = row.get("scale")
         if isinstance(stated, list | tuple) and all(map(_is_number, stated)):
             stated = dict.fromkeys(found, stated)
@@ -280,6 +387,7 @@ class RatingReader:
             scale = self._given.of(name, self._stated.by_criterion.get(name))
             if scale is not None:
                 scales[name] = scale
+                self._missing_marks.refuse_on(name, scale)
             read: list[float] = []
             for cell, answers_in_it in given.items():
                 wrong = []
@@ -287,12 +395,14 @@ class RatingReader:
                     if answer is None or (isinstance(answer, str) and not answer.strip()):
                         self._n_blank += 1
                         continue
+                    if self._missing_marks.count(answer):
+                        continue
                     try:
-                        read.append(rating_points(answer, scale))
+                        read.append(rating_points(self._decimals.read(cell, answer), scale))
                     except ValueError:
                         wrong.append(answer)
                 if wrong:
-                    expected = expected_rating(scale)
+                    expected = expected_rating(scale) + self._decimals.remedy(cell, wrong)
                     came = _some(wrong)
                     self._raw.problem(number, at=cell, expected=expected, came=came)
             human[name] = tuple(read)
@@ -344,6 +454,7 @@ class RatingReader:
         if self._n_blank:
             blank = "rating is" if self._n_blank == 1 else "ratings are"
             notes.append(f"{self._n_blank} {blank} blank and left out.")
+        notes += [*self._missing_marks.notes, *self._decimals.notes]
         for name, scale in self._stated.by_criterion.items():
             said = self._given.of(name, scale)
             if said != scale:

@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from judgesmith.data.formats import RawRows, Row, open_rows
+from judgesmith.data.formats.opening import open_rows
+from judgesmith.data.formats.raw import RawRows, Row
 from judgesmith.data.items import DataSet
 from judgesmith.data.problems import DataError, Problem, nothing_in, shown
 from judgesmith.data.sheets import as_written, cell_of

@@ -58,7 +58,7 @@ def converted(name: str, files: tuple[str, ...], output: str, force: bool, as_js
     appears whole, or, where anything in FILES cannot be read, not at all.
     """
     from judgesmith.data.convert import conversion_named, convert
-    from judgesmith.data.formats import open_rows
+    from judgesmith.data.formats.opening import open_rows
 
     with blaming("NAME"):
         conversion = conversion_named(name)

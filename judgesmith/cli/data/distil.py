@@ -18,7 +18,9 @@ from judgesmith.cli.shared.options import (
     dry_run_option,
     json_option,
     map_option,
+    reading,
     seed_option,
+    text_options,
     together,
 )
 from judgesmith.cli.shared.places import OUTPUT, check_place
@@ -83,6 +85,7 @@ def _sample_options(command: Command) -> Command:
 @click.argument("judge")
 @click.option("-o", "--output", required=True, metavar="FOLDER", help="Where the data is written.")
 @map_option
+@text_options
 @_sample_options
 @seed_option("Of what is drawn.")
 @role_option
@@ -171,7 +174,7 @@ def _texts(data: str, columns: str | None) -> DataSet:
     from judgesmith.data.problems import nothing_in
 
     with blaming(data):
-        rows = stream_items(data, columns=columns)
+        rows = stream_items(data, columns=columns, **reading())
         items = tuple(rows)
         if not items:
             raise nothing_in(rows.name)

@@ -66,7 +66,7 @@ def write(
     import numpy as np
 
     from judgesmith.data.columns import column_map
-    from judgesmith.data.formats import open_rows
+    from judgesmith.data.formats.opening import open_rows
     from judgesmith.experiments.labels.explanation_answers import QUESTIONS
     from judgesmith.experiments.labels.explanation_sheet import write_sheet
     from judgesmith.signatures import Scale

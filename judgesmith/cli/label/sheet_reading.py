@@ -61,7 +61,7 @@ def tell_sheets(
     as_json: bool,
 ) -> None:
     """Read filled sheets, and print what they say."""
-    from judgesmith.data.formats import open_rows
+    from judgesmith.data.formats.opening import open_rows
 
     if "-" in sheets:
         raise OptionError(

@@ -9,7 +9,16 @@ import click
 from click.core import ParameterSource
 
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.options import Command, Number, WholeNumber, seed_option, together
+from judgesmith.cli.shared.options import (
+    Command,
+    Number,
+    WholeNumber,
+    reading,
+    reading_option,
+    seed_option,
+    text_options,
+    together,
+)
 from judgesmith.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,6 +42,18 @@ def data_options(command: Command) -> Command:
             metavar="[NAME=]LOW..HIGH",
             help="Scale of the ratings, for all criteria or for one; repeatable.",
         ),
+        reading_option(
+            "--missing",
+            metavar="MARK,…",
+            help="What stands for no rating besides an empty cell, such as n/a,-.",
+        ),
+        reading_option(
+            "--decimal",
+            metavar="SIGN",
+            help="Decimal sign of ratings in tables [default: . and, where a column can be read "
+            "in no other way, a comma].",
+        ),
+        text_options,
     )
 
 
@@ -76,7 +97,7 @@ def load_data(data: str, columns: str | None, scales: tuple[str, ...]) -> DataSe
 def load_all(data: tuple[str, ...], columns: str | None, scales: tuple[str, ...]) -> DataSet:
     """Return the rated items of one file or of several, sheets that came back among them."""
     from judgesmith.data.columns import column_map
-    from judgesmith.data.formats import open_rows
+    from judgesmith.data.formats.opening import open_rows
     from judgesmith.data.joining import read_together
     from judgesmith.data.rows import given_scales
 
@@ -91,7 +112,7 @@ def load_all(data: tuple[str, ...], columns: str | None, scales: tuple[str, ...]
         with blaming(one):
             open_rows(one)
     with blaming(data[0]):
-        return read_together(data, columns=columns, scale=scale)
+        return read_together(data, columns=columns, scale=scale, **reading())
 
 
 def scales_of(given: tuple[str, ...]) -> str | dict[str, str] | None:

@@ -82,6 +82,39 @@ def map_option(command: Command) -> Command:
     )(command)
 
 
+_READING = "judgesmith.cli.reading"  # where a command keeps how files are read
+
+
+def reading_option(name: str, **said: Any) -> Callable[[Command], Command]:
+    """Return what adds an option that ``reading`` finds again."""
+
+    def keep(context: click.Context, option: click.Parameter, value: str | None) -> None:
+        if value is not None:
+            context.meta.setdefault(_READING, {})[str(option.name)] = value
+
+    return click.option(name, callback=keep, expose_value=False, **said)
+
+
+def text_options(command: Command) -> Command:
+    """Add the options that say how a file is read, whatever is in it; see ``reading``."""
+    return together(
+        command,
+        reading_option(
+            "--encoding",
+            metavar="NAME",
+            help="Of text files, such as cp1252 or utf-16 [default: utf-8].",
+        ),
+        reading_option("--sheet", metavar="NAME", help="Of a workbook [default: the first sheet]."),
+    )
+
+
+def reading() -> dict[str, Any]:
+    """Return what the options of this command say of how files are read."""
+    context = click.get_current_context(silent=True)
+    said: dict[str, Any] = {} if context is None else context.meta.get(_READING, {})
+    return dict(said)
+
+
 def dry_run_option(command: Command) -> Command:
     """Add ``--dry-run``."""
     return click.option("--dry-run", is_flag=True, help="Say what it would cost, and ask nothing.")(
@@ -109,6 +142,7 @@ def recording_arguments(command: Command) -> Command:
             "-o", "--output", required=True, metavar="OUT.jsonl", help="Where rows are written."
         ),
         map_option,
+        text_options,
     )
 
 

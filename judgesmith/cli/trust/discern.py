@@ -23,6 +23,7 @@ from judgesmith.cli.shared.options import (
     json_option,
     map_option,
     seed_option,
+    text_options,
     together,
 )
 from judgesmith.cli.shared.places import OUTPUT, check_place
@@ -258,6 +259,7 @@ def _test_options(command: Command) -> Command:
 @click.argument("judge", metavar="JUDGE-or-SCORES")
 @click.argument("data")
 @map_option
+@text_options
 @click.option("--task", metavar="NAME", help="Of the data [default: what its rows say].")
 @click.option("--kinds", metavar="KIND,…", help="Changes to test, such as reordering/minor.")
 @click.option("--sample", type=WholeNumber(2), help="Originals to draw [default: all].")

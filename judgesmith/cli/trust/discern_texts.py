@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from judgesmith.cli.shared.faults import OptionError, blaming
+from judgesmith.cli.shared.options import reading
 
 if TYPE_CHECKING:
     from judgesmith.data import DataSet
@@ -21,7 +22,7 @@ def texts_in(data: str, columns: str | None) -> DataSet:
     with blaming("--map"):
         column_map(columns)
     with blaming(data):
-        rows = stream_items(data, columns=columns)
+        rows = stream_items(data, columns=columns, **reading())
         items = tuple(rows)
         if not items:
             nothing = Problem(

@@ -107,7 +107,7 @@ def command(
 def _gathered(
     saved: AnySaved, scores: str, inputs: str | None, columns: str | None, rng: np.random.Generator
 ) -> Gathered:
-    from judgesmith.data.formats import open_rows
+    from judgesmith.data.formats.opening import open_rows
     from judgesmith.experiments.monitor.drifting import gathered
 
     if inputs is not None:

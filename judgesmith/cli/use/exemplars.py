@@ -9,7 +9,7 @@ import click
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import asked_models
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
-from judgesmith.cli.shared.options import recording_arguments, recording_options
+from judgesmith.cli.shared.options import reading, recording_arguments, recording_options
 from judgesmith.cli.shared.places import OUTPUT, lines_place
 from judgesmith.cli.shared.printing import counted, print_json, say, say_notes, usage_text
 from judgesmith.cli.shared.progress import stage_progress
@@ -63,7 +63,7 @@ def command(
     with blaming("--map"):
         column_map(columns)
     with blaming(data):
-        rows = stream_items(data, columns=columns)
+        rows = stream_items(data, columns=columns, **reading())
         items = list(rows)
         if not items:
             raise nothing_in(rows.name)

@@ -12,6 +12,7 @@ from judgesmith.cli.shared.judge_models import asked_models
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.shared.options import (
     WholeNumber,
+    reading,
     recording_arguments,
     recording_options,
     seed_option,
@@ -74,7 +75,7 @@ def command(
     with blaming("--map"):
         column_map(columns)
     with blaming(data):
-        rows = stream_items(data, columns=columns)
+        rows = stream_items(data, columns=columns, **reading())
         items = list(rows)
         pairs_of(items, n_pairs=n_pairs, seed=seed)
     run_id = f"prefer {saved.fingerprint} {data}"

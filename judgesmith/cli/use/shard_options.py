@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.options import Command, map_option, together
+from judgesmith.cli.shared.options import Command, map_option, reading, text_options, together
 from judgesmith.cli.shared.places import OUTPUT, check_place, file_place
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def shard_arguments(command: Command) -> Command:
             help="Write rows as they are finished, each with its number.",
         ),
         map_option,
+        text_options,
     )
 
 
@@ -118,8 +119,8 @@ class ShardChoice:
             column_map(self.columns)
         for one in self.inputs:
             with blaming(one):
-                shards_of(one)
-        shards = shards_of(self.inputs)
+                shards_of(one, **reading())
+        shards = shards_of(self.inputs, **reading())
         with blaming(OUTPUT):
             targets_of(self.output, shards, ending=self.ending)
         n_rows = 0

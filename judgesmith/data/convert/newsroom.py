@@ -22,7 +22,7 @@ from judgesmith.data.convert.records import (
     rated_row,
     whole_document,
 )
-from judgesmith.data.formats import RawRows
+from judgesmith.data.formats.raw import RawRows
 from judgesmith.data.problems import DataError, Problem, shown
 from judgesmith.signatures.scale import Scale
 

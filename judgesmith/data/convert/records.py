@@ -10,15 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from judgesmith.data.formats import (
-    STANDARD_INPUT,
-    RawRows,
-    Row,
-    RowReader,
-    json_document,
-    open_rows,
-    text_lines,
-)
+from judgesmith.data.formats.opening import STANDARD_INPUT, RowReader, open_rows
+from judgesmith.data.formats.raw import RawRows, Row
+from judgesmith.data.formats.text import json_document, text_lines
 from judgesmith.data.problems import DataError, Problem, shown
 from judgesmith.data.targets import rating_points
 from judgesmith.errors import InputError

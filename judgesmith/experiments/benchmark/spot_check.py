@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from judgesmith.data.formats import RawRows, open_rows
+from judgesmith.data.formats.opening import open_rows
+from judgesmith.data.formats.raw import RawRows
 from judgesmith.data.items import DEFINITIONS, PROVENANCE
 from judgesmith.data.problems import DataError, Problem, shown
 from judgesmith.data.sheets import cell_of, number_cell, sheet_bytes

@@ -13,7 +13,8 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from judgesmith.data.formats import RawRows, open_rows
+from judgesmith.data.formats.opening import open_rows
+from judgesmith.data.formats.raw import RawRows
 from judgesmith.data.problems import DataError, Problem, shown
 from judgesmith.errors import InputError
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judgesmith.data.formats import RawRows
+from judgesmith.data.formats.raw import RawRows
 from judgesmith.data.problems import DataError, Problem, shown
 from judgesmith.data.reading import ColumnsGiven, stream_items
 from judgesmith.data.scores import open_scores

@@ -5,10 +5,10 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from judgesmith.data.formats import ENDINGS, SAMPLE, STANDARD_INPUT, open_rows
+from judgesmith.data.formats.opening import SAMPLE, STANDARD_INPUT, endings, is_read, open_rows
 from judgesmith.data.problems import DataError, Problem
 from judgesmith.data.reading import ColumnsGiven, ItemStream, stream_items
 from judgesmith.errors import InputError, MissingFileError, file_faults
@@ -30,6 +30,8 @@ class Shard:
         Its path, ``-`` for standard input, or ``sample``.
     folder : str
         The folder that was named and in which it was found; empty for other files.
+    encoding, sheet : str or None
+        As for ``stream_items``.
 
     Examples
     --------
@@ -39,6 +41,8 @@ class Shard:
 
     name: str
     folder: str = ""
+    encoding: str | None = field(default=None, repr=False)
+    sheet: str | None = field(default=None, repr=False)
 
     @property
     def path(self) -> Path | None:
@@ -56,15 +60,19 @@ class Shard:
         if self.path is None:
             return "standard-input" if self.once else self.name
         bare = self.path.with_suffix("") if self.path.suffix.lower() == ".gz" else self.path
-        return bare.stem if bare.suffix.lower() in ENDINGS else bare.name
+        return bare.stem if bare.suffix.lower() in endings() else bare.name
 
     def items(self, columns: ColumnsGiven = None) -> ItemStream:
         """Return its rows one at a time, from the first on."""
         named = None if self.path is None else self.name  # others may have the same last part
-        return stream_items(self.name, columns=columns, name=named)
+        return stream_items(
+            self.name, columns=columns, name=named, encoding=self.encoding, sheet=self.sheet
+        )
 
 
-def shards_of(inputs: Inputs) -> tuple[Shard, ...]:
+def shards_of(
+    inputs: Inputs, *, encoding: str | None = None, sheet: str | None = None
+) -> tuple[Shard, ...]:
     """Return the files that some inputs stand for, in the order of the inputs.
 
     Parameters
@@ -74,6 +82,8 @@ def shards_of(inputs: Inputs) -> tuple[Shard, ...]:
         such as ``rows/part-*.jsonl``, ``-`` for JSON Lines on standard input, or ``sample``. Of
         a folder or a pattern files come sorted by name; hidden files, and those whose name
         begins with ``_``, are left out.
+    encoding, sheet : str or None
+        As for ``stream_items``.
 
     Raises
     ------
@@ -93,7 +103,7 @@ def shards_of(inputs: Inputs) -> tuple[Shard, ...]:
         raise InputError("need at least one file to score; got none.")
     found = [one for each in given for one in _found(str(each))]
     _refuse_twice([one.name for one in found])
-    return tuple(found)
+    return tuple(replace(one, encoding=encoding, sheet=sheet) for one in found)
 
 
 def _found(name: str) -> list[Shard]:
@@ -114,12 +124,12 @@ def _in_folder(folder: Path) -> list[str]:
     inside = sorted(one for one in folder.iterdir() if one.name[0] not in "._")
     if not inside:
         raise _problem(folder, "files of rows to score", "none")
-    if other := [one.name for one in inside if not (one.is_file() and _is_read(one))]:
+    if other := [one.name for one in inside if not (one.is_file() and is_read(one))]:
         more = f", and {len(other) - _NAMED} more" if len(other) > _NAMED else ""
-        like = folder / f"*{next((one.suffix for one in inside if _is_read(one)), '.jsonl')}"
+        like = folder / f"*{next((one.suffix for one in inside if is_read(one)), '.jsonl')}"
         raise _problem(
             folder,
-            f"nothing but files in {', '.join(ENDINGS)} (name those to score, as in '{like}')",
+            f"nothing but files in {', '.join(endings())} (name those to score, as in '{like}')",
             f"{', '.join(other[:_NAMED])}{more}",
         )
     return [str(one) for one in inside]
@@ -134,12 +144,6 @@ def _matching(pattern: str) -> list[str]:
     for one in files:
         open_rows(one)
     return files
-
-
-def _is_read(path: Path) -> bool:
-    packed = path.suffix.lower() == ".gz"
-    ending = (path.with_suffix("") if packed else path).suffix.lower()
-    return ending in ENDINGS and not (packed and ending == ".parquet")
 
 
 def _refuse_twice(names: Iterable[str]) -> None:

@@ -323,7 +323,7 @@ FILES = {
     "header.csv": "source,response,score\n",
     "candidates.csv": lines("source,article,response,score,rating", "a,b,c,1,2"),
     "words.csv": lines("source,response,score", "a,b,3", "a,c,four"),
-    "comma.csv": lines("source;response;score", "a;b;3,5"),
+    "comma.csv": lines("source;response;score", "a;b;1,250"),
     "flat.csv": lines("text,answer,stars", "a,b,3", "c,d,4"),
     "no-table.parquet": "PAR1 and no more",
     "packed.parquet.gz": "x",

@@ -6,7 +6,7 @@ import sys
 import pandas as pd
 import pytest
 
-from judgesmith.data.formats import open_rows
+from judgesmith.data.formats.opening import open_rows
 from judgesmith.data.problems import DataError
 
 ROWS = [
@@ -171,14 +171,14 @@ def test_a_cell_may_be_a_whole_book(tmp_path):
         (
             "a.csv",
             "response\ncafé\n".encode("latin-1"),
-            "a.csv:2: encoding: expected UTF-8 (convert the file first, as in iconv -f "
-            "WINDOWS-1252 -t UTF-8 OLD > NEW); got the byte 0xe9 at position 4",
+            "a.csv:2: encoding: expected UTF-8 (say --encoding cp1252 if that is what it is "
+            "written in); got the byte 0xe9 at position 4",
         ),
         (
             "a.jsonl",
             '{"response": "x"}'.encode("utf-16"),
-            "a.jsonl:1: encoding: expected UTF-8 (convert the file first, as in iconv -f "
-            "UTF-16 -t UTF-8 OLD > NEW); got the byte 0xff at position 1",
+            "a.jsonl:1: encoding: expected UTF-8 (say --encoding utf-16 if that is what it is "
+            "written in); got the byte 0xff at position 1",
         ),
         (
             "a.jsonl.gz",
@@ -211,11 +211,11 @@ def test_a_cell_may_be_a_whole_book(tmp_path):
             "got 'score' more than once",
         ),
         (
-            "a.xlsx",
+            "a.xls",
             b"",
-            "a.xlsx: file name: expected an ending of .jsonl, .ndjson, .json, .csv, .tsv, "
-            ".parquet (all but Parquet also with .gz), or - for JSON Lines on standard input; "
-            "got '.xlsx'",
+            "a.xls: file name: expected an ending of .jsonl, .ndjson, .json, .csv, .tsv, .parquet, "
+            ".xlsx (all but Parquet and workbooks also with .gz), or - for JSON Lines on standard "
+            "input; got '.xls'",
         ),
     ],
 )
@@ -274,8 +274,8 @@ def test_a_frame_with_equal_columns_is_refused():
 
 
 def test_other_objects_are_a_type_error():
-    with pytest.raises(TypeError, match=r"^expected a path, '-' or a pandas DataFrame; got list"):
-        open_rows([{"response": "a"}])
+    with pytest.raises(TypeError, match=r"^expected a path, .* or a list of dicts; got set"):
+        open_rows({"response"})
 
 
 def test_problems_come_in_the_order_of_the_file():

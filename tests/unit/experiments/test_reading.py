@@ -81,7 +81,7 @@ def test_a_place_is_the_number_of_the_row_however_many_lines_rows_take(tmp_path)
     assert data.places == (1, 2, 3)
     assert data.subset([2, 0]).places == (3, 1)
     assert message(path, scale="1..5")[1:] == [
-        "  a.csv:7: score: expected a number from 1 to 5; got '9'"
+        "  a.csv:7 (record 3): score: expected a number from 1 to 5; got '9'"
     ]
     beside = tmp_path / "a.jsonl"
     beside.write_text('{"response": "a"}\n\n\n{"response": "b"}\n')
@@ -402,7 +402,7 @@ def test_oddities_of_real_sets_are_noted(data_folder):
 def test_a_row_of_a_compressed_file_has_a_bounded_length(
     tmp_path, monkeypatch, name, content, field
 ):
-    monkeypatch.setattr("judgesmith.data.formats.LONGEST_LINE", 2000)
+    monkeypatch.setattr("judgesmith.data.formats.text.LONGEST_LINE", 2000)
     place = tmp_path / name
     place.write_bytes(gzip.compress(content))
     with pytest.raises(DataError, match="in a compressed file") as caught:
@@ -417,6 +417,6 @@ def test_rows_that_do_not_fit_into_memory_are_a_message(tmp_path, monkeypatch):
     def full(*_):
         raise MemoryError
 
-    monkeypatch.setattr("judgesmith.data.formats.json.loads", full)
+    monkeypatch.setattr("judgesmith.data.formats.text.json.loads", full)
     with pytest.raises(DataError, match="rows that fit into memory"):
         read_items(place)

@@ -1,7 +1,7 @@
 import math
 
 from judgesmith.data.columns import ColumnMap
-from judgesmith.data.formats import RawRows
+from judgesmith.data.formats.raw import RawRows
 from judgesmith.data.problems import shown
 from judgesmith.data.rows import GivenScales, RatingReader, TextReader, given_scales
 from judgesmith.signatures.scale import Scale

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.data.columns import ColumnMap, column_map, recognised
-from judgesmith.data.formats import RawRows
+from judgesmith.data.formats.raw import RawRows
 from judgesmith.data.problems import DataError, shown
 from judgesmith.data.reading import ColumnsGiven
 from judgesmith.data.rows import RATED_FIELDS, TextReader

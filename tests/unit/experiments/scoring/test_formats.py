@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from judgesmith.data.formats import open_rows
+from judgesmith.data.formats.opening import open_rows
 from judgesmith.data.scores import COLUMNS, PLACES, open_scores
 from judgesmith.data.sheets import as_written, cell_of
 from judgesmith.experiments.scoring.formats import SCORE_ENDINGS as ENDINGS

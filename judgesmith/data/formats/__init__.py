@@ -1,0 +1,1 @@
+"""Rows as files and tables hold them; each format is one entry in a registry."""
