@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
-import json
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from judgesmith.drafts import draft_beside, put
 from judgesmith.errors import ExistingFileError, InputError, file_faults
+from judgesmith.signatures.plain_data import fingerprint_of
 
 LONGEST_CELL = 32_000
 """Characters; common spreadsheets cut a cell after 32,767 without a word."""
@@ -82,7 +81,7 @@ def sheet_place(output: str | Path) -> Path:
 
 def digest_of(whole: object) -> str:
     """Return ``x`` and twelve hex digits, which no spreadsheet takes for a number."""
-    return "x" + hashlib.sha256(json.dumps(whole).encode()).hexdigest()[:12]
+    return "x" + fingerprint_of(whole, sort_keys=False)
 
 
 @file_faults()

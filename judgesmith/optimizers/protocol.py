@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -47,6 +45,7 @@ from judgesmith.optimizers.storage import open_storage, quiet, reachable
 from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.programs.judging.executors import endpoint_of, with_own_models
 from judgesmith.programs.judging.judge import Judge, check_judge
+from judgesmith.signatures.plain_data import fingerprint_of
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.space import Picked, Space
 
@@ -363,8 +362,7 @@ class ProtocolSearch(JudgeSearch):
             versions = candidates.selection.versions
             keys = [[one and one.key for one in several] for several in versions]
             whole.append([[kind.model_dump(mode="json") for kind in kinds], keys])
-        text = json.dumps(whole, sort_keys=True)
-        return f"protocol-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+        return f"protocol-{fingerprint_of(whole)}"
 
 
 _NAMES_IN_STUDIES = {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
@@ -23,7 +21,7 @@ from judgesmith.errors import InputError
 from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.items import Demonstration
-from judgesmith.signatures.plain_data import record_faults
+from judgesmith.signatures.plain_data import fingerprint_of, record_faults
 from judgesmith.signatures.rubric import DEFAULT_RUBRIC, Rubric
 from judgesmith.signatures.scale import PERCENT, Scale
 
@@ -132,8 +130,7 @@ class JudgeConfig(BaseModel):
     @property
     def fingerprint(self) -> str:
         """Twelve hex digits that change when any part of the protocol does."""
-        plain = json.dumps(self.model_dump(mode="json"), sort_keys=True)
-        return hashlib.sha256(plain.encode()).hexdigest()[:12]
+        return fingerprint_of(self.model_dump(mode="json"))
 
 
 class WholeOrEachConfig(JudgeConfig):

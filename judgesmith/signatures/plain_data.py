@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -274,3 +275,9 @@ def json_line(row: Mapping[str, Any]) -> str:
     if not text.isprintable():
         text = "".join(one if one.isprintable() else json.dumps(one)[1:-1] for one in text)
     return text + "\n"
+
+
+def fingerprint_of(whole: object, *, sort_keys: bool = True) -> str:
+    """Return twelve hex digits that change with plain data; a text is hashed as it is."""
+    text = whole if isinstance(whole, str) else json.dumps(whole, sort_keys=sort_keys)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]

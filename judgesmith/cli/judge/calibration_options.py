@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -14,6 +12,7 @@ import click
 from judgesmith.cli.shared.faults import OptionError
 from judgesmith.cli.shared.options import Command, Number, given_options, together
 from judgesmith.errors import InputError
+from judgesmith.signatures.plain_data import fingerprint_of
 
 if TYPE_CHECKING:
     import dspy
@@ -98,8 +97,7 @@ class CalibrationChoice:
         """Return the fingerprint of a run with this calibration."""
         if aside is None:
             return run
-        whole = json.dumps([run, aside.digest, self.confidence, self.within])
-        return hashlib.sha256(whole.encode()).hexdigest()[:12]
+        return fingerprint_of([run, aside.digest, self.confidence, self.within])
 
     def divided(
         self, dataset: DataSet, targets: Targets, settings: CompileSettings

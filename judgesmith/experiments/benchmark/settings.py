@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import ConfigDict, Field, field_validator
 
 from judgesmith.errors import InputError
-from judgesmith.signatures.plain_data import SettingsModel
+from judgesmith.signatures.plain_data import SettingsModel, fingerprint_of
 from judgesmith.signatures.scale import Scale
 
 if TYPE_CHECKING:
@@ -159,7 +157,7 @@ class BenchmarkSettings(SettingsModel):
             rubric,
             version("judgesmith"),
         ]
-        return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:12]
+        return fingerprint_of(whole)
 
 
 MOST = 11

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -23,6 +21,7 @@ from judgesmith.programs.artifacts.card import rubric_mark
 from judgesmith.programs.families.modules import TaskInference
 from judgesmith.programs.families.task_inference import InferenceSettings
 from judgesmith.signatures import RatedItem, Rubric
+from judgesmith.signatures.plain_data import fingerprint_of
 from judgesmith.signatures.rubric import DEFAULT_RUBRIC
 
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ class InferenceRun(BaseModel):
         """
         own = self.model_dump(mode="json", exclude={"given": {"provenance"}})
         whole = [own, dataset.digest, model, endpoint, version("judgesmith")]
-        return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:12]
+        return fingerprint_of(whole)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from importlib.metadata import version
@@ -33,7 +31,7 @@ from judgesmith.programs.families.task_inference import InferenceSettings
 from judgesmith.programs.judging.registry import AnyProtocol, check_roles, family_of
 from judgesmith.programs.perturbing import TASKS
 from judgesmith.signatures import ActiveCriticConfig
-from judgesmith.signatures.plain_data import SettingsModel
+from judgesmith.signatures.plain_data import SettingsModel, fingerprint_of
 from judgesmith.signatures.rubric import DEFAULT_RUBRIC
 
 if TYPE_CHECKING:
@@ -328,7 +326,7 @@ class CompileSettings(SettingsModel):
             endpoint,
             version("judgesmith"),
         ]
-        return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:12]
+        return fingerprint_of(whole)
 
 
 _DECIDED = {

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from judgesmith.errors import InputError, file_faults
 from judgesmith.experiments.distil.folder import TRAIN, VALIDATION, read_summary
+from judgesmith.signatures.plain_data import fingerprint_of
 
 _ROLES = ("system", "user", "assistant")
 
@@ -138,5 +139,4 @@ class Recipe(BaseModel):
 
     def fingerprint(self, about: Sequence[str]) -> str:
         """Return twelve hex digits that change with a setting or what else a run is ``about``."""
-        plain = "\n".join([self.model_dump_json(), *about])
-        return hashlib.sha256(plain.encode()).hexdigest()[:12]
+        return fingerprint_of("\n".join([self.model_dump_json(), *about]))

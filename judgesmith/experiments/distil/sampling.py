@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.plain_data import fingerprint_of
 
 
 class DistilSettings(BaseModel):
@@ -28,8 +29,7 @@ class DistilSettings(BaseModel):
 
     def fingerprint(self, about: Sequence[str]) -> str:
         """Return twelve hex digits that change with a setting or what else a run is ``about``."""
-        plain = "\n".join([self.model_dump_json(), *about])
-        return hashlib.sha256(plain.encode()).hexdigest()[:12]
+        return fingerprint_of("\n".join([self.model_dump_json(), *about]))
 
 
 _WORD = re.compile(r"\w+")

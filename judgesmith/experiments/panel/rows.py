@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -31,7 +29,7 @@ from judgesmith.optimizers.rows import Rows, split_by_source
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedPanel
 from judgesmith.signatures.aggregation import Middle, OutlierRule, PanelRules, PanelWeights
 from judgesmith.signatures.items import RatedItem
-from judgesmith.signatures.plain_data import SettingsModel
+from judgesmith.signatures.plain_data import SettingsModel, fingerprint_of
 from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import PERCENT, Scale
 
@@ -149,7 +147,7 @@ class PanelSettings(SettingsModel):
         held = {name: one.fingerprint for name, one in members.items()}
         whole = [self.model_dump(mode="json"), held, dataset.digest, version("judgesmith")]
         whole += [asked] if asked else []
-        return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:12]
+        return fingerprint_of(whole)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

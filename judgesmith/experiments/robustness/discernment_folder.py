@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +18,7 @@ from judgesmith.metrics import Estimate
 from judgesmith.metrics.perturbations import PerturbationDiscernment
 from judgesmith.programs.artifacts.record import as_loaded
 from judgesmith.programs.judging.rows import score_row
-from judgesmith.signatures.plain_data import json_line
+from judgesmith.signatures.plain_data import fingerprint_of, json_line
 
 REPORT, SCORES, VERSIONS = "report.json", "scores.jsonl", "versions.jsonl"
 FILES = (REPORT, SCORES, VERSIONS)
@@ -54,7 +53,7 @@ def check_discerned(folder: Path, run: str, *, force: bool) -> None:
 
 def run_of(*parts: object) -> str:
     """Return twelve hex digits that tell a run from others by what it is made of."""
-    return hashlib.sha256(json.dumps([str(one) for one in parts]).encode()).hexdigest()[:12]
+    return fingerprint_of([str(one) for one in parts])
 
 
 def _rows(scores: VersionScores, perturbed: PerturbedSet) -> Iterator[dict[str, Any]]:

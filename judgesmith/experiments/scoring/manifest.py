@@ -19,6 +19,7 @@ from judgesmith.experiments.scoring.lines import Tally
 from judgesmith.experiments.scoring.parts import clear_parts
 from judgesmith.experiments.scoring.shards import Shard, Target
 from judgesmith.signatures.judgement import Cause, Reason, by_sentence
+from judgesmith.signatures.plain_data import fingerprint_of
 
 _KIND = "judgesmith scores"
 _SHARE = 20  # how many times the time that a renewal takes may pass until the next one
@@ -102,7 +103,7 @@ class Manifest:
         overwrite: bool,
     ) -> Manifest:
         """Return the record of a folder, empty where it has none."""
-        models = hashlib.sha256(json.dumps(list(asked)).encode()).hexdigest()[:12]
+        models = fingerprint_of(list(asked))
         tidy_within(folder)
         new = cls(folder=folder, judge=judge, target=target, models=models, reading=reading)
         place = folder / RECORD

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +15,7 @@ from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.judging.executors import endpoint_of
 from judgesmith.programs.lm import AnyModel
 from judgesmith.signatures import RatedItem
+from judgesmith.signatures.plain_data import fingerprint_of
 
 Marks = Mapping[str, str]
 """The judge, its target and the run, as every row has them."""
@@ -36,7 +36,7 @@ def _run(judge: AnySaved, lm: AnyModel, first: RatedItem) -> str:
     Of the input only the first text counts: a file that has grown since is still the same run.
     """
     asked = [*asked_by(judge, lm), first.source_id, first.system_id, first.key]
-    return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:12]
+    return fingerprint_of(asked)
 
 
 def asked_by(judge: AnySaved, lm: AnyModel) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 from pathlib import Path
@@ -26,7 +25,7 @@ from judgesmith.experiments.specs.parts import (
     Text,
     Whole,
 )
-from judgesmith.signatures.plain_data import Place
+from judgesmith.signatures.plain_data import Place, fingerprint_of
 
 DATA_FOLDER = "JUDGESMITH_DATA"
 """The variable of the environment that says where rated sets are."""
@@ -182,8 +181,7 @@ class Spec(Part):
                 hashes[path] = hashlib.sha256(found.read_bytes()).hexdigest()
         if mistakes:
             raise SpecError(sorted(mistakes, key=lambda one: int(one.where.rpartition(":")[2])))
-        whole = [self._deciding(), hashes]
-        return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:12]
+        return fingerprint_of([self._deciding(), hashes])
 
     def _deciding(self) -> dict[str, Any]:
         found = self.model_dump(mode="json", exclude=_DECIDES_NOTHING, exclude_defaults=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import json
 import math
 import types
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from judgesmith.signatures.plain_data import fingerprint_of
 from judgesmith.signatures.space import Choice, Picked, Space
 
 if TYPE_CHECKING:
@@ -161,8 +161,7 @@ def sampler_identity(sampler: MakeSampler) -> str:
 def identity_of(function: object) -> str:
     """Return a text that is equal for equal functions, and different where anything differs."""
     name = getattr(function, "__qualname__", type(function).__qualname__)
-    text = repr(_plain(function, ()))
-    return f"{name} {hashlib.sha256(text.encode()).hexdigest()[:12]}"
+    return f"{name} {fingerprint_of(repr(_plain(function, ())))}"
 
 
 def _plain(one: Any, above: tuple[int, ...]) -> Any:

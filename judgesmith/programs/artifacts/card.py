@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +16,7 @@ from judgesmith.programs.artifacts.saved import SavedJudge, taken_number
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.signatures.aggregation import Aggregation, Calibration, PanelRules
 from judgesmith.signatures.config import ActiveCriticConfig, JudgeConfig
+from judgesmith.signatures.plain_data import fingerprint_of
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.scale import Scale
 
@@ -41,7 +40,7 @@ def rows_that_taught(rubric: Rubric) -> frozenset[str]:
 def rubric_mark(rubric: Rubric) -> str:
     """Return twelve hex digits that change with anything in a rubric that a model is shown."""
     shown = rubric.model_dump(mode="json", include={"task", "criteria"})
-    return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()[:12]
+    return fingerprint_of(shown)
 
 
 def is_edited(rubric: Rubric) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from types import ModuleType
@@ -32,6 +31,7 @@ from judgesmith.programs.judging.rows import score_row
 from judgesmith.programs.judging.runner import CONCURRENCY
 from judgesmith.programs.lm import AnyModel
 from judgesmith.signatures import RatedItem
+from judgesmith.signatures.plain_data import fingerprint_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -171,8 +171,7 @@ def _refuse_clashes(names: Sequence[str], kept: Sequence[str]) -> None:
 
 
 def _marks(judge: AnySaved, lm: AnyModel) -> dict[str, str]:
-    asked = json.dumps(asked_by(judge, lm))
-    run = hashlib.sha256(asked.encode()).hexdigest()[:12]
+    run = fingerprint_of(asked_by(judge, lm))
     return {"judge": judge.fingerprint, "target": judge.target, "run": run}
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Self, TypeVar
@@ -35,6 +33,7 @@ from judgesmith.signatures.aggregation import Calibration, Middle, PanelRules, P
 from judgesmith.signatures.config import ActiveCriticConfig
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement
+from judgesmith.signatures.plain_data import fingerprint_of
 from judgesmith.signatures.questions.supervisor import MergeAnnotations
 from judgesmith.signatures.scale import Scale
 
@@ -144,8 +143,7 @@ class CompositeJudge(dspy.Module):
     def fingerprint(self) -> str:
         """Twelve hex digits that change when a member or anything learned does."""
         members = {name: one.fingerprint for name, one in self.members.items()}
-        plain = json.dumps([type(self).__name__, members, self.settings()], sort_keys=True)
-        return hashlib.sha256(plain.encode()).hexdigest()[:12]
+        return fingerprint_of([type(self).__name__, members, self.settings()])
 
     @property
     def calls_per_item(self) -> int:
@@ -450,8 +448,7 @@ class PanelJudge(Panel):
         if self.supervisor is None:
             return own
         asked = {name: one.model_dump() for name, one in self.supervisor.templates().items()}
-        plain = json.dumps([own, asked], sort_keys=True)
-        return hashlib.sha256(plain.encode()).hexdigest()[:12]
+        return fingerprint_of([own, asked])
 
     def with_weights(self, weights: PanelWeights) -> Self:
         """Return a panel of copies of the same members and supervisor with other weights."""
