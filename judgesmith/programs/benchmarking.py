@@ -32,7 +32,7 @@ from judgesmith.programs.judging.runner import (
 )
 from judgesmith.programs.judging.scoring import criteria_text
 from judgesmith.programs.perturbing.differences import spoken_around, unwrapped
-from judgesmith.programs.perturbing.injection.by_rule import known_sub_aspects
+from judgesmith.programs.perturbing.error_rules import known_sub_aspects
 from judgesmith.signatures.config import DirectConfig
 from judgesmith.signatures.family_configs import PairwiseConfig, steps_key
 from judgesmith.signatures.items import RatedItem

@@ -37,7 +37,7 @@ from judgesmith.experiments.benchmark.settings import Dropped, nothing_left
 from judgesmith.metrics.anchors import AnchorRatings, Balance, balanced, rating_of
 from judgesmith.metrics.comparators import neighbour_probabilities
 from judgesmith.metrics.records import plain
-from judgesmith.programs.perturbing.injection.injecting import (
+from judgesmith.programs.perturbing.injecting import (
     Counts,
     InjectionJob,
     drawn_sub_aspects,

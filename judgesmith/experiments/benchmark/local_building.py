@@ -18,7 +18,7 @@ from judgesmith.experiments.benchmark.plan import (
     seen_errors,
 )
 from judgesmith.experiments.benchmark.rows import BenchmarkSource, BenchmarkText, local_scale
-from judgesmith.programs.perturbing.injection.injecting import sequences
+from judgesmith.programs.perturbing.injecting import sequences
 from judgesmith.signatures.perturbation import Target
 from judgesmith.signatures.questions.texts import Reference
 from judgesmith.signatures.rubric import Criterion

@@ -125,7 +125,7 @@ _NAME_SAYS = 6
 
 
 @functools.lru_cache(maxsize=1024)
-def family_of(name: str, definition: str) -> Family:
+def quality_of(name: str, definition: str) -> Family:
     """Return the family whose stems the criterion's name and definition hold most often."""
     named = [word.casefold() for word in _WORDS.findall(name.replace("_", " ")[:200])]
     meant = [word.casefold() for word in _WORDS.findall(definition.replace("_", " ")[:2000])]

@@ -430,7 +430,7 @@ def turns_of(source: str) -> list[str]:
     return [line for line in source.split("\n") if line.strip()] or [""]
 
 
-def form_of(source: Text, response: Text, context: str | None, *, known_content: float) -> Form:
+def text_form(source: Text, response: Text, context: str | None, *, known_content: float) -> Form:
     if is_data(source.text):
         return "data"
     if source.part_counts:

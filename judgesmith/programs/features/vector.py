@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 from math import log1p
@@ -17,12 +16,12 @@ from judgesmith.programs.features.texts import (
     Form,
     Text,
     TextCache,
-    form_of,
     fragments,
     overlap_features,
     repeated_phrase,
     repetition_features,
     slot_features,
+    text_form,
     turns_of,
     unsupported,
 )
@@ -181,41 +180,6 @@ _texts = TextCache(_CACHE_CHARACTERS)
 _EMPTY = Text("")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counted:
-    """What was counted."""
-
-    features: Mapping[str, float]
-    form: Form
-    script: str
-    unsupported: tuple[str, ...]
-    missing: tuple[str, ...]
-    repeated: str
-
-
-def counted(source: str, context: str | None, response: str) -> Counted:
-    src = _texts.read(source)
-    more = _texts.read(context) if context else _EMPTY
-    own = Text(response)
-    found = overlap_features(own, src)
-    names, numbers = unsupported(own, src, more)
-    found |= _support(own, src, names, numbers)
-    found |= repetition_features(own)
-    found |= style_features(own, src)
-    form = form_of(src, own, context, known_content=found["known_content"])
-    found |= _conversation(own, src, more, form)
-    slots, missing = slot_features(source, own) if form == "data" else slot_features("", own)
-    found |= slots
-    return Counted(
-        features=found,
-        form=form,
-        script=own.script or src.script,
-        unsupported=(*names, *numbers)[:_MAX_QUOTED],
-        missing=missing[:_MAX_QUOTED],
-        repeated=repeated_phrase(own),
-    )
-
-
 def feature_names() -> tuple[str, ...]:
     empty: dict[str, float] = overlap_features(_EMPTY, _EMPTY)
     empty |= _support(_EMPTY, _EMPTY, [], []) | repetition_features(_EMPTY)
@@ -285,7 +249,7 @@ class FeatureVector:
     values : ndarray, shape (n_features,)
         In the order of ``FEATURE_NAMES``; always finite; read-only.
     form : str
-        The kind of task that the texts look like (``structure.form_of``).
+        The kind of task that the texts look like (``text_form``).
     script : str
         Empty, or what the features do not see in this script.
     unsupported : tuple of str
@@ -359,16 +323,27 @@ def _digest(source: str, context: str | None, response: str) -> bytes:
 
 
 def _computed(source: str, context: str | None, response: str) -> FeatureVector:
-    found = counted(source, context, response)
-    values = np.array([found.features[name] for name in FEATURE_NAMES])
+    src = _texts.read(source)
+    more = _texts.read(context) if context else _EMPTY
+    own = Text(response)
+    found = overlap_features(own, src)
+    names, numbers = unsupported(own, src, more)
+    found |= _support(own, src, names, numbers)
+    found |= repetition_features(own)
+    found |= style_features(own, src)
+    form = text_form(src, own, context, known_content=found["known_content"])
+    found |= _conversation(own, src, more, form)
+    slots, missing = slot_features(source, own) if form == "data" else slot_features("", own)
+    found |= slots
+    values = np.array([found[name] for name in FEATURE_NAMES])
     values.flags.writeable = False
     return FeatureVector(
         values=values,
-        form=found.form,
-        script=found.script,
-        unsupported=found.unsupported,
-        missing=found.missing,
-        repeated=found.repeated,
+        form=form,
+        script=own.script or src.script,
+        unsupported=(*names, *numbers)[:_MAX_QUOTED],
+        missing=missing[:_MAX_QUOTED],
+        repeated=repeated_phrase(own),
         with_context=context is not None,
     )
 

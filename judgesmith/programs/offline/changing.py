@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from judgesmith.programs.lm.records import Prefix
-from judgesmith.programs.offline.judging import read_criteria
+from judgesmith.programs.offline.judging import listed_criteria
 from judgesmith.programs.offline.requests import Fields, Piece, Question, answers_signature
 
 if TYPE_CHECKING:
-    from judgesmith.programs.perturbing.injection.injecting import ReportedError
-    from judgesmith.programs.perturbing.injection.kinds import InjectionJob
+    from judgesmith.programs.perturbing.error_kinds import InjectionJob
+    from judgesmith.programs.perturbing.injecting import ReportedError
     from judgesmith.signatures.perturbation import Target
 
 
@@ -31,7 +31,7 @@ _TRIES = 10
 )
 def _inject(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, Sequence[Piece]]:
     """Answer ``InjectErrors``: the first draw of rules whose report holds, or the text as it is."""
-    from judgesmith.programs.perturbing.injection.injecting import inject_each, verified_errors
+    from judgesmith.programs.perturbing.injecting import inject_each, verified_errors
     from judgesmith.signatures.perturbation import Target
 
     job = _job(fields)
@@ -54,10 +54,10 @@ def _inject(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, 
 
 def _job(fields: Fields) -> InjectionJob | None:
     """Return what a request asks for; None where there is nothing to change or to be told."""
-    from judgesmith.programs.perturbing.injection.kinds import InjectionJob
+    from judgesmith.programs.perturbing.error_kinds import InjectionJob
     from judgesmith.signatures.perturbation import SubAspect
 
-    ((criterion, definition), *_) = read_criteria(fields.get("criterion") or "quality")
+    ((criterion, definition), *_) = listed_criteria(fields.get("criterion") or "quality")
     lines = [_LINE.fullmatch(line) for line in (fields.get("wanted") or "").split("\n")]
     sides = [
         SubAspect(criterion=criterion, name=line[1], definition=line[2] or "")
@@ -96,7 +96,7 @@ def _with_earlier(text: str, earlier: str) -> Target:
 
 def _reports(made: Target, job: InjectionJob) -> list[ReportedError]:
     """Return what is said of each new error: the words around all its places, then and now."""
-    from judgesmith.programs.perturbing.injection.injecting import ReportedError
+    from judgesmith.programs.perturbing.injecting import ReportedError
     from judgesmith.programs.perturbing.passage import Passage
 
     passage = Passage(made.text)
@@ -195,8 +195,8 @@ def _name_sub_aspects(
 ) -> Mapping[str, Sequence[Piece]]:
     """Answer ``NameSubAspects``."""
     # The table reads the families of this package, and no judge needs it.
-    from judgesmith.programs.perturbing.injection.by_rule import known_sub_aspects
+    from judgesmith.programs.perturbing.error_rules import known_sub_aspects
 
-    ((name, definition), *_) = read_criteria(fields.get("criterion") or "quality")
+    ((name, definition), *_) = listed_criteria(fields.get("criterion") or "quality")
     sides = known_sub_aspects(name, definition)
     return {"sub_aspects": ["\n".join(f"{one.name}: {one.definition}" for one in sides)]}

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from judgesmith.programs.features import CONTEXT_FEATURES, lexical_features
-from judgesmith.programs.features.qualities import FACETS, family_of
+from judgesmith.programs.features.qualities import FACETS, quality_of
 from judgesmith.programs.features.texts import CASELESS_NOTE, CHARACTER_NOTE, Text
 from judgesmith.programs.lm.records import Prefix
 from judgesmith.programs.offline.prior import facet_values
@@ -676,7 +676,7 @@ def _propose(prefix: Prefix, question: Question, fields: Fields) -> Answer:
     n_aspects = len(task.aspects)
     worth = {}
     for place, name in enumerate(task.aspects):
-        weights = family_of(name, ASPECTS[name]).weights
+        weights = quality_of(name, ASPECTS[name]).weights
         evidence = sum(weight * went.get(facet, 0.0) for facet, weight in weights.items())
         worth[name] = (n_aspects - place) / n_aspects + trust * evidence
     order = sorted(task.aspects, key=lambda name: -worth[name])
@@ -738,7 +738,7 @@ def _select(prefix: Prefix, question: Question, fields: Fields) -> Answer:
     names: list[str] = []
     families: Counter[str] = Counter()
     for one in ordered:
-        family = family_of(one["name"], str(one.get("definition", ""))).name
+        family = quality_of(one["name"], str(one.get("definition", ""))).name
         if families[family] >= _PER_FAMILY:
             continue
         if len(names) >= fewest and _mean_place(one) > _GOOD_PLACE:

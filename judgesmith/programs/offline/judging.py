@@ -14,7 +14,7 @@ from statistics import NormalDist, fmean
 import numpy as np
 
 from judgesmith.programs.features import FEATURE_NAMES, FeatureVector, lexical_features
-from judgesmith.programs.features.qualities import FACETS, GENERAL, Facet, Family, family_of
+from judgesmith.programs.features.qualities import FACETS, GENERAL, Facet, Family, quality_of
 from judgesmith.programs.features.texts import Text, TextCache
 from judgesmith.programs.lm.records import Prefix
 from judgesmith.programs.offline.prior import (
@@ -197,7 +197,7 @@ def criterion_points(fields: Fields, name: str) -> CriterionPoints:
     text = fields.get(name) or ""
     said = _CRITERION.match(fields.get("criterion") or "")
     called, meaning = said.groups() if said else ("quality", "")
-    family = family_of(called, _ENDS.sub("", meaning))
+    family = quality_of(called, _ENDS.sub("", meaning))
     # A text that is shown alone is its own material: nothing in it is without support.
     source = fields.get("source") if "source" in fields else text
     features = lexical_features(source or "", fields.get("context"), text)
@@ -254,10 +254,10 @@ def _assess_one(
 ) -> Mapping[str, Sequence[Piece]]:
     """Answer ``AssessCriterion``."""
     features = features_of(fields)
-    ((name, definition),) = read_criteria(fields["criterion"] or "quality")[:1]
+    ((name, definition),) = listed_criteria(fields["criterion"] or "quality")[:1]
     terms = criterion_terms(facet_values(features))
     belief = _criterion_after(prefix, name, definition)
-    weights = family_of(name, definition).weights
+    weights = quality_of(name, definition).weights
     return _answer(question, fields, belief, terms, lambda: explain(features, weights))
 
 
@@ -270,10 +270,10 @@ def _assess(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, 
     terms = criterion_terms(facet_values(features))
     keys = _record_keys(question)
     pieces: list[Piece] = ["["]
-    for place, (name, definition) in enumerate(read_criteria(fields["criteria"] or "")):
+    for place, (name, definition) in enumerate(listed_criteria(fields["criteria"] or "")):
         if place:
             pieces.append(", ")
-        family = family_of(name, definition)
+        family = quality_of(name, definition)
         record: dict[str, Piece] = {
             "criterion": json.dumps(name, ensure_ascii=False),
             "explanation": json.dumps(
@@ -331,7 +331,7 @@ def _says_nothing(fields: Fields) -> bool:
     return not any(unicodedata.category(one)[0] in "LMNS" for one in text)
 
 
-def read_criteria(text: str) -> list[tuple[str, str]]:
+def listed_criteria(text: str) -> list[tuple[str, str]]:
     r"""Return (name, meaning) of each criterion, one per line."""
     lines = [line.strip() for line in text.split("\n")]
     parts = [line.partition(": ") for line in lines if line]
@@ -374,8 +374,8 @@ def _scores_in_json(text: str, answers: Scale = PERCENT) -> dict[str, float]:
 def _implied(criteria: str | None, facets: Vector) -> float | None:
     terms = criterion_terms(facets)
     found = [
-        limited(criterion_belief(family_of(name, definition)).predict(terms)[0])
-        for name, definition in read_criteria(criteria or "")
+        limited(criterion_belief(quality_of(name, definition)).predict(terms)[0])
+        for name, definition in listed_criteria(criteria or "")
     ]
     return fmean(found) if found else None
 
@@ -414,7 +414,7 @@ def _criterion_after(prefix: Prefix, name: str, definition: str) -> Belief:
         if grade is not None:
             rows.append(criterion_terms(facet_values(features_of(example.inputs))))
             grades.append(grade)
-    return criterion_belief(family_of(name, definition)).given(np.array(rows), np.array(grades))
+    return criterion_belief(quality_of(name, definition)).given(np.array(rows), np.array(grades))
 
 
 def _verdict(features: FeatureVector, by_name: Mapping[str, float]) -> str:
@@ -507,8 +507,8 @@ def _points(fields: Fields, name: str) -> float:
     facets = facet_values(features)
     terms = criterion_terms(facets)
     implied = [
-        limited(criterion_belief(family_of(criterion, definition)).predict(terms)[0])
-        for criterion, definition in read_criteria(fields.get("criteria") or "")
+        limited(criterion_belief(quality_of(criterion, definition)).predict(terms)[0])
+        for criterion, definition in listed_criteria(fields.get("criteria") or "")
     ]
     whole = overall_terms(features, facets, fmean(implied) if implied else None)
     return limited(overall_belief().predict(whole)[0])
@@ -566,8 +566,8 @@ def _worked_out(criteria: str, source: str, context: str | None, text: str) -> f
     strays = min(straying_sentences(source, context, text), _MOST_FAULTS)
     misspelt = min(misspelt_words(source, context, text), _MOST_FAULTS)
     found = []
-    for criterion, definition in read_criteria(criteria):
-        family = family_of(criterion, definition)
+    for criterion, definition in listed_criteria(criteria):
+        family = quality_of(criterion, definition)
         points = limited(criterion_belief(family).predict(terms)[0])
         points -= _A_STRAY * strays * (family.name not in _OF_THE_SURFACE)
         points -= _A_SLIP * misspelt * (family.name in _OF_THE_SURFACE)
@@ -637,9 +637,9 @@ def _exemplar_points(fields: Fields, name: str) -> float:
     text = fields.get(name) or ""
     if not any(map(str.isalnum, text)):
         return 0.0
-    ((criterion, definition), *_) = read_criteria(fields.get("criterion") or "quality")
+    ((criterion, definition), *_) = listed_criteria(fields.get("criterion") or "quality")
     features = lexical_features(fields.get("source") or "", fields.get("context"), text)
-    belief = criterion_belief(family_of(criterion, definition))
+    belief = criterion_belief(quality_of(criterion, definition))
     return limited(belief.predict(criterion_terms(facet_values(features)))[0])
 
 
@@ -665,8 +665,8 @@ def _write_questions(
     prefix: Prefix, question: Question, fields: Fields
 ) -> Mapping[str, Sequence[Piece]]:
     """Answer ``WriteQuestions``: one for each side of the quality, the heaviest first."""
-    ((name, definition),) = read_criteria(fields.get("criterion") or "quality")[:1]
-    weights = family_of(name, definition).weights
+    ((name, definition),) = listed_criteria(fields.get("criterion") or "quality")[:1]
+    weights = quality_of(name, definition).weights
     heaviest = sorted(weights, key=lambda facet: -weights[facet])[:_MOST]
     return {"questions": ["\n".join(_CHECKS[facet] for facet in heaviest)]}
 
@@ -678,7 +678,7 @@ def _check(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, S
     if not any(map(str.isalnum, text)):
         return {"score": [Score(0.0, 1.0)]}
     features = lexical_features(fields.get("source") or "", fields.get("context"), text)
-    family = family_of("", fields.get("question") or "")
+    family = quality_of("", fields.get("question") or "")
     mean, _ = criterion_belief(family).predict(criterion_terms(facet_values(features)))
     return {"score": [Score(limited(mean), _CHECK_SPREAD)]}
 
@@ -699,8 +699,8 @@ def _write_steps(
     prefix: Prefix, question: Question, fields: Fields
 ) -> Mapping[str, Sequence[Piece]]:
     """Answer ``WriteSteps``: a check for each side of the quality, the heaviest first."""
-    ((name, definition),) = read_criteria(fields.get("criterion") or "quality")[:1]
-    weights = family_of(name, definition).weights
+    ((name, definition),) = listed_criteria(fields.get("criterion") or "quality")[:1]
+    weights = quality_of(name, definition).weights
     heaviest = sorted(weights, key=lambda facet: -weights[facet])[:_MOST]
     steps = ["Read the source, then the response.", *(_PLANNED_CHECKS[facet] for facet in heaviest)]
     steps.append("Let the first of these checks weigh most, and score.")

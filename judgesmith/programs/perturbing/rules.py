@@ -11,7 +11,6 @@ from typing import Final
 
 from judgesmith.errors import InputError
 from judgesmith.programs.perturbing import damage, grammar
-from judgesmith.programs.perturbing import grammar as entities
 from judgesmith.programs.perturbing.catalogue import Amount, Case, Donors, Every, Found, amount_of
 from judgesmith.programs.perturbing.damage import whole_characters
 from judgesmith.programs.perturbing.passage import Passage
@@ -29,7 +28,7 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType(
         "case_loss": damage.case_loss,
         "punctuation_loss": damage.punctuation_loss,
         "word_deletions": damage.word_deletions,
-        "fictional_entities": entities.fictional_entities,
+        "fictional_entities": grammar.fictional_entities,
         "grammatical_errors": grammar.grammatical_errors,
         "negation": damage.negation,
         "number_swap": damage.number_swap,

@@ -48,7 +48,7 @@ ASSESSMENTS: dict[Explain, Any] = {
 """What assessments of several criteria are read as."""
 
 
-def explained(signature: type[dspy.Signature], explain: Explain) -> type[dspy.Signature]:
+def with_explanation(signature: type[dspy.Signature], explain: Explain) -> type[dspy.Signature]:
     """Return ``signature`` with explanations where ``explain`` wants them."""
     if explain == "before":
         return signature
@@ -86,7 +86,7 @@ def question_on(
 ) -> type[dspy.Signature]:
     """Return a question that asks for scores on ``scale``, explained or not; see ``ENDS``."""
     silent = tuple(signature.output_fields) == ("score",)  # nothing is explained in it anyway
-    asked = signature if silent else explained(signature, explain)
+    asked = signature if silent else with_explanation(signature, explain)
     if is_percent(scale):
         return asked
     if "assessments" in asked.output_fields:

@@ -2,7 +2,7 @@ import pytest
 
 from judgesmith.experiments.compile import human_criteria as known_criteria
 from judgesmith.experiments.compile.human_criteria import known_criterion, named_criterion
-from judgesmith.programs.features.qualities import family_of
+from judgesmith.programs.features.qualities import quality_of
 from judgesmith.programs.offline.inferring import ASPECTS
 from judgesmith.signatures.rubric import DEFAULT_RUBRIC
 
@@ -55,7 +55,7 @@ def test_faults_and_unknown_names_have_no_general_words(name):
 def test_a_criterion_by_its_name_alone_is_judged_by_that_name(counts_faults):
     def family(name):
         one = named_criterion(name, counts_faults=counts_faults)
-        return family_of(one.name, one.definition).name
+        return quality_of(one.name, one.definition).name
 
     assert family("zing") == "general"
     assert family("flüssigkeit") == "fluency"

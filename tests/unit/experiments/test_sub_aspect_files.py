@@ -12,7 +12,7 @@ from judgesmith.experiments.benchmark.sub_aspects import (
     sub_aspects_yaml,
 )
 from judgesmith.programs.benchmarking import sides_in
-from judgesmith.programs.perturbing.injection.by_rule import known_sub_aspects
+from judgesmith.programs.perturbing.error_rules import known_sub_aspects
 from judgesmith.signatures.perturbation import SubAspect
 
 CRITERIA = ("fluency", "coherence")

@@ -15,7 +15,7 @@ from judgesmith.signatures.questions.active_critic import (
     GradeResponse,
     ScoreOverall,
 )
-from judgesmith.signatures.questions.on_scale import explained
+from judgesmith.signatures.questions.on_scale import with_explanation
 
 INPUTS = {"source": "2 + 2?", "context": None, "response": "4"}
 
@@ -41,7 +41,7 @@ def test_without_texts_from_outside_it_is_dspys_chat_adapter():
     ],
 )
 def test_the_schema_of_records_lists_their_keys_as_they_are_to_be_written(explain, keys):
-    signature = explained(AssessCriteria, explain)
+    signature = with_explanation(AssessCriteria, explain)
     structure = FencedAdapter().format_field_structure(signature)
     of_dspy = dspy.ChatAdapter().format_field_structure(signature)
     assert (structure == of_dspy) == (explain != "after")

@@ -14,7 +14,7 @@ from judgesmith.signatures.questions.active_critic import (
     RateByCriteria,
     ScoreOverall,
 )
-from judgesmith.signatures.questions.on_scale import ASSESSMENTS, explained
+from judgesmith.signatures.questions.on_scale import ASSESSMENTS, with_explanation
 
 WITH_ONE_SCORE = [RateByCriteria, AssessCriterion, ScoreOverall]
 ALL = [*WITH_ONE_SCORE, AssessCriteria]
@@ -30,7 +30,7 @@ def described(fields):
 
 @pytest.mark.parametrize("signature", WITH_ONE_SCORE)
 def test_the_explanation_stands_where_it_is_wanted(signature):
-    orders = {way: list(explained(signature, way).output_fields) for way in WAYS}
+    orders = {way: list(with_explanation(signature, way).output_fields) for way in WAYS}
     assert orders == {
         "before": ["explanation", "score"],
         "after": ["score", "explanation"],
@@ -41,7 +41,7 @@ def test_the_explanation_stands_where_it_is_wanted(signature):
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("signature", ALL)
 def test_instructions_inputs_and_fences_stay_as_they_are(signature, way):
-    found = explained(signature, way)
+    found = with_explanation(signature, way)
     assert found.instructions == signature.instructions
     assert described(found.input_fields) == described(signature.input_fields)
     assert list(found.input_fields) == list(signature.input_fields)
@@ -52,7 +52,7 @@ def test_instructions_inputs_and_fences_stay_as_they_are(signature, way):
 @pytest.mark.parametrize("signature", WITH_ONE_SCORE)
 def test_what_is_still_asked_for_is_described_as_before(signature, way):
     before = described(signature.output_fields)
-    found = described(explained(signature, way).output_fields)
+    found = described(with_explanation(signature, way).output_fields)
     assert found == {name: before[name] for name in found}
 
 
@@ -60,7 +60,7 @@ def test_what_is_still_asked_for_is_described_as_before(signature, way):
 def test_the_signature_itself_is_left_as_it_was(signature):
     before = described(signature.output_fields)
     for way in WAYS:
-        explained(signature, way)
+        with_explanation(signature, way)
     assert described(signature.output_fields) == before
     assert list(signature.output_fields) == list(before)
 
@@ -74,7 +74,7 @@ def test_the_signature_itself_is_left_as_it_was(signature):
     ],
 )
 def test_assessments_have_their_keys_in_the_order_of_thought(way, keys):
-    field = explained(AssessCriteria, way).output_fields["assessments"]
+    field = with_explanation(AssessCriteria, way).output_fields["assessments"]
     assert field.annotation == ASSESSMENTS[way]
     (record,) = field.annotation.__args__
     assert list(record.model_fields) == keys

@@ -8,12 +8,12 @@ import pytest
 
 from judgesmith.programs.lm import model
 from judgesmith.programs.perturbing.catalogue import Donors
-from judgesmith.programs.perturbing.injection.by_rule import (
+from judgesmith.programs.perturbing.error_rules import (
     NO_ROOM,
     injected_by_rule,
     known_sub_aspects,
 )
-from judgesmith.programs.perturbing.injection.injecting import (
+from judgesmith.programs.perturbing.injecting import (
     Counts,
     InjectionJob,
     drawn_sub_aspects,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgesmith.programs.perturbing.injection.injecting import (
+from judgesmith.programs.perturbing.injecting import (
     ELSEWHERE,
     NOWHERE,
     TOO_MUCH,

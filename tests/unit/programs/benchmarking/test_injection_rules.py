@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from judgesmith.programs.perturbing.injection.kinds import RULES, Room
+from judgesmith.programs.perturbing.error_kinds import RULES, Room
 from judgesmith.signatures.perturbation import Edit, InjectedError, Skipped, Target, with_error
 
 TEXT = (

@@ -11,8 +11,8 @@ import pytest
 from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, ModelError, model
 from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.programs.lm.errors import ContextWindowExceeded
-from judgesmith.programs.perturbing.injection import injecting
-from judgesmith.programs.perturbing.injection.injecting import (
+from judgesmith.programs.perturbing import injecting
+from judgesmith.programs.perturbing.injecting import (
     ELSEWHERE,
     NOT_AS_REPORTED,
     TOO_MUCH,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgesmith.programs.perturbing.injection.injecting import read_errors
+from judgesmith.programs.perturbing.injecting import read_errors
 
 ONE = '{"number": 1, "was": "a", "now": "b", "explanation": "x\\n y"}'
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from judgesmith.programs.features.qualities import FAMILIES, GENERAL
-from judgesmith.programs.perturbing.injection.by_rule import (
+from judgesmith.programs.perturbing.error_kinds import RULES
+from judgesmith.programs.perturbing.error_rules import (
     SUB_ASPECTS,
     known_sub_aspects,
     rule_kinds,
 )
-from judgesmith.programs.perturbing.injection.kinds import RULES
 from judgesmith.signatures.perturbation import SubAspect
 from judgesmith.signatures.rubric import folded
 

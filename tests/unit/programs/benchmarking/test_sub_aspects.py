@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from judgesmith.programs.benchmarking import infer_sub_aspects, sides_in
 from judgesmith.programs.lm import Budget, BudgetSpent, LMClient, ModelAnswer, model
 from judgesmith.programs.lm.dspy_lm import ClientLM
-from judgesmith.programs.perturbing.injection.by_rule import known_sub_aspects
+from judgesmith.programs.perturbing.error_rules import known_sub_aspects
 from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.rubric import Rubric
 

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from judgesmith.programs.perturbing.injection.kinds import TakenPlaces
+from judgesmith.programs.perturbing.error_kinds import TakenPlaces
 from judgesmith.signatures.perturbation import Edit, touches
 
 

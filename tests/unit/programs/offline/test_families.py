@@ -1,7 +1,7 @@
 import pytest
 
 from judgesmith.programs.features import FEATURE_NAMES
-from judgesmith.programs.features.qualities import FACETS, FAMILIES, GENERAL, family_of
+from judgesmith.programs.features.qualities import FACETS, FAMILIES, GENERAL, quality_of
 from judgesmith.programs.offline.prior import CLUES, KINDS, OVERALL
 
 
@@ -28,13 +28,13 @@ from judgesmith.programs.offline.prior import CLUES, KINDS, OVERALL
     ],
 )
 def test_names_lead_to_families(name, family):
-    assert family_of(name, "").name == family
+    assert quality_of(name, "").name == family
 
 
 def test_the_name_counts_for_more_than_the_definition():
     definition = "Is it grammatical, natural, fluent, in a good style of language?"
-    assert family_of("coherence", definition).name == "coherence"
-    assert family_of("quality 1", definition).name == "fluency"
+    assert quality_of("coherence", definition).name == "coherence"
+    assert quality_of("quality 1", definition).name == "fluency"
 
 
 def test_weights_are_shares_of_known_facets_and_every_number_has_a_reason():

@@ -7,8 +7,8 @@ import pytest
 from judgesmith.programs.judging.dspy_executor import AskingModule
 from judgesmith.programs.judging.program import PromptRequest
 from judgesmith.programs.lm import model
-from judgesmith.programs.perturbing.injection.injecting import Injector, told_of
-from judgesmith.programs.perturbing.injection.kinds import InjectionJob
+from judgesmith.programs.perturbing.error_kinds import InjectionJob
+from judgesmith.programs.perturbing.injecting import Injector, told_of
 from judgesmith.signatures.perturbation import InjectedError, SubAspect, Target
 
 TEXT = "Then Ann left Rome. It was late, and they have not been seen since then."

@@ -10,14 +10,14 @@ from judgesmith.programs.judging.answers import LEFT_OUT
 from judgesmith.programs.lm.errors import ModelError
 from judgesmith.programs.lm.records import Message, ModelRequest, Prefix
 from judgesmith.programs.offline import OfflineEngine
-from judgesmith.programs.offline.judging import read_assessments, read_criteria
+from judgesmith.programs.offline.judging import listed_criteria, read_assessments
 from judgesmith.signatures.questions.active_critic import (
     AssessCriteria,
     AssessCriterion,
     RateByCriteria,
     ScoreOverall,
 )
-from judgesmith.signatures.questions.on_scale import explained
+from judgesmith.signatures.questions.on_scale import with_explanation
 
 SOURCE = (
     "Manchester council met on Monday to talk about the new bridge. Ann Lee said that the bridge "
@@ -65,7 +65,7 @@ class TestOneScore:
         assert good <= 100
 
     def test_the_order_of_the_fields_changes_no_score_and_no_word(self, signature):
-        found = [answer(explained(signature, order), BAD) for order in ORDERS]
+        found = [answer(with_explanation(signature, order), BAD) for order in ORDERS]
         assert [list(one) for one in found] == [
             ["explanation", "score"],
             ["score", "explanation"],
@@ -75,13 +75,13 @@ class TestOneScore:
         assert found[0]["explanation"] == found[1]["explanation"] != ""
 
     def test_a_score_only_answer_holds_nothing_else(self, signature):
-        text = written(explained(signature, "none"), GOOD)
+        text = written(with_explanation(signature, "none"), GOOD)
         score = answer(signature, GOOD)["score"]
         assert text == f"[[ ## score ## ]]\n{score}\n\n[[ ## completed ## ]]\n"
 
     @pytest.mark.parametrize("order", ORDERS)
     def test_graded_examples_shift_the_score_in_every_form(self, signature, order):
-        asked = explained(signature, order)
+        asked = with_explanation(signature, order)
 
         def taught(grade, **words):
             return answer(asked, GOOD, [shown(asked, score=grade, **words)] * 4)["score"]
@@ -115,19 +115,19 @@ class TestAllCriteriaInOneQuestion:
         ],
     )
     def test_records_are_written_in_the_order_that_is_asked_for(self, order, keys):
-        text = written(explained(AssessCriteria, order), BAD)
+        text = written(with_explanation(AssessCriteria, order), BAD)
         records = json.loads(text.split("[[ ## assessments ## ]]\n")[1].split("\n\n[[")[0])
         assert [list(one) for one in records] == [keys] * 2
         assert [one["criterion"] for one in records] == ["fluency", "faithfulness"]
 
     def test_the_order_changes_no_score(self):
-        several = [answer(explained(AssessCriteria, order), BAD) for order in ORDERS]
+        several = [answer(with_explanation(AssessCriteria, order), BAD) for order in ORDERS]
         scores = [[one.score for one in found["assessments"]] for found in several]
         assert scores[0] == scores[1] == scores[2]
 
     @pytest.mark.parametrize("order", ORDERS)
     def test_what_people_said_of_a_criterion_moves_that_one_alone(self, order):
-        asked = explained(AssessCriteria, order)
+        asked = with_explanation(AssessCriteria, order)
         records = [{"criterion": "fluency", "explanation": LEFT_OUT, "score": 5}]
         plain, taught = (
             {one.criterion: one.score for one in answer(asked, GOOD, demos)["assessments"]}
@@ -185,7 +185,7 @@ class TestCoarse:
 
 def test_criteria_are_read_one_per_line_and_names_may_hold_anything_but_a_colon():
     text = "a b_c: One: two?\n\n  d  \n- e: f"
-    assert read_criteria(text) == [("a b_c", "One: two?"), ("d", ""), ("- e", "f")]
+    assert listed_criteria(text) == [("a b_c", "One: two?"), ("d", ""), ("- e", "f")]
 
 
 @pytest.mark.parametrize("text", [None, "", "no assessments", "[1, 2", '[{"criterion": "a"}]'])

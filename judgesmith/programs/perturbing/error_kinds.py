@@ -16,7 +16,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from judgesmith.errors import InputError
 from judgesmith.programs.perturbing import damage, grammar
-from judgesmith.programs.perturbing import grammar as entities
 from judgesmith.programs.perturbing.catalogue import (
     NOT_ENGLISH,
     Case,
@@ -137,6 +136,10 @@ class Room:
         return self.case.rng
 
     @cached_property
+    def is_english(self) -> bool:
+        return self.passage.may_be_english and self.passage.has_latin
+
+    @cached_property
     def taken(self) -> TakenPlaces:
         return TakenPlaces(one for span in self._spans for one in (span, self._widened(span)))
 
@@ -197,6 +200,8 @@ class Room:
             return span
         return min(start, words[first][0]), max(end, words[last - 1][1])
 
+
+ErrorRule = Callable[[Room], Found]
 
 NO_PLACE = Skipped(reason="no place apart from earlier errors")
 """Why there is no room for a further error of a kind."""
@@ -259,20 +264,12 @@ def off_topic_sentence(room: Room) -> Found:
     return _put_in(room, _others_sentence(room) or _unused(room, _OFF_TOPIC))
 
 
-def unsupported_addition(room: Room) -> Found:
+def unfounded_statement(room: Room) -> Found:
     """Put in a statement that nothing in the source bears out."""
     return _put_in(room, _unused(room, _UNFOUNDED) or _others_sentence(room))
 
 
-def empty_talk(room: Room) -> Found:
-    return _put_in(room, _unused(room, _EMPTY))
-
-
-def rude_remark(room: Room) -> Found:
-    return _put_in(room, _unused(room, _RUDE))
-
-
-def repetition(room: Room) -> Found:
+def repeated_sentence(room: Room) -> Found:
     """Say a sentence without errors once more, at another gap or right after itself."""
     sentences = room.whole_sentences
     if not sentences:
@@ -282,7 +279,7 @@ def repetition(room: Room) -> Found:
 
 def contradiction(room: Room) -> Found:
     """Deny a sentence right after it was said."""
-    if not room.passage.may_be_english or not room.passage.has_latin:
+    if not room.is_english:
         return NOT_ENGLISH
     for place in drawn_order(len(room.whole_sentences), room.rng):
         start, end = room.whole_sentences[place]
@@ -349,7 +346,7 @@ def _at_gap(room: Room, gap: int, said: str, *, before_next: bool = False) -> Ch
 
 
 def _unused(room: Room, choices: tuple[str, ...]) -> str | None:
-    if not room.passage.may_be_english or not room.passage.has_latin:
+    if not room.is_english:
         return None
     left = [one for one in choices if one not in room.text]
     return left[room.rng.randrange(len(left))] if left else None
@@ -444,18 +441,9 @@ WRONG_LINKS: Final = _pairs(_WRONG_LINKS)
 """English words that join statements, and what joins them wrongly."""
 
 
-def opposite_words(room: Room) -> Found:
-    return _exchanged(room, OPPOSITES, "with an opposite")
-
-
-def overstatement(room: Room) -> Found:
-    """Exchange a careful word for one that says too much."""
-    return _exchanged(room, STRONGER, "of caution")
-
-
 def wrong_connective(room: Room) -> Found:
     """Join two statements by a word that says something else of how they belong together."""
-    if not room.passage.may_be_english or not room.passage.has_latin:
+    if not room.is_english:
         return NOT_ENGLISH
     changes = list(_exchanges(room, WRONG_LINKS))
     for sentence in room.passage.sentences[1:]:
@@ -473,7 +461,7 @@ def wrong_connective(room: Room) -> Found:
 
 def vague_mentions(room: Room) -> Found:
     """Put something vague in the place of one name or number."""
-    if not room.passage.may_be_english or not room.passage.has_latin:
+    if not room.is_english:
         return NOT_ENGLISH
     mentions = list(names_and_numbers(room.passage, room.case.item.source))
     if not mentions:
@@ -483,7 +471,7 @@ def vague_mentions(room: Room) -> Found:
 
 def unclear_reference(room: Room) -> Found:
     """Put a pronoun that may mean anybody in the place of a name."""
-    if not room.passage.may_be_english or not room.passage.has_latin:
+    if not room.is_english:
         return NOT_ENGLISH
     changes = []
     for start, end in names_and_numbers(room.passage, room.case.item.source):
@@ -506,15 +494,6 @@ def phrase_omission(room: Room) -> Found:
     return NO_PLACE
 
 
-def phrase_repetition(room: Room) -> Found:
-    """Say three words that follow each other once more, right after themselves."""
-    return _said_again(room, 3)
-
-
-def word_repetition(room: Room) -> Found:
-    return _said_again(room, 1)
-
-
 def phrase_moved(room: Room) -> Found:
     """Let two runs of two words change places within a sentence."""
     for words in room.runs(4):
@@ -525,23 +504,16 @@ def phrase_moved(room: Room) -> Found:
     return NO_PLACE
 
 
-def wordy_phrases(room: Room) -> Found:
-    """Put a phrase without content between two words."""
-    return _between_words(room, _PADDING)
+def _by_table(table: Mapping[str, str], what: str) -> ErrorRule:
+    """Return a rule that exchanges one word that a table knows."""
 
+    def change(room: Room) -> Found:
+        if not room.is_english:
+            return NOT_ENGLISH
+        changes = list(_exchanges(room, table, free=False))
+        return _one_of(room, changes) if changes else Skipped(reason=f"no word {what}")
 
-def register_break(room: Room) -> Found:
-    """Put a phrase between two words that belongs to another way of speaking."""
-    return _between_words(room, _ODD)
-
-
-def _exchanged(room: Room, table: Mapping[str, str], what: str) -> Found:
-    if not room.passage.may_be_english or not room.passage.has_latin:
-        return NOT_ENGLISH
-    changes = list(_exchanges(room, table, free=False))
-    if not changes:
-        return Skipped(reason=f"no word {what}")
-    return _one_of(room, changes)
+    return change
 
 
 def _exchanges(room: Room, table: Mapping[str, str], *, free: bool = True) -> Iterator[Change]:
@@ -579,13 +551,18 @@ def _gone(text: str, start: int, end: int) -> Change:
     return start, end + (end < len(text) and text[end].isspace()), ""
 
 
-def _said_again(room: Room, n: int) -> Found:
-    for words in room.runs(n):
-        start, end = words[0][0], words[-1][1]
-        if room.is_free(end, end):
-            between = "" if _is_unspaced(room, words[-1]) else " "
-            return [(end, end, between + room.text[start:end])]
-    return NO_PLACE if len(room.passage.words) >= n else too_few(n, "words")
+def _repeating(n: int) -> ErrorRule:
+    """Return a rule that says ``n`` words that follow each other again, right after themselves."""
+
+    def change(room: Room) -> Found:
+        for words in room.runs(n):
+            start, end = words[0][0], words[-1][1]
+            if room.is_free(end, end):
+                between = "" if _is_unspaced(room, words[-1]) else " "
+                return [(end, end, between + room.text[start:end])]
+        return NO_PLACE if len(room.passage.words) >= n else too_few(n, "words")
+
+    return change
 
 
 def _is_unspaced(room: Room, word: Span) -> bool:
@@ -593,15 +570,20 @@ def _is_unspaced(room: Room, word: Span) -> bool:
     return end - start == 1 and ord(room.text[start]) > 0x0E00 and room.text[start].isalpha()
 
 
-def _between_words(room: Room, choices: tuple[str, ...]) -> Found:
-    if not room.passage.may_be_english or not room.passage.has_latin:
-        return NOT_ENGLISH
-    left = [one for one in choices if one not in room.text] or list(choices)
-    put = left[room.rng.randrange(len(left))]
-    for (_, end), (start, _) in room.runs(2):
-        if room.text[end:start] == " " and room.is_free(end, end):
-            return [(end, end, f", {put},")]
-    return NO_PLACE
+def _inserting(choices: tuple[str, ...]) -> ErrorRule:
+    """Return a rule that puts one of some phrases between two words."""
+
+    def change(room: Room) -> Found:
+        if not room.is_english:
+            return NOT_ENGLISH
+        left = [one for one in choices if one not in room.text] or list(choices)
+        put = left[room.rng.randrange(len(left))]
+        for (_, end), (start, _) in room.runs(2):
+            if room.text[end:start] == " " and room.is_free(end, end):
+                return [(end, end, f", {put},")]
+        return NO_PLACE
+
+    return change
 
 
 _TRIES = 12
@@ -613,10 +595,10 @@ class InjectionRule:
 
     kind: str
     says: str
-    change: Callable[[Room], Found]
+    change: ErrorRule
 
 
-def _anywhere(rule: Callable[[Case], Found], tries: int = _TRIES) -> Callable[[Room], Found]:
+def _anywhere(rule: Callable[[Case], Found], tries: int = _TRIES) -> ErrorRule:
     """Return a rule that draws again where it met an earlier error."""
 
     def change(room: Room) -> Found:
@@ -629,7 +611,7 @@ def _anywhere(rule: Callable[[Case], Found], tries: int = _TRIES) -> Callable[[R
     return change
 
 
-def _in_a_sentence(rule: Callable[[Case], Found]) -> Callable[[Room], Found]:
+def _in_a_sentence(rule: Callable[[Case], Found]) -> ErrorRule:
     def change(room: Room) -> Found:
         found: Found = too_few(1, "sentences")
         for place in drawn_order(len(room.passage.sentences), room.rng):
@@ -648,19 +630,23 @@ def _in_a_sentence(rule: Callable[[Case], Found]) -> Callable[[Room], Found]:
     return change
 
 
-def _rules(*several: tuple[str, str, Callable[[Room], Found]]) -> Mapping[str, InjectionRule]:
+def _rules(*several: tuple[str, str, ErrorRule]) -> Mapping[str, InjectionRule]:
     return MappingProxyType({kind: InjectionRule(kind, says, do) for kind, says, do in several})
 
 
 RULES: Final[Mapping[str, InjectionRule]] = _rules(
     # What the text says.
-    ("fictional_entities", "a name or number is invented", _anywhere(entities.fictional_entities)),
+    ("fictional_entities", "a name or number is invented", _anywhere(grammar.fictional_entities)),
     ("number_swap", "a number is not the right one", _anywhere(damage.number_swap)),
     ("negation", "a statement is turned round", _anywhere(damage.negation)),
-    ("opposite_words", "a word says the opposite of what is meant", opposite_words),
-    ("overstatement", "more is said than is known", overstatement),
+    (
+        "opposite_words",
+        "a word says the opposite of what is meant",
+        _by_table(OPPOSITES, "with an opposite"),
+    ),
+    ("overstatement", "more is said than is known", _by_table(STRONGER, "of caution")),
     ("contradiction", "a statement is denied right after it", contradiction),
-    ("unsupported_addition", "a statement is made up", unsupported_addition),
+    ("unsupported_addition", "a statement is made up", unfounded_statement),
     # What it leaves out.
     (
         "key_sentence_omission",
@@ -677,11 +663,11 @@ RULES: Final[Mapping[str, InjectionRule]] = _rules(
     ("wrong_connective", "statements are joined by the wrong word", wrong_connective),
     ("unclear_reference", "it is unclear who or what is meant", unclear_reference),
     # How short it is.
-    ("repetition", "a sentence is said twice", repetition),
+    ("repetition", "a sentence is said twice", repeated_sentence),
     ("rewriting", "the same is said again in other words", _anywhere(damage.rewriting)),
-    ("phrase_repetition", "words are said twice", phrase_repetition),
-    ("empty_talk", "a sentence says nothing", empty_talk),
-    ("wordy_phrases", "words are used that say nothing", wordy_phrases),
+    ("phrase_repetition", "words are said twice", _repeating(3)),
+    ("empty_talk", "a sentence says nothing", lambda room: _put_in(room, _unused(room, _EMPTY))),
+    ("wordy_phrases", "words are used that say nothing", _inserting(_PADDING)),
     # How it is written.
     ("grammatical_errors", "there is a fault of grammar", _anywhere(grammar.grammatical_errors)),
     ("character_typos", "a word is mistyped", _anywhere(damage.character_typos)),
@@ -693,10 +679,14 @@ RULES: Final[Mapping[str, InjectionRule]] = _rules(
     ),
     ("case_loss", "a sentence has lost its capitals", _in_a_sentence(damage.case_loss)),
     ("word_deletions", "a word is missing", _anywhere(damage.word_deletions)),
-    ("word_repetition", "a word stands there twice", word_repetition),
+    ("word_repetition", "a word stands there twice", _repeating(1)),
     ("phrase_moved", "words stand in the wrong order", phrase_moved),
     ("truncation", "a sentence breaks off", _in_a_sentence(damage.truncation)),
-    ("register_break", "words belong to another way of speaking", register_break),
-    ("rude_remark", "a remark insults whoever is meant or reads it", rude_remark),
+    ("register_break", "words belong to another way of speaking", _inserting(_ODD)),
+    (
+        "rude_remark",
+        "a remark insults whoever is meant or reads it",
+        lambda room: _put_in(room, _unused(room, _RUDE)),
+    ),
 )
 """All rules by kind, see :class:`InjectionRule`."""

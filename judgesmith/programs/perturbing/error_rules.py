@@ -10,10 +10,10 @@ from random import Random
 from types import MappingProxyType
 from typing import Final
 
-from judgesmith.programs.features.qualities import family_of
+from judgesmith.programs.features.qualities import quality_of
 from judgesmith.programs.perturbing.catalogue import Change, Donors
 from judgesmith.programs.perturbing.damage import whole_characters
-from judgesmith.programs.perturbing.injection.kinds import RULES, InjectionJob, Room
+from judgesmith.programs.perturbing.error_kinds import RULES, InjectionJob, Room
 from judgesmith.signatures.perturbation import Edit, Skipped, SubAspect, Target, with_error
 from judgesmith.signatures.rubric import folded
 
@@ -150,7 +150,7 @@ _NAME_SAYS = 4
 def known_sub_aspects(criterion: str, definition: str = "") -> tuple[SubAspect, ...]:
     return tuple(
         SubAspect(criterion=criterion, name=one.name, definition=one.definition)
-        for one in SUB_ASPECTS[family_of(criterion, definition).name]
+        for one in SUB_ASPECTS[quality_of(criterion, definition).name]
     )
 
 
@@ -169,7 +169,7 @@ def rule_kinds(sub_aspect: SubAspect, definition: str = "") -> tuple[str, ...]:
     most = max(votes.values())
     if most:
         return tuple(kind for kind, count in votes.items() if count == most)
-    sides = SUB_ASPECTS[family_of(sub_aspect.criterion, definition).name]
+    sides = SUB_ASPECTS[quality_of(sub_aspect.criterion, definition).name]
     return tuple(dict.fromkeys(kind for side in sides for kind in side.kinds))
 
 

@@ -27,8 +27,8 @@ from judgesmith.programs.perturbing.differences import (
     edit_of,
     tokens_of,
 )
-from judgesmith.programs.perturbing.injection.by_rule import NO_ROOM, sequence_by_rule
-from judgesmith.programs.perturbing.injection.kinds import InjectionJob, drawn_sub_aspects
+from judgesmith.programs.perturbing.error_kinds import InjectionJob, drawn_sub_aspects
+from judgesmith.programs.perturbing.error_rules import NO_ROOM, sequence_by_rule
 from judgesmith.programs.perturbing.orders import (
     LONGEST,
     Counts,

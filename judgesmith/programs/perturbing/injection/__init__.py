@@ -1,1 +1,0 @@
-"""Single errors put into texts, by rule or by a model."""
