@@ -5,6 +5,7 @@ import importlib
 import os
 import pkgutil
 import sys
+from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +22,9 @@ settings.load_profile("judgesmith")
 
 ROOT = Path(__file__).resolve().parents[1]
 DEFAULT_DATA = ROOT.parent / "shared" / "data"
+N_SLOWEST = 10
 _missing: list[str] = []
+_seconds: Counter[str] = Counter()
 
 
 @pytest.fixture(scope="session")
@@ -129,13 +132,18 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Remember the tests that were skipped for want of data."""
+    """Add up the seconds of each file, and remember the tests that lacked their data."""
+    _seconds[report.location[0]] += report.duration
     if report.skipped and "JUDGESMITH_DATA" in str(report.longrepr):
         _missing.append(report.nodeid)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how many tests wanted data that was not there."""
+    """Print the slowest files, and how many tests needed data that was not there."""
+    if len(_seconds) > N_SLOWEST:
+        terminalreporter.write_sep("=", f"slowest {N_SLOWEST} files")
+        for path, seconds in _seconds.most_common(N_SLOWEST):
+            terminalreporter.write_line(f"{seconds:7.1f} s  {path}")
     if _missing:
         terminalreporter.write_line(
             f"{len(_missing)} tests on real data were not run: no rated data at $JUDGESMITH_DATA"

@@ -123,11 +123,11 @@ def test_every_trial_has_all_values_and_the_study_is_told_them():
     racing.run(Simulated({}))
     kept = [one for one in racing.proposer.study.get_trials() if "k" in one.user_attrs]
     told = {one.user_attrs["k"] + 1: one.values for one in kept}
-    for number, trial in racing.trials.items():
+    for k, trial in racing.trials.items():
         assert trial.values["-calls"] == -(PLANTED.get(trial.picked.get("way"), (3.0, 5))[1])
         assert trial.value == trial.values["q"]
-        if number:
-            assert told[number] == pytest.approx(list(trial.values.values()))
+        if k:
+            assert told[k] == pytest.approx(list(trial.values.values()))
 
 
 def test_a_search_that_was_interrupted_comes_to_the_same_front(tmp_path):

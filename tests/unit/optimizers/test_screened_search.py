@@ -91,9 +91,9 @@ def test_the_study_is_told_of_everybody_once_the_race_is_over():
     told = {trial.user_attrs["k"]: trial.value for trial in one.study.get_trials()}
     assert sorted(told) == list(range(60))
     assert all(value is not None for value in told.values())
-    for number, trial in one.search.trials.items():
-        if number and trial.n_rows == N:
-            assert told[number - 1] == pytest.approx(trial.value)
+    for k, trial in one.search.trials.items():
+        if k and trial.n_rows == N:
+            assert told[k - 1] == pytest.approx(trial.value)
 
 
 def test_later_proposals_are_better_than_those_by_chance():

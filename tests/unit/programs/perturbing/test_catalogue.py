@@ -99,9 +99,9 @@ def test_amounts_are_read_by_name():
         "word_deletions/minor": 3,
         "word_deletions/major": 3,
     }
-    for given in (["word_deletions"], ["word_deletions=0"], ["word_deletions=x"], ["=3"]):
+    for wrong in (["word_deletions"], ["word_deletions=0"], ["word_deletions=x"], ["=3"]):
         with pytest.raises(ValueError):
-            named_amounts(given)
+            named_amounts(wrong)
     with pytest.raises(ValueError, match="given twice"):
         named_amounts(["negation=1", "negation=2"])
 
