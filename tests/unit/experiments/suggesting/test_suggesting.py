@@ -1,16 +1,352 @@
+"""Items are suggested for rating, on sheets."""
+
+import csv
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from judgesmith.data import read_items
+from judgesmith.data import DataError, read_items
 from judgesmith.data.items import DataSet
+from judgesmith.data.joining import read_together
+from judgesmith.data.rating_sheets import RatingForm, heading, write_rating_sheet
+from judgesmith.data.sheets import LONGEST_CELL, as_written, cell_of
 from judgesmith.data.targets import targets_of
 from judgesmith.experiments import CompileSettings, compile_judge
 from judgesmith.experiments.compile.chosen_targets import chosen_targets
 from judgesmith.experiments.compile.split import parts_of, set_aside
-from judgesmith.experiments.labels.suggesting import asked_criteria, read_rates, suggest
+from judgesmith.experiments.labels.suggesting import (
+    STRATEGIES,
+    Candidates,
+    asked_criteria,
+    diverse,
+    doubts_of,
+    read_rates,
+    suggest,
+)
+from judgesmith.programs.families.ensemble.members import CalibratedJudgement, PanelJudgement
 from judgesmith.programs.judging.runner import judge_items
-from judgesmith.signatures import Scale
+from judgesmith.signatures import Judgement, RatedItem, Scale
 from judgesmith.signatures.judgement import Reason
+
+# candidates
+
+
+def judgement(*scores):
+    points = {f"c{place}": {"score": one} for place, one in enumerate(scores) if one is not None}
+    return Judgement(score=50, criteria=points)
+
+
+rows = st.lists(st.tuples(*[st.one_of(st.none(), st.integers(0, 100))] * 3), min_size=1, max_size=8)
+
+
+@given(rows)
+def test_doubt_is_the_spread_of_criteria_around_their_own_means(table):
+    found = doubts_of([judgement(*row) for row in table])
+    means = [np.mean([row[c] for row in table if row[c] is not None] or [0]) for c in range(3)]
+    for row, doubt in zip(table, found, strict=True):
+        apart = [points - means[c] for c, points in enumerate(row) if points is not None]
+        assert doubt == pytest.approx(np.std(apart) if apart else 0.0, abs=1e-9)
+
+
+def test_a_criterion_that_is_always_strict_is_no_doubt():
+    assert doubts_of([judgement(20, 60), judgement(30, 70)]).tolist() == [0, 0]
+
+
+def test_a_panel_says_itself_how_far_its_members_disagree():
+    panel = [PanelJudgement(score=3, disagreement=one) for one in (0.5, None, 2.0)]
+    assert doubts_of(panel).tolist() == [0.5, 0.0, 2.0]
+
+
+def test_a_calibrated_judge_doubts_by_its_interval_unless_all_are_as_wide():
+    criteria = {"a": {"score": 40}, "b": {"score": 60}}
+    wide = CalibratedJudgement(score=3, low=1, high=5, criteria=criteria)
+    narrow = CalibratedJudgement(score=3, low=2, high=3, criteria={"a": {"score": 90}})
+    assert doubts_of([wide, narrow]).tolist() == [4, 1]
+    assert doubts_of([wide, wide.model_copy(update={"criteria": {}})]).tolist() == [0, 0]
+
+
+def test_nothing_tells_where_there_is_a_score_alone():
+    assert doubts_of([Judgement(score=1), Judgement(score=2)]).tolist() == [0, 0]
+
+
+# filled sheet
+
+LIKERT = Scale.parse("1..5")
+texts = st.one_of(st.text(max_size=30), st.sampled_from(["=1+1", "'=a", "-", "a;@b\n=c", "\ufeff"]))
+
+
+def filled(place, *ratings, column=0):
+    with place.open(encoding="utf-8-sig", newline="") as file:
+        header, *rows = csv.reader(file)
+    asked = [number for number, name in enumerate(header) if ": a number from" in name][column]
+    for row, rating in zip(rows, ratings, strict=False):
+        row[asked] = rating
+    with place.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+    return place
+
+
+def sheet(tmp_path, *items, name="sheet.csv", by="coverage", **scales):
+    place = tmp_path / name
+    place.unlink(missing_ok=True)
+    write_rating_sheet([(one, by) for one in items], scales or {"overall": LIKERT}, place)
+    return place
+
+
+@settings(max_examples=60)
+@given(source=texts, context=st.one_of(st.none(), texts), response=texts)
+def test_printable_texts_come_back_as_they_were(tmp_path_factory, source, context, response):
+    item = RatedItem(source_id="s", source=source, context=context, response=response)
+    plain = all(c.isprintable() or c == "\n" for c in source + (context or "") + response)
+    place = sheet(tmp_path_factory.mktemp("sheet"), item)
+    (found,) = read_items(filled(place, "3"))
+    assert found.human == {"overall": (3.0,)}
+    if plain:
+        assert (found.source, found.context, found.response) == (source, context, response)
+        assert found.key == item.key
+
+
+def test_a_partly_filled_sheet_is_data_without_a_map(tmp_path):
+    items = [RatedItem(source_id=one, source=one, response=f"re {one}") for one in "abc"]
+    data = read_items(filled(sheet(tmp_path, *items, overall=LIKERT), "4", ""))
+    assert [item.human["overall"] for item in data] == [(4.0,), (), ()]
+    assert data.scales == {"overall": LIKERT}
+    assert "2 ratings are blank and left out." in data.notes
+    assert any("1 of 1 rated rows was chosen by suggest" in note for note in data.notes)
+
+
+def test_a_wrong_rating_is_refused_with_file_line_and_field(tmp_path):
+    item = RatedItem(source_id="a", source="s", response="r")
+    with pytest.raises(DataError, match=r"sheet\.csv:2: overall: a number from .*got '6'"):
+        read_items(filled(sheet(tmp_path, item), "6"))
+
+
+def test_rows_drawn_at_random_are_as_other_rows(tmp_path):
+    item = RatedItem(source_id="a", source="s", response="r")
+    assert read_items(filled(sheet(tmp_path, item, by="random"), "4")).notes == ()
+
+
+def test_edited_texts_count_as_they_stand_and_are_counted(tmp_path):
+    place = filled(sheet(tmp_path, RatedItem(source_id="a", source="s", response="long")), "2")
+    place.write_text(place.read_text().replace("long", "short"))
+    data = read_items(place)
+    assert data[0].response == "short"
+    assert any(note.startswith("1 row has other texts than were suggested") for note in data.notes)
+
+
+def test_texts_that_a_sheet_had_no_room_for_are_taken_from_the_file_they_came_from(tmp_path):
+    item = RatedItem(source_id="a", source="s", response="x" * (LONGEST_CELL + 9))
+    place = filled(sheet(tmp_path, item), "2")
+    with pytest.raises(DataError, match="whole texts"):
+        read_items(place)
+    pool = tmp_path / "pool.jsonl"
+    pool.write_text(f'{{"source_id": "a", "source": "s", "response": "{item.response}"}}\n')
+    for order in ([pool, place], [place, pool]):
+        (found,) = read_together(order)
+        assert (found.key, found.human) == (item.key, {"overall": (2.0,)})
+
+
+@pytest.mark.parametrize("lost", ["suggested_by", "key"])
+def test_a_sheet_that_lost_what_its_rows_are_is_refused(tmp_path, lost):
+    place = filled(sheet(tmp_path, RatedItem(source_id="a", source="s", response="r")), "2")
+    place.write_text(place.read_text().replace(lost, "x", 1))
+    with pytest.raises(DataError, match=rf"sheet\.csv: {lost}: expected the column"):
+        read_items(place)
+    assert read_items(place, columns={"source_id": "source_id", "system_id": "system_id",
+        "overall": "overall: a number from 1 (worst) to 5 (best)"}, scale="1..5")  # fmt: skip
+
+
+def test_ratings_under_a_heading_that_was_changed_are_not_lost_in_silence(tmp_path):
+    item = RatedItem(source_id="a", source="s", response="r")
+    place = filled(sheet(tmp_path, item, clear=LIKERT, tone=LIKERT), "2")
+    place.write_text(place.read_text().replace("clear: a number from 1 (worst) to 5 (best)", "c"))
+    note = "not read: c; ratings are read under the sheet's own headings."
+    assert note in read_items(place).notes
+
+
+def test_copies_of_a_sheet_are_several_raters(tmp_path):
+    items = [RatedItem(source_id=one, source=one, response=f"re {one}") for one in "ab"]
+    ana = filled(sheet(tmp_path, *items, name="ana.csv"), "1", "")
+    bo = filled(sheet(tmp_path, *items, name="bo.csv"), "2", "5")
+    assert [one.human["overall"] for one in read_together([ana, bo])] == [(1.0, 2.0), (5.0,)]
+
+
+def test_copies_are_several_raters_also_of_texts_that_a_sheet_changes(tmp_path):
+    items = [RatedItem(source_id="a", source="no\xa0break", response="r")]
+    copies = [filled(sheet(tmp_path, *items, name=f"{one}.csv"), one) for one in "345"]
+    data = read_together(copies)
+    assert [one.human["overall"] for one in data] == [(3.0, 4.0, 5.0)]
+    assert sum("other texts than were suggested" in note for note in data.notes) == 1
+    assert not any("of the other files" in note for note in data.notes)
+
+
+def test_raters_below_each_other_in_one_sheet_rate_the_same_rows(tmp_path):
+    item = RatedItem(source_id="a", source="s", response="r")
+    twice = filled(sheet(tmp_path, item, item), "2", "5")
+    other = filled(sheet(tmp_path, RatedItem(source_id="b", response="q"), name="o.csv"), "1")
+    assert [one.human["overall"] for one in read_together([other, twice])] == [(1.0,), (2.0, 5.0)]
+
+
+def test_one_file_under_two_names_is_given_twice(tmp_path):
+    place = filled(sheet(tmp_path, RatedItem(source_id="a", source="s", response="r")), "2")
+    (tmp_path / "link.csv").symlink_to(place)
+    with pytest.raises(ValueError, match=r"link\.csv is given twice \(as .*sheet\.csv, too\)"):
+        read_together([place, tmp_path / "link.csv"])
+
+
+def test_rows_that_are_rated_in_two_files_are_refused(tmp_path):
+    row = '{"source_id": "a", "source": "s", "response": "r", "human": {"overall": [4]}, '
+    row += '"scale": {"overall": [1, 5]}}\n'
+    for name in ("one.jsonl", "two.jsonl"):
+        (tmp_path / name).write_text(row)
+    place = filled(sheet(tmp_path, RatedItem(source_id="a", source="s", response="r")), "2")
+    for other in (tmp_path / "two.jsonl", place):
+        with pytest.raises(DataError, match="rated in one file only"):
+            read_together([tmp_path / "one.jsonl", other])
+    with pytest.raises(ValueError, match="given twice"):
+        read_together([place, place])
+
+
+def test_another_criterion_of_a_rated_row_is_one_more_rating_of_it(tmp_path):
+    row = '{"source_id": "a", "source": "s", "response": "r", "human": {"overall": [4]}, '
+    (tmp_path / "one.jsonl").write_text(row + '"scale": {"overall": [1, 5]}}\n')
+    item = RatedItem(source_id="a", source="s", response="r")
+    place = filled(sheet(tmp_path, item, tone=Scale.parse("0..1")), "1")
+    (found,) = read_together([tmp_path / "one.jsonl", place])
+    assert found.human == {"overall": (4.0,), "tone": (1.0,)}
+    assert str(found.scale["tone"]) == "0..1"
+
+
+def test_other_scales_of_one_criterion_are_refused(tmp_path):
+    item = RatedItem(source_id="a", source="s", response="r")
+    first = filled(sheet(tmp_path, item, name="a.csv"), "2")
+    second = filled(sheet(tmp_path, item, name="b.csv", overall=Scale.parse("0..1")), "1")
+    with pytest.raises(DataError, match=r"b\.csv: overall: expected the scale 1\.\.5"):
+        read_together([first, second])
+
+
+def test_a_row_that_several_files_hold_is_taken_once_with_its_ratings(tmp_path):
+    plain = '{"source_id": "a", "source": "s", "response": "r"'
+    rated = plain + ', "human": {"overall": [4]}, "scale": {"overall": [1, 5]}}\n'
+    (tmp_path / "pool.jsonl").write_text(f'{plain}}}\n{plain.replace("r", "q", 1)[:-2]}t"}}\n')
+    (tmp_path / "rated.jsonl").write_text(rated)
+    for names in (("pool", "rated"), ("rated", "pool")):
+        data = read_together([tmp_path / f"{name}.jsonl" for name in names])
+        assert sorted(len(item.human.get("overall", ())) for item in data) == [0, 1]
+        assert "1 row is in several files, and taken once." in data.notes
+
+
+# rating form
+
+MARKS = ["response", "suggested_by", "key"]
+scales = st.sampled_from(
+    [
+        Scale.parse("1..5"),
+        Scale(low=0, high=1, kind="integer"),
+        Scale(low=-2.5, high=2),
+        Scale(low=0, high=10, higher_is_better=False),
+        Scale.categorical("poor", "fair", "very good"),
+    ]
+)
+
+
+@given(st.text(min_size=1).filter(lambda name: name == cell_of(name).strip()), scales)
+def test_a_heading_says_criterion_and_scale_and_is_read_again(name, scale):
+    form = RatingForm.of([*MARKS, heading(name, scale)])
+    assert form is not None
+    assert form.scales == {name: scale}
+
+
+@pytest.mark.parametrize("name", ["=cmd()", "+a", "@b", "a: b", "from 1 (worst)", "a; -b"])
+def test_hostile_names_of_criteria_are_read_again_and_start_no_formula(name):
+    column = heading(name, Scale.parse("1..5"))
+    assert column[0] not in "=+-@"
+    assert list(RatingForm.of([*MARKS, column]).columns) == [name]
+
+
+def test_labels_that_cannot_be_listed_are_asked_for_by_number():
+    scale = Scale.categorical("bad, really", "good")
+    assert heading("tone", scale) == "tone: a whole number from 0 (worst) to 1 (best)"
+
+
+def test_columns_of_one_criterion_are_several_raters():
+    column = heading("clear", Scale.parse("1..5"))
+    form = RatingForm.of([*MARKS, column, f"{column} ana", f"{column} (2)"])
+    assert form.columns == {"clear": (column, f"{column} ana", f"{column} (2)")}
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["response", "clear: a number from 1 (worst) to 5 (best)"],
+        [*MARKS, "clear"],
+        [*MARKS, "clear: a number from five (worst) to 1 (best)"],
+        [*MARKS, "clear: a number from 5 (worst) to 1 (best)"],
+        [*MARKS, "clear: one of poor, from worst to best"],
+    ],
+)
+def test_other_tables_are_no_sheets(names):
+    assert RatingForm.of(names) is None
+
+
+@given(st.text())
+def test_what_holds_formulas_back_is_taken_off_again(text):
+    plain = cell_of(as_written(text))
+    assert cell_of(as_written(plain)) == plain
+
+
+# strategies
+
+
+def candidates(scores, doubt=None, sources=None, texts=None):
+    n = len(scores)
+    texts = texts or [f"text number {place} of all" + " w" * (place % 3) for place in range(n)]
+    return Candidates(
+        items=tuple(RatedItem(response=text) for text in texts),
+        scores=np.asarray(scores, dtype=float),
+        doubt=np.asarray(np.zeros(n) if doubt is None else doubt, dtype=float),
+        sources=np.arange(n) if sources is None else np.asarray(sources),
+    )
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=30), st.integers(1, 10), st.integers(0, 9))
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_every_strategy_puts_all_rows_in_an_order_that_the_seed_decides(name, scores, n, seed):
+    rows = candidates(scores, doubt=scores[::-1])
+    first, again = (STRATEGIES[name](rows, n, np.random.default_rng(seed)) for _ in range(2))
+    assert first == again
+    assert sorted(first) == list(range(len(scores)))
+
+
+def test_coverage_takes_rare_scores_as_often_as_usual_ones():
+    rows = candidates([*[50] * 97, 0, 20, 100])
+    order = STRATEGIES["coverage"](rows, 4, np.random.default_rng(0))
+    assert {0.0, 50.0, 100.0} <= set(rows.scores[order[:4]])
+
+
+def test_disagreement_takes_the_least_sure_first():
+    rows = candidates([1, 2, 3], doubt=[0.1, 5, 2])
+    assert STRATEGIES["disagreement"](rows, 2, np.random.default_rng(0)) == [1, 2, 0]
+
+
+def test_stratified_takes_the_least_sure_of_every_part_of_the_range():
+    rows = candidates([0, 1, 99, 100], doubt=[1, 2, 4, 3])
+    assert set(STRATEGIES["stratified"](rows, 2, np.random.default_rng(0))[:2]) == {1, 2}
+
+
+def test_a_batch_has_no_source_twice_and_no_copies_while_there_are_others():
+    texts = ["one two three four"] * 3 + ["five six", "seven eight"]
+    rows = candidates([1, 2, 3, 4, 5], sources=[0, 1, 2, 3, 3], texts=texts)
+    assert diverse(rows, range(5), 2) == [0, 3]
+    assert diverse(rows, range(5), 3) == [0, 3, 4]
+    assert diverse(rows, range(5), 9) == [0, 3, 4, 1, 2]
+    assert diverse(rows, range(5), 1, taken=[0]) == [3]
+    assert diverse(rows, range(5), 1, known={0, 1, 2}) == [3]
+
+
+# suggesting
 
 QUICK = CompileSettings(criteria="given", n_rounds=1)
 

@@ -1,23 +1,50 @@
-"""The offline model's answers to the questions of every variant, in every order of fields."""
+"""The offline model judges texts: scores, comparisons, error spans and quality."""
 
+import gzip
 import json
+import time
+from math import exp, log
+from statistics import fmean
 
+import hostile
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import kendalltau, pearsonr, spearmanr
+from sklearn.linear_model import Ridge
 
+import judgesmith
 from judgesmith.programs import ActiveCritic
+from judgesmith.programs.benchmarking import AcrossPair, Comparator
 from judgesmith.programs.judging.adapter import FencedAdapter
 from judgesmith.programs.judging.answers import LEFT_OUT
+from judgesmith.programs.lm import ModelRequest, Prefix, lm_client_of, model
 from judgesmith.programs.lm.errors import ModelError
-from judgesmith.programs.lm.records import Message, ModelRequest, Prefix
+from judgesmith.programs.lm.records import Message
 from judgesmith.programs.offline import OfflineEngine
-from judgesmith.programs.offline.judging import listed_criteria, read_assessments
+from judgesmith.programs.offline.annotating import faults_in
+from judgesmith.programs.offline.engine import CharacterModel
+from judgesmith.programs.offline.judging import (
+    listed_criteria,
+    misspelt_words,
+    one_letter_off,
+    read_assessments,
+    straying_sentences,
+)
+from judgesmith.programs.offline.prior import Belief
+from judgesmith.signatures import RatedItem
 from judgesmith.signatures.questions.active_critic import (
     AssessCriteria,
     AssessCriterion,
+    GradeResponse,
     RateByCriteria,
     ScoreOverall,
 )
 from judgesmith.signatures.questions.on_scale import with_explanation
+from judgesmith.signatures.rubric import Criterion
+
+# The offline model's answers to the questions of every variant, in every order of fields.
 
 SOURCE = (
     "Manchester council met on Monday to talk about the new bridge. Ann Lee said that the bridge "
@@ -205,3 +232,363 @@ def test_a_response_that_says_nothing_is_worth_nothing(text, variant):
 
 def test_a_sign_alone_says_something():
     assert ActiveCritic()(source="The bridge opened on Monday.", response="👍").score > 0
+
+
+# What is not there is neither counted nor spoken of: texts without a context.
+
+TALK = "A: Do you like to sail?\nB: I do, my uncle has a boat.\nA: Where does he sail it?"
+TURN = "He sails it on the lake near Bergen in the summer."
+CRITERIA = {"groundedness": "Does the turn use the given facts?", "coherence": "Does it fit?"}
+
+
+def judged(context):
+    item = RatedItem(source=TALK, response=TURN, context=context)
+    (found,) = judgesmith.judge_items(ActiveCritic(rubric={"criteria": CRITERIA}), [item])
+    words = [found.explanation, *(one.explanation for one in found.criteria.values())]
+    return found, " ".join(words).lower()
+
+
+def test_a_dialogue_without_a_context_is_not_held_against_one():
+    _, words = judged(None)
+    assert "context" not in words
+    given, words = judged("Tomatoes ripen in warm soil.")
+    assert "context" in words
+    assert judged(None)[0].criteria["groundedness"].score > given.criteria["groundedness"].score
+
+
+@pytest.mark.parametrize("blank", ["", " \n"])
+def test_a_blank_context_is_none(blank):
+    found, words = judged(blank)
+    none, _ = judged(None)
+    assert "context" not in words
+    assert found.score == none.score
+
+
+# The offline model comparing texts about different sources: fair to places, blind to sources.
+
+TOWN = "The bridge over the Wupper opened on Monday. Two thousand people crossed it on foot."
+RAIN = "It rained in Ghent for nine days. The canal rose by a metre, and three cellars flooded."
+GOOD_COMPARING_ACROSS = RatedItem(
+    source=TOWN, response="The bridge over the Wupper opened on Monday."
+)
+INVENTED = RatedItem(source=RAIN, response="Carla bought 900 horses in Peru, says Mayor Smith.")
+BROKEN = RatedItem(source=RAIN, response="the the rained rained canal canal it,, nine nine rose")
+DEFINITIONS = {
+    "consistency": "Is everything in the text supported by the source?",
+    "fluency": "Is every sentence well written?",
+    "relevance": "Does the text hold what matters in the source?",
+}
+
+
+def relation(first, second, criterion="fluency"):
+    comparator = Comparator(Criterion(name=criterion, definition=DEFINITIONS[criterion]))
+    ((_, found),) = comparator.each([AcrossPair(first, second)])
+    assert found.cause is None
+    assert not found.disagree
+    return found.relation
+
+
+@pytest.mark.parametrize("criterion", DEFINITIONS)
+def test_a_text_is_similar_to_itself_on_every_criterion(criterion):
+    assert relation(BROKEN, BROKEN, criterion) == "similar"
+
+
+@pytest.mark.parametrize(
+    ("worse", "criterion"),
+    [(INVENTED, "consistency"), (BROKEN, "fluency"), (INVENTED, "relevance")],
+)
+def test_a_text_that_fails_its_own_source_loses_to_one_that_keeps_to_another(worse, criterion):
+    assert relation(GOOD_COMPARING_ACROSS, worse, criterion) == "first"
+    assert relation(worse, GOOD_COMPARING_ACROSS, criterion) == "second"
+
+
+def test_texts_are_held_against_their_own_source_not_the_other():
+    stranger = GOOD_COMPARING_ACROSS.model_copy(update={"source": RAIN})
+    assert relation(GOOD_COMPARING_ACROSS, stranger, "consistency") == "first"
+
+
+def test_nothing_at_all_loses():
+    assert relation(RatedItem(source=TOWN, response=" "), GOOD_COMPARING_ACROSS) == "second"
+    assert relation(RatedItem(source="", response=""), RatedItem(response="")) == "similar"
+
+
+def test_orders_never_disagree_whatever_the_texts_say():
+    texts = [RatedItem(source=TOWN, response=one) for one in list(hostile.TEXTS.values())[::4]]
+    comparator = Comparator(Criterion(name="wit", definition="Is it funny?"), concurrency=1)
+    found = [
+        one for _, one in comparator.each(AcrossPair(text, GOOD_COMPARING_ACROSS) for text in texts)
+    ]
+    assert {one.disagree for one in found} == {False}
+
+
+@pytest.mark.parametrize(
+    ("criterion", "fault"),
+    [
+        ("relevance", " Penguins rarely swim in warmer oceans."),
+        ("consistency", " Penguins rarely swim in warmer oceans."),
+        ("fluency", " Two thousnad people corssed it."),
+    ],
+)
+def test_a_single_visible_fault_makes_a_text_lose_to_itself(criterion, fault):
+    worse = GOOD_COMPARING_ACROSS.model_copy(
+        update={"response": GOOD_COMPARING_ACROSS.response + fault}
+    )
+    assert relation(GOOD_COMPARING_ACROSS, worse, criterion) == "first"
+
+
+# The offline model's statistics of characters: a distribution, and what it favours.
+
+CODE_POINTS = 0x110000 - 1 - 2048
+
+
+def test_the_chances_of_all_code_points_sum_to_one():
+    characters = CharacterModel(order=2)
+    characters.read("abracadabra")
+    chances = {one: exp(characters.logprob(one)) for one in "abcdr"}
+    unseen = (CODE_POINTS - 5) * exp(characters.logprob("z"))
+    assert sum(chances.values()) + unseen == pytest.approx(1)
+    assert max(chances, key=chances.get) == "c"
+
+
+def test_by_hand_from_two_contexts():
+    characters = CharacterModel(order=1)
+    characters.read("aab")
+    # after "b" nothing was seen: below, a 2 of 3 and b 1 of 3 with 2 kinds, the rest evenly
+    assert characters.logprob("a") == pytest.approx(log((2 + 2 / CODE_POINTS) / 5))
+    characters.read("a")
+    # after "a": a 1, b 1, 2 kinds; below a 3 of 4 with 2 kinds
+    below = (3 + 2 / CODE_POINTS) / 6
+    assert characters.logprob("a") == pytest.approx(log((1 + 2 * below) / 4))
+
+
+def test_what_stands_in_the_prompt_is_likelier():
+    stack = lm_client_of(model("offline", ledger=None))
+
+    def total(continuation):
+        request = ModelRequest(
+            model="offline", prefix=Prefix(), user="Ann left Rome.", continuation=continuation
+        )
+        answer = stack.complete_sync(request)
+        assert answer.text == continuation
+        return sum(one.logprob for one in answer.logprobs)
+
+    assert total("Ann left.") > total("Bob stay.")
+    assert total("") == 0
+
+
+# Faults that can be counted are pointed at where they are, and what is right is left alone.
+
+SOURCE_POINTING = "The ferry left Malmo on 3 May with 120 passengers, said Captain Ann Berg."
+
+
+@pytest.mark.parametrize(
+    ("response", "source", "found"),
+    [
+        ("The ferry left on 3 May.", SOURCE_POINTING, []),
+        ("The ferry left Oslo on 4 May.", SOURCE_POINTING, [("Oslo", "support"), ("4", "support")]),
+        ("So said Captain Eva Lind there.", SOURCE_POINTING, [("Eva Lind", "support")]),
+        ("So the ferry left Oslo.", None, []),
+        ("The ferry left with pasengers.", SOURCE_POINTING, [("pasengers", "support")]),
+        ("The passenger left.", SOURCE_POINTING, []),
+        ("It left left in May.", SOURCE_POINTING, [("left left", "fluency")]),
+        ("So they is gone.", None, [("they is", "fluency")]),
+        ("It left. it came back.", None, [("it", "fluency")]),
+        ("It left in May and", None, [("and", "fluency")]),
+        ("It left in May", None, [("May", "fluency")]),
+        ("It <unk> left.", None, [("<unk>", "fluency")]),
+        ("It leFT in Maaay.", None, [("leFT", "fluency"), ("Maaay", "fluency")]),
+        (
+            "The ferry left at noon. It was late. The ferry left at noon.",
+            None,
+            [("The ferry left at noon.", "flow")],
+        ),
+        ("渡轮渡轮离开了。", None, []),
+        ("", SOURCE_POINTING, []),
+        (" \n…", SOURCE_POINTING, []),
+    ],
+)
+def test_faults_are_found_where_they_stand(response, source, found):
+    faults = faults_in(response, source, None)
+    said = [(response[one.start : one.end], one.facet) for one in faults]
+    assert said == found
+
+
+def test_what_the_context_holds_is_supported():
+    assert faults_in("So Oslo won.", "They played.", "The final was in Oslo.") == []
+
+
+@pytest.mark.parametrize(
+    "text", ["ab" * 50_000, "ab " * 50_000, "A b. " * 20_000, "<" * 100_000, "Ab Cd 7 " * 10_000]
+)
+def test_a_huge_text_takes_little_time(text):
+    started = time.process_time()
+    faults = faults_in(text, SOURCE_POINTING, None)
+    assert time.process_time() - started < 3
+    assert all(0 <= one.start < one.end <= len(text) for one in faults)
+    assert len(faults) <= 60
+
+
+# The offline model on rated data: uncompiled, without any rating seen.
+
+
+def rows_of(path):
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def target_of(row, name):
+    if name != "mean":
+        return fmean(row["human"][name])
+    ends = row["scale"]
+    shares = [
+        (fmean(given) - ends[one][0]) / (ends[one][1] - ends[one][0])
+        for one, given in row["human"].items()
+        if one != "overall"
+    ]
+    return fmean(shares)
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "least"),
+    [
+        ("summeval", "mean", 1.1),
+        ("wiki_da", "mean", 1.1),
+        ("topical_chat", "overall", 0.7),
+        ("qags_cnndm", "consistency", 1.2),
+    ],
+)
+def test_the_uncompiled_model_agrees_with_people(data_folder, name, target, least):
+    rows = rows_of(data_folder / f"{name}.jsonl.gz")
+    adapter, engine = FencedAdapter(), OfflineEngine()
+    first = {"source": "s", "context": None, "response": "r"}
+    system = adapter.format(GradeResponse, [], first)[0]["content"]
+    prefix = Prefix([Message("system", system)])
+    scores = []
+    for row in rows:
+        inputs = {key: row[key] for key in first}
+        user = adapter.format_user_message_content(GradeResponse, inputs, main_request=True)
+        text = engine.answer(ModelRequest(model="offline", prefix=prefix, user=user)).text
+        scores.append(adapter.parse(GradeResponse, text)["score"])
+    human = [target_of(row, target) for row in rows]
+    agreement = [measure(scores, human)[0] for measure in (pearsonr, spearmanr, kendalltau)]
+    assert sum(agreement) >= least
+    assert len(set(scores)) > 25
+
+
+# regression
+
+
+def test_the_posterior_mean_is_ridge_regression():
+    rng = np.random.default_rng(0)
+    terms, grades = rng.normal(size=(12, 4)), rng.normal(50, 10, size=12)
+    before = Belief(mean=np.zeros(4), covariance=9.0 * np.eye(4), noise=6.0)
+    ridge = Ridge(alpha=36.0 / 9.0, fit_intercept=False).fit(terms, grades)
+    assert before.given(terms, grades).mean == pytest.approx(ridge.coef_)
+
+
+def test_examples_one_by_one_teach_what_they_teach_together():
+    rng = np.random.default_rng(1)
+    terms, grades = rng.normal(size=(5, 3)), rng.normal(size=5)
+    before = Belief(mean=np.ones(3), covariance=np.diag([1.0, 2.0, 3.0]), noise=0.7)
+    together, one_by_one = before.given(terms, grades), before
+    for row, grade in zip(terms, grades, strict=True):
+        one_by_one = one_by_one.given(row[None, :], np.array([grade]))
+    assert one_by_one.mean == pytest.approx(together.mean)
+    assert one_by_one.covariance == pytest.approx(together.covariance)
+
+
+def test_examples_make_predictions_surer_but_never_surer_than_the_noise():
+    before = Belief(mean=np.zeros(2), covariance=np.eye(2) * 100, noise=5.0)
+    terms = np.array([1.0, 2.0])
+    after = before.given(np.tile(terms, (50, 1)), np.full(50, 20.0))
+    (_, wide), (mean, narrow) = before.predict(terms), after.predict(terms)
+    assert mean == pytest.approx(20.0, abs=0.1)
+    assert 5.0 <= narrow < wide
+
+
+def test_no_examples_change_nothing():
+    before = Belief(mean=np.ones(2), covariance=np.eye(2), noise=1.0)
+    assert before.given(np.empty((0, 2)), np.empty(0)) is before
+
+
+# Faults that show one at a time: sentences about something else, words one letter off.
+
+SOURCE_VISIBLE_FAULTS = (
+    "The bridge over the canal in Ghent opened on Monday after nine years of work. Two thousand "
+    "people crossed it on foot, and the mayor thanked the engineers who had planned it."
+)
+GOOD_VISIBLE_FAULTS = (
+    "The bridge in Ghent opened after nine years. The mayor thanked the engineers."
+)
+STRAY = "Penguins rarely swim in warmer oceans."
+
+
+def test_a_sentence_about_something_else_strays():
+    assert straying_sentences(SOURCE_VISIBLE_FAULTS, None, GOOD_VISIBLE_FAULTS) == 0
+    assert straying_sentences(SOURCE_VISIBLE_FAULTS, None, f"{GOOD_VISIBLE_FAULTS} {STRAY}") == 1
+    assert (
+        straying_sentences(SOURCE_VISIBLE_FAULTS, None, f"{STRAY} {GOOD_VISIBLE_FAULTS} {STRAY}")
+        == 2
+    )
+
+
+def test_the_context_is_material_as_well():
+    assert straying_sentences(SOURCE_VISIBLE_FAULTS, STRAY, f"{GOOD_VISIBLE_FAULTS} {STRAY}") == 0
+
+
+def test_texts_that_are_not_made_of_the_material_have_no_strays():
+    assert straying_sentences(SOURCE_VISIBLE_FAULTS, None, STRAY) == 0
+    assert straying_sentences("", None, f"{GOOD_VISIBLE_FAULTS} {STRAY}") == 0
+    assert (
+        straying_sentences("Die Brücke wurde am Montag eröffnet.", None, GOOD_VISIBLE_FAULTS) == 0
+    )
+
+
+def test_a_few_words_are_about_nothing():
+    assert (
+        straying_sentences(SOURCE_VISIBLE_FAULTS, None, f"{GOOD_VISIBLE_FAULTS} Well, penguins!")
+        == 0
+    )
+
+
+def test_words_one_letter_off_a_word_of_the_material_are_misspelt():
+    assert misspelt_words(SOURCE_VISIBLE_FAULTS, None, GOOD_VISIBLE_FAULTS) == 0
+    assert (
+        misspelt_words(
+            SOURCE_VISIBLE_FAULTS, None, "The brdige in Ghent opned; poeple crosssed it."
+        )
+        == 4
+    )
+
+
+def test_every_misspelt_word_counts_once_and_names_and_bent_words_not_at_all():
+    assert misspelt_words(SOURCE_VISIBLE_FAULTS, None, "The brigde, that brigde, and bridges.") == 1
+    assert misspelt_words(SOURCE_VISIBLE_FAULTS, None, "Ghant and Manday are opening.") == 0
+    assert misspelt_words(SOURCE_VISIBLE_FAULTS, "A brigde is a misspelling.", "The brigde.") == 0
+
+
+words = st.text("abcd", min_size=2, max_size=6)
+
+
+@given(words, words)
+def test_one_letter_off_is_what_one_edit_reaches_with_the_ending_kept(word, other):
+    places = range(len(word) + 1)
+    reached = {word[:i] + word[i + 1 :] for i in places}
+    reached |= {word[:i] + letter + word[i:] for i in places for letter in "abcd"}
+    reached |= {word[:i] + letter + word[i + 1 :] for i in places[:-1] for letter in "abcd"}
+    reached |= {word[:i] + word[i : i + 2][::-1] + word[i + 2 :] for i in places[:-1]}
+    expected = other in reached - {word} and word[-1] == other[-1]
+    assert one_letter_off(word, other) == one_letter_off(other, word) == expected
+
+
+@pytest.mark.parametrize("name", ["all of them"])
+def test_any_text_can_be_looked_at(name):
+    text = hostile.TEXTS[name]
+    for source, context, response in (
+        (text, None, text),
+        ("", text, GOOD_VISIBLE_FAULTS),
+        (SOURCE_VISIBLE_FAULTS, None, text),
+    ):
+        assert straying_sentences(source, context, response) >= 0
+        assert misspelt_words(source, context, response) >= 0
+    assert straying_sentences("", None, "") == misspelt_words("", None, "") == 0

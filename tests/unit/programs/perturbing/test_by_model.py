@@ -1,19 +1,33 @@
-"""A model changes texts: asked once where that will do, again where not, skipped in the end."""
+"""Models perturb texts: requests, retries, answers and their wrapping."""
 
 import re
+import time
 from collections import Counter
+from random import Random
 
 import dspy
 import gullible
+import loopback_faults as faults
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgesmith.programs.judging.executors import Executor
-from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, ModelError, lm_client_of, model
+from judgesmith.programs.lm import (
+    Budget,
+    LMClient,
+    ModelAnswer,
+    ModelError,
+    Retry,
+    lm_client_of,
+    model,
+)
 from judgesmith.programs.lm.dspy_lm import ClientLM
-from judgesmith.programs.perturbing import PERTURBATIONS, perturb
+from judgesmith.programs.perturbing import PERTURBATIONS, Donors, Every, perturb
+from judgesmith.programs.perturbing.damage import SAME, whole_characters
+from judgesmith.programs.perturbing.differences import spoken_around, unwrapped
 from judgesmith.programs.perturbing.orders import GENERAL_STEPS, UNREADABLE, order_of
+from judgesmith.programs.perturbing.passage import Passage
 from judgesmith.programs.perturbing.perturber import (
     RULES_STAND_IN,
     Perturber,
@@ -24,6 +38,8 @@ from judgesmith.programs.perturbing.perturber import (
 )
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import Perturbed, Skipped, edited
+
+# A model changes texts: asked once where that will do, again where not, skipped in the end.
 
 ENTITY = PERTURBATIONS["fictional_entities/minor"]
 REPEAT = PERTURBATIONS["repetition"]
@@ -330,3 +346,460 @@ def test_a_plan_is_asked_for_once_for_orders_that_are_the_same():
     plans = plans_of([order, order], executor, lm, concurrency=2, told=print)
     assert plans == {order: ("Look for names.", "Replace one.")}
     assert engine.asked == ["plan"]
+
+
+# Texts changed by models behind a wire: slow, rate-limited, broken and malicious servers.
+
+QUICK = Retry(attempts=3, first=0.001)
+TEXT = "Then Ann left {label} for good. It was late."
+PASSING = [one for one in faults.PASSING if one not in ("http_429_seconds", "http_429_date")]
+
+
+@pytest.fixture(scope="module")
+def running_server():
+    with faults.serving(answer=STEPS) as server:
+        yield server
+
+
+def labels(n):
+    return [f"house-{k:03}" for k in range(n)]
+
+
+def texts(names):
+    return [RatedItem(response=TEXT.format(label=name)) for name in names]
+
+
+def good(name):
+    """Return the behaviour of a model that does what it was told to one text."""
+    return {"contains": name, "answer": says(TEXT.format(label=name).replace("Ann", "Zed"))}
+
+
+def made_model_servers(server, given, *, ledger=None, retry=QUICK, **settings):
+    lm = model("openai/m", api_base=server.url, ledger=ledger, retry=retry)
+    found = [one for _, (one,) in perturb_all(given, [ENTITY], lm, seed=0, **settings)]
+    return found, lm_client_of(lm)
+
+
+def is_changed(found, name):
+    text = TEXT.format(label=name)
+    return isinstance(found, Perturbed) and (
+        found.text == text.replace("Ann", "Zed") == edited(text, found.edits)
+    )
+
+
+@pytest.mark.no_cover
+def test_many_texts_are_asked_for_at_a_time_and_none_again(server, tmp_path):
+    names = labels(60)
+    server.script(*({**good(name), "latency": 0.1} for name in names))
+    begun = time.perf_counter()
+    found, stack = made_model_servers(
+        server, texts(names), ledger=tmp_path / "l.sqlite", concurrency=32
+    )
+    assert time.perf_counter() - begun < 0.1 * 30  # one after the other would take twice that
+    assert all(map(is_changed, found, names))
+    counts = server.counts()
+    assert (counts["requests"], counts["repeated"]) == (61, 0)
+    assert 2 < counts["most_in_flight"] <= 32
+    again, stack = made_model_servers(server, texts(names), ledger=tmp_path / "l.sqlite")
+    assert again == found
+    assert stack.usage.calls == 0
+    assert server.counts()["requests"] == 61
+
+
+@pytest.mark.no_cover
+def test_faults_that_pass_cost_nothing_but_another_request(server):
+    names = labels(len(PASSING))
+    for name, fault in zip(names, PASSING, strict=True):
+        server.script({"contains": name, "fault": fault, "times": 1}, good(name))
+    found, stack = made_model_servers(server, texts(names))
+    assert all(map(is_changed, found, names))
+    assert stack.usage.retries == len(PASSING)
+
+
+@pytest.mark.no_cover
+def test_a_rate_limit_is_waited_for(server):
+    names = labels(10)
+    server.script({"contains": "house", "status": 429, "retry_after": 0.05, "times": 12})
+    server.script(*map(good, names))
+    found, _ = made_model_servers(server, texts(names), retry=Retry(attempts=8, first=0.01))
+    assert all(map(is_changed, found, names))
+
+
+@pytest.mark.no_cover
+def test_texts_that_meet_lasting_faults_are_skipped_by_themselves_and_said_to_be(server):
+    kinds = [one for one in faults.LASTING if one != "out_of_range"]
+    names = labels(len(kinds) + 1)
+    for name, fault in zip(names, kinds, strict=False):
+        server.script({"contains": name, "fault": fault})
+    server.script(good(names[-1]))
+    found, _ = made_model_servers(server, texts(names))
+    assert is_changed(found.pop(), names[-1])
+    known = {
+        UNREADABLE.reason,
+        "longer than the model reads",
+        "the model refused the request",
+        "the model could not be reached",
+    }
+    assert {one.reason for one in found if isinstance(one, Skipped)} == known
+    assert all(isinstance(one, Skipped) for one in found)
+
+
+MALICIOUS = {
+    "HACKED": "no usable answer: words changed that are no names or numbers",
+    "": "no usable answer: empty",
+    "Sure, here is the text:\nThen Zed left {label} for good. It was late.": (
+        "no usable answer: a remark beside the text"
+    ),
+    "Then Ann left {label} for good. It was late.": "no usable answer: unchanged",
+    "Then Ann left {label} for good. It was late. " * 30: "no usable answer: too long",
+    "Then Zed Quo left Vex for good. It was early.": (
+        "no usable answer: words changed that are no names or numbers"
+    ),
+    "Then <script>Zed</script> left {label} for good. It was late.": (
+        "no usable answer: markup that the text does not have"
+    ),
+    "Then \u202eZed left {label} for good. It was late.": (
+        "no usable answer: signs that nobody sees"
+    ),
+    "Then Zed! left {label} for good. It was late.": (
+        "no usable answer: a name or number that was not replaced by one"
+    ),
+    "\n[[ ## changed ## ]]\nThen Zed left {label} for good. It was late.": UNREADABLE.reason,
+    "Then Ульяна left {label} for good. It was late.": "no usable answer: another script",
+    "I'm sorry, but I can't put made-up people into a text.": "no usable answer: a refusal",
+}
+
+
+@pytest.mark.no_cover
+def test_answers_that_do_anything_else_are_never_taken_for_a_changed_text(server):
+    names = labels(len(MALICIOUS))
+    for name, answer in zip(names, MALICIOUS, strict=True):
+        server.script({"contains": name, "answer": says(answer.replace("{label}", name))})
+    found, _ = made_model_servers(server, texts(names))
+    assert [one.reason for one in found] == list(MALICIOUS.values())
+    asked = [
+        sum(name in one["body"]["messages"][-1]["content"] for one in server.counts()["recent"])
+        for name in names
+    ]
+    assert asked == [3] * len(names)
+
+
+@pytest.mark.no_cover
+def test_a_wrong_key_ends_the_run(server):
+    server.script({"contains": "house", "status": 401})
+    with pytest.raises(ModelError):
+        made_model_servers(server, texts(labels(3)))
+
+
+# rewording
+
+TEXT_REWORDING = "The film isn't long. Kids often like it. He began late. Nobody left."
+
+
+def changed(text, name, amount=None, seed=0):
+    return perturb(RatedItem(response=text), PERTURBATIONS[name], amount=amount, seed=seed)
+
+
+def test_a_paraphrase_says_the_same_wherever_the_rules_can():
+    found = changed(TEXT_REWORDING, "paraphrase")
+    assert found.text == (
+        "The film is not long. Children frequently like it. He started late. Nobody left."
+    )
+    assert changed("Nobody left.", "paraphrase") == Skipped(
+        reason="no word or phrase that rules can say otherwise"
+    )
+
+
+def test_no_word_stands_for_itself():
+    assert all(word != other.lower() for word, other in SAME.items())
+
+
+def test_parts_of_words_are_left_alone():
+    for text in ("movie-like", "one-nearly", "maybes", "I'm's"):
+        assert isinstance(changed(text, "paraphrase"), Skipped)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("k", [1, 3])
+def test_exactly_k_sentences_are_said_again_right_after_themselves(k, seed):
+    found = changed(TEXT_REWORDING, "rewriting/minor", k, seed)
+    assert len(found.edits) == k
+    ends = [end for _, end in Passage(TEXT_REWORDING).sentences]
+    assert all(edit.start == edit.end and edit.start in ends for edit in found.edits)
+    assert TEXT_REWORDING.split()[0] in found.text
+
+
+def test_every_second_sentence_is_said_again():
+    found = changed(TEXT_REWORDING, "rewriting/major")
+    ends = [end for _, end in Passage(TEXT_REWORDING).sentences]
+    assert [edit.start for edit in found.edits] == ends[::2]
+    two = changed("One is it. Two is it.", "rewriting/major")
+    assert len(two.edits) == 2
+    assert isinstance(changed("One is it.", "rewriting/major"), Skipped)
+    three = changed(TEXT_REWORDING, "rewriting/major", Every(step=2, at_least=3))
+    assert len(three.edits) == 3
+
+
+@pytest.mark.parametrize("text", ["Rome is old.", "Fat toddlers lead.", "The film is old."])
+def test_a_capital_stands_after_a_colon(text):
+    made = changed(text, "rewriting/minor").text
+    assert made.startswith(text)
+    assert made.endswith(f": {text}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It took five takes to film the video.",
+        "I had more than enough stock.",
+        "They won Sunday's big match.",
+        "He is also said to be in talks.",
+        "He supported father John, whose mother died.",
+        "They saw The Big Movie, and Nearly There.",
+        "That was very nearly enough.",
+        "Isn't it here? Don't you go? It occurred to him.",
+        "He went more often than not.",
+        "It is no more than 5 km.",
+        "She started the car as quickly as she could.",
+    ],
+)
+def test_what_depends_on_word_class_idiom_or_name_stays(text):
+    assert isinstance(changed(text, "paraphrase"), Skipped)
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("More than 50 people came.", "Over 50 people came."),
+        ("Although it's late, I'm fine.", "Though it's late, I am fine."),
+        ("He will be there.", "He'll be there."),
+        ("Everyone began to run.", "Everybody started to run."),
+    ],
+)
+def test_what_depends_on_nothing_is_said_otherwise(text, same):
+    assert changed(text, "paraphrase").text == same
+
+
+@pytest.mark.parametrize("name", ["paraphrase", "rewriting/minor", "negation", "empty_sentences"])
+def test_a_german_text_is_not_said_in_english(name):
+    text = "Der Film ist nicht alt, und das Haus war am See. Sie will ihn nicht sehen."
+    assert changed(text, name) == Skipped(reason="not in English, whose words alone the rules know")
+
+
+def test_other_scripts_are_not_said_again_by_rule():
+    assert changed("桥梁很长。它很好。", "rewriting/minor") == Skipped(
+        reason="not in English, whose words alone the rules know"
+    )
+
+
+# passage
+
+
+def shown(passage, spans):
+    return [passage.shown(span) for span in spans]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("", []),
+        ("... !", []),
+        ("Hi", ["Hi"]),
+        ("Dr. Smith left. He is fine!", ["Dr. Smith left.", "He is fine!"]),
+        ("the man . he left .", ["the man .", "he left ."]),
+        ("你好。再见！", ["你好。", "再见！"]),
+        ("مرحبا بالعالم. كيف حالك؟", ["مرحبا بالعالم.", "كيف حالك؟"]),
+        ("One.\n\n\nTwo", ["One.", "Two"]),
+        ("He left. '' ", ["He left. ''"]),
+        ("👍 Then? '' Bye", ["👍 Then? ''", "Bye"]),
+    ],
+)
+def test_sentences_hold_a_word_each_and_no_blanks_at_their_ends(text, sentences):
+    passage = Passage(text)
+    assert shown(passage, passage.sentences) == sentences
+
+
+@given(st.text(alphabet="a.! \n\r\u0301\u200d👩B。你\ud800", max_size=60))
+def test_parts_are_in_order_apart_and_made_of_whole_characters(text):
+    passage = Passage(text)
+    for spans in (passage.letters, passage.words, passage.sentences):
+        ends = [place for span in spans for place in span]
+        assert ends == sorted(ends)
+    for spans in (passage.letters, passage.sentences):
+        assert all(passage.is_between(place) for span in spans for place in span)
+    assert sum(len(passage.words_of(one)) for one in passage.sentences) == len(passage.words)
+
+
+def test_long_texts_have_the_sentences_that_their_windows_have():
+    text = "The bridge opened on Monday. It is long! " * 500
+    passage = Passage(text)
+    assert len(passage.sentences) == 1000
+    assert set(shown(passage, passage.sentences)) == {"The bridge opened on Monday.", "It is long!"}
+    assert len(Passage("你好。" * 20_000).sentences) == 20_000
+    assert len(Passage("word " * 20_000).sentences) == 1
+
+
+def test_words_keep_apostrophes_hyphens_and_points_inside():
+    passage = Passage("It's well-known: 3.5 km, U.S. «l’été» naïve_one")
+    assert shown(passage, passage.words) == [
+        *("It's", "well-known", "3.5", "km", "U.S", "l’été", "naïve", "one")
+    ]
+
+
+def test_scripts_without_spaces_have_a_word_per_character():
+    passage = Passage("桥梁 opened が")
+    assert shown(passage, passage.words) == ["桥", "梁", "opened", "が"]
+
+
+def test_a_letter_has_its_marks():
+    passage = Passage("e\u0301a\U0001f44d")
+    assert passage.letters == [(0, 2), (2, 3)]
+
+
+# whole
+
+
+def story(n, ending, **fields):
+    return RatedItem(source_id=f"s{n}", source=f"Story {n}.", response=ending, **fields)
+
+
+STORIES = [story(n, f"The end of {n}.") for n in range(5)]
+
+
+@pytest.mark.parametrize("name", ["random_ending", "random_answer"])
+@pytest.mark.parametrize("seed", range(10))
+def test_the_text_of_another_source_takes_its_place(name, seed):
+    found = perturb(STORIES[2], PERTURBATIONS[name], donors=Donors(STORIES), seed=seed)
+    assert found.text in {one.response for one in STORIES} - {STORIES[2].response}
+    assert [(edit.start, edit.end) for edit in found.edits] == [(0, len(STORIES[2].response))]
+
+
+def test_a_row_may_name_its_wrong_ending():
+    way = PERTURBATIONS["wrong_ending"]
+    given = story(1, "Right.", extra={"wrong_ending": "Wrong."})
+    assert perturb(given, way, seed=0).text == "Wrong."
+    same = story(1, "Right.", extra={"wrong_ending": " Right. "})
+    assert perturb(same, way, seed=0) == Skipped(reason="the wrong ending is the right one")
+    assert isinstance(perturb(story(1, "Right."), way, seed=0), Skipped)
+    odd = story(1, "Right.", extra={"wrong_ending": ["Wrong."]})
+    assert isinstance(perturb(odd, way, seed=0), Skipped)
+
+
+def test_donors_are_of_another_source_by_id_and_by_text_and_differ():
+    item = RatedItem(source_id="1", source="a", response="x y")
+    same_id = RatedItem(source_id="1", source="b", response="no")
+    same_text = RatedItem(source_id="2", source=" a ", response="no")
+    same_words = RatedItem(source_id="3", source="c", response="x  y")
+    empty = RatedItem(source_id="4", source="d", response=" ")
+    fits = RatedItem(source_id="5", source="e", response="yes")
+    several = [same_id, same_text, same_words, empty] * 50
+    donors = Donors([*several, fits])
+    assert len(donors) == 4
+    assert {donors.other_than(item, Random(seed)) for seed in range(20)} == {"yes"}
+    assert Donors(several).other_than(item, Random(0)) is None
+
+
+# whole characters
+
+KEYCAP = "3\ufe0f\u20e3"
+
+
+def test_what_replaces_part_of_a_character_keeps_the_rest_of_it():
+    assert whole_characters([(0, 1, "5")], Passage(KEYCAP)) == [(0, 3, "5\ufe0f\u20e3")]
+
+
+def test_what_is_left_out_goes_with_its_marks():
+    assert whole_characters([(1, 2, "")], Passage("a!\ufe0fb")) == [(1, 3, "")]
+    assert whole_characters([(1, 2, "")], Passage("a\r\nb")) == [(1, 3, "")]
+
+
+def test_what_is_put_in_goes_behind_the_character():
+    assert whole_characters([(1, 1, " not")], Passage("e\u0301 a")) == [(2, 2, " not")]
+
+
+def test_a_change_that_changes_nothing_is_none():
+    assert whole_characters([(0, 1, "a"), (1, 2, "c")], Passage("ab")) == [(1, 2, "c")]
+
+
+def test_of_two_changes_to_one_character_the_first_counts():
+    found = whole_characters([(0, 1, "5"), (1, 2, "x")], Passage(KEYCAP))
+    assert found == [(0, 3, "5\ufe0f\u20e3")]
+
+
+@given(st.text(alphabet="ae\u0301\u200d👩\r\n3\ufe0f", max_size=20), st.data())
+def test_changes_stay_in_order_and_between_characters(text, data):
+    places = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))
+    pairs = zip(places[::2], places[1::2], strict=False)
+    passage = Passage(text)
+    found = whole_characters([(start, end, "x") for start, end in pairs], passage)
+    ends = [place for start, end, _ in found for place in (start, end)]
+    assert ends == sorted(ends)
+    assert all(passage.is_between(place) for place in ends)
+
+
+# What models put around a text comes off where it holds all of it, and else tells against it.
+
+TEXT_WRAPPING = 'Ann "Red" Poe left.'
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"```\n{TEXT_WRAPPING}\n```",
+        f"~~~text\n{TEXT_WRAPPING}\n~~~",
+        f"\n<verbatim-0123456789ab>\n{TEXT_WRAPPING}\n</verbatim-0123456789ab> ",
+        f"\u201c{TEXT_WRAPPING}\u201d",
+        f"<verbatim-0123456789ab>\n```\n{TEXT_WRAPPING}\n```\n</verbatim-0123456789ab>",
+    ],
+)
+def test_what_is_around_all_of_it_comes_off(answer):
+    assert unwrapped(answer, TEXT_WRAPPING) == TEXT_WRAPPING
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"```\n{TEXT_WRAPPING}\n```",
+        f"<verbatim-0123456789ab>\n{TEXT_WRAPPING}\n</verbatim-0123456789ab>",
+        f"\u201c{TEXT_WRAPPING}\u201d",
+        '"A" and "B"',
+    ],
+)
+def test_what_the_text_has_itself_stays(text):
+    assert unwrapped(text, text) == text
+
+
+def test_quotation_marks_of_two_quotations_stay():
+    assert unwrapped('"Yes," she said, "no"', "Yes, she said, no") == '"Yes," she said, "no"'
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (TEXT_WRAPPING, ""),
+        ("I'm sorry.", "a refusal"),
+        ("I’m unable to do so.", "a refusal"),
+        ("Sorry, no.", "a refusal"),
+        ("Sorry days were over.", ""),
+        ("Of course! Ann left.", "a remark beside the text"),
+        ("Of course Ann left.", ""),
+        ("Here is the new text: Ann left.", "a remark beside the text"),
+        ("Here is Ann.", ""),
+        ("Voici le texte :\nAnn left.", "a remark beside the text"),
+        ("Ann left.\n(Note: one name replaced.)", "a remark beside the text"),
+        ("Ann left.\nLet me know if you need more.", "a remark beside the text"),
+        ("[[ ## changed ## ]] Ann left.", "marks of the layout of questions"),
+        ("Ann <left>.", "markup that the text does not have"),
+        ("Ann\u200b left.", "signs that nobody sees"),
+    ],
+)
+def test_remarks_refusals_and_marks_are_told_from_texts(text, said):
+    assert spoken_around(text, TEXT_WRAPPING) == said
+    assert spoken_around(text, text) == ""
+
+
+def test_long_answers_take_no_time():
+    begun = time.perf_counter()
+    for answer in ("```\n" * 200_000, "sure " * 400_000, "[" * 1_000_000, '"' * 1_000_000):
+        spoken_around(unwrapped(answer, TEXT_WRAPPING), TEXT_WRAPPING)
+    assert time.perf_counter() - begun < 10

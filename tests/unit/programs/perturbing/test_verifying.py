@@ -1,15 +1,30 @@
-"""An answer counts where it changed what was asked for and nothing else; all others are refused."""
+"""A perturbation by a model counts only where it made the requested change."""
 
+import gzip
+import json
 import time
+from collections import Counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.programs.perturbing import PERTURBATIONS, amount_of, perturb
+from judgesmith.programs.perturbing import PERTURBATIONS, Every, amount_of, perturb
+from judgesmith.programs.perturbing.differences import (
+    Incomparable,
+    capitals_tell,
+    differences,
+    mentions,
+    negations_in,
+    numbers_in,
+    tokens_of,
+)
 from judgesmith.programs.perturbing.orders import can_be_ordered, no_use, verified_change
+from judgesmith.programs.perturbing.passage import FUNCTION_WORDS, is_foreign, language_of
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import Perturbed, edited
+
+# An answer counts where it changed what was asked for and nothing else; all others are refused.
 
 TEXT = (
     "The old bridge over the Tiber was opened by Ada Marchetti in 1987. It does not carry any "
@@ -39,7 +54,6 @@ FIRST, SECOND, LAST = (
     "It does not carry any trains, but two thousand people cross it every day.",
     "Most of them work in Rome.",
 )
-
 GOOD = {
     "one name": ("fictional_entities/minor", instead(("Ada Marchetti", "Zelda Quorn"))),
     "one name of another length": ("fictional_entities/minor", instead(("Ada Marchetti", "Zed"))),
@@ -121,7 +135,6 @@ MEANING = "words changed that carry the meaning"
 REMARK = "a remark beside the text"
 FEW, MANY = "fewer changes than asked for", "more changes than asked for"
 LOST = "a sentence of the text changed or lost"
-
 BAD = {
     # names and numbers
     "another word": ("fictional_entities/minor", instead(("bridge", "tunnel")), BEYOND),
@@ -451,3 +464,256 @@ def test_most_changes_by_rule_stand_up_to_it(data_folder):
                 stood += isinstance(verified_change(found.text, text, kind, much), Perturbed)
     assert tried > 700
     assert stood > 0.95 * tried
+
+
+# Names, numbers and negations are told by what is written, and doubt is admitted.
+
+
+def named(text, **how):
+    tokens = tokens_of(text)
+    return [tokens[place].text for place in sorted(mentions(tokens, **how))]
+
+
+@pytest.mark.parametrize(
+    ("text", "sure", "doubtful"),
+    [
+        ("Ann met Bob.", ["Bob"], ["Ann", "Bob"]),
+        ("The man met Bob. He ran.", ["Bob"], ["Bob"]),
+        ("Bob ran. Then Bob fell.", ["Bob", "Bob"], ["Bob", "Bob"]),
+        ("I said that I'm 4, not IV.", ["4", "IV"], ["4", "IV"]),
+        ("Er sah die Stadt Köln.", ["Stadt", "Köln"], ["Stadt", "Köln"]),
+        ("она уехала в Рим", ["Рим"], ["Рим"]),
+        ("", [], []),
+    ],
+)
+def test_a_capital_within_a_sentence_makes_a_name(text, sure, doubtful):
+    assert named(text, sure=True) == sure
+    assert named(text) == doubtful
+
+
+@pytest.mark.parametrize(
+    ("text", "tells"),
+    [
+        ("Then she met Bob.", True),
+        ("Man Bites Dog In Rome", False),
+        ("ALL OF IT IS LOUD.", False),
+        ("他去了罗马。", False),
+        ("هو في روما.", False),
+        ("", True),
+    ],
+)
+def test_capitals_tell_nothing_where_all_or_none_have_them(text, tells):
+    assert capitals_tell(tokens_of(text)) is tells
+
+
+@pytest.mark.parametrize(
+    ("text", "n"),
+    [
+        ("It isn't so.", 1),
+        ("It isn’t so, it cannot be.", 2),
+        ("Es ist nicht so, kein Zweifel.", 2),
+        ("他不去。", 1),
+        ("Nothing is knotted.", 1),
+        ("It is so.", 0),
+    ],
+)
+def test_negations_are_counted_in_some_languages(text, n):
+    assert negations_in(tokens_of(text)) == n
+
+
+def test_numbers_count_in_digits_and_in_small_words_alike():
+    assert numbers_in(tokens_of("Three of 1,000")) == numbers_in(tokens_of("1000 by 3"))
+    assert numbers_in(tokens_of("Three")) != numbers_in(tokens_of("four"))
+
+
+# A language is told by its commonest words, a script by its letters, and else by nothing.
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("the bridge over the river was opened by her in the spring", "English"),
+        (
+            "die brücke über den fluss wurde von ihr im frühling eröffnet und ist nicht neu",
+            "German",
+        ),
+        ("le pont sur la rivière a été ouvert par elle et il est dans le nord", "French"),
+        ("el puente sobre el río fue abierto por ella y no es muy nuevo", "Spanish"),
+        ("il ponte è della città e gli altri sono nel nord, anche questo", "Italian"),
+        ("a ponte não é da cidade, mas foi aberta no ano em que são as obras", "Portuguese"),
+        ("de brug is van het dorp en werd niet door hem voor zijn dood geopend", "Dutch"),
+        ("bridge opened monday", None),
+        ("", None),
+    ],
+)
+def test_sentences_of_known_languages_are_told(text, language):
+    assert language_of(text.split()) == language
+
+
+def test_no_language_is_told_by_words_of_another_alone():
+    for language, words in FUNCTION_WORDS.items():
+        assert language_of(words) == language
+
+
+@pytest.mark.parametrize(
+    ("added", "original", "foreign"),
+    [
+        ("Bob", "Ann", False),
+        ("Боб", "Ann", True),
+        ("2019!", "Ann", False),
+        ("Ångström", "Ann", False),
+        ("鈴木", "走る", False),
+        ("", "", False),
+        ("Bob", "", True),
+        ("a long line of Latin letters and one я", "Ann", False),
+    ],
+)
+def test_letters_that_a_text_does_not_know_are_foreign(added, original, foreign):
+    assert is_foreign(added, original) is foreign
+
+
+# Where two texts differ, word by word: edits that give the other text, and nothing but changes.
+
+
+def found(old, new):
+    return [one.edit for one in differences(tokens_of(old), tokens_of(new), new)]
+
+
+def changed(old, new):
+    return edited(old, found(old, new))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "edits"),
+    [
+        ("Ann left.", "Bob left.", [(0, 3, "Bob")]),
+        ("Ann left.", "Ann has left.", [(3, 3, " has")]),
+        ("Ann has left.", "Ann left.", [(3, 7, "")]),
+        ("The dog ran.", "dog ran.", [(0, 4, "")]),
+        ("dog ran.", "The dog ran.", [(0, 0, "The ")]),
+        ("Ann left", "Ann left.", [(8, 8, ".")]),
+        ("Hello world.", "Hello, world.", [(5, 5, ",")]),
+        ('Say "line tour".', 'Say "joint line tour".', [(5, 5, "joint ")]),
+        ("他走了。", "她走了。", [(0, 1, "她")]),
+        ("", "new", [(0, 0, "new")]),
+        ("old", "", [(0, 3, "")]),
+    ],
+)
+def test_edits_are_as_small_as_words_are(old, new, edits):
+    assert [(one.start, one.end, one.text) for one in found(old, new)] == edits
+    assert changed(old, new) == new
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("a  b\n\nc", "a b c"),
+        ("\u201cAnn\u2019s\u201d \u2013 so", '"Ann\'s" - so'),
+        ("\uff21\uff22", "AB"),
+        ("", " \n "),
+    ],
+)
+def test_blanks_shapes_and_widths_are_no_differences(old, new):
+    assert found(old, new) == []
+
+
+def test_what_stayed_keeps_its_blanks():
+    assert changed("Ann\t left\n\n Rome .", "Bob left Rome.") == "Bob\t left\n\n Rome ."
+
+
+def test_texts_that_repeat_themselves_too_much_are_not_compared():
+    with pytest.raises(Incomparable, match="too many equal words"):
+        found("x " + "a " * 1500 + "y", "y " + "a " * 1500 + "x")
+
+
+WORDS = st.lists(
+    st.sampled_from([*"abc", "Ann", "2", ",", ".", "走", "😀", '"', "e\u0301"]), max_size=12
+)
+
+
+@given(old=WORDS, new=WORDS)
+def test_edits_between_words_set_apart_give_the_other_text(old, new):
+    old, new = " ".join(old), " ".join(new)
+    assert [one.key for one in tokens_of(changed(old, new))] == [one.key for one in tokens_of(new)]
+
+
+# Edits of translations that are known for what they are: which would pass for what was asked.
+
+PER_KIND = 60
+ASKED = {
+    "entity": (PERTURBATIONS["fictional_entities/minor"], 1),
+    "grammar": (PERTURBATIONS["grammatical_errors"], 1),
+    "paraphrase": (PERTURBATIONS["paraphrase"], Every()),
+}
+OF_ENTITIES = ("replace NE with a regard", "numbers changed in a reasonable range")
+OF_GRAMMAR = (
+    "change the tense of the main verb",
+    "change the aspect",
+    "change pos without changing the root",
+    "two adjacent word swaps",
+    "change function word",
+    "change the case of a pronoun",
+    "conjunction removed",
+)
+OF_MEANING = (
+    "removes adj or adv",
+    "removes content verb",
+    "remove noun which is not",
+    "adding a word that does not break",
+    "changing a word to its antonym",
+    "affirmative to negation",
+    "change affirmative to interrogative",
+    "change into hypernym",
+    "remove prepositional phrase",
+    "remove random named entity",
+    "shuffled words",
+)
+OF_MARKS = ("remove the final punctuation", "randomly insert punctuation", "lowercase")
+
+
+@pytest.fixture(scope="module")
+def shares(data_folder):
+    """Return the share of edits of each kind that pass for each order."""
+    with gzip.open(data_folder / "demetr.jsonl.gz", "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+
+    def source(row):
+        return row["source_id"], row["lang"], row["data_source"]
+
+    originals = {source(row): row["response"] for row in rows if row["perturbation"] == "none"}
+    tried, passed = Counter(), Counter()
+    for row in rows:
+        kind = row["perturbation"]
+        if kind == "none" or not row["pert_check"] or tried[kind] >= PER_KIND:
+            continue
+        tried[kind] += 1
+        for name, (way, amount) in ASKED.items():
+            found = verified_change(row["response"], originals[source(row)], way, amount)
+            passed[kind, name] += isinstance(found, Perturbed)
+    return {key: n / tried[key[0]] for key, n in passed.items()}
+
+
+def of(shares, name, *kinds):
+    found = [
+        share for (kind, asked), share in shares.items() if asked == name and kind.startswith(kinds)
+    ]
+    assert len(found) >= len(kinds)
+    return found
+
+
+def test_other_names_and_numbers_pass_and_hardly_anything_else(shares):
+    assert min(of(shares, "entity", *OF_ENTITIES)) > 0.93
+    assert max(of(shares, "entity", *OF_GRAMMAR, *OF_MEANING, *OF_MARKS)) < 0.1
+
+
+def test_errors_of_grammar_pass_and_few_changes_of_meaning(shares):
+    assert min(of(shares, "grammar", *OF_GRAMMAR)) > 0.8
+    assert max(of(shares, "grammar", *OF_MEANING, *OF_ENTITIES, *OF_MARKS)) < 0.2
+
+
+def test_translations_by_others_pass_for_paraphrases_more_than_any_damage(shares):
+    whole = of(shares, "paraphrase", "reference as translation")[0]
+    assert whole > 0.4
+    damage = of(shares, "paraphrase", *OF_GRAMMAR, *OF_MEANING, *OF_ENTITIES, *OF_MARKS)
+    assert max(damage) < 0.4
+    assert sum(damage) / len(damage) < 0.06

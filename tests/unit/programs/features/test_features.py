@@ -1,0 +1,316 @@
+"""Features of a text for the offline model: overlap, structure, style and words."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+from judgesmith.programs.features import FEATURE_INDEX, FEATURE_NAMES, lexical_features
+from judgesmith.programs.features import vector as vector_module
+from judgesmith.programs.features.texts import (
+    CASELESS_NOTE,
+    CHARACTER_NOTE,
+    Text,
+    TextCache,
+    fragments,
+    is_data,
+    overlap_features,
+    repeated_phrase,
+    repetition_features,
+    slot_features,
+    slots_of,
+    stem_of,
+    unsupported,
+)
+from judgesmith.programs.features.vector import (
+    broken_pairs,
+    same_people,
+    style_features,
+    surface_faults,
+)
+
+# overlap
+
+SOURCE = Text("Ann Lee won the cup in Rome on Monday. Bob came second after a long race.")
+
+
+def test_a_copy_is_all_known_and_one_run():
+    copy = Text("Ann Lee won the cup in Rome on Monday.")
+    found = overlap_features(copy, SOURCE)
+    assert fragments(copy, SOURCE).lengths == (9,)
+    assert found["known_words"] == found["coverage"] == 1.0
+    assert found["new_bigrams"] == found["recombined"] == 0.0
+
+
+def test_words_moved_together_are_recombined_not_new_content():
+    found = overlap_features(Text("Bob won the cup."), SOURCE)
+    assert found["known_words"] == 1.0
+    assert found["recombined"] == found["new_bigrams"] == pytest.approx(1 / 3)
+
+
+def test_foreign_words_are_new_and_nothing_is_recombined():
+    found = overlap_features(Text("Completely different phrases here"), SOURCE)
+    assert found["known_words"] == found["recombined"] == found["density"] == 0.0
+    assert found["new_bigrams"] == 1.0
+
+
+def test_density_is_the_mean_squared_run():
+    response = Text("Ann Lee won the race")
+    found = overlap_features(response, SOURCE)
+    assert fragments(response, SOURCE).lengths == (4,)
+    assert found["density"] == pytest.approx(1.4350845)  # log(1 + 16 / 5)
+
+
+def test_lead_and_position_tell_early_from_late():
+    early = overlap_features(Text("Ann Lee won the cup"), SOURCE)
+    late = overlap_features(Text("after a long race"), SOURCE)
+    assert early["position"] < late["position"]
+
+
+def test_names_and_numbers_found_in_the_context_are_supported():
+    response = Text("So Carl met Ann and Dora at 7 or 8.")
+    names, numbers = unsupported(response, SOURCE, Text("Carl came at 7."))
+    assert (names, numbers) == (["Dora"], ["8"])
+
+
+# structure
+
+ARTICLE = "The council met on Monday to talk about the new bridge over the river. " * 12
+
+
+def test_slots_of_meaning_representations():
+    assert slots_of("inform(name='red door';kids_allowed=no)") == [
+        ("name", "red door"),
+        ("kids_allowed", "no"),
+    ]
+    assert slots_of("name[The Eagle], food[French]") == [("name", "The Eagle"), ("food", "French")]
+    assert is_data("goodbye()")
+    assert not is_data("He left (see a=b).")
+
+
+def test_missing_values_are_named_and_empty_values_ask_for_their_slot():
+    features, missing = slot_features(
+        "inform(name='red door';food=thai;kids_allowed=yes)", Text("Red door welcomes kids.")
+    )
+    assert missing == ("thai",)
+    assert features["slots_covered"] == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize(
+    ("form", "source", "context", "response"),
+    [
+        ("data", "Ada | bornIn | London", None, "Ada was born in London."),
+        ("summary", ARTICLE, None, "The council talked about the bridge."),
+        ("collection", "Review 1: good\nReview 2: bad\nReview 3: fine", None, "It is fine."),
+        ("dialogue", "hi , how are you ?\nfine , and you ?", None, "I am well."),
+        ("dialogue", "A: hello there\nB: good day", None, "Nice weather."),
+        ("rewriting", "The physician gave her a remedy.", None, "The physician gave a cure."),
+        ("continuation", "Ann lost a hat.", None, "She looked for it. A dog had it. She cried."),
+        ("translation", "今天天气很好，我们去公园。", None, "The weather is fine, let us go."),
+        ("other", "What is the capital of France?", None, "Paris."),
+    ],
+)
+def test_the_form_is_seen_from_the_texts_alone(form, source, context, response):
+    assert lexical_features(source, context, response).form == form
+
+
+# style
+
+
+def test_clean_text_has_no_faults():
+    assert surface_faults(Text('She said "yes" (twice). Then he left.')) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("It ended without", "unfinished"),
+        ("He looked at the. She left.", "dangling"),
+        ("He Paid. then she left.", "lower_start"),
+        ('She said "yes.', "unbalanced"),
+        ("The unk was here.", "placeholders"),
+        ("A bad \ud800 character.", "placeholders"),
+        ("He left, . She stayed.", "doubled_marks"),
+        ("He went to is home.", "broken_pairs"),
+    ],
+)
+def test_every_fault_is_found(text, fault):
+    assert surface_faults(Text(text)) == {fault: 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The man who has it is late, and the one he met at the door is glad to go.",
+        "An hour ago a university gave an honest answer to a useful question.",
+        "The book she read, and the one he has, are on a shelf.",
+        "There are two cats. Both are small.",
+        "Er ist an dem Tag in Rom gewesen.",
+    ],
+)
+def test_sound_sentences_have_no_broken_pairs(text):
+    assert broken_pairs(Text(text)) == 0
+
+
+def test_people_of_the_source_are_the_same_in_a_new_case():
+    assert same_people(["she", "lost", "her", "hat"], ["i", "met", "her"]) == 1.0
+    assert same_people(["he", "lost", "my", "hat"], ["i", "left"]) == 0.5
+
+
+def test_repetition_is_seen_within_and_across_sentences():
+    clean = repetition_features(Text("The cat sat down. A dog ran past."))
+    again = repetition_features(Text("The cat sat down. The cat sat down."))
+    stutter = repetition_features(Text("The cat cat sat on it on it."))
+    assert clean["sentence_again"] == clean["stutter"] == clean["repeated_trigrams"] == 0.0
+    assert again["sentence_again"] == 1.0
+    assert again["repeated_trigrams"] > 0.3
+    assert stutter["stutter"] == pytest.approx(1.0986123)  # log(1 + 2)
+    assert repeated_phrase(Text("No phrase returns here.")) == ""
+
+
+def test_a_harder_wording_loses_ease():
+    plain, hard = Text("The dog ran home."), Text("Canine individuals perambulated residentially.")
+    assert style_features(hard, plain)["ease_gain"] < 0 < style_features(plain, hard)["ease_gain"]
+
+
+# vector
+
+ODD = [
+    "",
+    " \n\t ",
+    "\ud800",
+    "\udcff lone \ud83d surrogates",
+    "!?!?…",
+    "x" * 10_000,
+    "a b " * 5_000,
+    "👩‍👩‍👧 ﷽ ‮ reversed",
+    "नमस्ते दुनिया",
+    "مرحبا بالعالم",
+    "你好，世界。",
+    "a\x00b",
+    "|||\n|a|",
+    "inform(",
+    "f()",
+]
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("response", ODD)
+@pytest.mark.parametrize("source", [*ODD[:6], "A plain source, with Ann and 12 words in it."])
+def test_odd_texts_give_finite_numbers(source, response):
+    for context in (None, "", response):
+        values = lexical_features(source, context, response).values
+        assert values.shape == (len(FEATURE_NAMES),)
+        assert np.isfinite(values).all()
+
+
+def test_names_are_unique_and_index_the_vector():
+    assert len(set(FEATURE_NAMES)) == len(FEATURE_NAMES)
+    found = lexical_features("one two", None, "one two three")
+    assert found["words"] == found.values[FEATURE_INDEX["words"]] == np.log1p(3)
+
+
+def test_the_vector_is_read_only_and_the_same_from_a_cold_cache():
+    texts = ("Ann met Bob in Rome.", "Bob is 40.", "Bob, 40, met Ann.")
+    warm = lexical_features(*texts)
+    with pytest.raises(ValueError, match="read-only"):
+        warm.values[0] = 1
+    vector_module._vectors.clear()
+    cold = lexical_features(*texts)
+    assert cold is not warm
+    assert (cold.values == warm.values).all()
+
+
+@pytest.mark.parametrize("blank", ["", "\n "])
+def test_a_blank_context_is_none(blank):
+    absent = lexical_features("Short source here", None, "An answer")
+    assert lexical_features("Short source here", blank, "An answer") is absent
+    assert not absent.with_context
+    assert lexical_features("Short source here", "More.", "An answer").form == "dialogue"
+
+
+def test_a_script_outside_the_features_is_noted():
+    assert "characters" in lexical_features("天气很好", None, "今天天气很好").script
+    assert lexical_features("a b c", None, "plain words").script == ""
+
+
+def test_what_is_kept_stays_bounded(monkeypatch):
+    monkeypatch.setattr(vector_module, "_CACHE_VECTORS", 10)
+    for number in range(35):
+        lexical_features("source", None, f"response {number}")
+    assert len(vector_module._vectors) <= 10
+
+
+def test_unsupported_names_are_quoted_as_written_and_no_more_than_eight():
+    response = "Then " + " ".join(f"Name{chr(65 + n)}x and" for n in range(12)) + " left."
+    found = lexical_features("nobody came", None, response)
+    assert found.unsupported[0] == "NameAx"
+    assert len(found.unsupported) == 8
+    assert found["unknown_names"] == np.log1p(12)
+
+
+def test_real_summaries_differ_by_features(data_folder):
+    with gzip.open(data_folder / "summeval.jsonl.gz", "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line, _ in zip(lines, range(160), strict=False)]
+    vectors = np.array(
+        [lexical_features(r["source"], r["context"], r["response"]).values for r in rows]
+    )
+    assert np.isfinite(vectors).all()
+    varying = {name for name, column in zip(FEATURE_NAMES, vectors.T, strict=True) if column.std()}
+    assert {"new_bigrams", "density", "salient_recall", "unknown_names", "ease"} <= varying
+
+
+# words
+
+
+def test_tokenised_and_plain_text_give_the_same_words():
+    assert (
+        Text("Townsend's 1,000 fans didn't go.").words
+        == Text("Townsend 's 1000 fans didn 't go .").words
+    )
+
+
+def test_sentences_end_at_marks_and_lines_but_not_after_initials_or_in_numbers():
+    text = Text("J. Smith paid 3.50 today. He left!\nThen more")
+    assert [text.words[start] for start, _ in text.sentences] == ["j", "he", "then"]
+
+
+def test_a_mark_inside_a_word_ends_nothing():
+    assert len(Text("see example.org/a.b now").sentences) == 1
+
+
+def test_scripts_without_spaces_are_read_by_character():
+    text = Text("今天天气很好。明天呢？")
+    assert text.words == list("今天天气很好明天呢")
+    assert len(text.sentences) == 2
+    assert text.script == CHARACTER_NOTE
+
+
+def test_scripts_without_capitals_are_noted_and_marks_stay_in_their_word():
+    assert Text("ذهب الولد إلى المدرسة").script == CASELESS_NOTE
+    assert Text("हिन्दी भाषा").words == ["हिन्दी", "भाषा"]
+    assert Text("Das ist schön.").script == ""
+    assert Text("Это хорошо.").script == ""
+
+
+def test_stems_keep_content_only():
+    assert [stem_of(word) for word in ("cat", "running", "12", "猫")] == ["", "runnin", "12", "猫"]
+
+
+def test_parts_are_counted_in_numbered_collections_only():
+    reviews = "Review 1: great pizza\nReview 2: pizza again\nReview 3: rude staff"
+    assert Text(reviews).part_counts["pizza"] == 2
+    assert not Text("great pizza\npizza again\nrude staff").part_counts
+
+
+def test_the_cache_gives_the_same_object_and_stays_within_its_bound():
+    cache = TextCache(1000)
+    first = cache.read("a text")
+    assert cache.read("a text") is first
+    for number in range(50):
+        cache.read(f"text {number} " + "x" * 90)
+    assert sum(len(text) for text in cache._texts) <= 1000
+    assert cache.read("a text") is not first
+    cache.read("y" * 5000)
+    assert "y" * 5000 not in cache._texts
