@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import click
 
+from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.data_options import data_options, load_data, target_options
 from judgesmith.cli.shared.faults import blaming
 from judgesmith.cli.shared.options import json_option, seed_option
 from judgesmith.cli.shared.printing import print_json, print_table, say, say_wrapped
 
 
-@click.command("check")
+@tool("check")
 @click.argument("data")
 @data_options
 @target_options

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import blaming
 from judgesmith.cli.shared.judge_models import asked_models
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
@@ -80,7 +81,7 @@ def _sample_options(command: Command) -> Command:
     )
 
 
-@click.command("distil")
+@tool("distil")
 @click.argument("data")
 @click.argument("judge")
 @click.option("-o", "--output", required=True, metavar="FOLDER", help="Where the data is written.")

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import blaming
 from judgesmith.cli.shared.options import (
     Command,
@@ -43,7 +44,7 @@ def _recipe_options(command: Command) -> Command:
     )
 
 
-@click.command("finetune")
+@tool("finetune")
 @click.argument("folders", metavar="DATA…", nargs=-1, required=True)
 @click.option(
     "--base",

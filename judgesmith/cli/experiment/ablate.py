@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgesmith.cli.judge.compiled import print_estimate
+from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.data_options import (
     data_options,
     demonstration_options,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from judgesmith.experiments.ablate.report import AblationTable
 
 
-@click.command("ablate")
+@tool("ablate")
 @click.argument("data")
 @click.option("-o", "--output", required=True, metavar="FOLDER", help="Folder for the table.")
 @data_options

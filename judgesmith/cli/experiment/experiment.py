@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgesmith.cli.shared.cassettes import cassette_options, check_cassette, record_place
+from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.model_options import allow_model_option, announced, only_host_option
 from judgesmith.cli.shared.options import WholeNumber, dry_run_option, json_option, together
@@ -149,7 +150,7 @@ def _named(uri: str | None) -> str:
     return ADDRESS if uri is None else _URI
 
 
-@click.command("experiment")
+@tool("experiment")
 @click.argument("spec", metavar="SPEC.yaml")
 @click.option("-o", "--output", required=True, metavar="RUN", help="Folder for what comes out.")
 @click.option(

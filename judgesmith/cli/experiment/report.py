@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
+from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.options import json_option
 from judgesmith.cli.shared.places import page_place
 from judgesmith.cli.shared.printing import counted, print_json, say, say_notes
 
 
-@click.command("report")
+@tool("report")
 @click.argument("run", metavar="RUN")
 @click.option(
     "-o",

@@ -12,7 +12,6 @@ import click
 from judgesmith.cli.shared.faults import OptionError
 from judgesmith.cli.shared.options import Command, Number, given_options, together
 from judgesmith.errors import InputError
-from judgesmith.signatures.plain_data import fingerprint_of
 
 if TYPE_CHECKING:
     import dspy
@@ -97,6 +96,8 @@ class CalibrationChoice:
         """Return the fingerprint of a run with this calibration."""
         if aside is None:
             return run
+        from judgesmith.signatures.plain_data import fingerprint_of
+
         return fingerprint_of([run, aside.digest, self.confidence, self.within])
 
     def divided(

@@ -29,6 +29,7 @@ from judgesmith.cli.judge.compiled import (
     print_saved,
     summary,
 )
+from judgesmith.cli.shared.command import DataArgument, tool
 from judgesmith.cli.shared.data_options import (
     aggregate_option,
     data_options,
@@ -288,8 +289,8 @@ def _of_name(name: str, models: Sequence[dspy.LM]) -> dspy.LM:
     return next((one for one in models if str(one.model) == name), models[0])
 
 
-@click.command("compile")
-@click.argument("data", nargs=-1, required=True, metavar="DATA…")
+@tool("compile")
+@click.argument("data", cls=DataArgument, nargs=-1, required=True, metavar="DATA…")
 @click.option("-o", "--output", required=True, metavar="JUDGE", help="Folder for the judge.")
 @data_options
 @targets_option

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.data_options import (
     data_options,
     learning_options,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 PARTS = ("task", "criteria")
 
 
-@click.command("infer")
+@tool("infer")
 @click.argument("data")
 @click.option("-o", "--output", required=True, metavar="RUBRIC.yaml", help="Where it is written.")
 @data_options

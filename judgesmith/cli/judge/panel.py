@@ -13,6 +13,7 @@ import click
 from judgesmith.cli.judge.compile_options import refuse_unused_versions
 from judgesmith.cli.judge.compiled import print_discernment, print_estimate, print_saved
 from judgesmith.cli.shared.agreement import basis_text, print_agreement
+from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.data_options import (
     aggregate_option,
     data_options,
@@ -187,7 +188,7 @@ def _shown(value: float) -> str:
     return "undefined" if math.isnan(value) else f"{value:.3f}"
 
 
-@click.command("panel")
+@tool("panel")
 @click.argument("judges", nargs=-1, required=True, metavar="JUDGE…")
 @click.argument("data")
 @click.option("-o", "--output", required=True, metavar="PANEL", help="Folder for the panel.")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
+from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.options import json_option
 from judgesmith.cli.shared.printing import print_json, say
 
 
-@click.command("show")
+@tool("show")
 @click.argument("judge")
 @click.option("--diff", "other", metavar="OTHER", help="Show what differs in another judge.")
 @click.option("--prompts", is_flag=True, help="Show every question as it is asked.")

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
+from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.options import WholeNumber, json_option
 from judgesmith.cli.shared.places import OUTPUT, judge_place
 from judgesmith.cli.shared.printing import print_json, say
 
 
-@click.command("take")
+@tool("take")
 @click.argument("judge")
 @click.argument("number", type=WholeNumber(0))
 @click.option("-o", "--output", required=True, metavar="OTHER", help="Folder for the other judge.")

@@ -14,6 +14,7 @@ from judgesmith.cli.label.sheet_reading import (
     writing_options,
 )
 from judgesmith.cli.shared.agreement import estimate_text
+from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import blaming
 from judgesmith.cli.shared.options import WholeNumber
 from judgesmith.cli.shared.places import OUTPUT, file_place
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from judgesmith.experiments.labels.annotation import AnnotationRatings
 
 
-@click.command("write-errors")
+@tool("write-errors")
 @writing_options
 @click.option(
     "--rows",
@@ -96,7 +97,7 @@ def write_errors(
     say_notes(notes, as_json=as_json)
 
 
-@click.command("read-errors")
+@tool("read-errors")
 @reading_options
 def read_errors(sheets: tuple[str, ...], as_json: bool) -> None:
     """Read filled sheets about errors: what raters say, and how far they agree.

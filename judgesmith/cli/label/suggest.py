@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgesmith.cli.label.sheet_reading import cut_notes
+from judgesmith.cli.shared.command import DataArgument, tool
 from judgesmith.cli.shared.data_options import data_options, load_all
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import asked_models
@@ -45,9 +46,9 @@ _HOW = {
 }
 
 
-@click.command("suggest")
+@tool("suggest")
 @click.argument("judge")
-@click.argument("data", nargs=-1, required=True, metavar="DATA…")
+@click.argument("data", cls=DataArgument, nargs=-1, required=True, metavar="DATA…")
 @click.option("-n", "n", type=WholeNumber(0), default=20, show_default=True, help="Rows to choose.")
 @click.option(
     "-o", "--output", required=True, metavar="OUT.csv", help="Where the sheet is written."

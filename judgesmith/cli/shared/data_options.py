@@ -23,6 +23,7 @@ from judgesmith.errors import InputError
 
 if TYPE_CHECKING:
     from judgesmith.data import DataSet
+    from judgesmith.signatures.scale import Scale
 
 
 def data_options(command: Command) -> Command:
@@ -40,7 +41,8 @@ def data_options(command: Command) -> Command:
             "scales",
             multiple=True,
             metavar="[NAME=]LOW..HIGH",
-            help="Scale of the ratings, for all criteria or for one; repeatable.",
+            help="Scale of the ratings, for all criteria or for one, or its labels from worst to "
+            "best, such as 'bad|fair|good'; repeatable.",
         ),
         reading_option(
             "--missing",
@@ -115,7 +117,7 @@ def load_all(data: tuple[str, ...], columns: str | None, scales: tuple[str, ...]
         return read_together(data, columns=columns, scale=scale, **reading())
 
 
-def scales_of(given: tuple[str, ...]) -> str | dict[str, str] | None:
+def scales_of(given: tuple[str, ...]) -> str | Scale | dict[str, str | Scale] | None:
     """Return scales as ``read_items`` takes them: one for all, or one by criterion."""
     if not given:
         return None
@@ -134,13 +136,22 @@ def scales_of(given: tuple[str, ...]) -> str | dict[str, str] | None:
             raise InputError(
                 f"the scale of {twice[0]} is given twice.", hint="keep one of the two."
             )
-        return {name: scale for name, (_, _, scale) in zip(names, named, strict=True)}
+        return {name: _scale(scale) for name, (_, _, scale) in zip(names, named, strict=True)}
     if len(given) > 1:
         raise InputError(
             f"the scales {', '.join(given)} do not say which criterion each is for.",
             hint=f"write NAME={given[0]}.",
         )
-    return given[0]
+    return _scale(given[0])
+
+
+def _scale(text: str) -> str | Scale:
+    """Return the scale that ``bad|fair|good`` lists by its labels, or else the text."""
+    if "|" not in text:
+        return text
+    from judgesmith.signatures.scale import Scale
+
+    return Scale.categorical(*(one.strip() for one in text.split("|")))
 
 
 def holdout_option(default: float, *, none: bool) -> Callable[[Command], Command]:

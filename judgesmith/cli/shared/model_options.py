@@ -16,6 +16,7 @@ from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.ledger_place import LEDGER, ledger_option
 from judgesmith.cli.shared.options import Command, Number, WholeNumber, together
 from judgesmith.cli.shared.printing import say
+from judgesmith.cli.shared.project import project_prices
 from judgesmith.cli.shared.stopping import opened
 from judgesmith.errors import InputError
 
@@ -202,7 +203,7 @@ class ModelChoice:
             with blaming("--only-host", given=bool(self.only_hosts)):
                 check_host(name, address, self.only_hosts)
         with blaming("--price", given=bool(self.price)):
-            prices = prices_of(self.price, names)
+            prices = project_prices(names) | prices_of(self.price, names)
         ResponseCache(self.ledger).check()
         made: list[dspy.LM] = []
         for name, address in placed:

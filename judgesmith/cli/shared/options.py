@@ -159,6 +159,6 @@ def given_options(*names: str) -> list[str]:
     """Return which of these options were said, as they are written."""
     context = click.get_current_context()
     source = click.core.ParameterSource
-    unsaid = (source.DEFAULT, source.ENVIRONMENT)
+    unsaid = (source.DEFAULT, source.DEFAULT_MAP, source.ENVIRONMENT)
     written = {one.name: max(one.opts, key=len) for one in context.command.params}
     return [written[name] for name in names if context.get_parameter_source(name) not in unsaid]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.data_options import data_options, load_data
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.model_options import ModelChoice, model_options
@@ -225,7 +226,7 @@ def _size_options(command: Command) -> Command:
     )
 
 
-@click.command("benchmark")
+@tool("benchmark")
 @click.argument("data")
 @click.option(
     PERSPECTIVE,

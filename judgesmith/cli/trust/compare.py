@@ -16,6 +16,7 @@ from judgesmith.cli.shared.agreement import (
     ranks_note,
     scored_by_text,
 )
+from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.data_options import data_options, load_data, target_options
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import asked_models, role_names
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 
 
-@click.command("compare")
+@tool("compare")
 @click.argument("a")
 @click.argument("b")
 @click.argument("data")

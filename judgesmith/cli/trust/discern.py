@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgesmith.cli.judge.compiled import print_estimate
+from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import asked_models
 from judgesmith.cli.shared.judged import Named, criterion_option, named
@@ -255,7 +256,7 @@ def _test_options(command: Command) -> Command:
     )
 
 
-@click.command("discern")
+@tool("discern")
 @click.argument("judge", metavar="JUDGE-or-SCORES")
 @click.argument("data")
 @map_option

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.options import Number, json_option, map_option, seed_option
 from judgesmith.cli.shared.printing import counted, print_json, print_table, say, say_notes
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _FEW = 30
 
 
-@click.command("drift")
+@tool("drift")
 @click.argument("judge")
 @click.argument("scores")
 @click.option("--inputs", metavar="DATA", help="What SCORES are scores of: look at the texts, too.")

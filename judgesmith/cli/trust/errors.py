@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgesmith.cli.shared.agreement import estimate_text
+from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.options import (
     Command,
@@ -114,7 +115,7 @@ def _evaluation_options(command: Command) -> Command:
     )
 
 
-@click.command("errors")
+@tool("errors")
 @click.argument("scores")
 @click.argument("data")
 @map_option

@@ -14,6 +14,7 @@ from judgesmith.cli.shared.agreement import (
     ranks_note,
     scored_by_text,
 )
+from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.data_options import data_options, load_data, target_options
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import asked_models
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
     from judgesmith.signatures.scale import Scale
 
 
-@click.command("evaluate")
+@tool("evaluate")
 @click.argument("judge", metavar="JUDGE-or-SCORES")
 @click.argument("data")
 @data_options

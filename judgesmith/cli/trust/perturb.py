@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.data_options import data_options, load_data
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.model_options import ModelChoice, model_options
@@ -71,7 +72,7 @@ def _change_options(command: Command) -> Command:
     )
 
 
-@click.command("perturb")
+@tool("perturb")
 @click.argument("data")
 @click.option("-o", "--output", required=True, metavar="OUT.jsonl", help="Where rows are written.")
 @data_options

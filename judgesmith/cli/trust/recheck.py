@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from judgesmith.cli.shared.cassettes import RECORD, REPLAY
+from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import asked_models
 from judgesmith.cli.shared.model_options import AskedChoice, allow_model_option, model_options
@@ -33,7 +34,7 @@ from judgesmith.errors import file_faults
 _FRESH = 6 * 3600.0  # seconds after which answers of an interrupted recheck are of another day
 
 
-@click.command("recheck")
+@tool("recheck")
 @click.argument("judge")
 @click.option(
     "--samples",

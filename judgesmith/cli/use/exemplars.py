@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import click
-
+from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import asked_models
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from judgesmith.metrics import Estimate
 
 
-@click.command("exemplars")
+@tool("exemplars")
 @recording_arguments
 @role_option
 @allow_model_option

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import models_of_all
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _MODULES = ("python", "inspect")  # forms that are imported by the name of their place
 
 
-@click.command("export")
+@tool("export")
 @click.argument("judge")
 @click.option(
     "--to",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgesmith.cli.shared.agreement import print_order
+from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import asked_models
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from judgesmith.experiments.evaluate.preferring import RecordedPairs
 
 
-@click.command("prefer")
+@tool("prefer")
 @recording_arguments
 @click.option(
     "--pairs",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import blaming
 from judgesmith.cli.shared.judge_models import asked_models
 from judgesmith.cli.shared.judged import max_unscored_option, unscored_status
@@ -31,7 +32,7 @@ _OF_RANKS = (
 )
 
 
-@click.command("score")
+@tool("score")
 @shard_arguments
 @max_unscored_option
 @click.option(

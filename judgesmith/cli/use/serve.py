@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import asked_models
 from judgesmith.cli.shared.model_options import (
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 _MEBIBYTE = 2**20
 
 
-@click.command("serve")
+@tool("serve")
 @click.argument("judges", nargs=-1, required=True, metavar="JUDGE…")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(

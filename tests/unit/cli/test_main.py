@@ -87,7 +87,7 @@ def test_with_json_an_error_is_one_object_on_standard_error(run):
 def test_with_json_a_wrong_option_says_where_to_look(run):
     done = run("check", "sample", "--json", "--sede", "1")
     assert done.fault["where"] == "--sede"
-    assert done.fault["hint"] == "did you mean --scale or --seed?"
+    assert done.fault["hint"] == "did you mean --scale or --seed or --sheet?"
 
 
 def test_a_fault_of_ours_is_not_passed_off_as_bad_input(run, monkeypatch):
@@ -199,7 +199,7 @@ def test_a_bug_is_never_told_as_bad_input(run, data, capsys, monkeypatch, bug, m
 
 BUG = """
 import sys
-import judgesmith.data.formats as formats
+import judgesmith.data.formats.opening as formats
 def broken(*_):
     raise ValueError("operands could not be broadcast together")
 formats._from_file = broken
