@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.coverage.holding import repeated, where
 from benchmarks.harness import Row, benchmark
-from judgesmith.metrics import agreement, agreement_interval
+from judgesmith.metrics.correlation import agreement, agreement_interval
 
 N_TRUE_SOURCES = 30_000
 NOISE = {"five points": 1.0, "continuous": 1.0, "near perfect": 0.3}

@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.coverage.holding import where
 from benchmarks.harness import Row, benchmark
-from judgesmith.metrics import calibration_error, isotonic_map, span_character_agreement
+from judgesmith.metrics import calibration_error, isotonic_map
 from judgesmith.metrics.calibration import (
     certified_threshold,
     conformal_margin,
@@ -22,7 +22,11 @@ from judgesmith.metrics.calibration import (
     risk_coverage,
     risk_coverage_error,
 )
-from judgesmith.metrics.spans import matched_span_agreement, span_agreement_difference
+from judgesmith.metrics.spans import (
+    matched_span_agreement,
+    span_agreement_difference,
+    span_character_agreement,
+)
 
 
 def line(name: str, intervals: list, truth: float) -> Row:

@@ -11,13 +11,8 @@ import numpy as np
 
 from benchmarks.coverage.holding import where
 from benchmarks.harness import Row, benchmark
-from judgesmith.metrics import (
-    Estimate,
-    bradley_terry,
-    preference_agreement,
-    tie_aware_accuracy_interval,
-)
-from judgesmith.metrics.pairs import adjacent_accuracy, preferences_from_scores
+from judgesmith.metrics import Estimate, preference_agreement, tie_aware_accuracy_interval
+from judgesmith.metrics.pairs import adjacent_accuracy, bradley_terry, preferences_from_scores
 
 SOURCES = (10, 15, 30, 60)
 N_SYSTEMS = 6

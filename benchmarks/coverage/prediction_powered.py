@@ -15,8 +15,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchmarks.harness import Row, benchmark, records
-from judgesmith.metrics import system_means
-from judgesmith.metrics.systems import prediction_powered_mean, system_difference
+from judgesmith.metrics.systems import prediction_powered_mean, system_difference, system_means
 
 SIZES = ((6, 60), (10, 100), (20, 200), (50, 500), (50, 10))
 NOISE = {"useless": np.inf, "fair": 1.0, "good": 0.3}

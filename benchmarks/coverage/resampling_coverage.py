@@ -14,8 +14,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchmarks.harness import Row, benchmark
-from judgesmith.metrics import agreement, agreement_difference, agreement_interval, permutation_test
+from judgesmith.metrics import permutation_test
 from judgesmith.metrics.comparing import williams_test
+from judgesmith.metrics.correlation import agreement, agreement_difference, agreement_interval
 
 N_SOURCES, N_SYSTEMS, N_RESAMPLES = 40, 16, 500
 LEVELS = ("system", "sample", "dataset")

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchmarks.harness import Row, benchmark, records
-from judgesmith.metrics import length_bias
-from judgesmith.metrics.audits import group_gaps, position_bias, scale_use
+from judgesmith.metrics.audits import group_gaps, length_bias, position_bias, scale_use
 
 CRITERIA = ("coherence", "consistency", "fluency", "relevance")
 JUDGES = ("gpt-4-0314 rts", "gpt-3.5-turbo-0301 rts")

@@ -28,7 +28,7 @@ from benchmarks.harness import Row as TableRow
 from benchmarks.harness import benchmark, rated
 from judgesmith.data import DataSet, targets_of
 from judgesmith.experiments.compile.human_criteria import human_rubric
-from judgesmith.metrics import agreement, agreement_interval
+from judgesmith.metrics.correlation import agreement, agreement_interval
 from judgesmith.programs import family_of
 from judgesmith.programs.lm import lm_client_of
 from judgesmith.signatures import Judgement, Rubric

@@ -10,15 +10,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import Row, benchmark, records
-from judgesmith.metrics import (
-    Estimate,
-    bradley_terry,
-    kendall,
-    preference_agreement,
-    tie_aware_accuracy_interval,
-)
+from judgesmith.metrics import Estimate, kendall, preference_agreement, tie_aware_accuracy_interval
 from judgesmith.metrics.pairs import (
     adjacent_accuracy,
+    bradley_terry,
     calibrate_ties,
     majority_preference,
     order_consistency,

@@ -12,7 +12,8 @@ from typing import Annotated, Any
 import numpy as np
 
 from benchmarks.harness import Row, benchmark, records
-from judgesmith.metrics import PairedEstimate, agreement_difference
+from judgesmith.metrics import PairedEstimate
+from judgesmith.metrics.correlation import agreement_difference
 from judgesmith.programs.judging.scoring import Reduction, one_of
 
 CRITERIA = ("naturalness", "coherence", "engagingness", "groundedness")

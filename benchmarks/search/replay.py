@@ -17,7 +17,8 @@ import numpy as np
 
 from benchmarks.harness import NotRun, Row, benchmark
 from judgesmith.experiments.runs.heldout import table_of_rows
-from judgesmith.metrics import PairedEstimate, agreement_difference, holm
+from judgesmith.metrics import PairedEstimate, holm
+from judgesmith.metrics.correlation import agreement_difference
 from judgesmith.optimizers import PredictionTable
 
 PAIRS = {

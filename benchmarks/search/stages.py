@@ -29,7 +29,7 @@ from judgesmith.experiments.compile.inferring import rubric_for
 from judgesmith.experiments.compile.split import Parts, examples_of, parts_of
 from judgesmith.experiments.compile.starting import better_start
 from judgesmith.experiments.compile.tuning import Tuning
-from judgesmith.metrics import agreement
+from judgesmith.metrics.correlation import agreement
 from judgesmith.metrics.correlation.levels import ScoredRows
 from judgesmith.metrics.resampling.counted import of_counts
 from judgesmith.optimizers import FitAggregation, RandomDemonstrationSearch

@@ -13,8 +13,8 @@ import numpy as np
 import scipy.stats
 
 from benchmarks.harness import Row, benchmark, shortest
-from judgesmith.metrics import agreement, kendall
-from judgesmith.metrics.correlation import contributions, worst_pairs
+from judgesmith.metrics import kendall
+from judgesmith.metrics.correlation import agreement, contributions, worst_pairs
 from judgesmith.metrics.correlation.coefficients import group_correlations
 from judgesmith.metrics.correlation.columns import Column
 

@@ -17,7 +17,8 @@ import numpy as np
 
 from benchmarks.harness import Row, benchmark, shortest
 from benchmarks.speed.statistics_speed import q_by_scipy
-from judgesmith.metrics import agreement_interval, permutation_test
+from judgesmith.metrics import permutation_test
+from judgesmith.metrics.correlation import agreement_interval
 
 STATISTICS = ("pearson", "spearman", "kendall")
 

@@ -15,8 +15,6 @@ from sklearn.metrics import cohen_kappa_score
 
 from benchmarks.harness import Row, benchmark, shortest
 from judgesmith.metrics import (
-    agreement_interval,
-    bradley_terry,
     discernment,
     kendall,
     preference_agreement,
@@ -25,7 +23,8 @@ from judgesmith.metrics import (
     weighted_kappa,
     weighted_kappa_interval,
 )
-from judgesmith.metrics.pairs import adjacent_accuracy, calibrate_ties
+from judgesmith.metrics.correlation import agreement_interval
+from judgesmith.metrics.pairs import adjacent_accuracy, bradley_terry, calibrate_ties
 from judgesmith.metrics.perturbations.report import resampled_log_p
 from judgesmith.metrics.perturbations.wilcoxon import steps_between, wilcoxon_log_p
 from judgesmith.programs.features import lexical_features

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self, cast
 
 import numpy as np
@@ -30,19 +30,24 @@ def whole_number(value: int, *, name: str, least: int) -> int:
     return int(value)
 
 
+_REPR_ONLY = {"repr_only": True}
+
+
 class Record:
-    """What all records of results share."""
+    """Base of all result records."""
 
     __slots__ = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, in order, ready for JSON."""
         found: dict[str, Any] = {}
-        for field in fields(cast(Any, self)):
-            value = getattr(self, field.name)
-            found[field.name] = plain(value)
+        for one in fields(cast(Any, self)):
+            if one.metadata == _REPR_ONLY:
+                continue
+            value = getattr(self, one.name)
+            found[one.name] = plain(value)
             if isinstance(value, float) and math.isinf(value):
-                found[f"{field.name}_is"] = self._in_words(value)
+                found[f"{one.name}_is"] = self._in_words(value)
         return found
 
     def _in_words(self, infinite: float) -> str:
@@ -74,9 +79,9 @@ FEWEST_GROUPS = 5
 """Independent units that an interval needs to be reported."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Estimate(Record):
-    """A statistic with its interval and what both rest on.
+    """A statistic with its interval and the data behind it.
 
     Attributes
     ----------
@@ -93,6 +98,9 @@ class Estimate(Record):
     n_undefined : int
         Groups left out of ``value`` because nothing could be computed on them, counted as in
         :class:`~judgesmith.metrics.correlation.LevelValue`. Resamples are never counted here.
+    statistic, unit : str
+        The statistic and the unit of the interval, for ``repr`` only. Without ``unit`` the units
+        are rows if there are as many groups as rows, and sources otherwise.
 
     Examples
     --------
@@ -102,6 +110,14 @@ class Estimate(Record):
     ... )
     >>> found.to_dict()["low"] is None, found.to_dict()["reason"]
     (True, 'an interval needs 5 sources or more; got 1')
+
+    ``repr`` prints the statistic, the unit and the number of rows:
+
+    >>> Estimate(
+    ...     value=0.5, low=0.3, high=0.68, confidence=0.95, n=30, n_groups=10, n_undefined=0,
+    ...     statistic="pearson",
+    ... )
+    Estimate(pearson 0.5, 95% interval [0.3, 0.68] by sources, n=30 rows, 10 sources)
     """
 
     value: float
@@ -110,11 +126,27 @@ class Estimate(Record):
     confidence: float
     n: int
     n_groups: int
-    n_undefined: int
+    n_undefined: int = 0
+    statistic: str = field(default="", compare=False, metadata=_REPR_ONLY)
+    unit: str = field(default="", compare=False, metadata=_REPR_ONLY)
+
+    def __repr__(self) -> str:
+        """Return the statistic, its interval, and the rows and units it is based on."""
+        unit = self.unit or ("rows" if self.n_groups == self.n else "sources")
+        rows = "" if unit == "rows" else f", {self.n_groups} {unit}"
+        undefined = f", {self.n_undefined} undefined" if self.n_undefined else ""
+        return (
+            f"{type(self).__name__}({self.statistic or 'value'} {self._in_short()}, "
+            f"{100 * self.confidence:g}% interval [{self.low:.4g}, {self.high:.4g}] by {unit}, "
+            f"n={self.n} rows{rows}{undefined})"
+        )
+
+    def _in_short(self) -> str:
+        return f"{self.value:.4g}"
 
     @property
     def has_few_groups(self) -> bool:
-        """Whether there are too few groups for an interval that can be reported."""
+        """Whether there are too few groups to report an interval."""
         return self.n_groups < FEWEST_GROUPS and not math.isnan(self.value)
 
     def reported(self) -> Self:
@@ -138,7 +170,7 @@ class Estimate(Record):
         return found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PairedEstimate(Estimate):
     """A difference between two predictors on the same rows.
 
@@ -155,12 +187,16 @@ class PairedEstimate(Estimate):
     second: float
     p_value: float
 
+    def _in_short(self) -> str:
+        difference = f"difference {self.value:.4g} ({self.first:.4g} - {self.second:.4g})"
+        return f"{difference}, p={self.p_value:.4g}"
+
     @property
     def is_clear(self) -> bool:
-        """Whether the difference is told from none: by the interval and by the p-value, both.
+        """Whether the interval excludes 0 and the p-value is at most ``1 - confidence``.
 
-        Over few units resamples cannot spread as far as the difference may, so a difference over
-        fewer than 5 groups is never clear.
+        A difference over fewer than 5 groups is never clear: few units cannot show how far the
+        difference may vary.
 
         Examples
         --------

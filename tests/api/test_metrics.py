@@ -62,7 +62,7 @@ def test_correlate(keep, rated):
             "spearman": m.spearman(human, judge),
             "kendall": m.kendall(human, judge),
             "kendall c": m.kendall(human, judge, variant="c"),
-            "concordance": m.lins_ccc(human, judge / 20),
+            "concordance": correlation.lins_ccc(human, judge / 20),
             "q": m.q(human, judge),
             "undefined": m.pearson([1, 2, 3], [1, 1, 1]),
         },
@@ -70,7 +70,7 @@ def test_correlate(keep, rated):
     both = {"sources": rated["sources"], "systems": rated["systems"]}
     for statistic in get_args(correlation.Statistic):
         for level in get_args(correlation.Level):
-            found = m.agreement(human, judge, **both, statistic=statistic, level=level)
+            found = correlation.agreement(human, judge, **both, statistic=statistic, level=level)
             assert isinstance(found, correlation.LevelValue)
             keep(f"{statistic} {level}", found)
     given = {"sources": rated["sources"], "statistic": "spearman", "level": "sample"}
@@ -87,7 +87,7 @@ def test_intervals(keep, rated):
         for method in get_args(correlation.Method):
             if method == "bca" and resample != "sources":
                 continue
-            found = m.agreement_interval(
+            found = correlation.agreement_interval(
                 *(human, judge),
                 **both,
                 statistic="kendall",
@@ -100,7 +100,7 @@ def test_intervals(keep, rated):
             assert isinstance(found, m.Estimate)
             keep(f"{resample} {method}", found)
     how = {"statistic": "pearson", "level": "sample", "rng": rng(), "n_resamples": 200}
-    found = m.agreement_difference(human, judge, other, **both, **how)
+    found = correlation.agreement_difference(human, judge, other, **both, **how)
     assert isinstance(found, m.PairedEstimate)
     keep("paired", found)
     parts = [
@@ -208,7 +208,7 @@ def test_preferences(keep, rated):
     keep("majority", pairs.majority_preference([[1, 1, 0], [1, 0, None], [0.5, 0.5, 1]]))
     games = {"first": ["a", "a", "b"] * 20, "second": ["b", "c", "c"] * 20}
     won = np.concatenate([given, swapped, people])
-    found = m.bradley_terry(won, **games, prior=0.5)
+    found = pairs.bradley_terry(won, **games, prior=0.5)
     assert isinstance(found, pairs.BradleyTerry)
     keep("strengths", found)
     keep("chance", found.win_probability("a", "c"))
@@ -238,8 +238,8 @@ def test_two_judges(keep, rated):
     keep("holm", m.holm([0.04, 0.01, np.nan, 0.03]))
     keep("benjamini", comparing.benjamini_hochberg([0.04, 0.01, np.nan, 0.03]))
     how = {"statistic": "q", "level": "dataset", "rng": rng(), "n_resamples": 200}
-    pilot = m.agreement_interval(human, judge, sources=rated["sources"], **how)
-    paired = m.agreement_difference(human, judge, other, sources=rated["sources"], **how)
+    pilot = correlation.agreement_interval(human, judge, sources=rated["sources"], **how)
+    paired = correlation.agreement_difference(human, judge, other, sources=rated["sources"], **how)
     keep(
         "needed",
         [
@@ -305,7 +305,7 @@ def test_abstaining(keep, rated):
 def test_audits(keep, rated):
     judge, human = rated["judge"], rated["human"]
     given = {"sources": rated["sources"], "rng": rng(), "n_resamples": 200}
-    found = keep("length", m.length_bias(human, judge, rated["lengths"], **given))
+    found = keep("length", audits.length_bias(human, judge, rated["lengths"], **given))
     assert isinstance(found, audits.LengthBias)
     found = keep("gaps", audits.group_gaps(human, rated["levels"], rated["systems"], **given))
     assert isinstance(found, audits.GroupGaps)
@@ -335,7 +335,7 @@ def test_systems(keep, rated):
     line = calibration.affine_map(rated["human"], rated["judge"])
     judge = np.nan_to_num(line(rated["judge"]), nan=3)
     given = {"systems": rated["systems"], "sources": rated["sources"]}
-    means = keep("means", m.system_means(human, judge, **given))
+    means = keep("means", systems.system_means(human, judge, **given))
     assert all(isinstance(one, systems.SystemMean) for one in means)
     found = systems.system_difference(human, judge, first="north", second="south", **given)
     assert isinstance(found, systems.SystemDifference)
@@ -363,14 +363,14 @@ def test_spans(keep):
         [(1, 2)],
     ]
     other: list[list[spans.Span]] = [[(4, 9)], [(3, 8)], [], [(0, 1)], [(1, 3)], []]
-    found = m.span_character_agreement(gold, said, rng=rng(), weighted=False)
+    found = spans.span_character_agreement(gold, said, rng=rng(), weighted=False)
     assert isinstance(found, spans.SpanAgreement)
     keep("characters", found)
     keep(
         "matched",
         spans.matched_span_agreement(gold, said, rng=rng(), iou_threshold=0, partial=True),
     )
-    second = m.span_character_agreement(gold, other, rng=rng())
+    second = spans.span_character_agreement(gold, other, rng=rng())
     for statistic in get_args(spans.SpanStatistic):
         keep(
             statistic,

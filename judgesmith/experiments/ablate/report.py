@@ -10,8 +10,8 @@ import numpy as np
 
 from judgesmith.experiments.ablate.folder import FinishedRow, RowCalls
 from judgesmith.experiments.ablate.rows import BLOCKS, FULL, PEOPLES, Block, PlannedRow
-from judgesmith.metrics import Estimate, PairedEstimate, agreement_difference
-from judgesmith.metrics.correlation import Statistic
+from judgesmith.metrics import Estimate, PairedEstimate
+from judgesmith.metrics.correlation import Statistic, agreement_difference
 from judgesmith.optimizers import PredictionTable
 from judgesmith.optimizers.base import OFFLINE
 from judgesmith.programs.artifacts.card import printable
@@ -215,7 +215,7 @@ class AblationRow:
 
     def _reported(self, part: str, statistic: Statistic) -> Estimate:
         found = self.saved.agreement.plain[part]["dataset"][statistic]
-        known = {one.name: found[one.name] for one in fields(Estimate)}
+        known = {one.name: found[one.name] for one in fields(Estimate) if one.name in found}
         values: dict[str, Any] = {
             name: _UNDEFINED if value is None else value for name, value in known.items()
         }

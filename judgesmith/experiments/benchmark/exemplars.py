@@ -230,5 +230,4 @@ def write_exemplars(
 def _share(yes: list[bool], sources: list[int]) -> Estimate:
     if yes:
         return share_interval([int(one) for one in yes], sources=sources)
-    nothing = {"value": math.nan, "low": math.nan, "high": math.nan}
-    return Estimate(**nothing, confidence=0.95, n=0, n_groups=0, n_undefined=0)
+    return Estimate(value=math.nan, low=math.nan, high=math.nan, confidence=0.95, n=0, n_groups=0)

@@ -13,8 +13,13 @@ import numpy as np
 from judgesmith.data.items import DataSet
 from judgesmith.data.targets import Aggregate, Targets, UselessTargetError, targets_of
 from judgesmith.errors import InputError
-from judgesmith.metrics import Estimate, PairedEstimate, agreement_difference, agreement_interval
-from judgesmith.metrics.correlation import Level, Statistic
+from judgesmith.metrics import Estimate, PairedEstimate
+from judgesmith.metrics.correlation import (
+    Level,
+    Statistic,
+    agreement_difference,
+    agreement_interval,
+)
 from judgesmith.metrics.records import plain as as_plain
 from judgesmith.optimizers import Agreement, PredictionTable
 from judgesmith.optimizers.predictions import FloatArray, on_criterion, prediction_table

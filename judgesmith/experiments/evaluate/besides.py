@@ -18,11 +18,10 @@ from judgesmith.metrics import (
     Estimate,
     confusion_matrix,
     icc,
-    length_bias,
     tie_aware_accuracy_interval,
     weighted_kappa_interval,
 )
-from judgesmith.metrics.audits import LengthBias, ScaleUse, scale_use
+from judgesmith.metrics.audits import LengthBias, ScaleUse, length_bias, scale_use
 from judgesmith.metrics.pairs import PairLevel
 from judgesmith.metrics.ratings import ConfusionMatrix, Weights, nearest_levels
 from judgesmith.optimizers.predictions import PredictionTable

@@ -24,8 +24,7 @@ from judgesmith.experiments.evaluate.agreement import (
 from judgesmith.experiments.evaluate.besides import Besides, besides
 from judgesmith.experiments.evaluate.judged_rows import JudgedRows, rows_of_judge, rows_of_scores
 from judgesmith.experiments.evaluate.within_source import within_sources
-from judgesmith.metrics import system_means
-from judgesmith.metrics.systems import SystemMean
+from judgesmith.metrics.systems import SystemMean, system_means
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.families.ensemble.judges import AnyJudge
 from judgesmith.signatures.scale import Scale

@@ -23,11 +23,12 @@ from judgesmith.drafts import draft_beside, put
 from judgesmith.errors import ExistingFileError, InputError, file_faults
 from judgesmith.experiments.evaluate.agreement import Unscored, oriented
 from judgesmith.experiments.evaluate.judged_rows import recorded_as
-from judgesmith.metrics import bradley_terry, preference_agreement
+from judgesmith.metrics import preference_agreement
 from judgesmith.metrics.pairs import (
     BradleyTerry,
     OrderConsistency,
     PreferenceAgreement,
+    bradley_terry,
     order_consistency,
     preferences_from_scores,
 )

@@ -20,8 +20,8 @@ from judgesmith.experiments.runs.folder import BOARD_FILES, RunFolder, json_text
 from judgesmith.experiments.runs.heldout import table_of_rows
 from judgesmith.experiments.runs.running import progressed
 from judgesmith.experiments.specs import Cell, Spec, cells_of
-from judgesmith.metrics import PairedEstimate, agreement_difference, holm
-from judgesmith.metrics.correlation import Level
+from judgesmith.metrics import PairedEstimate, holm
+from judgesmith.metrics.correlation import Level, agreement_difference
 from judgesmith.metrics.records import plain
 from judgesmith.optimizers import PredictionTable
 from judgesmith.programs.artifacts.card import printable

@@ -191,7 +191,6 @@ def group_gaps(
             confidence=confidence,
             n=int(np.count_nonzero(own)),
             n_groups=int(n_units[group]),
-            n_undefined=0,
         )
         agreement = agreement_interval(
             h[own],

@@ -102,7 +102,6 @@ def jackknifed(value: float, without: FloatArray, n: int, confidence: float) -> 
         confidence=confidence,
         n=n,
         n_groups=len(without),
-        n_undefined=0,
     )
 
 

@@ -98,7 +98,7 @@ def sources_needed(pilot: Estimate, half_width: float) -> int:
     Parameters
     ----------
     pilot : Estimate
-        With an interval over sources, from :func:`~judgesmith.metrics.agreement_interval`. Below
+        With an interval over sources, from :func:`agreement_interval`. Below
         some 20 sources its own length is a rough guess, and so is the answer. Where ``systems``
         or ``both`` were drawn the rule is about units of which there were fewer; more sources
         alone do not shorten such an interval without end.
@@ -153,7 +153,7 @@ def sources_to_compare(
     Parameters
     ----------
     pilot : PairedEstimate
-        From :func:`~judgesmith.metrics.agreement_difference` over sources. Judges that err alike
+        From :func:`agreement_difference` over sources. Judges that err alike
         need fewer.
     difference : float or None, not 0
         The smallest difference worth finding, in the unit of the statistic; None takes that of

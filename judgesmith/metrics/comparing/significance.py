@@ -29,7 +29,7 @@ from judgesmith.metrics.correlation.coefficients import (
     Statistic,
     check_statistic,
     group_correlations,
-    pearson,
+    over_rows,
 )
 from judgesmith.metrics.correlation.columns import Column
 from judgesmith.metrics.correlation.levels import Labels, Level, ScoredRows, level_value
@@ -262,12 +262,12 @@ def permutation_test(
     judge, other : array-like, shape (n_rows,), in points of each judge's own scale
         nan (or None) where an item is unscored; rows unscored by either are left out.
     sources, systems : sequence of labels, one per row
-        As for :func:`~judgesmith.metrics.agreement`; ``systems`` is needed at system level and
+        As for :func:`agreement`; ``systems`` is needed at system level and
         to swap ``systems`` or ``both``.
     statistic : {"pearson", "spearman", "kendall", "kendall_c", "concordance", "q"}
         The correlation.
     level : {"system", "sample", "dataset"}
-        As for :func:`~judgesmith.metrics.agreement`.
+        As for :func:`agreement`.
     swap : {"inputs", "systems", "both"}
         What changes hands as a whole, each with probability one half: all scores on a source
         (PERM-INPUT), all scores of a system (PERM-SYSTEM), or first those of systems, then those
@@ -294,7 +294,7 @@ def permutation_test(
     Raises
     ------
     ValueError
-        As for :func:`~judgesmith.metrics.agreement`; if systems are needed and there are none,
+        As for :func:`agreement`; if systems are needed and there are none,
         ``n_permutations`` is below 20, or there is no such ``swap`` or ``alternative``.
     TypeError
         If ``rng`` is neither a whole number nor a generator or ``n_permutations`` no whole number.
@@ -387,7 +387,7 @@ def williams_test(
 
     For independent rows, such as one mean score per system. Rows of one source are not
     independent; :func:`~judgesmith.metrics.permutation_test` and
-    :func:`~judgesmith.metrics.agreement_difference` then hold and this test rejects too often.
+    :func:`agreement_difference` then hold and this test rejects too often.
 
     Parameters
     ----------
@@ -422,12 +422,13 @@ def williams_test(
     >>> round(found.first, 2), round(found.second, 2), round(found.p_value, 3)
     (0.93, 0.48, 0.078)
     """
-    h, p, q = scored_by_all(human, judge, other)
+    scores = scored_by_all(human, judge, other)
+    h, p, q = (Column.of(one) for one in scores)
     return williams_of_correlations(
-        pearson(h, p),
-        pearson(h, q),
-        pearson(q, p),
-        n=len(h),
+        over_rows("pearson", p, h),
+        over_rows("pearson", q, h),
+        over_rows("pearson", p, q),
+        n=len(scores[0]),
         alternative=alternative,
     )
 

@@ -1,11 +1,4 @@
-from judgesmith.metrics.correlation.coefficients import (
-    Statistic,
-    kendall,
-    lins_ccc,
-    pearson,
-    q,
-    spearman,
-)
+from judgesmith.metrics.correlation.coefficients import Statistic
 from judgesmith.metrics.correlation.levels import (
     Level,
     LevelValue,
@@ -13,6 +6,23 @@ from judgesmith.metrics.correlation.levels import (
     agreement,
     contributions,
     worst_pairs,
+)
+from judgesmith.metrics.correlation.statistics import (
+    kendall,
+    kendall_difference,
+    kendall_interval,
+    lins_ccc,
+    lins_ccc_difference,
+    lins_ccc_interval,
+    pearson,
+    pearson_difference,
+    pearson_interval,
+    q,
+    q_difference,
+    q_interval,
+    spearman,
+    spearman_difference,
+    spearman_interval,
 )
 from judgesmith.metrics.resampling.draws import Resample
 from judgesmith.metrics.resampling.intervals import (
@@ -37,11 +47,21 @@ __all__ = [
     "agreement_interval",
     "contributions",
     "kendall",
+    "kendall_difference",
+    "kendall_interval",
     "lins_ccc",
+    "lins_ccc_difference",
+    "lins_ccc_interval",
     "mean_agreement_difference",
     "mean_agreement_interval",
     "pearson",
+    "pearson_difference",
+    "pearson_interval",
     "q",
+    "q_difference",
+    "q_interval",
     "spearman",
+    "spearman_difference",
+    "spearman_interval",
     "worst_pairs",
 ]

@@ -15,6 +15,7 @@ from judgesmith.metrics.correlation.coefficients import (
     deviations,
     group_correlations,
     on_one_scale,
+    over_rows,
     tau_scale,
     unrelated_distance,
 )
@@ -200,9 +201,9 @@ def level_value(rows: ScoredRows, statistic: Statistic, level: Level) -> LevelVa
             for total, column in zip(sums, (x, y), strict=True)
         )
         n_groups, n_undefined = rows.n_systems, int(np.count_nonzero(~present))
-        value = _all_rows(statistic, *means)
+        value = over_rows(statistic, *means)
     else:
-        value, n_groups, n_undefined = _all_rows(statistic, x, y), 1, 0
+        value, n_groups, n_undefined = over_rows(statistic, x, y), 1, 0
         n_undefined = int(np.isnan(value))
     return LevelValue(
         value=value, n=n, n_unscored=rows.n_unscored, n_groups=n_groups, n_undefined=n_undefined
@@ -213,12 +214,6 @@ def mean_defined(values: FloatArray) -> float:
     """Return the mean of what is not nan, nan if nothing is left."""
     defined = values[~np.isnan(values)]
     return float(defined.mean()) if defined.size else float("nan")
-
-
-def _all_rows(statistic: Statistic, x: Column, y: Column) -> float:
-    """Return the correlation over all rows."""
-    groups = np.zeros(len(x.codes), np.int64)
-    return float(group_correlations(statistic, x, y, groups, 1)[0])
 
 
 def contributions(
@@ -256,7 +251,7 @@ def contributions(
     judge : array-like, shape (n_rows,), in points of the judge's scale
         nan (or None) where an item is unscored. For ``concordance`` in points of the human scale.
     sources, systems, statistic, level
-        As for :func:`~judgesmith.metrics.agreement`.
+        As for :func:`agreement`.
 
     Returns
     -------
@@ -268,7 +263,7 @@ def contributions(
     Raises
     ------
     ValueError
-        As for :func:`~judgesmith.metrics.agreement`.
+        As for :func:`agreement`.
 
     Examples
     --------

@@ -213,7 +213,6 @@ class BradleyTerry(Record):
             confidence=self.confidence,
             n=n,
             n_groups=self.n_groups,
-            n_undefined=0,
         )
 
 

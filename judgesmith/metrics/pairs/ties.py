@@ -270,6 +270,7 @@ def tie_aware_accuracy_interval(
         n=found.n,
         n_groups=found.n_groups,
         n_undefined=found.n_undefined,
+        statistic="tie-aware accuracy",
     )
 
 
@@ -352,6 +353,7 @@ def tie_aware_accuracy_difference(
         first=one.value,
         second=rest.value,
         p_value=p_value,
+        statistic="tie-aware accuracy",
     )
 
 

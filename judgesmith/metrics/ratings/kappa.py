@@ -445,7 +445,7 @@ def weighted_kappa_difference(
     """Return how much higher the kappa of ``judge`` is than that of ``other`` on the same rows.
 
     Both are computed on the same resamples of sources, so what they share cancels. The p-value
-    is that of :func:`~judgesmith.metrics.agreement_difference`.
+    is that of :func:`agreement_difference`.
 
     Parameters
     ----------
@@ -491,6 +491,7 @@ def weighted_kappa_difference(
         n_groups=rows.n_sources,
         confidence=confidence,
         gain=lambda counts: np.subtract(*kappas(counts).T),
+        statistic=f"{weights}-weighted kappa",
     )
 
 
@@ -570,4 +571,5 @@ def _estimate(
         n=rows.n,
         n_groups=rows.n_sources,
         confidence=confidence,
+        statistic=f"{weights}-weighted kappa",
     )

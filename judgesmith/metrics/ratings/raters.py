@@ -73,7 +73,7 @@ def rater_vs_rest(
     statistic : {"pearson", "spearman", "kendall", "q"}
         The correlation.
     level : {"system", "sample", "dataset"}
-        As for :func:`~judgesmith.metrics.agreement`.
+        As for :func:`agreement`.
     confidence : float, between 0 and 1
         Nominal coverage.
     rng : int or numpy.random.Generator
@@ -85,13 +85,13 @@ def rater_vs_rest(
     -------
     RaterVsRest
         Intervals are over the sources that might have been drawn, as for
-        :func:`~judgesmith.metrics.agreement_interval`, and say nothing about other raters.
+        :func:`agreement_interval`, and say nothing about other raters.
 
     Raises
     ------
     ValueError
         If ``ratings`` is not such a table or holds an infinite rating, and as for
-        :func:`~judgesmith.metrics.agreement_interval`.
+        :func:`agreement_interval`.
     TypeError
         If ``rng`` is neither a whole number nor a generator.
 

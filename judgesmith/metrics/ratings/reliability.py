@@ -366,6 +366,8 @@ def icc_interval(
         n=squares.n,
         n_groups=n_groups,
         n_undefined=squares.n_left_out,
+        statistic=f"{model} ICC of {'one rating' if of == 'single' else 'the mean'}",
+        unit="items" if sources is None else "sources",
     )
 
 

@@ -83,6 +83,8 @@ def estimate_of(
     n_groups: int,
     confidence: float,
     interval: Interval | None = None,
+    statistic: str = "",
+    unit: str = "",
 ) -> Estimate:
     """Return a statistic with the interval that its resamples make: percentiles by default."""
     low = high = math.nan
@@ -100,6 +102,8 @@ def estimate_of(
         n=n,
         n_groups=n_groups,
         n_undefined=found.n_undefined,
+        statistic=statistic,
+        unit=unit,
     )
 
 
@@ -114,6 +118,8 @@ def difference_of(
     gain: OfUnits | None = None,
     interval: Interval | None = None,
     p_value: Callable[[float, FloatArray, int], float] | None = None,
+    statistic: str = "",
+    unit: str = "",
 ) -> PairedEstimate:
     """Return the difference of two statistics on the same resamples.
 
@@ -146,6 +152,8 @@ def difference_of(
         first=one.value,
         second=other.value,
         p_value=p,
+        statistic=statistic,
+        unit=unit,
     )
 
 
@@ -184,7 +192,6 @@ def estimates_of_sums(
             confidence=confidence,
             n=n,
             n_groups=n_sources,
-            n_undefined=0,
         )
         for value, (low, high) in zip(values, intervals, strict=True)
     ]

@@ -245,7 +245,7 @@ def mean_agreement_interval(
     parts : sequence of RatedPart
         One per target.
     statistic, level, rng, n_resamples, confidence, resample, method
-        As for :func:`~judgesmith.metrics.agreement_interval`. Items are drawn from one part only:
+        As for :func:`agreement_interval`. Items are drawn from one part only:
         nothing says which rows of several parts are the same item.
 
     Returns
@@ -258,7 +258,7 @@ def mean_agreement_interval(
     ------
     ValueError
         If there are no parts, or several to draw items from; as for
-        :func:`~judgesmith.metrics.agreement_interval` otherwise.
+        :func:`agreement_interval` otherwise.
 
     Examples
     --------
@@ -288,6 +288,8 @@ def mean_agreement_interval(
         n_groups=min(average.sizes),
         confidence=confidence,
         interval=bca if method == "bca" else None,
+        statistic=_label(statistic, level),
+        unit=_unit(resample),
     )
 
 
@@ -311,12 +313,12 @@ def mean_agreement_difference(
         The same rows and targets in the same order, as either predictor scores them; rows
         that either leaves unscored are left out.
     statistic, level, rng, n_resamples, confidence, resample, method
-        As for :func:`~judgesmith.metrics.agreement_difference`.
+        As for :func:`agreement_difference`.
 
     Raises
     ------
     ValueError
-        If parts or rows do not pair up; as for :func:`~judgesmith.metrics.agreement_difference`
+        If parts or rows do not pair up; as for :func:`agreement_difference`
         otherwise.
 
     Examples
@@ -359,6 +361,20 @@ def mean_agreement_difference(
         confidence=confidence,
         interval=(lambda *found: corrected(*found).interval(confidence)) if by_bca else None,
         p_value=(lambda *found: corrected(*found).p_value()) if by_bca else None,
+        statistic=_label(statistic, level),
+        unit=_unit(resample),
+    )
+
+
+def _label(statistic: Statistic, level: Level) -> str:
+    """Return the statistic as ``repr`` prints it."""
+    return statistic if level == "dataset" else f"{level}-level {statistic}"
+
+
+def _unit(resample: Resample) -> str:
+    """Return the unit that is resampled; of sources, the estimate itself tells rows apart."""
+    return {"sources": "", "items": "rows", "systems": "systems"}.get(
+        resample, "sources and systems"
     )
 
 
@@ -396,7 +412,7 @@ def agreement_interval(
     judge : array-like, shape (n_rows,), in points of the judge's scale
         nan (or None) where an item is unscored; such rows are left out.
     sources, systems : sequence of labels, one per row
-        As for :func:`~judgesmith.metrics.agreement`. If every source has one row, rows are
+        As for :func:`agreement`. If every source has one row, rows are
         resampled.
     statistic : {"pearson", "spearman", "kendall", "kendall_c", "concordance", "q"}
         The correlation.
@@ -434,7 +450,7 @@ def agreement_interval(
     Raises
     ------
     ValueError
-        As for :func:`~judgesmith.metrics.agreement`; if ``n_resamples`` is below 20,
+        As for :func:`agreement`; if ``n_resamples`` is below 20,
         ``confidence`` is not between 0 and 1, there is no such ``resample`` or ``method``,
         systems are to be drawn and ``systems`` is None, or there are more than 20,000 units
         for ``bca``.

@@ -137,7 +137,6 @@ def jackknife_interval(
         confidence=confidence,
         n=n,
         n_groups=n_items,
-        n_undefined=0,
     )
 
 

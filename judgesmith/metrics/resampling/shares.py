@@ -93,7 +93,7 @@ def share_interval(
         confidence=confidence,
         n=len(given),
         n_groups=n_items,
-        n_undefined=0,
+        statistic="share",
     )
 
 

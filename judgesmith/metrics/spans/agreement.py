@@ -397,14 +397,14 @@ def span_agreement_difference(
     statistic : {"precision", "recall", "f1", "macro_f1"}
         What to compare.
     rng, n_resamples, confidence
-        As for :func:`~judgesmith.metrics.span_character_agreement`.
+        As for :func:`span_character_agreement`.
 
     Returns
     -------
     PairedEstimate
         ``low``, ``high`` and ``p_value`` are nan with fewer than two sources, if more than 5 % of
         the resamples are undefined, or if the difference is the same in all. The p-value is that
-        of :func:`~judgesmith.metrics.agreement_difference`.
+        of :func:`agreement_difference`.
 
     Raises
     ------

@@ -213,7 +213,7 @@ def matched_span_agreement(
     Parameters
     ----------
     human, judge : iterable with the spans of each text
-        As for :func:`~judgesmith.metrics.span_character_agreement`; spans given twice are two.
+        As for :func:`span_character_agreement`; spans given twice are two.
     sources : sequence of labels, one per text
         What each text is about; intervals draw sources. Without it, texts.
     iou_threshold : float, from 0 to 1
@@ -226,7 +226,7 @@ def matched_span_agreement(
     same_label : bool
         Whether partners must have the same label.
     rng, n_resamples, confidence
-        As for :func:`~judgesmith.metrics.span_character_agreement`.
+        As for :func:`span_character_agreement`.
 
     Returns
     -------
@@ -236,7 +236,7 @@ def matched_span_agreement(
     Raises
     ------
     ValueError, TypeError
-        As for :func:`~judgesmith.metrics.span_character_agreement`; if spans of one text that
+        As for :func:`span_character_agreement`; if spans of one text that
         overlap one another, directly or through others, make more than 10 million pairs.
 
     References

@@ -406,7 +406,6 @@ def mean_estimate(found: Rectified, n: int, confidence: float) -> Estimate:
         confidence=confidence,
         n=n,
         n_groups=found.n_groups,
-        n_undefined=0,
     )
 
 

@@ -10,13 +10,14 @@ from typing import get_args
 import numpy as np
 
 from judgesmith.errors import InputError
-from judgesmith.metrics import agreement, mean_absolute_error
+from judgesmith.metrics import mean_absolute_error
 from judgesmith.metrics.arrays import FloatArray, IntArray
 from judgesmith.metrics.comparing.significance import with_sources_shared
 from judgesmith.metrics.correlation import (
     Level,
     RatedPart,
     Statistic,
+    agreement,
     contributions,
     mean_agreement_difference,
     mean_agreement_interval,

@@ -13,7 +13,7 @@ from judgesmith.experiments.ablate.report import HEADER, TITLES, criteria_side_b
 from judgesmith.experiments.ablate.rows import ROWS, impossible_rows, planned_rows
 from judgesmith.experiments.ablate.table import ablation
 from judgesmith.experiments.compile.notes import NothingScoredError
-from judgesmith.metrics import agreement_difference
+from judgesmith.metrics.correlation import agreement_difference
 from judgesmith.programs import SavedJudge, judge_items
 from judgesmith.programs.lm import model
 from judgesmith.signatures import ActiveCriticConfig, RatedItem, Rubric

@@ -16,7 +16,7 @@ from judgesmith.experiments.evaluate.agreement import (
     unscored,
     unscored_text,
 )
-from judgesmith.metrics import agreement, agreement_difference, agreement_interval
+from judgesmith.metrics.correlation import agreement, agreement_difference, agreement_interval
 from judgesmith.optimizers import PredictionTable
 from judgesmith.signatures import Scale
 from judgesmith.signatures.judgement import Cause, Reason

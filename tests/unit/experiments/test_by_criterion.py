@@ -3,7 +3,7 @@ import pytest
 
 from judgesmith.data import DataSet
 from judgesmith.experiments.evaluate.agreement import criterion_reports, judged_criteria
-from judgesmith.metrics import agreement
+from judgesmith.metrics.correlation import agreement
 from judgesmith.optimizers.predictions import on_criterion
 from judgesmith.signatures import Judgement, RatedItem, Scale
 

@@ -7,7 +7,7 @@ from judgesmith.data import DataSet, read_items, targets_of
 from judgesmith.data.score_files import Scores
 from judgesmith.experiments import CompileSettings, compile_judge
 from judgesmith.experiments.evaluate.comparing import compare_judges, shared_target
-from judgesmith.metrics import agreement_difference
+from judgesmith.metrics.correlation import agreement_difference
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.families.modules import PairwiseJudge
 from judgesmith.programs.lm import model

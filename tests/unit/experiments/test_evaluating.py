@@ -4,7 +4,7 @@ import pytest
 from judgesmith.data import DataSet, read_items, targets_of
 from judgesmith.data.score_files import Scores
 from judgesmith.experiments import CompileSettings, compile_judge, evaluate_judge, evaluate_scores
-from judgesmith.metrics import agreement
+from judgesmith.metrics.correlation import agreement
 from judgesmith.programs import ActiveCritic, judge_items
 from judgesmith.programs.families.modules import PairwiseJudge
 from judgesmith.programs.lm import model

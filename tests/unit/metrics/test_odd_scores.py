@@ -9,7 +9,8 @@ from judgesmith import metrics
 pytestmark = pytest.mark.no_cover
 
 PLAIN = {
-    name: getattr(metrics, name) for name in ("pearson", "spearman", "kendall", "lins_ccc", "q")
+    name: getattr(metrics.correlation, name)
+    for name in ("pearson", "spearman", "kendall", "lins_ccc", "q")
 }
 
 
@@ -30,10 +31,10 @@ def labelled(name, *, where=metrics, judges=1, draws=None, **more):
 RECORDED = {
     f"{name}@{level}": labelled(name, where=where, judges=judges, draws=draws, level=level)
     for name, judges, draws, where in (
-        ("agreement", 1, None, metrics),
+        ("agreement", 1, None, metrics.correlation),
         ("contributions", 1, None, metrics.correlation),
-        ("agreement_interval", 1, "n_resamples", metrics),
-        ("agreement_difference", 2, "n_resamples", metrics),
+        ("agreement_interval", 1, "n_resamples", metrics.correlation),
+        ("agreement_difference", 2, "n_resamples", metrics.correlation),
         ("permutation_test", 2, "n_permutations", metrics),
     )
     for level in ("system", "sample", "dataset")

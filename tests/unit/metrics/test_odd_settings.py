@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 
 from judgesmith.metrics import (
-    bradley_terry,
     discernment,
     human_ceiling,
     tie_aware_accuracy,
     tie_aware_accuracy_difference,
 )
-from judgesmith.metrics.pairs import adjacent_accuracy
+from judgesmith.metrics.pairs import adjacent_accuracy, bradley_terry
 from judgesmith.metrics.perturbations import average_discernment
 from judgesmith.metrics.ratings import (
     modes,

@@ -18,7 +18,7 @@ LABELS = np.array([0, 0, 1, 1, 2, 2, 3, 3])
 SPANS, GOLD = [[(0, 4)], None, [(1, 2)]], [[(0, 3)], [], [(4, 5)]]
 
 RESULTS = {
-    "spans": lambda: metrics.span_character_agreement(GOLD, SPANS, rng=rng()),
+    "spans": lambda: metrics.spans.span_character_agreement(GOLD, SPANS, rng=rng()),
     "risk and coverage": lambda: metrics.calibration.risk_coverage(
         HUMAN, certainty=JUDGE, sources=LABELS
     ),
@@ -33,17 +33,17 @@ RESULTS = {
         [1, 0], certainty=[1, 2], max_risk=0.1, rng=rng()
     ),
     "a mean": lambda: metrics.systems.prediction_powered_mean(HUMAN, JUDGE, [1, 2, 3]),
-    "a system": lambda: metrics.system_means(HUMAN, JUDGE, systems=LABELS)[0],
+    "a system": lambda: metrics.systems.system_means(HUMAN, JUDGE, systems=LABELS)[0],
     "two systems": lambda: metrics.systems.system_difference(
         HUMAN, JUDGE, systems=LABELS, first=0, second=3
     ),
     "groups": lambda: metrics.audits.group_gaps(HUMAN, JUDGE, LABELS > 1, rng=rng()),
-    "length": lambda: metrics.length_bias(HUMAN, JUDGE, range(1, 9), rng=rng()),
+    "length": lambda: metrics.audits.length_bias(HUMAN, JUDGE, range(1, 9), rng=rng()),
     "first place": lambda: metrics.audits.position_bias([1, 0, 1], [0, 0, None], rng=rng()),
     "places": lambda: metrics.audits.place_effects(JUDGE, LABELS, rng=rng()),
     "scale": lambda: metrics.audits.scale_use(JUDGE),
     "own family": lambda: metrics.audits.self_preference(HUMAN, JUDGE, own=LABELS > 1, rng=rng()),
-    "level": lambda: metrics.agreement(
+    "level": lambda: metrics.correlation.agreement(
         [1, 3, 2], [1, 2, 3], sources=[0, 0, 0], systems=[0, 1, 2], level="sample", statistic="q"
     ),
 }

@@ -385,7 +385,10 @@ class Story:
 def values(found: Any) -> Any:
     """Return the plain values of a record, an array or a collection, by the names of its fields."""
     if dataclasses.is_dataclass(found) and not isinstance(found, type):
-        names = (field.name for field in dataclasses.fields(found))
+        # Labels that an estimate prints are in no file.
+        names = (
+            field.name for field in dataclasses.fields(found) if "repr_only" not in field.metadata
+        )
         return {name: values(getattr(found, name)) for name in names if not name.startswith("_")}
     if hasattr(found, "model_dump"):
         return values(found.model_dump(mode="json"))

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from judgesmith.data import DataSet, read_items, read_scores, targets_of
-from judgesmith.metrics import agreement, icc, kendall, pearson, spearman, weighted_kappa
+from judgesmith.metrics import icc, kendall, pearson, spearman, weighted_kappa
+from judgesmith.metrics.correlation import agreement
 from judgesmith.metrics.pairs import adjacent_accuracy
 
 ALL_THREE = (pearson, spearman, kendall)

@@ -25,8 +25,14 @@ from judgesmith.experiments.evaluate.errors.gold import (
     gold_kind,
     marked_errors,
 )
-from judgesmith.metrics import Estimate, agreement_interval, span_character_agreement
-from judgesmith.metrics.spans import Span, SpanAgreement, matched_span_agreement
+from judgesmith.metrics import Estimate
+from judgesmith.metrics.correlation import agreement_interval
+from judgesmith.metrics.spans import (
+    Span,
+    SpanAgreement,
+    matched_span_agreement,
+    span_character_agreement,
+)
 from judgesmith.signatures.judgement import ErrorSpan
 from judgesmith.signatures.perturbation import Perturbation, Perturbed
 

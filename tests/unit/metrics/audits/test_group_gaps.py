@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgesmith.metrics.audits.groups import group_gaps
-from judgesmith.metrics.correlation.coefficients import kendall
+from judgesmith.metrics.correlation.statistics import kendall
 
 rows = st.lists(
     st.tuples(st.integers(1, 5), st.integers(1, 5), st.sampled_from("abc")),

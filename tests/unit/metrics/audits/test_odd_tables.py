@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from judgesmith.metrics import length_bias, system_means
 from judgesmith.metrics.audits import (
     group_gaps,
+    length_bias,
     place_effects,
     position_bias,
     scale_use,
     self_preference,
 )
-from judgesmith.metrics.systems import system_difference
+from judgesmith.metrics.systems import system_difference, system_means
 
 
 def rng():

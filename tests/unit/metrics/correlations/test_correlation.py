@@ -9,7 +9,7 @@ import sklearn.metrics
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.metrics.correlation.coefficients import kendall, lins_ccc, pearson, q, spearman
+from judgesmith.metrics.correlation.statistics import kendall, lins_ccc, pearson, q, spearman
 
 ALL = [pearson, spearman, kendall, q]
 ordinal = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=2, max_size=30)

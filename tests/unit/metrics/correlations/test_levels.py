@@ -3,8 +3,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from judgesmith.metrics.correlation.coefficients import kendall, lins_ccc, pearson, q, spearman
 from judgesmith.metrics.correlation.levels import agreement
+from judgesmith.metrics.correlation.statistics import kendall, lins_ccc, pearson, q, spearman
 
 STATISTICS = {
     "pearson": pearson,

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgesmith.metrics.correlation import levels as module
-from judgesmith.metrics.correlation.coefficients import pearson
 from judgesmith.metrics.correlation.levels import worst_pairs
+from judgesmith.metrics.correlation.statistics import pearson
 
 rows = st.lists(
     st.tuples(st.integers(0, 20), st.integers(1, 5), st.integers(0, 2)), min_size=1, max_size=25

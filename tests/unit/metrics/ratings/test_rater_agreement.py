@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgesmith.metrics import agreement, kendall, pearson, q, spearman
+from judgesmith.metrics import kendall, pearson, q, spearman
+from judgesmith.metrics.correlation import agreement
 from judgesmith.metrics.ratings.raters import (
     pairwise_rater_agreement,
     rater_vs_rest,

@@ -3,9 +3,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from judgesmith.metrics import agreement_difference, agreement_interval
 from judgesmith.metrics.correlation import (
     RatedPart,
+    agreement_difference,
+    agreement_interval,
     mean_agreement_difference,
     mean_agreement_interval,
 )

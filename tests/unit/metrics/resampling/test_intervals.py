@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from judgesmith.metrics import agreement, agreement_difference, agreement_interval, permutation_test
+from judgesmith.metrics import permutation_test
+from judgesmith.metrics.correlation import agreement, agreement_difference, agreement_interval
 
 # The Pearson correlation of all rows and the mean of it within sources, in `draw` below.
 WITHIN = 1 / math.sqrt(2 * 1.25)

@@ -1,0 +1,431 @@
+"""Pearson, Spearman, Kendall, Lin and Q: the value, its interval, and the paired difference.
+
+Each is :func:`~judgesmith.metrics.correlation.agreement` with the statistic in its name.
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Literal, Protocol
+
+from numpy.typing import ArrayLike
+
+from judgesmith.metrics.arrays import Rng, paired_scores
+from judgesmith.metrics.correlation.coefficients import Statistic, over_rows
+from judgesmith.metrics.correlation.columns import Column
+from judgesmith.metrics.correlation.levels import Labels, Level, agreement
+from judgesmith.metrics.records import Estimate, PairedEstimate
+from judgesmith.metrics.resampling.draws import Resample
+from judgesmith.metrics.resampling.intervals import (
+    Method,
+    agreement_difference,
+    agreement_interval,
+)
+
+
+def pearson(
+    human: ArrayLike,
+    judge: ArrayLike,
+    *,
+    sources: Labels | None = None,
+    systems: Labels | None = None,
+    level: Level = "dataset",
+) -> float:
+    """Return Pearson's product-moment correlation.
+
+    Parameters
+    ----------
+    human : array-like, shape (n_items,)
+        Scores by people, aligned with ``judge``; the two scales need not match.
+    judge : array-like, shape (n_items,)
+        Scores of the judge, in points of its own scale.
+    sources, systems, level
+        As for :func:`~judgesmith.metrics.correlation.agreement`: over all rows by default.
+
+    Returns
+    -------
+    float
+        From -1 to 1; nan if a list is constant or there are fewer than two items.
+
+    Raises
+    ------
+    ValueError
+        If the scores do not pair up, one is missing or infinite, or ``level`` needs labels that
+        are not given.
+
+    References
+    ----------
+    Pearson (1895), "Notes on regression and inheritance in the case of two parents".
+
+    Examples
+    --------
+    >>> round(pearson([1, 2, 6], [1, 2, 3]), 3)
+    0.945
+    >>> pearson([1, 2, 6], [4, 4, 4])
+    nan
+    """
+    return _plain("pearson", human, judge, sources, systems, level)
+
+
+def spearman(
+    human: ArrayLike,
+    judge: ArrayLike,
+    *,
+    sources: Labels | None = None,
+    systems: Labels | None = None,
+    level: Level = "dataset",
+) -> float:
+    """Return Spearman's rank correlation: Pearson's of average ranks.
+
+    Parameters
+    ----------
+    human : array-like, shape (n_items,)
+        Scores by people, aligned with ``judge``.
+    judge : array-like, shape (n_items,)
+        Scores of the judge; only their order counts. Ties share their mean rank.
+    sources, systems, level
+        As for :func:`~judgesmith.metrics.correlation.agreement`: over all rows by default.
+
+    Returns
+    -------
+    float
+        From -1 to 1; nan if a list is constant or there are fewer than two items.
+
+    Raises
+    ------
+    ValueError
+        If the scores do not pair up, one is missing or infinite, or ``level`` needs labels that
+        are not given.
+
+    References
+    ----------
+    Spearman (1904), "The proof and measurement of association between two things".
+
+    Examples
+    --------
+    >>> spearman([1, 2, 6], [1, 2, 3])
+    1.0
+    """
+    return _plain("spearman", human, judge, sources, systems, level)
+
+
+def kendall(
+    human: ArrayLike,
+    judge: ArrayLike,
+    *,
+    sources: Labels | None = None,
+    systems: Labels | None = None,
+    level: Level = "dataset",
+    variant: Literal["b", "c"] = "b",
+) -> float:
+    """Return Kendall's tau: concordant minus discordant pairs, corrected for ties.
+
+    Tau-b divides by the geometric mean of the numbers of pairs that each list orders. Tau-c
+    divides by n² (m − 1) / 2m with m the smaller number of distinct scores: the most that lists
+    with so many distinct scores can have, up to what n leaves over when divided by m. Takes
+    O(n log n) time, or one pass over a cross table if both lists have few distinct scores.
+
+    Parameters
+    ----------
+    human : array-like, shape (n_items,)
+        Scores by people, aligned with ``judge``.
+    judge : array-like, shape (n_items,)
+        Scores of the judge; only their order counts.
+    sources, systems, level
+        As for :func:`~judgesmith.metrics.correlation.agreement`: over all rows by default.
+    variant : {"b", "c"}
+        Tau-b, or tau-c for lists with unequal numbers of distinct scores, such as five points
+        beside hundred.
+
+    Returns
+    -------
+    float
+        From -1 to 1; nan if a list is constant or there are fewer than two items. With
+        unequal numbers of ties in the two lists, tau-b cannot reach 1; tau-c can, but only
+        where the list with fewer distinct scores has each of them equally often.
+
+    Raises
+    ------
+    ValueError
+        If the scores do not pair up, one is missing or infinite, there is no such variant, or
+        ``level`` needs labels that are not given.
+
+    References
+    ----------
+    Kendall (1945), "The treatment of ties in ranking problems", Biometrika 33. Stuart (1953),
+    "The estimation and comparison of strengths of association in contingency tables",
+    Biometrika 40, for tau-c. Discordant pairs are inversions, counted as by Knight (1966), "A
+    computer method for calculating Kendall's tau with ungrouped data", in O(n log n).
+
+    Examples
+    --------
+    Of three pairs people tie one; the judge orders the other two as they do.
+
+    >>> round(kendall([1, 2, 2], [1, 2, 3]), 3)
+    0.816
+
+    A judge with more points than people gets full marks from tau-c alone.
+
+    >>> judge, people = [10, 20, 30, 40], [1, 1, 2, 2]
+    >>> round(kendall(people, judge), 3), kendall(people, judge, variant="c")
+    (0.816, 1.0)
+    """
+    if variant not in ("b", "c"):
+        raise ValueError(f"variant must be 'b' or 'c'; got {variant!r}.")
+    return _plain(
+        "kendall" if variant == "b" else "kendall_c", human, judge, sources, systems, level
+    )
+
+
+def lins_ccc(
+    human: ArrayLike,
+    judge: ArrayLike,
+    *,
+    sources: Labels | None = None,
+    systems: Labels | None = None,
+    level: Level = "dataset",
+) -> float:
+    """Return Lin's concordance: how close scores are to equal, beyond what shuffling them gives.
+
+    One minus the mean squared distance between the lists, over that of the same lists
+    unrelated to each other: ``2 cov / (var + var + (difference of means)²)``, with moments that
+    divide by n. It is Pearson's correlation, lowered by every difference in mean or in spread.
+
+    Parameters
+    ----------
+    human : array-like, shape (n_items,), in points of the human scale
+        Aligned with ``judge``.
+    judge : array-like, shape (n_items,), in points of the human scale
+        Scores of the judge, on the scale that people used: nothing here rescales them.
+    sources, systems, level
+        As for :func:`~judgesmith.metrics.correlation.agreement`: over all rows by default.
+
+    Returns
+    -------
+    float
+        From -1 to 1, where 1 is equality; never farther from 0 than :func:`pearson`. A constant
+        list is exactly as close to the other as if it were shuffled, so that its concordance is
+        0 and not undefined, as for kappa. nan if both lists are constant at one value (0 / 0) or
+        there are fewer than two items.
+
+    Raises
+    ------
+    ValueError
+        If the scores do not pair up, one is missing or infinite, or ``level`` needs labels that
+        are not given.
+
+    References
+    ----------
+    Lin (1989), "A concordance correlation coefficient to evaluate reproducibility", Biometrics
+    45, 255-268.
+
+    Examples
+    --------
+    A judge that is one point too kind is perfectly correlated, and not concordant.
+
+    >>> pearson([1, 2, 3, 4], [2, 3, 4, 5]), round(lins_ccc([1, 2, 3, 4], [2, 3, 4, 5]), 3)
+    (1.0, 0.714)
+    >>> lins_ccc([1, 2, 3, 4], [3, 3, 3, 3])
+    0.0
+    """
+    return _plain("concordance", human, judge, sources, systems, level)
+
+
+def q(
+    human: ArrayLike,
+    judge: ArrayLike,
+    *,
+    sources: Labels | None = None,
+    systems: Labels | None = None,
+    level: Level = "dataset",
+) -> float:
+    """Return Q: the sum of :func:`pearson`, :func:`spearman` and :func:`kendall`.
+
+    Parameters
+    ----------
+    human : array-like, shape (n_items,)
+        Scores by people, aligned with ``judge``.
+    judge : array-like, shape (n_items,)
+        Scores of the judge, in points of its own scale.
+    sources, systems, level
+        As for :func:`~judgesmith.metrics.correlation.agreement`: over all rows by default.
+
+    Returns
+    -------
+    float
+        From -3 to 3; nan if a list is constant or there are fewer than three items (two
+        items are always in perfect agreement or disagreement).
+
+    Raises
+    ------
+    ValueError
+        If the scores do not pair up, one is missing or infinite, or ``level`` needs labels that
+        are not given.
+
+    References
+    ----------
+    Xu, Hu and Jiang (2024), "Large Language Models Are Active Critics in NLG Evaluation".
+
+    Examples
+    --------
+    >>> round(q([1, 2, 2], [1, 2, 3]), 3)
+    2.549
+    """
+    return _plain("q", human, judge, sources, systems, level)
+
+
+def _plain(
+    statistic: Statistic,
+    human: ArrayLike,
+    judge: ArrayLike,
+    sources: Labels | None,
+    systems: Labels | None,
+    level: Level,
+) -> float:
+    """Return the value; refuse rows without a score, since a plain number cannot count them."""
+    h, p = paired_scores(human, judge)
+    if sources is None and systems is None and level == "dataset":
+        return over_rows(statistic, Column.of(p), Column.of(h))
+    return agreement(h, p, sources=sources, systems=systems, statistic=statistic, level=level).value
+
+
+class _Interval(Protocol):
+    """A statistic with an interval."""
+
+    def __call__(
+        self,
+        human: ArrayLike,
+        judge: ArrayLike,
+        *,
+        sources: Labels | None = None,
+        systems: Labels | None = None,
+        level: Level = "dataset",
+        confidence: float = 0.95,
+        rng: Rng = 0,
+        n_resamples: int = 1000,
+        resample: Resample = "sources",
+        method: Method = "percentile",
+    ) -> Estimate:
+        """Return the estimate."""
+
+
+class _Difference(Protocol):
+    """A statistic of two judges on the same rows."""
+
+    def __call__(
+        self,
+        human: ArrayLike,
+        judge: ArrayLike,
+        other: ArrayLike,
+        *,
+        sources: Labels | None = None,
+        systems: Labels | None = None,
+        level: Level = "dataset",
+        confidence: float = 0.95,
+        rng: Rng = 0,
+        n_resamples: int = 1000,
+        resample: Resample = "sources",
+        method: Method = "percentile",
+    ) -> PairedEstimate:
+        """Return the difference."""
+
+
+_INTERVAL = """Return :func:`{x}` with an interval.
+
+    Parameters
+    ----------
+    human : array-like, shape (n_rows,)
+        Human scores.
+    judge : array-like, shape (n_rows,)
+        Aligned with ``human``; nan (or None) where a row is unscored: such rows are left out.
+    sources : sequence of labels, one per row, or None
+        The units of the bootstrap: rows of one source are drawn together. None: rows are drawn.
+    systems, level, confidence, rng, n_resamples, resample, method
+        As for :func:`~judgesmith.metrics.correlation.agreement_interval`.
+
+    Returns
+    -------
+    Estimate
+        As for :func:`~judgesmith.metrics.correlation.agreement_interval`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for :func:`~judgesmith.metrics.correlation.agreement_interval`.
+
+    Examples
+    --------
+    >>> found = {x}_interval([1, 2, 3, 4, 5, 3], [1, 2, 3, 5, 4, 3])
+    >>> found.low < found.value <= found.high, found.n
+    (True, 6)
+    """
+
+_DIFFERENCE = """Return :func:`{x}` of ``judge`` minus that of ``other`` on the same rows.
+
+    Parameters
+    ----------
+    human : array-like, shape (n_rows,)
+        Human scores.
+    judge, other : array-like, shape (n_rows,)
+        Aligned with ``human``; nan (or None) where a row is unscored: rows that either leaves
+        unscored are left out.
+    sources : sequence of labels, one per row, or None
+        The units of the bootstrap: rows of one source are drawn together. None: rows are drawn.
+    systems, level, confidence, rng, n_resamples, resample, method
+        As for :func:`~judgesmith.metrics.correlation.agreement_difference`.
+
+    Returns
+    -------
+    PairedEstimate
+        As for :func:`~judgesmith.metrics.correlation.agreement_difference`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for :func:`~judgesmith.metrics.correlation.agreement_difference`.
+
+    Examples
+    --------
+    >>> found = {x}_difference([1, 2, 3, 4, 5, 3], [1, 2, 3, 5, 4, 3], [3, 1, 2, 5, 3, 2])
+    >>> found.first > found.second, found.n
+    (True, 6)
+    """
+
+
+def _with(statistic: Statistic, of: Callable[..., Any], name: str, doc: str) -> Any:
+    """Return ``of`` with its statistic fixed, under the name and with the docstring of its own."""
+
+    def function(*scores: ArrayLike, **settings: Any) -> Any:
+        return of(*scores, statistic=statistic, **settings)
+
+    signature = inspect.signature(of)
+    others = [one for one in signature.parameters.values() if one.name != "statistic"]
+    function.__signature__ = signature.replace(parameters=others)  # type: ignore[attr-defined]
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
+
+
+def _interval_of(statistic: Statistic, x: str) -> _Interval:
+    """Return the function ``x_interval``."""
+    found: _Interval = _with(statistic, agreement_interval, f"{x}_interval", _INTERVAL.format(x=x))
+    return found
+
+
+def _difference_of(statistic: Statistic, x: str) -> _Difference:
+    """Return the function ``x_difference``."""
+    found: _Difference = _with(
+        statistic, agreement_difference, f"{x}_difference", _DIFFERENCE.format(x=x)
+    )
+    return found
+
+
+pearson_interval = _interval_of("pearson", "pearson")
+pearson_difference = _difference_of("pearson", "pearson")
+spearman_interval = _interval_of("spearman", "spearman")
+spearman_difference = _difference_of("spearman", "spearman")
+kendall_interval = _interval_of("kendall", "kendall")
+kendall_difference = _difference_of("kendall", "kendall")
+lins_ccc_interval = _interval_of("concordance", "lins_ccc")
+lins_ccc_difference = _difference_of("concordance", "lins_ccc")
+q_interval = _interval_of("q", "q")
+q_difference = _difference_of("q", "q")
