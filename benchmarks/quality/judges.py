@@ -30,9 +30,9 @@ from judgesmith.data import DataSet, targets_of
 from judgesmith.experiments.compile.human_criteria import human_rubric
 from judgesmith.metrics.correlation import agreement, agreement_interval
 from judgesmith.programs import family_of
+from judgesmith.programs.families.reference import PLACES
 from judgesmith.programs.lm import lm_client_of
 from judgesmith.signatures import Judgement, Rubric
-from judgesmith.signatures.family_configs import PLACES
 
 TASKS = {
     "summeval": Rubric(task="A news article is summarised.", task_type="summarization"),

@@ -32,7 +32,7 @@ from judgesmith.metrics import q
 from judgesmith.optimizers.fitting.panels import PanelSelection
 from judgesmith.optimizers.rows import Rows, split_by_source
 from judgesmith.programs import judge_items
-from judgesmith.programs.families.judge_models import AnnotatorJudge
+from judgesmith.programs.families.modules import AnnotatorJudge
 from judgesmith.signatures import Rubric, Scale
 from judgesmith.signatures.aggregation import PanelWeights
 from judgesmith.signatures.rubric import DEFAULT_RUBRIC

@@ -10,21 +10,19 @@ from judgesmith.programs.exporting.export import export_judge
 from judgesmith.programs.exporting.inspect_scorer import inspect_scorer
 from judgesmith.programs.exporting.mlflow_scorer import mlflow_scorer
 from judgesmith.programs.families.ensemble.judges import Calibrated, Panel, PanelJudge, Supervisor
-from judgesmith.programs.families.judge_models import (
-    AnnotatorJudge,
-    DistilledJudge,
-    PromptFormatJudge,
-)
 from judgesmith.programs.families.modules import (
     ActiveCritic,
+    AnnotatorJudge,
     ChecklistJudge,
     DirectJudge,
+    DistilledJudge,
     ExemplarJudge,
     ExplainEvalJudge,
     GEvalJudge,
     GPTScoreJudge,
     PairwiseJudge,
     PreferenceJudge,
+    PromptFormatJudge,
     ReferenceJudge,
 )
 from judgesmith.programs.families.own import judge_family

@@ -12,8 +12,9 @@ from typing import Any, Literal
 import dspy
 
 from judgesmith.errors import InputError
+from judgesmith.programs.families.direct import DirectConfig
 from judgesmith.programs.families.modules import DirectJudge
-from judgesmith.programs.families.pairwise import pair_inputs, unsendable
+from judgesmith.programs.families.pairwise import PairwiseConfig, pair_inputs, unsendable
 from judgesmith.programs.features.texts import Text
 from judgesmith.programs.judging.answers import read_json
 from judgesmith.programs.judging.ask_once import LineOrder, Written, written_side_by_side
@@ -33,8 +34,7 @@ from judgesmith.programs.judging.runner import (
 from judgesmith.programs.judging.scoring import criteria_text
 from judgesmith.programs.perturbing.differences import spoken_around, unwrapped
 from judgesmith.programs.perturbing.error_rules import known_sub_aspects
-from judgesmith.signatures.config import DirectConfig
-from judgesmith.signatures.family_configs import PairwiseConfig, steps_key
+from judgesmith.signatures.config import steps_key
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Cause, Judgement
 from judgesmith.signatures.perturbation import SubAspect

@@ -1,8 +1,8 @@
-"""What can be chosen about a judge: what all share, and what the simplest families add."""
+"""What a judge is told: what all judges share, the default judge, and lines by criterion."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
@@ -22,7 +22,7 @@ from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.items import Demonstration
 from judgesmith.signatures.plain_data import fingerprint_of, record_faults
-from judgesmith.signatures.rubric import DEFAULT_RUBRIC, Rubric
+from judgesmith.signatures.rubric import DEFAULT_RUBRIC, Criterion, Rubric
 from judgesmith.signatures.scale import PERCENT, Scale
 
 
@@ -224,38 +224,37 @@ class ActiveCriticConfig(JudgeConfig):
         return super().decided({**bare, **sets})
 
 
-DIRECT_ENDS = ("as bad as can be", "as good as can be")
-"""What the lowest and the highest score mean."""
+MOST_STEPS = 12
+_LONGEST_STEP = 600
 
 
-class DirectConfig(WholeOrEachConfig):
-    """The whole of a direct judge but its model."""
-
-    judge: Literal["direct"] = "direct"
-    asks: Literal["overall", "criteria"] = "overall"
+def steps_key(criterion: Criterion) -> str:
+    return f"{criterion.name}: {' '.join(criterion.definition.split())}"
 
 
-EXPLAIN_EVAL_ENDS = ("as poor as such texts get", "as good as such texts get")
-"""What the lowest and the highest score mean."""
+def lines_for(
+    criteria: Sequence[Criterion], lines: Mapping[str, tuple[str, ...]]
+) -> dict[str, tuple[str, ...]]:
+    """Return those of several lines by criterion that are for one of ``criteria``."""
+    keys = {key for one in criteria for key in (steps_key(one), one.name)}
+    return {key: several for key, several in lines.items() if key in keys}
 
 
-class ExplainEvalConfig(WholeOrEachConfig):
-    """The whole of a judge that analyses and rates, but its model."""
+def check_steps(steps: tuple[str, ...], *, of: str) -> None:
+    """Refuse steps that could not stand in a question, one per line."""
+    if not 1 <= len(steps) <= MOST_STEPS:
+        raise InputError(f"expected 1 to {MOST_STEPS} steps for {of[:60]}; got {len(steps)}.")
+    for step in steps:
+        is_line = 0 < len(step) <= _LONGEST_STEP and step == " ".join(step.split())
+        if not is_line or imitates_layout(step):
+            raise InputError(
+                f"a step for {of[:60]} is one line of text, {_LONGEST_STEP} characters at most, "
+                f"without the markers of questions; got {step[:80]!r}."
+            )
 
-    judge: Literal["explain-eval"] = "explain-eval"
-    explain: Literal["before", "after", "none"] = "before"
-    answers: Scale = Scale(low=1, high=5)
 
-
-class GPTScoreConfig(WholeOrEachConfig):
-    """The whole of a judge by likelihood, but its model."""
-
-    judge: Literal["gptscore"] = "gptscore"
-    asks: Literal["overall", "criteria"] = "overall"
-    samples: Literal[1] = 1
-    weighting: Literal["none"] = "none"
-
-    @property
-    def own_score(self) -> str:
-        by_criterion = " after each criterion, on average" if self.scores_criteria else ""
-        return f"the likelihood of the response, by token{by_criterion}"
+def check_questions_of(questions: tuple[str, ...], *, of: str) -> None:
+    check_steps(questions, of=of)
+    for one in questions:
+        if not one.endswith(("?", "？", "؟")):
+            raise InputError(f"a question for {of[:60]} ends on a question mark; got {one[:80]!r}.")

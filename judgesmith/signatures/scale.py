@@ -182,6 +182,18 @@ class Scale(BaseModel):
 PERCENT = Scale(low=0, high=100)
 """What a raw judge answers on: 0 is worst, 100 is best."""
 
+NO_YES = Scale.categorical("no", "yes")
+"""What the question of a checklist is answered with."""
+
+PREFERENCES = Scale.categorical("B", "tie", "A")
+"""What a comparison is answered with; the better the text that is shown first, the higher."""
+
+THREE = Scale.categorical("Worse", "Similar", "Better")
+"""How a second text compares with a first one."""
+
+YES_NO = Scale.categorical("No", "Yes")
+"""Whether a first text is better than a second one."""
+
 
 def _number(value: object) -> float:
     """Return a real number of any type as float; nan for everything else."""

@@ -13,6 +13,9 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from judgesmith.errors import InputError
+from judgesmith.signatures.config import JudgeConfig
+from judgesmith.signatures.rubric import Rubric
+from judgesmith.signatures.scale import PERCENT, Scale
 
 Id = Annotated[str, Field(pattern=r"^\w[\w.:+/@-]*$", max_length=80)]
 Picked = Mapping[str, str]
@@ -187,3 +190,98 @@ class Space(BaseModel):
             return
         for option in self.choices[at].ids:
             yield from self._after({**found, self.choices[at].name: option}, at + 1)
+
+
+SAMPLES = (1, 3, 5)
+"""How many answers per question compete; more than one are drawn at ``WARM``."""
+
+WARM = 0.7
+"""Temperature of several answers to the same question: at 0 they would all be the same one."""
+
+WORDS = Scale.categorical("useless", "poor", "fair", "good", "excellent")
+SCALES = {"0-100": PERCENT, "1-10": Scale(low=1, high=10), "1-5": Scale(low=1, high=5)}
+SCALES["words"] = WORDS
+"""What models may be asked to answer on, by the ids of the options."""
+
+WITHOUT_TASK = "without-task"
+
+
+def field_choice(
+    protocol: JudgeConfig,
+    field: str,
+    values: tuple[str, ...] | Mapping[str, Any],
+    **only_if: tuple[str, ...],
+) -> Choice:
+    """Return the choice between values of one field, by id; the protocol's own first."""
+    by_id = dict(values) if isinstance(values, Mapping) else {one: one for one in values}
+    own = getattr(protocol, field)
+    ids = {value: name for name, value in by_id.items()}
+    options = tuple(
+        Option(id=ids.get(one, str(one)), sets={field: one})
+        for one in dict.fromkeys((own, *by_id.values()))
+    )
+    return Choice(name=field, options=options, only_if=only_if)
+
+
+def rubric_choice(
+    protocol: JudgeConfig,
+    rubrics: Mapping[str, Rubric] | None = None,
+    **only_if: tuple[str, ...],
+) -> Choice:
+    """Return the choice between the protocol's own rubric and others, by name."""
+    named = {"own": protocol.rubric, **(rubrics or {})}
+    return Choice(name="rubric", options=tuple(_rubric_options(named)), only_if=only_if)
+
+
+def _rubric_options(rubrics: Mapping[str, Rubric]) -> list[Option]:
+    options: list[Option] = []
+    seen: list[Rubric] = []
+    for name, rubric in rubrics.items():
+        competing = {name: rubric}
+        if rubric.task:
+            competing[f"{name}-{WITHOUT_TASK}"] = rubric.model_copy(update={"task": ""})
+        for option, one in competing.items():
+            if one.criteria and one not in seen:
+                seen.append(one)
+                options.append(Option(id=option, sets={"rubric": one}))
+    return options
+
+
+def asks_choices(
+    protocol: JudgeConfig, rubrics: Mapping[str, Rubric] | None = None
+) -> tuple[Choice, ...]:
+    """Return the choices of what is asked about: the whole, or each criterion if there are any."""
+    if not protocol.rubric.criteria:
+        return ()
+    asks = field_choice(protocol, "asks", ("overall", "criteria"))
+    return asks, rubric_choice(protocol, rubrics)
+
+
+def answers_choice(protocol: JudgeConfig) -> Choice:
+    own = next((name for name, one in SCALES.items() if one == protocol.answers), "own")
+    scales = {own: protocol.answers, **SCALES}
+    options = tuple(Option(id=name, sets={"answers": one}) for name, one in scales.items())
+    return Choice(name="answers", options=options)
+
+
+def sampling_choices(
+    protocol: JudgeConfig, competing: tuple[int, ...] = SAMPLES, *, warm: float = WARM
+) -> tuple[Choice, Choice]:
+    """Return how many answers there are to a question, how warm, and what several come to."""
+    own: dict[str, Any] = {"samples": protocol.samples, "temperature": protocol.temperature}
+    options = [Option(id=str(protocol.samples), sets=own)]
+    for n in competing:
+        if n != protocol.samples:
+            temperature = 0.0 if n == 1 else protocol.temperature or warm
+            options.append(Option(id=str(n), sets={"samples": n, "temperature": temperature}))
+    several = tuple(one.id for one in options if one.id != "1")
+    return (
+        Choice(name="samples", options=tuple(options)),
+        field_choice(protocol, "reduction", ("mean", "median", "mode"), samples=several),
+    )
+
+
+def usual_choices(protocol: JudgeConfig) -> tuple[Choice, ...]:
+    """Return the choices about an answer with one score: its scale, and how it is sampled."""
+    weighting = field_choice(protocol, "weighting", ("none", "probabilities"), samples=("1",))
+    return (answers_choice(protocol), *sampling_choices(protocol), weighting)

@@ -48,8 +48,8 @@ def command(
     from judgesmith.experiments.benchmark.exemplars import write_exemplars
     from judgesmith.programs.artifacts.saved import SavedJudge
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
+    from judgesmith.programs.families.exemplar import ExemplarConfig
     from judgesmith.programs.judging.rows import usage_of
-    from judgesmith.signatures.family_configs import ExemplarConfig
 
     place = lines_place(output, data, like="exemplars.jsonl")
     saved = load_saved(judge)

@@ -61,9 +61,9 @@ def command(
     from judgesmith.experiments.evaluate.preferring import pairs_of, record_pairs
     from judgesmith.programs.artifacts.saved import SavedJudge
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
+    from judgesmith.programs.families.pairwise import PairwiseConfig
     from judgesmith.programs.judging.rows import usage_of
     from judgesmith.programs.lm import lm_client_of
-    from judgesmith.signatures.family_configs import PairwiseConfig
 
     place = lines_place(output, data, like="pairs.jsonl")
     saved = load_saved(judge)

@@ -19,12 +19,11 @@ from judgesmith.experiments.distil.sampling import (
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, narrowed, pointed_rubric
 from judgesmith.programs.families.ensemble.merging import share_of
 from judgesmith.programs.families.forms import DISTILLED
-from judgesmith.programs.families.forms.annotators import answer_in_form, errors_of
-from judgesmith.programs.families.judge_models import DistilledJudge
+from judgesmith.programs.families.forms.annotators import MOST_ERRORS, answer_in_form, errors_of
+from judgesmith.programs.families.modules import DistilledJudge
 from judgesmith.programs.judging.executors import calls_per_item
 from judgesmith.programs.judging.prompts import Template
 from judgesmith.programs.judging.runner import judge_items, was_not_asked
-from judgesmith.signatures.family_configs import MOST_ERRORS
 from judgesmith.signatures.judgement import ErrorSpan, Judgement
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.scale import Scale

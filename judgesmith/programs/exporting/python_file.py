@@ -21,6 +21,7 @@ from judgesmith.programs.artifacts.saved_ensembles import (
     saved_panels,
 )
 from judgesmith.programs.exporting.export import Form, Row, about, about_lines
+from judgesmith.programs.families.checklist import ChecklistConfig
 from judgesmith.programs.judging.logprobs import criterion_term
 from judgesmith.programs.judging.prompts import Slot, Template
 from judgesmith.programs.lm import ModelRequest, lm_client_of, request_settings
@@ -33,7 +34,6 @@ from judgesmith.programs.lm.errors import (
 from judgesmith.programs.lm.records import Message, ModelAnswer, Prefix
 from judgesmith.signatures.aggregation import LEFT_TO_PEOPLE, Calibration
 from judgesmith.signatures.config import ActiveCriticConfig, JudgeConfig
-from judgesmith.signatures.family_configs import ChecklistConfig
 from judgesmith.signatures.fences import fence_key
 from judgesmith.signatures.scale import is_percent
 

@@ -15,6 +15,7 @@ from judgesmith.programs.judging.answers import Kind, UnreadRecord
 from judgesmith.programs.judging.logprobs import criterion_term
 from judgesmith.programs.judging.program import AnySteps, Steps
 from judgesmith.programs.judging.prompts import TEXTS, QuestionForm
+from judgesmith.programs.judging.registry import JudgeFamily
 from judgesmith.programs.judging.scoring import (
     Answer,
     Asking,
@@ -26,8 +27,9 @@ from judgesmith.programs.judging.scoring import (
 )
 from judgesmith.signatures.config import ActiveCriticConfig
 from judgesmith.signatures.judgement import Cause, CriterionScore, Judgement
-from judgesmith.signatures.rubric import folded
+from judgesmith.signatures.rubric import Rubric, folded
 from judgesmith.signatures.scale import PERCENT, Scale, level_of, percent_of
+from judgesmith.signatures.space import Space, field_choice, rubric_choice, usual_choices
 
 
 def question_names(protocol: ActiveCriticConfig) -> tuple[str, ...]:
@@ -221,3 +223,36 @@ def assessments_text(criteria: Mapping[str, CriterionScore], answers: Scale = PE
 def _written(percent: float, answers: Scale) -> str:
     level = level_of(percent, answers)
     return level if isinstance(level, str) else f"{level:g}"
+
+
+_WITH_RUBRIC = ("fine", "coarse")
+
+
+def critic_space(
+    protocol: ActiveCriticConfig, rubrics: Mapping[str, Rubric] | None = None
+) -> Space:
+    """Return the choices about a judge; what its protocol says is always the first option."""
+    variants = ("fine", "coarse", "vanilla") if protocol.rubric.criteria else ("vanilla",)
+    choices = [field_choice(protocol, "variant", variants)]
+    if len(variants) > 1:
+        choices += [
+            rubric_choice(protocol, rubrics, variant=_WITH_RUBRIC),
+            field_choice(protocol, "criteria_calls", ("joint", "separate"), variant=("fine",)),
+            field_choice(protocol, "overall", ("asked", "mean"), variant=("fine",)),
+            field_choice(protocol, "explain", ("before", "after", "none"), variant=_WITH_RUBRIC),
+        ]
+    return Space(choices=(*choices, *usual_choices(protocol)))
+
+
+ACTIVE_CRITIC = JudgeFamily(
+    name="active-critic",
+    about="scores every criterion with an explanation, then weighs them into one score",
+    protocol=ActiveCriticConfig,
+    forms=critic_forms,
+    steps=critic_steps,
+    inputs=critic_inputs,
+    questions="judgesmith.signatures.questions.active_critic:",
+    space=critic_space,
+    judge="judgesmith.programs.families.modules:ActiveCritic",
+    has_demonstrations=True,
+)

@@ -4,19 +4,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar, Literal, Self
 
+from pydantic import Field, field_validator, model_validator
+
+from judgesmith.errors import InputError
 from judgesmith.programs.families.forms import PromptFormat, prompt_format_named
 from judgesmith.programs.families.forms.annotators import (
+    LEVELS,
+    MOST_ERRORS,
+    POINTS,
+    SEVERITIES,
+    SHOWN,
+    Shown,
     StatedError,
     errors_of,
     form_for,
     quoted_in,
 )
-from judgesmith.programs.families.one_score import ANY_TASK
+from judgesmith.programs.families.judge_models import (
+    ANY_TASK,
+    PromptFormatConfig,
+    form_inputs,
+    form_questions,
+    form_space,
+)
 from judgesmith.programs.judging.program import AnySteps, Steps
 from judgesmith.programs.judging.prompts import TEXTS, QuestionForm
-from judgesmith.programs.judging.registry import family_of
+from judgesmith.programs.judging.registry import JudgeFamily, family_of
 from judgesmith.programs.judging.scoring import (
     Answer,
     Asking,
@@ -28,10 +43,104 @@ from judgesmith.programs.judging.scoring import (
     whole_or_each,
 )
 from judgesmith.programs.judging.spans import Locator, Place
-from judgesmith.signatures.config import JudgeConfig
-from judgesmith.signatures.family_configs import MOST_ERRORS, AnnotatorConfig
+from judgesmith.signatures.config import JudgeConfig, WholeOrEachConfig
 from judgesmith.signatures.judgement import CriterionScore, ErrorSpan, Note
-from judgesmith.signatures.rubric import Criterion
+from judgesmith.signatures.rubric import Criterion, Rubric, folded
+from judgesmith.signatures.scale import PERCENT, Scale
+from judgesmith.signatures.space import Space, asks_choices, field_choice, sampling_choices
+
+# What a reader of the response alone can tell. A name that is not here gets all there is.
+_ABOUT_LANGUAGE = ("fluen", "gramma", "spell", "orthogr", "punctuat", "readab", "legib", "typo")
+
+_WORST = "it fails in this respect, and its errors leave little of use"
+_BEST = "it leaves nothing to wish for in this respect"
+
+_RULES = (
+    "Go by what is shown here; do not rest a verdict on what you know from elsewhere.",
+    "Call an error whatever hurts the response in this respect, be it small.",
+    "Name what is wrong only if you can say why; if nothing is, name no error and give {best}.",
+    "Give less than {best} only where you name at least one error.",
+)
+_IGNORED = "Leave these to others, however bad they are: {names}."
+_SEVERITY_POINTS = "a whole number from 1 (hardly matters) to 5 (ruins the response)"
+
+
+class AnnotatorConfig(WholeOrEachConfig):
+    """The whole of an annotator but its model."""
+
+    by_criterion: ClassVar[tuple[str, ...]] = ("shows", "ignores")
+
+    judge: Literal["annotator"] = "annotator"
+    answers: Scale = LEVELS
+    severity: Literal["points", "words"] = "points"
+    rules: Literal["on", "off"] = "on"
+    shown: Literal["fitting", "source+context", "source", "response"] = "fitting"
+    shows: Mapping[str, Shown] = Field(default_factory=dict)
+    ignores: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+
+    @field_validator("ignores", mode="before")
+    @classmethod
+    def _names_with_commas(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
+            return given
+        return {name: _listed(one) if isinstance(one, str) else one for name, one in given.items()}
+
+    @model_validator(mode="after")
+    def _can_be_asked(self) -> Self:
+        if self.answers not in (LEVELS, POINTS):
+            raise InputError(
+                f"an annotator answers on {', '.join(LEVELS.labels)}, or on {POINTS}; got "
+                f"{', '.join(self.answers.labels) or self.answers}."
+            )
+        if self.demonstrations:
+            raise InputError("an annotator is shown no demonstrations.")
+        if self.weighting != "none":
+            raise InputError(
+                "an annotator lists errors before its score, after which one level has nearly all "
+                "probability: weighting must be none.",
+                hint="choose samples instead.",
+            )
+        return self
+
+    def shown_for(self, criterion: Criterion | None) -> Shown:
+        """Return which texts stand beside the response; None asks about the whole."""
+        if criterion is not None and criterion.name in self.shows:
+            return self.shows[criterion.name]
+        if self.shown != "fitting":
+            return self.shown
+        words = folded(criterion.name).split() if criterion is not None else ()
+        is_language = any(word.startswith(_ABOUT_LANGUAGE) for word in words)
+        return "response" if is_language else "source+context"
+
+    def rules_for(self, criterion: Criterion | None) -> str:
+        """Return the rules as they are told, one per line; empty where there are none."""
+        if self.rules == "off":
+            return ""
+        best = self.answers.labels[-1] if self.answers.labels else f"{self.answers.high:g}"
+        rules = [one.format(best=best) for one in _RULES]
+        if criterion is not None:
+            others = tuple(name for name in self.rubric.names if name != criterion.name)
+            if names := self.ignores.get(criterion.name, others):
+                rules.append(_IGNORED.format(names=", ".join(names)))
+        return "\n".join(f"- {one}" for one in rules)
+
+    def meaning_of(self, criterion: Criterion) -> str:
+        names = self.answers.labels or (f"{self.answers.low:g}", f"{self.answers.high:g}")
+        ends = {names[0]: criterion.worst or _WORST, names[-1]: criterion.best or _BEST}
+        said = [f"{level} means: {text.rstrip('.')}." for level, text in ends.items()]
+        return f"{criterion.name}: {' '.join(' '.join([criterion.definition, *said]).split())}"
+
+    @property
+    def grades(self) -> str:
+        """What an error's severity is asked for on, as it stands in the JSON that is asked for."""
+        words = f'"one of {", ".join(SEVERITIES)}"'
+        return _SEVERITY_POINTS if self.severity == "points" else words
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    names = tuple(name for one in text.split(",") if (name := one.strip()))
+    return () if names == ("none",) else names
+
 
 _WHOLE = "Is the response good as a whole?"
 # What stands behind a quotation and this is how it should be.
@@ -173,3 +282,49 @@ def places_of(location: str, find: Locator) -> Iterator[tuple[str, Place]]:
         yield location, find(location)
     for quoted in several:
         yield quoted, find(quoted, is_quoted=True)
+
+
+def annotator_space(
+    protocol: AnnotatorConfig, rubrics: Mapping[str, Rubric] | None = None
+) -> Space:
+    choices = (
+        *asks_choices(protocol, rubrics),
+        field_choice(protocol, "answers", {"words": LEVELS, "1-5": POINTS}),
+        field_choice(protocol, "severity", ("points", "words")),
+        field_choice(protocol, "rules", ("on", "off")),
+        field_choice(protocol, "shown", ("fitting", *SHOWN)),
+        *sampling_choices(protocol),
+    )
+    return Space(choices=choices)
+
+
+ANNOTATOR = JudgeFamily(
+    name="annotator",
+    about="points at errors with their place, reason and severity, then gives a score",
+    protocol=AnnotatorConfig,
+    forms=annotator_questions,
+    steps=pointing_steps,
+    inputs=annotator_inputs,
+    space=annotator_space,
+    judge="judgesmith.programs.families.modules:AnnotatorJudge",
+)
+
+
+class DistilledConfig(PromptFormatConfig):
+    """The whole of a judge that asks a distilled model but that model."""
+
+    form: ClassVar[str] = "distilled"
+    judge: Literal["distilled"] = "distilled"
+    answers: Scale = PERCENT
+
+
+DISTILLED = JudgeFamily(
+    name="distilled",
+    about="asks a model that learned from annotators, in the form of its training",
+    protocol=DistilledConfig,
+    forms=form_questions,
+    steps=pointing_steps,
+    inputs=form_inputs,
+    space=form_space,
+    judge="judgesmith.programs.families.modules:DistilledJudge",
+)

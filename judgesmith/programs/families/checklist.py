@@ -5,12 +5,17 @@ Free of DSPy, so that a loaded judge takes the same steps as the program it came
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import fmean
+from typing import Literal, Self
 
+from pydantic import field_validator, model_validator
+
+from judgesmith.errors import InputError
 from judgesmith.programs.judging.logprobs import AnswerProbabilities, criterion_term
 from judgesmith.programs.judging.program import AnySteps, Steps
 from judgesmith.programs.judging.prompts import QuestionForm
+from judgesmith.programs.judging.registry import JudgeFamily
 from judgesmith.programs.judging.scoring import (
     Answer,
     Asking,
@@ -19,9 +24,59 @@ from judgesmith.programs.judging.scoring import (
     sampled_steps,
     score_on,
 )
-from judgesmith.signatures.family_configs import ChecklistConfig
+from judgesmith.signatures.config import JudgeConfig, check_questions_of, lines_for, steps_key
 from judgesmith.signatures.judgement import Cause, CriterionScore
-from judgesmith.signatures.rubric import Criterion
+from judgesmith.signatures.rubric import Criterion, Rubric
+from judgesmith.signatures.scale import NO_YES, Scale
+from judgesmith.signatures.space import Space, field_choice, rubric_choice, sampling_choices
+
+MOST_WRITTEN = 5
+"""Questions per criterion that a model is asked for at most."""
+
+
+class ChecklistConfig(JudgeConfig):
+    """The whole of a judge that asks yes or no, but its model."""
+
+    judge: Literal["checklist"] = "checklist"
+    plan: Literal["own", "rubric"] = "own"
+    questions: Mapping[str, tuple[str, ...]] = {}
+    answers: Scale = NO_YES
+    weighting: Literal["none", "probabilities"] = "probabilities"
+
+    @field_validator("questions")
+    @classmethod
+    def _are_questions(cls, given: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
+        for name, several in given.items():
+            check_questions_of(several, of=name)
+        return given
+
+    @model_validator(mode="after")
+    def _asks_yes_or_no(self) -> Self:
+        if self.answers != NO_YES:
+            raise InputError(f"a checklist is answered by no or yes; got {self.answers}.")
+        return self
+
+    @property
+    def scores_criteria(self) -> bool:
+        """Each criterion has a score: the share of its questions with the answer yes."""
+        return True
+
+    @property
+    def own_score(self) -> str:
+        return "the mean of the criteria"
+
+    def questions_for(self, criterion: Criterion) -> tuple[str, ...]:
+        """Return what is asked of a criterion, its definition where it has no questions."""
+        own = self.questions.get(steps_key(criterion)) or self.questions.get(criterion.name)
+        if own and self.plan == "own":
+            return own
+        said = " ".join(criterion.definition.split())
+        return (said if said.endswith("?") else f"Does this hold for the response: {said}?",)
+
+    def for_own_rubric(self) -> Self:
+        kept = lines_for(self.rubric.criteria, self.questions)
+        return self.model_copy(update={"questions": kept})
+
 
 _FORM = QuestionForm(outputs=({"score": "points"},))
 
@@ -100,3 +155,28 @@ def mean_chances(found: Sequence[AnswerProbabilities], n: int) -> AnswerProbabil
         return AnswerProbabilities.none(f"{several}{reason}", mass=mass)
     values = {name: fmean(one.values[name] for one in found) for name in found[0].values}
     return AnswerProbabilities(mode="probabilities", values=values, mass=mass)
+
+
+def checklist_space(
+    protocol: ChecklistConfig, rubrics: Mapping[str, Rubric] | None = None
+) -> Space:
+    choices = (
+        rubric_choice(protocol, rubrics),
+        field_choice(protocol, "plan", ("own", "rubric")),
+        field_choice(protocol, "weighting", ("probabilities", "none")),
+        *sampling_choices(protocol),
+    )
+    return Space(choices=choices)
+
+
+CHECKLIST = JudgeFamily(
+    name="checklist",
+    about="asks yes-or-no questions about each criterion and takes the share of yes",
+    protocol=ChecklistConfig,
+    forms=checklist_forms,
+    steps=checklist_steps,
+    inputs=checklist_inputs,
+    questions="judgesmith.signatures.questions.checklist:",
+    space=checklist_space,
+    judge="judgesmith.programs.families.modules:ChecklistJudge",
+)

@@ -6,9 +6,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import fsum, isfinite, sqrt
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, FiniteFloat
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    field_validator,
+    model_validator,
+)
 
 from judgesmith.errors import InputError
 from judgesmith.programs.judging.answers import Kind
@@ -24,7 +31,7 @@ from judgesmith.programs.judging.program import (
     gather,
 )
 from judgesmith.programs.judging.prompts import QuestionForm
-from judgesmith.programs.judging.registry import ATTEMPTS_TO_READ, Effort
+from judgesmith.programs.judging.registry import ATTEMPTS_TO_READ, Effort, JudgeFamily
 from judgesmith.programs.judging.scoring import (
     Asking,
     Once,
@@ -33,12 +40,74 @@ from judgesmith.programs.judging.scoring import (
     of_the_whole,
     sampled_steps,
 )
-from judgesmith.signatures.family_configs import ExemplarConfig
+from judgesmith.signatures.config import WholeOrEachConfig
+from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Cause, CriterionScore, Judgement, Reason, Weighting
-from judgesmith.signatures.scale import PERCENT, Scale
+from judgesmith.signatures.rubric import Rubric
+from judgesmith.signatures.scale import PERCENT, THREE, YES_NO, Scale
+from judgesmith.signatures.space import Space, asks_choices, field_choice
 
 Normalisation = Literal["affine", "level"]
+
+MANNERS = {
+    "dialogue": "a turn of two or three informal sentences, as people talk",
+    "story": "one paragraph of fewer than 150 words, whose last sentence is complete",
+    "summar": "one paragraph of two to four sentences",
+    "translat": "as long as the source, in its register",
+}
+"""Length and register of exemplars, by what the name of a type of task holds."""
+
+ANY_MANNER = "as long as such responses usually are, in their usual tone, complete to the last word"
+
+
+class ExemplarConfig(WholeOrEachConfig):
+    """The whole of a judge by synthetic exemplars but its models."""
+
+    judge: Literal["exemplar"] = "exemplar"
+    asks: Literal["overall", "criteria"] = "overall"
+    levels: int = Field(default=5, ge=2, le=100)
+    form: Literal["three", "yes-no"] = "three"
+    order: Literal["one", "both"] = "one"
+    normalisation: Normalisation = "affine"
+    mirrored: bool = False
+    verdicts: Literal["probabilities", "samples"] = "probabilities"
+    n_sampled: int = Field(default=5, ge=1, le=1000)
+    writer_temperature: FiniteFloat = Field(default=0.0, ge=0.0, le=2.0)
+    manner: str = ""
+
+    @field_validator("manner")
+    @classmethod
+    def _no_marker(cls, manner: str) -> str:
+        if imitates_layout(manner):
+            raise InputError(f"the manner holds what questions are laid out with: {manner[:80]!r}.")
+        return " ".join(manner.split())
+
+    @model_validator(mode="after")
+    def _draws_in_its_own_way(self) -> Self:
+        if self.samples != 1 or self.weighting != "none":
+            raise InputError(
+                "an exemplar judge asks every comparison once, or as often as n_sampled says with "
+                "verdicts='samples'.",
+                hint="leave samples and weighting as they are.",
+            )
+        return self
+
+    @property
+    def own_score(self) -> str:
+        if self.scores_criteria:
+            return "the mean of the criteria, each by comparisons with exemplars"
+        return "comparisons with exemplars of quality as a whole"
+
+    @property
+    def words(self) -> Scale:
+        return THREE if self.form == "three" else YES_NO
+
+    @property
+    def asked_manner(self) -> str:
+        kind = self.rubric.task_type.lower()
+        known = (text for part, text in MANNERS.items() if part in kind)
+        return self.manner or next(known, ANY_MANNER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -642,3 +711,35 @@ def _ladder(
         problem="" if missing is None else str(missing),
     )
     return ladder, missing
+
+
+EXEMPLARS = (2, 3, 5, 9)
+"""How many exemplars compete; more cost more calls and gain ever less."""
+
+
+def exemplar_space(protocol: ExemplarConfig, rubrics: Mapping[str, Rubric] | None = None) -> Space:
+    choices = (
+        *asks_choices(protocol, rubrics),
+        field_choice(protocol, "levels", {str(n): n for n in EXEMPLARS}),
+        field_choice(protocol, "form", ("three", "yes-no")),
+        field_choice(protocol, "order", ("one", "both")),
+        field_choice(protocol, "normalisation", ("affine", "level")),
+        field_choice(protocol, "mirrored", {"no": False, "yes": True}),
+    )
+    return Space(choices=choices)
+
+
+EXEMPLAR = JudgeFamily(
+    name="exemplar",
+    about="compares with texts that a model wrote to be the worst, the best, and between",
+    protocol=ExemplarConfig,
+    forms=exemplar_forms,
+    steps=exemplar_steps,
+    inputs=exemplar_inputs,
+    calls=exemplar_calls,
+    efforts=exemplar_efforts,
+    roles=(("writer", ("end", "between")),),
+    questions="judgesmith.signatures.questions.exemplar:",
+    space=exemplar_space,
+    judge="judgesmith.programs.families.modules:ExemplarJudge",
+)

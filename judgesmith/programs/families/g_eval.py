@@ -5,8 +5,11 @@ Free of DSPy, so that a loaded judge takes the same steps as the program it came
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
+from typing import Literal, Self
+
+from pydantic import field_validator
 
 from judgesmith.programs.judging.logprobs import (
     OVERALL,
@@ -16,6 +19,7 @@ from judgesmith.programs.judging.logprobs import (
 )
 from judgesmith.programs.judging.program import AnySteps, Steps
 from judgesmith.programs.judging.prompts import QuestionForm
+from judgesmith.programs.judging.registry import JudgeFamily
 from judgesmith.programs.judging.scoring import (
     Answer,
     Asking,
@@ -30,9 +34,53 @@ from judgesmith.programs.judging.scoring import (
     whole_or_each,
 )
 from judgesmith.signatures.aggregation import Aggregation
-from judgesmith.signatures.family_configs import GENERAL_STEPS, GEvalConfig
+from judgesmith.signatures.config import WholeOrEachConfig, check_steps, lines_for, steps_key
 from judgesmith.signatures.judgement import Cause, CriterionScore, Judgement
+from judgesmith.signatures.rubric import Criterion, Rubric
 from judgesmith.signatures.scale import Scale
+from judgesmith.signatures.space import (
+    Space,
+    answers_choice,
+    asks_choices,
+    field_choice,
+    sampling_choices,
+)
+
+GENERAL_STEPS = (
+    "Read the source, and note what a response to it has to do.",
+    "Read the response from beginning to end.",
+    "Collect what speaks for it and what speaks against it, by what is to be judged alone.",
+    "Weigh both sides, the graver faults first, and settle on the score.",
+)
+"""What stands where a criterion has no steps of its own."""
+
+
+class GEvalConfig(WholeOrEachConfig):
+    """The whole of a judge that scores by evaluation steps, but its model."""
+
+    judge: Literal["g-eval"] = "g-eval"
+    plan: Literal["own", "general"] = "own"
+    steps: Mapping[str, tuple[str, ...]] = {}
+    answers: Scale = Scale(low=1, high=5)
+    weighting: Literal["none", "probabilities"] = "probabilities"
+
+    @field_validator("steps")
+    @classmethod
+    def _stand_on_lines(cls, steps: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
+        for name, several in steps.items():
+            check_steps(several, of=name)
+        return steps
+
+    def steps_for(self, criterion: Criterion) -> tuple[str, ...] | None:
+        """Return the steps of a criterion; None where it has none of its own."""
+        return self.steps.get(steps_key(criterion)) or self.steps.get(criterion.name)
+
+    def for_own_rubric(self) -> Self:
+        kept = lines_for(self.rubric.criteria, self.steps)
+        if not self.rubric.criteria and "overall" in self.steps:
+            kept["overall"] = self.steps["overall"]
+        return self.model_copy(update={"steps": kept})
+
 
 _FORM = QuestionForm(outputs=({"score": "points"},))
 
@@ -147,3 +195,31 @@ def _steps_of_all(protocol: GEvalConfig) -> str:
 
 def _numbered(steps: Sequence[str]) -> str:
     return "\n".join(f"{place}. {step}" for place, step in enumerate(steps, start=1))
+
+
+SAMPLED = (1, 5, 20)
+"""How many answers compete where probabilities are lacking; the paper takes 20, at 1."""
+
+
+def g_eval_space(protocol: GEvalConfig, rubrics: Mapping[str, Rubric] | None = None) -> Space:
+    choices = (
+        *asks_choices(protocol, rubrics),
+        field_choice(protocol, "plan", ("own", "general")),
+        answers_choice(protocol),
+        field_choice(protocol, "weighting", ("probabilities", "none")),
+        *sampling_choices(protocol, SAMPLED, warm=1.0),
+    )
+    return Space(choices=choices)
+
+
+G_EVAL = JudgeFamily(
+    name="g-eval",
+    about="scores by evaluation steps that a model writes once, weighed by probabilities",
+    protocol=GEvalConfig,
+    forms=g_eval_forms,
+    steps=g_eval_steps,
+    inputs=g_eval_inputs,
+    questions="judgesmith.signatures.questions.g_eval:",
+    space=g_eval_space,
+    judge="judgesmith.programs.families.modules:GEvalJudge",
+)

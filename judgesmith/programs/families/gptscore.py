@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import exp
 from statistics import fmean
-from typing import Any
+from typing import Any, Literal
 
 from judgesmith.programs.judging.program import AnySteps, PromptRequest, Steps, asked
 from judgesmith.programs.judging.prompts import QuestionForm, Slot, Template, Turn
+from judgesmith.programs.judging.registry import JudgeFamily
 from judgesmith.programs.judging.scoring import (
     Answer,
     Asking,
@@ -22,8 +23,25 @@ from judgesmith.programs.judging.scoring import (
     sampled_steps,
     whole_or_each,
 )
-from judgesmith.signatures.config import GPTScoreConfig
+from judgesmith.signatures.config import WholeOrEachConfig
 from judgesmith.signatures.judgement import CriterionScore, Judgement, Reason
+from judgesmith.signatures.rubric import Rubric
+from judgesmith.signatures.space import Space, asks_choices
+
+
+class GPTScoreConfig(WholeOrEachConfig):
+    """The whole of a judge by likelihood, but its model."""
+
+    judge: Literal["gptscore"] = "gptscore"
+    asks: Literal["overall", "criteria"] = "overall"
+    samples: Literal[1] = 1
+    weighting: Literal["none"] = "none"
+
+    @property
+    def own_score(self) -> str:
+        by_criterion = " after each criterion, on average" if self.scores_criteria else ""
+        return f"the likelihood of the response, by token{by_criterion}"
+
 
 _FORM = QuestionForm(texts=("source", "context"), outputs=({},))
 _OPENING = (
@@ -108,3 +126,20 @@ def _likelihood(asking: Asking, question: str) -> AnySteps[Answer]:
         return score_of(fields["logprobs"])
 
     return asked(ask, read, again=asking.again, calls=asking.calls)
+
+
+def gptscore_space(protocol: GPTScoreConfig, rubrics: Mapping[str, Rubric] | None = None) -> Space:
+    return Space(choices=asks_choices(protocol, rubrics))
+
+
+GPTSCORE = JudgeFamily(
+    name="gptscore",
+    about="scores by how likely the model finds the response, token by token",
+    protocol=GPTScoreConfig,
+    forms=gptscore_forms,
+    steps=gptscore_steps,
+    inputs=gptscore_inputs,
+    space=gptscore_space,
+    judge="judgesmith.programs.families.modules:GPTScoreJudge",
+    scores_texts=True,
+)

@@ -1,262 +1,125 @@
-"""Judges that ask in a prompt format: of trained judge models, and of the annotator."""
+"""Judges that ask a trained judge model in the format of its training."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import ClassVar, Literal, Self
 
-import dspy
+from pydantic import model_validator
 
 from judgesmith.errors import InputError
-from judgesmith.programs.families.annotator import (
-    annotator_form,
-    annotator_inputs,
-    annotator_questions,
-)
-from judgesmith.programs.families.forms import RELATIVE, PromptFormat, prompt_format_named
-from judgesmith.programs.families.forms.annotators import form_for
-from judgesmith.programs.families.one_score import (
-    ANY_TASK,
-    absolute_form,
-    form_inputs,
-    form_questions,
-)
-from judgesmith.programs.judging.adapter import PromptFormatAdapter, signature_in, template_in
-from judgesmith.programs.judging.dspy_executor import AskingModule
-from judgesmith.programs.judging.judge import (
-    FamilyJudge,
-    Judge,
-    asks_choices,
-    chosen,
-    field_choice,
-    own_protocol,
-    reduction_choice,
-    samples_choice,
-)
-from judgesmith.programs.judging.program import Calls, PromptRequest, asked
-from judgesmith.programs.judging.prompts import Template
-from judgesmith.signatures.family_configs import (
-    LEVELS,
-    POINTS,
-    SHOWN,
-    AnnotatorConfig,
-    DistilledConfig,
-    PrometheusConfig,
-    PromptFormatConfig,
-)
-from judgesmith.signatures.judgement import Cause
+from judgesmith.programs.families.forms import prompt_format_named
+from judgesmith.programs.judging.prompts import QuestionForm
+from judgesmith.programs.judging.registry import JudgeFamily
+from judgesmith.programs.judging.scoring import place_of, whole_or_each
+from judgesmith.signatures.config import WholeOrEachConfig
 from judgesmith.signatures.rubric import Criterion, Rubric
-from judgesmith.signatures.space import Choice, Option, Space
+from judgesmith.signatures.scale import Scale
+from judgesmith.signatures.space import Space, asks_choices, sampling_choices
 
 
-class PromptFormatJudge(Judge):
-    """Ask a model in its own form, once per criterion or once about the whole."""
+class PromptFormatConfig(WholeOrEachConfig):
+    """The part of a protocol that all models with a form of their own share."""
 
-    _settings: PromptFormatConfig
+    form: ClassVar[str]
 
-    def __init__(self, protocol: PromptFormatConfig | None = None, **choices: Any) -> None:
-        given = protocol or PrometheusConfig()
-        if not isinstance(given, PromptFormatConfig):
-            raise InputError(f"expected a protocol of a model's form; got one of {given.judge}.")
-        own = chosen(given, choices)
-        super().__init__(own)
-        for name in form_questions(own):
-            setattr(self, name, dspy.Predict(signature_in(absolute_form(own))))
-        self._adopt(own)
-
-    def adapter(self) -> PromptFormatAdapter:
-        """Return what lays out the questions in the model's form and reads the answers."""
-        return PromptFormatAdapter(absolute_form(self._settings))
-
-    def templates(self) -> dict[str, Template]:
-        """Return every question of the judge, by predictor, rendered up to the item."""
-        form = absolute_form(self._settings)
-        return {
-            name: template_in(form, name, predictor, self.fixed_inputs(name))
-            for name, predictor in self.named_predictors()
-        }
-
-    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
-        """Return the task, and the criterion with what its scores mean."""
-        return form_inputs(self._settings, predictor)
-
-    def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
-        """Return what may be chosen about this judge; as it is comes first everywhere."""
-        own = self._settings
-        samples = samples_choice(own)
-        choices = (*asks_choices(own, rubrics), samples, reduction_choice(own, samples))
-        return Space(choices=choices)
-
-
-class DistilledJudge(PromptFormatJudge):
-    """Ask a distilled model for errors with their places and a score from 0 to 100.
-
-    Parameters
-    ----------
-    protocol : DistilledConfig or None
-        The whole judge as one value; None starts from the defaults.
-    **choices
-        Parts of the protocol to set, such as ``rubric``.
-
-    Raises
-    ------
-    ValueError
-        If each criterion is to be scored and the rubric has none.
-
-    References
-    ----------
-    Kartáč, Lango and Dušek (2025), "OpeNLGauge: An Explainable Metric for NLG Evaluation with
-    Open-Weights LLMs", arXiv:2503.11858, on distillation. The words of the form are our own.
-
-    Examples
-    --------
-    >>> judge = DistilledJudge(rubric={"criteria": {"faithfulness": "Is it true to the source?"}})
-    >>> found = judge(source="Ann left Rome in May.", response="Then Bob left Rome.")
-    >>> [(one.text, one.start, one.criterion) for one in found.errors]
-    [('Bob', 5, 'faithfulness')]
-    """
-
-    _settings: DistilledConfig
-
-    def __init__(self, protocol: DistilledConfig | None = None, **choices: Any) -> None:
-        super().__init__(own_protocol(DistilledConfig, protocol, choices))
-
-
-class AnnotatorJudge(FamilyJudge):
-    """Ask for errors, each with its place, reason and severity, and for an overall score.
-
-    Each criterion is asked about by itself. The errors of a judgement have offsets in the
-    response, or say why they have none.
-
-    Parameters
-    ----------
-    protocol : AnnotatorConfig or None
-        The whole judge as one value; None starts from the defaults.
-    **choices
-        Parts of the protocol to set, such as ``severity="words"``.
-
-    Raises
-    ------
-    ValueError
-        If each criterion is to be scored and the rubric has none.
-
-    References
-    ----------
-    Kartáč, Lango and Dušek (2025), "OpeNLGauge: An Explainable Metric for NLG Evaluation with
-    Open-Weights LLMs", arXiv:2503.11858. The words of all questions are our own.
-
-    Examples
-    --------
-    >>> judge = AnnotatorJudge(rubric={"criteria": {"faithfulness": "Is it true to the source?"}})
-    >>> found = judge(source="Ann left Rome in May.", response="Then Bob left Rome.")
-    >>> [(one.text, one.start, one.located) for one in found.errors]
-    [('Bob', 5, 'exact')]
-    """
-
-    _settings: AnnotatorConfig
-    _family_config = AnnotatorConfig
-
-    def _signatures(self) -> dict[str, type[dspy.Signature]]:
-        own = self._settings
-        return {name: signature_in(annotator_form(own, name)) for name in annotator_questions(own)}
-
-    def adapter(self) -> PromptFormatAdapter:
-        """Return what lays out the questions and reads the answers."""
-        return _AnnotatorAdapter(self._settings)
-
-    def templates(self) -> dict[str, Template]:
-        """Return every question of the judge, by predictor, rendered up to the item."""
-        return {
-            name: template_in(
-                annotator_form(self._settings, name), name, predictor, self.fixed_inputs(name)
+    @model_validator(mode="after")
+    def _keeps_to_the_form(self) -> Self:
+        own = type(self).model_fields["answers"].default
+        model = f"{'an' if self.judge[0] in 'aeiou' else 'a'} {self.judge} model"
+        if self.answers != own:
+            raise InputError(f"{model} answers on {own}, as it was trained to; got {self.answers}.")
+        if self.demonstrations:
+            raise InputError(f"the form of {model} shows no demonstrations.")
+        if self.weighting != "none":
+            raise InputError(
+                f"{model} writes words before its score, after which one level has "
+                "nearly all probability: weighting must be none.",
+                hint="choose samples instead.",
             )
-            for name, predictor in self.named_predictors()
-        }
-
-    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
-        """Return task, criterion, rules and the form of the answer."""
-        return annotator_inputs(self._settings, predictor)
-
-    def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
-        """Return what may be chosen about this judge; as it is comes first everywhere."""
-        own = self._settings
-        scales = {"words": LEVELS, "1-5": POINTS}
-        ids = sorted(scales, key=lambda name: scales[name] != own.answers)
-        answers = Choice(
-            name="answers",
-            options=tuple(Option(id=name, sets={"answers": scales[name]}) for name in ids),
-        )
-        samples = samples_choice(own)
-        choices = (
-            *asks_choices(own, rubrics),
-            answers,
-            field_choice(own, "severity", ("points", "words")),
-            field_choice(own, "rules", ("on", "off")),
-            field_choice(own, "shown", ("fitting", *SHOWN)),
-            samples,
-            reduction_choice(own, samples),
-        )
-        return Space(choices=choices)
+        return self
 
 
-class _AnnotatorAdapter(PromptFormatAdapter):
-    """Lays out each question in the form that shows the texts it has fields for."""
+class PrometheusConfig(PromptFormatConfig):
+    """The whole of a judge that asks a Prometheus model but that model."""
 
-    def __init__(self, protocol: AnnotatorConfig) -> None:
-        forms = [prompt_format_named(form_for(shown, protocol.answers)) for shown in SHOWN]
-        super().__init__(forms[0])
-        self._forms = {frozenset(one.inputs): one for one in forms}
-
-    def format(
-        self,
-        signature: type[dspy.Signature],
-        demos: list[dict[str, Any]],
-        inputs: dict[str, Any],
-    ) -> list[dict[str, Any]]:
-        return PromptFormatAdapter(self._form_of(signature)).format(signature, demos, inputs)
-
-    def _form_of(self, signature: type[dspy.Signature]) -> PromptFormat:
-        return self._forms[frozenset(signature.input_fields)]
+    form: ClassVar[str] = "prometheus-absolute"
+    judge: Literal["prometheus"] = "prometheus"
+    answers: Scale = Scale(low=1, high=5)
 
 
-_BETTER: dict[str, Literal["first", "second"]] = {"A": "first", "B": "second"}
+class ThemisConfig(PromptFormatConfig):
+    """The whole of a judge that asks a Themis model but that model."""
+
+    form: ClassVar[str] = "themis"
+    judge: Literal["themis"] = "themis"
+    answers: Scale = Scale(low=1, high=5)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Better:
-    """Which of two responses a model calls better, or why it names none."""
+class AutoJConfig(PromptFormatConfig):
+    """The whole of a judge that asks an Auto-J model but that model."""
 
-    better: Literal["first", "second"] | None
-    explanation: str = ""
-    problem: str | None = None
-    calls: tuple[str, ...] = ()
+    form: ClassVar[str] = "auto-j-single"
+    judge: Literal["auto-j"] = "auto-j"
+    asks: Literal["criteria", "overall"] = "overall"
+    answers: Scale = Scale(low=1, high=10)
 
 
-class PromptFormatComparison(AskingModule):
-    """Ask which of two responses meets a criterion better, once, in the order given."""
+ANY_TASK = "A response was written to what follows."
+"""What is said of the task where the rubric describes none."""
 
-    def __init__(
-        self, criterion: Criterion, *, task: str = "", form: PromptFormat = RELATIVE
-    ) -> None:
-        super().__init__(PrometheusConfig())
-        self.form = form
-        self.told = {"task": task or ANY_TASK, "criterion": form.criterion(criterion)}
-        self.compare = dspy.Predict(signature_in(form))
 
-    def adapter(self) -> PromptFormatAdapter:
-        return PromptFormatAdapter(self.form)
+def form_questions(protocol: PromptFormatConfig) -> dict[str, QuestionForm]:
+    form = prompt_format_named(protocol.form)
+    texts = tuple(name for name in form.inputs if name in form.outside)
+    asked = QuestionForm(
+        texts=texts, outputs=(dict(form.outputs),), form=form.name, answers=form.answers
+    )
+    return whole_or_each(protocol, asked, whole="whole", each="one")
 
-    def forward(
-        self, *, source: str, first: str, second: str, context: str | None = None
-    ) -> Better:
-        texts = {"source": source, "context": context, "response_a": first, "response_b": second}
-        inputs = {name: (self.told | texts)[name] for name in self.form.inputs}
-        calls = Calls()
-        ask = PromptRequest(predictor="compare", inputs=inputs)
-        found = self.taken(asked(ask, dict, again=1, calls=calls))
-        made = tuple(calls.made)
-        if isinstance(found, Cause):
-            return Better(better=None, problem=str(found), calls=made)
-        better = _BETTER[found["better"]]
-        return Better(better=better, explanation=found["explanation"], calls=made)
+
+def form_inputs(protocol: PromptFormatConfig, question: str) -> dict[str, str]:
+    """Return the inputs of a question that are the same for every item, by field."""
+    rubric = protocol.rubric
+    place = place_of(question)
+    if place is None:
+        lines = [f"{one.name}: {one.definition}" for one in rubric.criteria]
+        definition = " ".join(lines) or "Is the response good as a whole?"
+        criterion = Criterion(name="overall quality", definition=definition)
+    else:
+        criterion = rubric.criteria[place]
+    told = prompt_format_named(protocol.form).criterion(criterion)
+    return {"task": rubric.task or ANY_TASK, "criterion": told}
+
+
+def form_space(protocol: PromptFormatConfig, rubrics: Mapping[str, Rubric] | None = None) -> Space:
+    return Space(choices=(*asks_choices(protocol, rubrics), *sampling_choices(protocol)))
+
+
+def _family(name: str, protocol: type[PromptFormatConfig], about: str) -> JudgeFamily:
+    return JudgeFamily(
+        name=name,
+        about=about,
+        protocol=protocol,
+        forms=form_questions,
+        inputs=form_inputs,
+        space=form_space,
+        judge="judgesmith.programs.families.modules:PromptFormatJudge",
+    )
+
+
+PROMETHEUS = _family(
+    "prometheus",
+    PrometheusConfig,
+    "asks a Prometheus model in its own form, for feedback and a score from 1 to 5",
+)
+THEMIS = _family(
+    "themis",
+    ThemisConfig,
+    "asks a Themis model in its own form, for an analysis and a rating from 1 to 5",
+)
+AUTO_J = _family(
+    "auto-j",
+    AutoJConfig,
+    "asks an Auto-J model in its own form, for a critique and a rating from 1 to 10",
+)

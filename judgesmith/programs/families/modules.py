@@ -6,29 +6,29 @@ What each asks in which order stands beside this file, one file a family, free o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self, get_args
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import dspy
 import numpy as np
 
 from judgesmith.errors import InputError
-from judgesmith.programs.families.active_critic import assessing_names, critic_inputs
-from judgesmith.programs.families.checklist import checklist_forms, checklist_inputs
-from judgesmith.programs.families.exemplar import exemplar_forms, exemplar_inputs
-from judgesmith.programs.families.g_eval import g_eval_forms, g_eval_inputs
-from judgesmith.programs.families.gptscore import (
-    gptscore_forms,
-    gptscore_inputs,
-    gptscore_template,
+from judgesmith.programs.families.checklist import MOST_WRITTEN
+from judgesmith.programs.families.forms import RELATIVE, PromptFormat, prompt_format_named
+from judgesmith.programs.families.g_eval import GENERAL_STEPS
+from judgesmith.programs.families.gptscore import gptscore_forms, gptscore_template
+from judgesmith.programs.families.judge_models import (
+    ANY_TASK,
+    PrometheusConfig,
+    PromptFormatConfig,
 )
-from judgesmith.programs.families.one_score import direct_forms, explain_eval_forms
 from judgesmith.programs.families.pairwise import (
+    PairwiseConfig,
     Preference,
-    pair_inputs,
     preference_steps,
     source_steps,
 )
-from judgesmith.programs.families.reference import measure_of, n_layers
+from judgesmith.programs.families.reference import measure_of
 from judgesmith.programs.families.task_inference import (
     InferenceSettings,
     RatedExample,
@@ -36,69 +36,24 @@ from judgesmith.programs.families.task_inference import (
     inference_steps,
     readable_examples,
 )
-from judgesmith.programs.judging.ask_once import QUESTIONS, STEPS
-from judgesmith.programs.judging.dspy_executor import ask_of
+from judgesmith.programs.judging.adapter import PromptFormatAdapter, signature_in, template_in
+from judgesmith.programs.judging.ask_once import QUESTIONS, STEPS, CriterionLines
+from judgesmith.programs.judging.dspy_executor import AskingModule, ask_of
 from judgesmith.programs.judging.executors import current_lm
-from judgesmith.programs.judging.judge import (
-    FamilyJudge,
-    Judge,
-    answers_choice,
-    asks_choices,
-    field_choice,
-    reduction_choice,
-    reduction_choices,
-    rubric_choice,
-    samples_choice,
-    without_untold,
+from judgesmith.programs.judging.judge import FamilyJudge, Judge, chosen
+from judgesmith.programs.judging.program import (
+    Calls,
+    ModelReply,
+    PromptRequest,
+    answered,
+    asked,
 )
-from judgesmith.programs.judging.program import ModelReply, PromptRequest, answered
 from judgesmith.programs.judging.prompts import Template
 from judgesmith.programs.judging.runner import CONCURRENCY
-from judgesmith.programs.judging.scoring import check_terms
 from judgesmith.programs.lm.limits import STOPPING
-from judgesmith.signatures.config import (
-    DIRECT_ENDS,
-    EXPLAIN_EVAL_ENDS,
-    ActiveCriticConfig,
-    DirectConfig,
-    ExplainEvalConfig,
-    GPTScoreConfig,
-    Sampling,
-)
-from judgesmith.signatures.family_configs import (
-    CHECKLIST_ENDS,
-    G_EVAL_ENDS,
-    GENERAL_STEPS,
-    MOST_WRITTEN,
-    ChecklistConfig,
-    ExemplarConfig,
-    GEvalConfig,
-    Metric,
-    PairwiseConfig,
-    ReferenceConfig,
-)
+from judgesmith.signatures.config import JudgeConfig, Sampling
 from judgesmith.signatures.items import RatedItem
-from judgesmith.signatures.judgement import Judgement
-from judgesmith.signatures.plain_data import record_faults
-from judgesmith.signatures.questions.active_critic import (
-    AssessCriteria,
-    AssessCriterion,
-    GradeResponse,
-    RateByCriteria,
-    ScoreOverall,
-)
-from judgesmith.signatures.questions.checklist import AnswerQuestion
-from judgesmith.signatures.questions.direct import ScoreOne, ScoreWhole
-from judgesmith.signatures.questions.exemplar import (
-    CompareThree,
-    CompareYesNo,
-    WriteBetween,
-    WriteEnd,
-)
-from judgesmith.signatures.questions.explain_eval import AnalyseOne, AnalyseWhole
-from judgesmith.signatures.questions.g_eval import FollowForOne, FollowForWhole
-from judgesmith.signatures.questions.on_scale import question_on, without_fields
-from judgesmith.signatures.questions.pairwise import CompareTwo
+from judgesmith.signatures.judgement import Cause, Judgement
 from judgesmith.signatures.questions.task_inference import (
     DescribeTask,
     JudgeCompleteness,
@@ -107,33 +62,14 @@ from judgesmith.signatures.questions.task_inference import (
     ProposeCriteria,
     SelectCriteria,
 )
-from judgesmith.signatures.rubric import Rubric
-from judgesmith.signatures.space import Choice, Option, Picked, Space
+from judgesmith.signatures.rubric import Criterion, Rubric
+from judgesmith.signatures.space import Picked, Space
 
 if TYPE_CHECKING:
     from judgesmith.programs.artifacts.saved import SavedJudge
 
-_WITH_RUBRIC = ("fine", "coarse")
 
-
-def critic_space(
-    protocol: ActiveCriticConfig, rubrics: Mapping[str, Rubric] | None = None
-) -> Space:
-    """Return the choices about a judge; what its protocol says is always the first option."""
-    variants = ("fine", "coarse", "vanilla") if protocol.rubric.criteria else ("vanilla",)
-    choices = [field_choice(protocol, "variant", variants)]
-    if len(variants) > 1:
-        choices += [
-            rubric_choice(protocol, rubrics, variant=_WITH_RUBRIC),
-            field_choice(protocol, "criteria_calls", ("joint", "separate"), variant=("fine",)),
-            field_choice(protocol, "overall", ("asked", "mean"), variant=("fine",)),
-            field_choice(protocol, "explain", ("before", "after", "none"), variant=_WITH_RUBRIC),
-        ]
-    choices += [answers_choice(protocol), samples_choice(protocol)]
-    return Space(choices=(*choices, *reduction_choices(protocol)))
-
-
-class ActiveCritic(Judge):
+class ActiveCritic(FamilyJudge):
     """Score a response as Active-Critic does, by a protocol that can be compiled.
 
     ``vanilla`` asks once for an overall grade and shows graded examples (``grade``); ``coarse``
@@ -166,46 +102,16 @@ class ActiveCritic(Judge):
     ['grade']
     """
 
-    _settings: ActiveCriticConfig
+    _family = "active-critic"
 
-    @record_faults()
-    def __init__(self, protocol: ActiveCriticConfig | None = None, **choices: Any) -> None:
-        given = protocol or ActiveCriticConfig()
-        family = choices.get("judge", given.judge)
-        if family != "active-critic":
-            raise InputError(f"expected an active-critic protocol; got one of {family}.")
-        protocol = ActiveCriticConfig.model_validate({**dict(given), **choices})
-        super().__init__(protocol)
-        check_terms(protocol.aggregation)
-        if protocol.variant != "vanilla" and not protocol.rubric.criteria:
+    def _signatures(self) -> dict[str, type[dspy.Signature]]:
+        own: Any = self._settings
+        if own.variant != "vanilla" and not own.rubric.criteria:
             raise InputError(
-                f"the {protocol.variant} variant needs criteria; the rubric has none.",
+                f"the {own.variant} variant needs criteria; the rubric has none.",
                 hint="give it at least one under 'criteria', as name: definition.",
             )
-
-        def question(signature: type[dspy.Signature]) -> dspy.Predict:
-            asked = question_on(signature, protocol.answers, protocol.explain)
-            return dspy.Predict(asked if protocol.rubric.task else without_fields(asked, "task"))
-
-        if protocol.variant == "vanilla":
-            self.grade = question(GradeResponse)
-        elif protocol.variant == "coarse":
-            self.rate = question(RateByCriteria)
-        else:
-            signature = AssessCriteria if protocol.criteria_calls == "joint" else AssessCriterion
-            for name in assessing_names(protocol):
-                setattr(self, name, question(signature))
-            if protocol.overall == "asked":
-                self.overall = question(ScoreOverall)
-        self._adopt(protocol)
-
-    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
-        """Return task and criteria as far as the question has them."""
-        return critic_inputs(self._settings, predictor)
-
-    def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
-        """Return what may be chosen about this judge; as it is comes first everywhere."""
-        return critic_space(self._settings, rubrics)
+        return super()._signatures()
 
 
 class DirectJudge(FamilyJudge):
@@ -232,59 +138,20 @@ class DirectJudge(FamilyJudge):
     'one_6'
     """
 
-    _settings: DirectConfig
-    _family_config = DirectConfig
-
-    def _signatures(self) -> dict[str, type[dspy.Signature]]:
-        asked = {"whole": ScoreWhole, "each": ScoreOne}
-        return self._scoring(direct_forms(self._settings), asked, ends=DIRECT_ENDS)
-
-    def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
-        """Return what may be chosen about this judge; as it is comes first everywhere."""
-        own = self._settings
-        choices = [*asks_choices(own, rubrics), answers_choice(own), samples_choice(own)]
-        return Space(choices=(*choices, *reduction_choices(own)))
+    _family = "direct"
 
 
 class ExplainEvalJudge(FamilyJudge):
     """Ask for an analysis and a score, in either order, or for the score alone."""
 
-    _settings: ExplainEvalConfig
-    _family_config = ExplainEvalConfig
-
-    def _signatures(self) -> dict[str, type[dspy.Signature]]:
-        own, asked = self._settings, {"whole": AnalyseWhole, "each": AnalyseOne}
-        return self._scoring(explain_eval_forms(own), asked, own.explain, ends=EXPLAIN_EVAL_ENDS)
-
-    def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
-        """Return what may be chosen about this judge; as it is comes first everywhere."""
-        own = self._settings
-        choices = [
-            *asks_choices(own, rubrics),
-            field_choice(own, "explain", ("before", "after", "none")),
-            answers_choice(own),
-            samples_choice(own),
-        ]
-        return Space(choices=(*choices, *reduction_choices(own)))
+    _family = "explain-eval"
 
 
-G_EVAL_SAMPLES = (1, 5, 20)
-"""How many answers compete where probabilities are lacking; the paper takes 20, at 1."""
+class _LinesJudge(FamilyJudge):
+    """A judge whose model writes lines for each criterion before it judges."""
 
-
-class GEvalJudge(FamilyJudge):
-    """Score by evaluation steps, weighed by the probabilities of the scores."""
-
-    _settings: GEvalConfig
-    _family_config = GEvalConfig
-
-    def _signatures(self) -> dict[str, type[dspy.Signature]]:
-        asked = {"whole": FollowForWhole, "each": FollowForOne}
-        return self._scoring(g_eval_forms(self._settings), asked, ends=G_EVAL_ENDS)
-
-    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
-        """Return task, criteria and steps as far as the question has them."""
-        return g_eval_inputs(self._settings, predictor)
+    _lines: ClassVar[CriterionLines]
+    _stood_in: ClassVar[tuple[str, ...]]
 
     def prepared(
         self,
@@ -293,125 +160,58 @@ class GEvalJudge(FamilyJudge):
         rubrics: Sequence[Rubric] = (),
         concurrency: int = CONCURRENCY,
     ) -> tuple[Self, tuple[str, ...]]:
-        """Return the judge with steps for its criteria and those of other rubrics.
-
-        See ``Judge``.
-        """
-        own = self.protocol
-        assert isinstance(own, GEvalConfig)
-        if own.plan == "general":
+        """Return the judge with lines for its criteria and those of other rubrics."""
+        own: Any = self.protocol
+        if own.plan != "own":
             return self, ()
-        several = (own.rubric, *rubrics)
-        steps, problems = STEPS.completed(lm, own.steps, several, concurrency=concurrency)
-        if steps == own.steps:
-            return self, problems
-        return self.with_protocol(own.model_copy(update={"steps": steps})), problems
-
-    def as_if_prepared(self, rubrics: Sequence[Rubric] = ()) -> tuple[Self, int]:
-        """Return the judge with general steps for all criteria; see ``Judge``."""
-        own = self._settings
-        if own.plan == "general":
-            return self, 0
-        steps, n_calls = STEPS.stood_in(own.steps, (own.rubric, *rubrics), by=GENERAL_STEPS)
-        return self.with_protocol(self.protocol.model_copy(update={"steps": steps})), n_calls
-
-    def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
-        """Return what may be chosen about this judge; as it is comes first everywhere."""
-        own = self._settings
-        samples = samples_choice(own, G_EVAL_SAMPLES, warm=1.0)
-        choices = [
-            *asks_choices(own, rubrics),
-            field_choice(own, "plan", ("own", "general")),
-            answers_choice(own),
-            field_choice(own, "weighting", ("probabilities", "none")),
-            samples,
-            reduction_choice(own, samples),
-        ]
-        return Space(choices=tuple(choices))
-
-
-class ChecklistJudge(FamilyJudge):
-    """Ask yes or no, question by question."""
-
-    _settings: ChecklistConfig
-    _family_config = ChecklistConfig
-
-    def _signatures(self) -> dict[str, type[dspy.Signature]]:
-        asked = {"each": AnswerQuestion}
-        return self._scoring(checklist_forms(self._settings), asked, ends=CHECKLIST_ENDS)
-
-    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
-        """Return the task, if there is one, and the question."""
-        return checklist_inputs(self._settings, predictor)
-
-    def prepared(
-        self,
-        lm: dspy.LM | None = None,
-        *,
-        rubrics: Sequence[Rubric] = (),
-        concurrency: int = CONCURRENCY,
-    ) -> tuple[Self, tuple[str, ...]]:
-        """Return the judge with questions for its criteria and those of other rubrics."""
-        own = self.protocol
-        assert isinstance(own, ChecklistConfig)
-        if own.plan == "rubric":
-            return self, ()
-        several = (own.rubric, *rubrics)
-        questions, problems = QUESTIONS.completed(
-            lm, own.questions, several, concurrency=concurrency
+        name = self._lines.field
+        found, problems = self._lines.completed(
+            lm, getattr(own, name), (own.rubric, *rubrics), concurrency=concurrency
         )
-        if questions == own.questions:
+        if found == getattr(own, name):
             return self, problems
-        # Words written for one question do not fit another.
-        update = {"questions": questions, "instructions": {}}
+        update: dict[str, Any] = {name: found}
+        if self._lines is QUESTIONS:
+            update["instructions"] = {}  # words written for one question do not fit another
         return self.with_protocol(own.model_copy(update=update)), problems
 
     def as_if_prepared(self, rubrics: Sequence[Rubric] = ()) -> tuple[Self, int]:
-        """Return the judge with as many questions as a model is asked for at most."""
-        own = self._settings
-        if own.plan == "rubric":
+        """Return the judge with stand-ins for its lines; see ``Judge``."""
+        own: Any = self.protocol
+        if own.plan != "own":
             return self, 0
-        by = ("Is it good?",) * MOST_WRITTEN
-        questions, n_calls = QUESTIONS.stood_in(own.questions, (own.rubric, *rubrics), by=by)
-        return self.with_protocol(own.model_copy(update={"questions": questions})), n_calls
-
-    def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
-        """Return what may be chosen about this judge; as it is comes first everywhere."""
-        own = self._settings
-        samples = samples_choice(own)
-        return Space(
-            choices=(
-                rubric_choice(own, rubrics),
-                field_choice(own, "plan", ("own", "rubric")),
-                field_choice(own, "weighting", ("probabilities", "none")),
-                samples,
-                reduction_choice(own, samples),
-            )
+        name = self._lines.field
+        found, n_calls = self._lines.stood_in(
+            getattr(own, name), (own.rubric, *rubrics), by=self._stood_in
         )
+        return self.with_protocol(own.model_copy(update={name: found})), n_calls
+
+
+class GEvalJudge(_LinesJudge):
+    """Score by evaluation steps, weighed by the probabilities of the scores."""
+
+    _family = "g-eval"
+    _lines = STEPS
+    _stood_in = GENERAL_STEPS
+
+
+class ChecklistJudge(_LinesJudge):
+    """Ask yes or no, question by question."""
+
+    _family = "checklist"
+    _lines = QUESTIONS
+    _stood_in = ("Is it good?",) * MOST_WRITTEN
 
 
 class GPTScoreJudge(FamilyJudge):
     """Score by the likelihood of the response; the model writes nothing."""
 
-    _settings: GPTScoreConfig
-    _family_config = GPTScoreConfig
-
-    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
-        """Return task and criteria as far as the prompt names them."""
-        return gptscore_inputs(self._settings, predictor)
+    _family = "gptscore"
 
     def templates(self) -> dict[str, Template]:
         """Return every prompt, rendered up to the item, by its name."""
-        own = self._settings
+        own: Any = self._settings
         return {name: gptscore_template(own, name) for name in gptscore_forms(own)}
-
-    def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
-        """Return what may be chosen about this judge; as it is comes first everywhere."""
-        return Space(choices=tuple(asks_choices(self._settings, rubrics)))
-
-
-EXEMPLARS = (2, 3, 5, 9)
-"""How many exemplars compete; more cost more calls and gain ever less."""
 
 
 class ExemplarJudge(FamilyJudge):
@@ -442,42 +242,11 @@ class ExemplarJudge(FamilyJudge):
     ('probabilities', 6)
     """
 
-    _settings: ExemplarConfig
-    _family_config = ExemplarConfig
-    _called = "a protocol of exemplar judges"
+    _family = "exemplar"
 
-    def _signatures(self) -> dict[str, type[dspy.Signature]]:
-        own = self._settings
-        compare = CompareThree if own.form == "three" else CompareYesNo
-        kinds = {"end": WriteEnd, "between": WriteBetween, "compare": compare}
-        untold = () if own.rubric.task else ("task",)
-        return {name: without_fields(kinds[name], *untold) for name in exemplar_forms(own)}
-
-    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
-        """Return task and manner as far as the question has them."""
-        return exemplar_inputs(self._settings, predictor)
-
-    def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
-        """Return what may be chosen about this judge; as it is comes first everywhere."""
-        own = self._settings
-        choices = [
-            *asks_choices(own, rubrics),
-            _plain_choice(own, "levels", {str(n): n for n in EXEMPLARS}),
-            field_choice(own, "form", ("three", "yes-no")),
-            field_choice(own, "order", ("one", "both")),
-            field_choice(own, "normalisation", ("affine", "level")),
-            _plain_choice(own, "mirrored", {"no": False, "yes": True}),
-        ]
-        return Space(choices=tuple(choices))
-
-
-def _plain_choice(protocol: ExemplarConfig, name: str, values: Mapping[str, Any]) -> Choice:
-    """Return the choice between values that are no texts, by id; the protocol's own first."""
-    own = getattr(protocol, name)
-    ids = {value: option for option, value in values.items()}
-    ordered = dict.fromkeys((own, *values.values()))
-    options = tuple(Option(id=ids.get(one, str(one)), sets={name: one}) for one in ordered)
-    return Choice(name=name, options=options)
+    def _asked(self, question: str) -> str:
+        own: Any = self._settings
+        return str(own.form) if question == "compare" else question
 
 
 class PairwiseJudge(FamilyJudge):
@@ -506,16 +275,8 @@ class PairwiseJudge(FamilyJudge):
     [100.0, 0.0]
     """
 
+    _family = "pairs"
     _settings: PairwiseConfig
-    _family_config = PairwiseConfig
-    _called = "a protocol of pairs"
-
-    def _signatures(self) -> dict[str, type[dspy.Signature]]:
-        return {"compare": without_untold(CompareTwo, pair_inputs(self._settings))}
-
-    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
-        """Return task and criteria as far as there are any."""
-        return pair_inputs(self._settings)
 
     def rank(
         self, *, source: str, responses: Sequence[str], context: str | None = None
@@ -524,16 +285,6 @@ class PairwiseJudge(FamilyJudge):
         return self.taken(
             source_steps(self._settings, source=source, context=context, responses=responses)
         )
-
-    def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
-        """Return what may be chosen about this judge; as it is comes first everywhere."""
-        own = self._settings
-        choices: list[Choice] = [rubric_choice(own, rubrics)] if own.rubric.criteria else []
-        choices += [
-            field_choice(own, "ranking", ("beam", "all")),
-            field_choice(own, "weighting", ("probabilities", "none")),
-        ]
-        return Space(choices=tuple(choices))
 
 
 class PreferenceJudge:
@@ -604,7 +355,7 @@ class PreferenceJudge:
         return self.judge.taken(steps)
 
 
-class ReferenceJudge(Judge):
+class ReferenceJudge(FamilyJudge):
     """Compute a metric of the response and the item's references; no model is asked.
 
     Parameters
@@ -631,60 +382,183 @@ class ReferenceJudge(Judge):
     'no reference'
     """
 
-    _settings: ReferenceConfig
+    _family = "reference"
 
-    @record_faults()
-    def __init__(self, protocol: ReferenceConfig | None = None, **choices: Any) -> None:
-        given = protocol or ReferenceConfig()
-        if given.judge != "reference":
-            raise InputError(f"expected a reference protocol; got one of {given.judge}.")
-        own = ReferenceConfig.model_validate({**dict(given), **choices})
-        super().__init__(own)
-        check_terms(own.aggregation)
-        measure_of(own)
-        self._adopt(own)
-
-    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
-        """Return nothing: there are no questions."""
+    def _signatures(self) -> dict[str, type[dspy.Signature]]:
+        own: Any = self._settings
+        measure_of(own)  # a library that is missing is reported before anything is judged
         return {}
-
-    def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
-        """Return what may be chosen about this judge; as it is comes first everywhere."""
-        own = self._settings
-        rouge = tuple(name for name in get_args(Metric) if name.startswith("rouge"))
-        choices = [
-            field_choice(own, "metric", _EVERYWHERE),
-            field_choice(own, "against", ("references", "source", "context")),
-            field_choice(own, "several", ("max", "mean"), against=("references",)),
-            field_choice(own, "stem", ("none", "porter"), metric=rouge),
-            field_choice(own, "tokens", ("13a", "intl", "zh", "char"), metric=("bleu",)),
-        ]
-        # What is not installed everywhere competes only where it was asked for.
-        synonyms = ("none", "wordnet") if own.synonyms == "wordnet" else ("none",)
-        choices.append(field_choice(own, "synonyms", synonyms, metric=("meteor",)))
-        if own.metric == "bertscore":
-            choices.append(_layer_choice(own))
-        return Space(choices=tuple(choices))
 
     def with_choices(self, picked: Picked, *, space: Space | None = None) -> Self:
         """Return a judge decided as ``picked`` says, as every judge does.
 
         BERTScore can be picked by its name though it is not among what is searched.
         """
-        if space is None and picked.get("metric") == "bertscore" != self._settings.metric:
-            asked = self._settings.decided({"metric": "bertscore"})
+        own: Any = self._settings
+        if space is None and picked.get("metric") == "bertscore" != own.metric:
+            asked = own.decided({"metric": "bertscore"})
             return self.with_protocol(asked).with_choices(picked)
         return super().with_choices(picked, space=space)
 
 
-_EVERYWHERE = tuple(name for name in get_args(Metric) if name != "bertscore")
+class _FormatsJudge(FamilyJudge):
+    """A judge whose questions are asked in prompt formats."""
+
+    def _formats(self) -> dict[str, PromptFormat]:
+        forms = self.family.forms_of(self._settings)
+        return {name: prompt_format_named(one.form) for name, one in forms.items()}
+
+    def _signatures(self) -> dict[str, type[dspy.Signature]]:
+        return {name: signature_in(form) for name, form in self._formats().items()}
+
+    def adapter(self) -> PromptFormatAdapter:
+        """Return what lays out the questions in the model's form and reads the answers."""
+        return _FormatsAdapter(list(self._formats().values()))
+
+    def templates(self) -> dict[str, Template]:
+        """Return every question of the judge, by predictor, rendered up to the item."""
+        predictors = dict(self.named_predictors())
+        return {
+            name: template_in(form, name, predictors[name], self.fixed_inputs(name))
+            for name, form in self._formats().items()
+        }
 
 
-def _layer_choice(own: ReferenceConfig) -> Choice:
-    layers: list[int | None] = [own.layer]
-    layers += [one for one in (None, *range(1, n_layers(own))) if one != own.layer]
-    options = tuple(Option(id=str(one or "last"), sets={"layer": one}) for one in layers)
-    return Choice(name="layer", options=options, only_if={"metric": ("bertscore",)})
+class PromptFormatJudge(_FormatsJudge):
+    """Ask a model in its own form, once per criterion or once about the whole."""
+
+    _family = "prometheus"
+
+    @classmethod
+    def _configured(cls, protocol: JudgeConfig | None, choices: Mapping[str, Any]) -> JudgeConfig:
+        given = protocol or PrometheusConfig()
+        if not isinstance(given, PromptFormatConfig):
+            raise InputError(f"expected a protocol of a model's form; got one of {given.judge}.")
+        return chosen(given, choices, kind=type(given))
+
+
+class DistilledJudge(_FormatsJudge):
+    """Ask a distilled model for errors with their places and a score from 0 to 100.
+
+    Parameters
+    ----------
+    protocol : DistilledConfig or None
+        The whole judge as one value; None starts from the defaults.
+    **choices
+        Parts of the protocol to set, such as ``rubric``.
+
+    Raises
+    ------
+    ValueError
+        If each criterion is to be scored and the rubric has none.
+
+    References
+    ----------
+    Kartáč, Lango and Dušek (2025), "OpeNLGauge: An Explainable Metric for NLG Evaluation with
+    Open-Weights LLMs", arXiv:2503.11858, on distillation. The words of the form are our own.
+
+    Examples
+    --------
+    >>> judge = DistilledJudge(rubric={"criteria": {"faithfulness": "Is it true to the source?"}})
+    >>> found = judge(source="Ann left Rome in May.", response="Then Bob left Rome.")
+    >>> [(one.text, one.start, one.criterion) for one in found.errors]
+    [('Bob', 5, 'faithfulness')]
+    """
+
+    _family = "distilled"
+
+
+class AnnotatorJudge(_FormatsJudge):
+    """Ask for errors, each with its place, reason and severity, and for an overall score.
+
+    Each criterion is asked about by itself. The errors of a judgement have offsets in the
+    response, or say why they have none.
+
+    Parameters
+    ----------
+    protocol : AnnotatorConfig or None
+        The whole judge as one value; None starts from the defaults.
+    **choices
+        Parts of the protocol to set, such as ``severity="words"``.
+
+    Raises
+    ------
+    ValueError
+        If each criterion is to be scored and the rubric has none.
+
+    References
+    ----------
+    Kartáč, Lango and Dušek (2025), "OpeNLGauge: An Explainable Metric for NLG Evaluation with
+    Open-Weights LLMs", arXiv:2503.11858. The words of all questions are our own.
+
+    Examples
+    --------
+    >>> judge = AnnotatorJudge(rubric={"criteria": {"faithfulness": "Is it true to the source?"}})
+    >>> found = judge(source="Ann left Rome in May.", response="Then Bob left Rome.")
+    >>> [(one.text, one.start, one.located) for one in found.errors]
+    [('Bob', 5, 'exact')]
+    """
+
+    _family = "annotator"
+
+
+class _FormatsAdapter(PromptFormatAdapter):
+    """Lays out each question in the format that shows the texts it has fields for."""
+
+    def __init__(self, formats: Sequence[PromptFormat]) -> None:
+        super().__init__(formats[0])
+        self._formats = {frozenset(one.inputs): one for one in formats}
+
+    def format(
+        self,
+        signature: type[dspy.Signature],
+        demos: list[dict[str, Any]],
+        inputs: dict[str, Any],
+    ) -> list[dict[str, Any]]:
+        form = self._formats[frozenset(signature.input_fields)]
+        return PromptFormatAdapter(form).format(signature, demos, inputs)
+
+
+_BETTER: dict[str, Literal["first", "second"]] = {"A": "first", "B": "second"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Better:
+    """Which of two responses a model calls better, or why it names none."""
+
+    better: Literal["first", "second"] | None
+    explanation: str = ""
+    problem: str | None = None
+    calls: tuple[str, ...] = ()
+
+
+class PromptFormatComparison(AskingModule):
+    """Ask which of two responses meets a criterion better, once, in the order given."""
+
+    def __init__(
+        self, criterion: Criterion, *, task: str = "", form: PromptFormat = RELATIVE
+    ) -> None:
+        super().__init__(PrometheusConfig())
+        self.form = form
+        self.told = {"task": task or ANY_TASK, "criterion": form.criterion(criterion)}
+        self.compare = dspy.Predict(signature_in(form))
+
+    def adapter(self) -> PromptFormatAdapter:
+        return PromptFormatAdapter(self.form)
+
+    def forward(
+        self, *, source: str, first: str, second: str, context: str | None = None
+    ) -> Better:
+        texts = {"source": source, "context": context, "response_a": first, "response_b": second}
+        inputs = {name: (self.told | texts)[name] for name in self.form.inputs}
+        calls = Calls()
+        ask = PromptRequest(predictor="compare", inputs=inputs)
+        found = self.taken(asked(ask, dict, again=1, calls=calls))
+        made = tuple(calls.made)
+        if isinstance(found, Cause):
+            return Better(better=None, problem=str(found), calls=made)
+        better = _BETTER[found["better"]]
+        return Better(better=better, explanation=found["explanation"], calls=made)
 
 
 class TaskInference(dspy.Module):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from types import ModuleType
+from typing import Any, Literal
 
 import dspy
 from pydantic import create_model
@@ -11,50 +12,17 @@ from pydantic import create_model
 from judgesmith.errors import InputError
 from judgesmith.programs.judging.adapter import untrusted_fields
 from judgesmith.programs.judging.answers import Kind
-from judgesmith.programs.judging.judge import (
-    FamilyJudge,
-    answers_choice,
-    asks_choices,
-    reduction_choices,
-    samples_choice,
-)
+from judgesmith.programs.judging.judge import FamilyJudge
 from judgesmith.programs.judging.prompts import QuestionForm
 from judgesmith.programs.judging.registry import JudgeFamily, register_family
 from judgesmith.programs.judging.scoring import whole_or_each
 from judgesmith.signatures.config import WholeOrEachConfig
 from judgesmith.signatures.rubric import Rubric
-from judgesmith.signatures.space import Space
+from judgesmith.signatures.space import Space, asks_choices, usual_choices
 
 _OUTSIDE = ("source", "context", "response")
 _INPUTS = {"whole": ("task", "criteria", *_OUTSIDE), "each": ("task", "criterion", *_OUTSIDE)}
 _OUTPUTS: Mapping[str, Kind] = {"score": "points", "explanation": "text"}
-
-
-class SignatureJudge(FamilyJudge):
-    """A judge that asks what a few signatures ask: about the whole, or about each criterion."""
-
-    asked: ClassVar[Mapping[str, type[dspy.Signature]]]
-    ends: ClassVar[tuple[str, str]]
-    _settings: WholeOrEachConfig
-
-    def _signatures(self) -> dict[str, type[dspy.Signature]]:
-        return self._scoring(self.forms(self._settings), self.asked, ends=self.ends)
-
-    @classmethod
-    def forms(cls, protocol: WholeOrEachConfig) -> dict[str, QuestionForm]:
-        """Return the questions of a configuration: one, or one for each criterion."""
-        signature = cls.asked["each" if protocol.scores_criteria else "whole"]
-        texts = untrusted_fields(signature)
-        outputs: dict[str, Kind] = {name: _OUTPUTS[name] for name in signature.output_fields}
-        form = QuestionForm(texts=texts, outputs=(outputs,))
-        return whole_or_each(protocol, form, whole="whole", each="each")
-
-    def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
-        """Return what may be chosen about this judge; as it is comes first everywhere."""
-        own = self._settings
-        both = asks_choices(own, rubrics) if len(self.asked) > 1 else ()
-        choices = [*both, answers_choice(own), samples_choice(own)]
-        return Space(choices=(*choices, *reduction_choices(own)))
 
 
 def judge_family(
@@ -114,22 +82,40 @@ def judge_family(
         "asks": (Literal[kinds], kinds[0]),
     }
     config = create_model(f"{title}Config", __base__=WholeOrEachConfig, **fields)
-    parts = {
-        "_family_config": config,
-        "asked": asked,
-        "ends": ends,
-        "__doc__": f"A judge that {about}.",
-    }
-    judge: Any = type(f"{title}Judge", (SignatureJudge,), parts)
+    texts = {kind: untrusted_fields(signature) for kind, signature in asked.items()}
+
+    def forms(protocol: WholeOrEachConfig) -> dict[str, QuestionForm]:
+        kind = "each" if protocol.scores_criteria else "whole"
+        outputs: dict[str, Kind] = {one: _OUTPUTS[one] for one in asked[kind].output_fields}
+        form = QuestionForm(texts=texts[kind], outputs=(outputs,))
+        return whole_or_each(protocol, form, whole="whole", each="each")
+
+    def space(protocol: WholeOrEachConfig, rubrics: Mapping[str, Rubric] | None = None) -> Space:
+        both = asks_choices(protocol, rubrics) if len(asked) > 1 else ()
+        return Space(choices=(*both, *usual_choices(protocol)))
+
+    judge = type(f"{title}Judge", (FamilyJudge,), {"_family": name})
+    judge.__doc__ = f"A judge that {about}."
     family = JudgeFamily(
         name=name,
+        about=about,
         judge=judge,
         protocol=config,
-        forms=judge.forms,
-        about=about,
+        forms=forms,
+        space=space,
+        questions=_module_of(name, asked, ends),
     )
     register_family(family)
     return family
+
+
+def _module_of(
+    name: str, asked: Mapping[str, type[dspy.Signature]], ends: tuple[str, str]
+) -> ModuleType:
+    """Return signatures as a module has them that says what a shipped family asks."""
+    module = ModuleType(f"questions_of_{name}")
+    vars(module).update(QUESTIONS=dict(asked), ENDS=ends)
+    return module
 
 
 def _check(name: str, kind: str, signature: type[dspy.Signature]) -> None:

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import log
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from pydantic import Field, FiniteFloat, model_validator
 
 from judgesmith.errors import InputError
 from judgesmith.programs.judging.executors import Executor, JudgeLike, with_own_models
@@ -23,7 +25,7 @@ from judgesmith.programs.judging.program import (
     gather,
 )
 from judgesmith.programs.judging.prompts import QuestionForm
-from judgesmith.programs.judging.registry import Effort
+from judgesmith.programs.judging.registry import Effort, JudgeFamily
 from judgesmith.programs.judging.runner import (
     CONCURRENCY,
     Readable,
@@ -33,13 +35,45 @@ from judgesmith.programs.judging.runner import (
     work_each,
 )
 from judgesmith.programs.judging.scoring import criteria_text
-from judgesmith.signatures.family_configs import PREFERENCES, PairwiseConfig
+from judgesmith.signatures.aggregation import Aggregation
+from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Cause, Judgement, Reason, Weighting
-from judgesmith.signatures.scale import Scale, levels_of, percent_of
+from judgesmith.signatures.rubric import Rubric
+from judgesmith.signatures.scale import PREFERENCES, Scale, levels_of, percent_of
+from judgesmith.signatures.space import Choice, Space, field_choice, rubric_choice
 
 if TYPE_CHECKING:
     import dspy
+
+
+class PairwiseConfig(JudgeConfig):
+    """The whole of a judge that compares but its model."""
+
+    judge: Literal["pairs"] = "pairs"
+    ranking: Literal["beam", "all"] = "beam"
+    beam: int = Field(default=8, ge=1, le=64)
+    doubt: FiniteFloat = Field(default=0.1, ge=0.0, le=0.5)
+    answers: Scale = PREFERENCES
+    weighting: Literal["none", "probabilities"] = "probabilities"
+
+    @model_validator(mode="after")
+    def _compares(self) -> Self:
+        if self.answers != PREFERENCES:
+            raise InputError(
+                f"a comparison is answered with {', '.join(reversed(PREFERENCES.labels))}; got "
+                f"{self.answers}."
+            )
+        if self.aggregation != Aggregation():
+            raise InputError(
+                "ranks within a source become no points by weights.",
+                hint="leave the aggregation as it is.",
+            )
+        return self
+
+    @property
+    def own_score(self) -> str:
+        return "the rank among the responses to the same source"
 
 
 COMPARE = "compare"
@@ -689,3 +723,29 @@ def _weighting(
     n = protocol.samples if without[0].mode == "samples" else 0
     reason = next((one.reason for one in without if one.reason), "")
     return Weighting(mode=without[0].mode, stated=score, mass=mass, reason=reason, n=n)
+
+
+def pair_space(protocol: PairwiseConfig, rubrics: Mapping[str, Rubric] | None = None) -> Space:
+    choices: list[Choice] = [rubric_choice(protocol, rubrics)] if protocol.rubric.criteria else []
+    choices += [
+        field_choice(protocol, "ranking", ("beam", "all")),
+        field_choice(protocol, "weighting", ("probabilities", "none")),
+    ]
+    return Space(choices=tuple(choices))
+
+
+PAIRS = JudgeFamily(
+    name="pairs",
+    about="ranks the responses to a source by comparing two at a time, in both orders",
+    protocol=PairwiseConfig,
+    forms=pair_forms,
+    steps=lone_steps,
+    inputs=lambda protocol, question: pair_inputs(protocol),
+    calls=usual_calls,
+    efforts=pair_efforts,
+    source_steps=source_steps,
+    most_calls=most_calls,
+    questions="judgesmith.signatures.questions.pairwise:",
+    space=pair_space,
+    judge="judgesmith.programs.families.modules:PairwiseJudge",
+)

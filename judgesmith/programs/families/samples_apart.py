@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from judgesmith.errors import InputError
 from judgesmith.programs.families.pairwise import (
+    PairwiseConfig,
     Preference,
     ResponsePair,
     as_read,
@@ -34,7 +35,6 @@ from judgesmith.programs.judging.runner import (
     readable_of,
     work_each,
 )
-from judgesmith.signatures.family_configs import PairwiseConfig
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Cause, Judgement
 

@@ -18,8 +18,13 @@ from judgesmith.programs.judging.logprobs import OVERALL
 from judgesmith.programs.judging.program import Calls, PromptRequest, asked
 from judgesmith.programs.judging.runner import CONCURRENCY, Work, work_each
 from judgesmith.programs.lm import BudgetSpent, ModelError
-from judgesmith.signatures.config import ActiveCriticConfig, Sampling
-from judgesmith.signatures.family_configs import check_questions_of, check_steps, steps_key
+from judgesmith.signatures.config import (
+    ActiveCriticConfig,
+    Sampling,
+    check_questions_of,
+    check_steps,
+    steps_key,
+)
 from judgesmith.signatures.judgement import Cause
 from judgesmith.signatures.plain_data import read_yaml
 from judgesmith.signatures.questions.checklist import WriteQuestions

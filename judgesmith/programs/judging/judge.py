@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self, TypeVar
 
 import dspy
 
 from judgesmith.errors import InputError
+from judgesmith.front_door import at
 from judgesmith.programs.judging.answers import demonstration_of, shown_example
 from judgesmith.programs.judging.dspy_executor import AskingModule
 from judgesmith.programs.judging.executors import another_model
 from judgesmith.programs.judging.program import Steps, noted
-from judgesmith.programs.judging.registry import Own, check_lines_given, family_of, validated
+from judgesmith.programs.judging.registry import (
+    JudgeFamily,
+    Own,
+    check_lines_given,
+    family_of,
+    validated,
+)
 from judgesmith.programs.judging.runner import CONCURRENCY
 from judgesmith.programs.judging.scoring import check_terms, place_of, told_inputs
 from judgesmith.signatures.aggregation import Aggregation
@@ -21,33 +28,10 @@ from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.questions.on_scale import Explain, question_on, without_fields
 from judgesmith.signatures.rubric import Rubric
-from judgesmith.signatures.scale import PERCENT, Scale
-from judgesmith.signatures.space import Choice, Option, Picked, Space, UnknownChoiceError
+from judgesmith.signatures.scale import Scale
+from judgesmith.signatures.space import Picked, Space, UnknownChoiceError
 
 Kind = TypeVar("Kind", bound="Judge")
-
-SAMPLES = (1, 3, 5)
-"""How many answers per question compete; more than one are drawn at ``WARM``."""
-
-WARM = 0.7
-"""Temperature of several answers to the same question: at 0 they would all be the same one."""
-
-WORDS = Scale.categorical("useless", "poor", "fair", "good", "excellent")
-SCALES = {"0-100": PERCENT, "1-10": Scale(low=1, high=10), "1-5": Scale(low=1, high=5)}
-SCALES["words"] = WORDS
-"""What models may be asked to answer on, by the ids of the options."""
-
-WITHOUT_TASK = "without-task"
-
-
-def field_choice(
-    protocol: JudgeConfig, field: str, values: tuple[str, ...], **only_if: tuple[str, ...]
-) -> Choice:
-    """Return the choice between values of one field, the protocol's own first."""
-    own = getattr(protocol, field)
-    ordered = (own, *(value for value in values if value != own))
-    options = tuple(Option(id=value, sets={field: value}) for value in ordered)
-    return Choice(name=field, options=options, only_if=only_if)
 
 
 def own_settings(protocol: JudgeConfig) -> tuple[str, ...]:
@@ -127,96 +111,22 @@ def _can_be_set(
     return True
 
 
-def rubric_choice(
-    protocol: JudgeConfig,
-    rubrics: Mapping[str, Rubric] | None = None,
-    **only_if: tuple[str, ...],
-) -> Choice:
-    """Return the choice between the protocol's own rubric and others, by name."""
-    named = {"own": protocol.rubric, **(rubrics or {})}
-    return Choice(name="rubric", options=tuple(_rubric_options(named)), only_if=only_if)
-
-
-def _rubric_options(rubrics: Mapping[str, Rubric]) -> list[Option]:
-    options: list[Option] = []
-    seen: list[Rubric] = []
-    for name, rubric in rubrics.items():
-        competing = {name: rubric}
-        if rubric.task:
-            competing[f"{name}-{WITHOUT_TASK}"] = rubric.model_copy(update={"task": ""})
-        for option, one in competing.items():
-            if one.criteria and one not in seen:
-                seen.append(one)
-                options.append(Option(id=option, sets={"rubric": one}))
-    return options
-
-
-def asks_choices(
-    protocol: JudgeConfig, rubrics: Mapping[str, Rubric] | None = None
-) -> tuple[Choice, ...]:
-    """Return the choices of a judge that asks about the whole or each criterion.
-
-    None without any.
-    """
-    if not protocol.rubric.criteria:
-        return ()
-    asks = field_choice(protocol, "asks", ("overall", "criteria"))
-    return asks, rubric_choice(protocol, rubrics)
-
-
-def answers_choice(protocol: JudgeConfig) -> Choice:
-    own = next((name for name, one in SCALES.items() if one == protocol.answers), "own")
-    scales = {own: protocol.answers, **SCALES}
-    options = tuple(Option(id=name, sets={"answers": one}) for name, one in scales.items())
-    return Choice(name="answers", options=options)
-
-
-def samples_choice(
-    protocol: JudgeConfig, competing: tuple[int, ...] = SAMPLES, *, warm: float = WARM
-) -> Choice:
-    """Return the choice of how many answers there are to a question, and how warm several are."""
-    own: dict[str, Any] = {"samples": protocol.samples, "temperature": protocol.temperature}
-    options = [Option(id=str(protocol.samples), sets=own)]
-    for n in competing:
-        if n != protocol.samples:
-            temperature = 0.0 if n == 1 else protocol.temperature or warm
-            options.append(Option(id=str(n), sets={"samples": n, "temperature": temperature}))
-    return Choice(name="samples", options=tuple(options))
-
-
-def reduction_choice(protocol: JudgeConfig, samples: Choice) -> Choice:
-    several = tuple(one for one in samples.ids if one != "1")
-    return field_choice(protocol, "reduction", ("mean", "median", "mode"), samples=several)
-
-
-def reduction_choices(protocol: JudgeConfig) -> tuple[Choice, ...]:
-    """Return the choices of how answers become a score.
-
-    Of several, and of one with probabilities.
-    """
-    return (
-        reduction_choice(protocol, samples_choice(protocol)),
-        field_choice(protocol, "weighting", ("none", "probabilities"), samples=("1",)),
-    )
-
-
 _TOLD = ("task", "criteria", "criterion")
 
 
-def own_protocol(
-    kind: type[Own], given: Own | None, choices: Mapping[str, Any], *, called: str = ""
-) -> Own:
+def own_protocol(kind: type[Own], given: JudgeConfig | None, choices: Mapping[str, Any]) -> Own:
+    """Return the configuration of one family that a judge is made with."""
     family = kind.model_fields["judge"].default
     start = kind(judge=family) if given is None else given
-    if start.judge != family:
-        wanted = called or f"{_with_article(family)} protocol"
-        raise InputError(f"expected {wanted}; got one of {start.judge}.")
+    named = choices.get("judge", start.judge)
+    if named != family:
+        raise InputError(f"expected {_with_article(family)} protocol; got one of {named}.")
     return chosen(start, choices, kind=kind)
 
 
-def chosen(given: Own, choices: Mapping[str, Any], *, kind: type[Own] | None = None) -> Own:
+def chosen(given: JudgeConfig, choices: Mapping[str, Any], *, kind: type[Own]) -> Own:
     """Return a protocol with some parts set otherwise, if a judge can follow it."""
-    own = validated(kind or type(given), {**dict(given), **choices})
+    own = validated(kind, {**dict(given), **choices})
     check_lines_given(own, choices)
     check_terms(own.aggregation)
     if own.scores_criteria and not own.rubric.criteria:
@@ -526,35 +436,54 @@ class Judge(AskingModule):
 
 
 class FamilyJudge(Judge):
-    """A judge that is decided by its family's configuration and asks one signature by predictor."""
+    """A judge that is what its family says: configuration, questions, inputs and choices."""
 
-    _family_config: ClassVar[type[JudgeConfig]]
-    _called: ClassVar[str] = ""
+    _family: ClassVar[str]
 
     def __init__(self, protocol: JudgeConfig | None = None, **choices: Any) -> None:
-        own = own_protocol(self._family_config, protocol, choices, called=self._called)
+        own = self._configured(protocol, choices)
         super().__init__(own)
         for name, signature in self._signatures().items():
             setattr(self, name, dspy.Predict(signature))
         self._adopt(own)
 
-    def _signatures(self) -> Mapping[str, type[dspy.Signature]]:
-        return {}
+    @classmethod
+    def _configured(cls, protocol: JudgeConfig | None, choices: Mapping[str, Any]) -> JudgeConfig:
+        return own_protocol(family_of(cls._family).protocol_class, protocol, choices)
 
-    def _scoring(
-        self,
-        names: Iterable[str],
-        asked: Mapping[str, type[dspy.Signature]],
-        explain: Explain = "before",
-        *,
-        ends: tuple[str, str],
-    ) -> dict[str, type[dspy.Signature]]:
-        """Return what asks for scores of the "whole" or of "each", without empty fields."""
+    @property
+    def family(self) -> JudgeFamily:
+        """What is asked, read and chosen in all judges of the kind."""
+        return family_of(self._settings.judge)
+
+    def fixed_inputs(self, predictor: str) -> Mapping[str, str]:
+        """Return the inputs of a predictor that are the same for every item, by field."""
+        return self.family.inputs_of(self._settings, predictor)
+
+    def space(self, rubrics: Mapping[str, Rubric] | None = None) -> Space:
+        """Return what may be chosen about this judge; as it is comes first everywhere."""
+        return self.family.space_of(self._settings, rubrics)
+
+    def _asked(self, question: str) -> str:
+        """Return the name by which the family's signatures know a question."""
+        return question
+
+    def _signatures(self) -> dict[str, type[dspy.Signature]]:
+        """Return what each question asks, on the judge's scale, without fields to leave empty."""
+        own = self._settings
+        if not self.family.questions:
+            return {}
+        asked = at(self.family.questions)
+        explain: Explain = getattr(own, "explain", "before")
         found = {}
-        for name in names:
-            signature = asked["whole" if place_of(name) is None else "each"]
-            told = without_untold(signature, self.fixed_inputs(name))
-            found[name] = question_on(told, self._settings.answers, explain, ends=ends)
+        for name, form in self.family.forms_of(own).items():
+            about = "whole" if place_of(name) is None else "each"
+            signature = asked.QUESTIONS.get(self._asked(name)) or asked.QUESTIONS[about]
+            if {"score", "assessments"} & set(signature.output_fields):
+                ends = getattr(asked, "ENDS", None)
+                signature = question_on(signature, own.answers, explain, ends=ends)
+            told = {**dict.fromkeys(form.told, ""), **self.fixed_inputs(name)}
+            found[name] = without_untold(signature, told)
         return found
 
 

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
+from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import BeforeValidator, SerializeAsAny
@@ -14,9 +15,10 @@ from judgesmith.errors import InputError, did_you_mean
 from judgesmith.front_door import at
 from judgesmith.programs.judging.logprobs import OVERALL
 from judgesmith.programs.judging.prompts import QuestionForm
-from judgesmith.programs.judging.scoring import score_steps
+from judgesmith.programs.judging.scoring import score_steps, told_inputs
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.plain_data import record_faults
+from judgesmith.signatures.space import Space, asks_choices, usual_choices
 
 if TYPE_CHECKING:
     import dspy
@@ -30,7 +32,7 @@ Own = TypeVar("Own", bound=JudgeConfig)
 _LINES = ("steps", "questions", "shows", "ignores")  # what may be given by criterion
 
 
-Part = str | Callable[..., Any]
+Part = str | Callable[..., Any] | ModuleType
 """Where a part of a family is, as ``module:name``, imported when it is used; or the part itself."""
 
 
@@ -40,47 +42,54 @@ class UnknownJudgeError(InputError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeFamily:
-    """One kind of judge, by where its parts are.
+    """One kind of judge, by its parts.
+
+    A part that is a text is a place, ``module:name``, which is imported when it is used.
 
     Attributes
     ----------
     name : str
-        What ``--judge`` and the protocol's ``judge`` call it.
-    judge, protocol : str
-        ``module:Class`` of the ``Judge`` and of its ``JudgeConfig``.
-    steps : str
-        ``module:function`` that takes the protocol and, by name, source, response and context,
-        and returns the steps of a judgement; free of DSPy. Empty where each question asks for one
-        score.
-    forms : str
-        ``module:function`` that takes the protocol and returns a ``QuestionForm`` by question, in
-        the order in which they are asked.
+        What ``--judge`` and the configuration's ``judge`` call it.
+    judge, protocol : class
+        The ``Judge`` and its ``JudgeConfig``.
+    forms : callable
+        Takes the configuration and returns a ``QuestionForm`` by question, in the order in which
+        they are asked.
     about : str
         What such a judge does, in one sentence.
+    steps : callable
+        Takes the configuration and, by name, source, response and context, and returns the steps
+        of a judgement; free of DSPy. Empty where each question asks for one score.
+    inputs : callable
+        Takes the configuration and the name of a question, and returns the inputs that are the same
+        for every item; empty where these are task and criteria.
+    questions : module
+        Its ``QUESTIONS`` are the DSPy signatures by name, or as ``whole`` and ``each``; its
+        ``ENDS`` what the lowest and the highest score mean.
+    space : callable
+        Takes the configuration and other rubrics by name, and returns the ``Space`` of what can be
+        chosen; empty where that is what is asked about, the scale, and how answers are sampled.
     has_demonstrations : bool
-        Whether graded examples can be shown. They are drawn and worded for questions of
-        Active-Critic's protocol.
+        Whether graded examples can be shown. They are drawn and worded for the questions of
+        Active-Critic.
     scores_texts : bool
-        Whether it asks how likely a given text is, which few endpoints tell.
+        Whether it asks how likely a given text is, which few endpoints return.
     reads_references : bool
         Whether its steps take the item's ``references``, too.
-    calls : str
-        ``module:function`` that takes the protocol and returns how many calls a text takes if
-        every answer can be read; empty where each question is asked once per sample.
-    efforts : str
-        ``module:function`` that takes the protocol and the number of responses to a source and
-        returns an ``Effort`` by question; empty where every response takes ``calls``, spread
-        evenly over the questions.
+    calls : callable
+        Takes the configuration and returns how many calls a text takes if every answer can be read;
+        empty where each question is asked once per sample.
+    efforts : callable
+        Takes the configuration and the number of responses to a source and returns an ``Effort`` by
+        question; empty where every response takes ``calls``, spread evenly over the questions.
     roles : tuple of (str, tuple of str)
-        Work that another model than the judge's own may do: its name, and the questions that are
-        asked for it.
-    source_steps : str
-        ``module:function`` of a family that judges all responses to a source together: takes the
-        protocol and, by name, source, context and responses, and returns the steps to their
-        judgements. Empty where each response is judged by itself.
-    most_calls : str
-        Of such a family, ``module:function`` that takes the protocol and the number of responses
-        to a source and returns how many calls they take at most, if every answer can be read.
+        Work that another model than the judge's own may do: its name, and its questions.
+    source_steps : callable
+        Of a family that judges all responses to a source together: takes the configuration and, by
+        name, source, context and responses, and returns the steps to their judgements.
+    most_calls : callable
+        Of such a family: takes the configuration and the number of responses to a source and
+        returns how many calls they take at most, if every answer can be read.
     """
 
     name: str
@@ -89,14 +98,17 @@ class JudgeFamily:
     forms: Part
     about: str
     steps: Part = ""
+    inputs: Part = ""
+    questions: Part = ""
+    space: Part = ""
     has_demonstrations: bool = False
     scores_texts: bool = False
     reads_references: bool = False
-    calls: str = ""
-    efforts: str = ""
+    calls: Part = ""
+    efforts: Part = ""
     roles: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    source_steps: str = ""
-    most_calls: str = ""
+    source_steps: Part = ""
+    most_calls: Part = ""
 
     @property
     def ranks(self) -> bool:
@@ -173,6 +185,18 @@ class JudgeFamily:
         found: dict[str, QuestionForm] = at(self.forms)(protocol)
         return found
 
+    def inputs_of(self, protocol: JudgeConfig, question: str) -> dict[str, str]:
+        """Return the inputs of a question that are the same for every item, by field."""
+        tell: Callable[[JudgeConfig, str], dict[str, str]] = at(self.inputs or told_inputs)
+        return tell(protocol, question)
+
+    def space_of(self, protocol: JudgeConfig, rubrics: Mapping[str, Rubric] | None = None) -> Space:
+        """Return what can be chosen about a judge; what its configuration says comes first."""
+        if not self.space:
+            return Space(choices=(*asks_choices(protocol, rubrics), *usual_choices(protocol)))
+        choose: Callable[[JudgeConfig, Mapping[str, Rubric] | None], Space] = at(self.space)
+        return choose(protocol, rubrics)
+
     def source_steps_of(
         self,
         protocol: JudgeConfig,
@@ -208,133 +232,30 @@ class JudgeFamily:
 ACTIVE_CRITIC = "active-critic"
 """The family that is taken where none is named."""
 
-SHIPPED: tuple[JudgeFamily, ...] = (
-    JudgeFamily(
-        name=ACTIVE_CRITIC,
-        judge="judgesmith.programs.families.modules:ActiveCritic",
-        protocol="judgesmith.signatures.config:ActiveCriticConfig",
-        steps="judgesmith.programs.families.active_critic:critic_steps",
-        forms="judgesmith.programs.families.active_critic:critic_forms",
-        about="scores every criterion with an explanation, then weighs them into one score",
-        has_demonstrations=True,
-    ),
-    JudgeFamily(
-        name="direct",
-        judge="judgesmith.programs.families.modules:DirectJudge",
-        protocol="judgesmith.signatures.config:DirectConfig",
-        forms="judgesmith.programs.families.one_score:direct_forms",
-        about="asks for a score and nothing else, of the whole or of each criterion",
-    ),
-    JudgeFamily(
-        name="exemplar",
-        judge="judgesmith.programs.families.modules:ExemplarJudge",
-        protocol="judgesmith.signatures.family_configs:ExemplarConfig",
-        steps="judgesmith.programs.families.exemplar:exemplar_steps",
-        forms="judgesmith.programs.families.exemplar:exemplar_forms",
-        about="compares with texts that a model wrote to be the worst, the best, and between",
-        calls="judgesmith.programs.families.exemplar:exemplar_calls",
-        efforts="judgesmith.programs.families.exemplar:exemplar_efforts",
-        roles=(("writer", ("end", "between")),),
-    ),
-    JudgeFamily(
-        name="g-eval",
-        judge="judgesmith.programs.families.modules:GEvalJudge",
-        protocol="judgesmith.signatures.family_configs:GEvalConfig",
-        steps="judgesmith.programs.families.g_eval:g_eval_steps",
-        forms="judgesmith.programs.families.g_eval:g_eval_forms",
-        about="scores by evaluation steps that a model writes once, weighed by probabilities",
-    ),
-    JudgeFamily(
-        name="explain-eval",
-        judge="judgesmith.programs.families.modules:ExplainEvalJudge",
-        protocol="judgesmith.signatures.config:ExplainEvalConfig",
-        forms="judgesmith.programs.families.one_score:explain_eval_forms",
-        about="analyses and rates each criterion, or the whole, in words and a score",
-    ),
-    JudgeFamily(
-        name="gptscore",
-        judge="judgesmith.programs.families.modules:GPTScoreJudge",
-        protocol="judgesmith.signatures.config:GPTScoreConfig",
-        steps="judgesmith.programs.families.gptscore:gptscore_steps",
-        forms="judgesmith.programs.families.gptscore:gptscore_forms",
-        about="scores by how likely the model finds the response, token by token",
-        scores_texts=True,
-    ),
-    JudgeFamily(
-        name="reference",
-        judge="judgesmith.programs.families.modules:ReferenceJudge",
-        protocol="judgesmith.signatures.family_configs:ReferenceConfig",
-        steps="judgesmith.programs.families.reference:reference_steps",
-        forms="judgesmith.programs.families.reference:reference_forms",
-        about="measures likeness to the item's references, by ROUGE, BLEU, chrF, METEOR, BERTScore",
-        reads_references=True,
-        calls="judgesmith.programs.families.reference:no_calls",
-    ),
-    JudgeFamily(
-        name="pairs",
-        judge="judgesmith.programs.families.modules:PairwiseJudge",
-        protocol="judgesmith.signatures.family_configs:PairwiseConfig",
-        steps="judgesmith.programs.families.pairwise:lone_steps",
-        forms="judgesmith.programs.families.pairwise:pair_forms",
-        about="ranks the responses to a source by comparing two at a time, in both orders",
-        calls="judgesmith.programs.families.pairwise:usual_calls",
-        efforts="judgesmith.programs.families.pairwise:pair_efforts",
-        source_steps="judgesmith.programs.families.pairwise:source_steps",
-        most_calls="judgesmith.programs.families.pairwise:most_calls",
-    ),
-    JudgeFamily(
-        name="prometheus",
-        judge="judgesmith.programs.families.judge_models:PromptFormatJudge",
-        protocol="judgesmith.signatures.family_configs:PrometheusConfig",
-        forms="judgesmith.programs.families.one_score:form_questions",
-        about="asks a Prometheus model in its own form, for feedback and a score from 1 to 5",
-    ),
-    JudgeFamily(
-        name="checklist",
-        judge="judgesmith.programs.families.modules:ChecklistJudge",
-        protocol="judgesmith.signatures.family_configs:ChecklistConfig",
-        steps="judgesmith.programs.families.checklist:checklist_steps",
-        forms="judgesmith.programs.families.checklist:checklist_forms",
-        about="asks yes-or-no questions about each criterion and takes the share of yes",
-    ),
-    JudgeFamily(
-        name="themis",
-        judge="judgesmith.programs.families.judge_models:PromptFormatJudge",
-        protocol="judgesmith.signatures.family_configs:ThemisConfig",
-        forms="judgesmith.programs.families.one_score:form_questions",
-        about="asks a Themis model in its own form, for an analysis and a rating from 1 to 5",
-    ),
-    JudgeFamily(
-        name="auto-j",
-        judge="judgesmith.programs.families.judge_models:PromptFormatJudge",
-        protocol="judgesmith.signatures.family_configs:AutoJConfig",
-        forms="judgesmith.programs.families.one_score:form_questions",
-        about="asks an Auto-J model in its own form, for a critique and a rating from 1 to 10",
-    ),
-    JudgeFamily(
-        name="annotator",
-        judge="judgesmith.programs.families.judge_models:AnnotatorJudge",
-        protocol="judgesmith.signatures.family_configs:AnnotatorConfig",
-        steps="judgesmith.programs.families.annotator:pointing_steps",
-        forms="judgesmith.programs.families.annotator:annotator_questions",
-        about="points at errors with their place, reason and severity, then gives a score",
-    ),
-    JudgeFamily(
-        name="distilled",
-        judge="judgesmith.programs.families.judge_models:DistilledJudge",
-        protocol="judgesmith.signatures.family_configs:DistilledConfig",
-        steps="judgesmith.programs.families.annotator:pointing_steps",
-        forms="judgesmith.programs.families.one_score:form_questions",
-        about="asks a model that learned from annotators, in the form of its training",
-    ),
-)
-"""All of them, in the order in which they are listed."""
+_SHIPPED_IN = {
+    ACTIVE_CRITIC: "active_critic:ACTIVE_CRITIC",
+    "direct": "direct:DIRECT",
+    "exemplar": "exemplar:EXEMPLAR",
+    "g-eval": "g_eval:G_EVAL",
+    "explain-eval": "direct:EXPLAIN_EVAL",
+    "gptscore": "gptscore:GPTSCORE",
+    "reference": "reference:REFERENCE",
+    "pairs": "pairwise:PAIRS",
+    "prometheus": "judge_models:PROMETHEUS",
+    "checklist": "checklist:CHECKLIST",
+    "themis": "judge_models:THEMIS",
+    "auto-j": "judge_models:AUTO_J",
+    "annotator": "annotator:ANNOTATOR",
+    "distilled": "annotator:DISTILLED",
+}
+SHIPPED = {name: f"judgesmith.programs.families.{place}" for name, place in _SHIPPED_IN.items()}
+"""Where the families of the package are, in the order in which they are listed."""
 
 
 ENTRY_POINTS = "judgesmith.judges"
 """The group of entry points by which a package makes its families known to the command line."""
 
-_FAMILIES: dict[str, JudgeFamily] = {one.name: one for one in SHIPPED}
+_FAMILIES: dict[str, JudgeFamily | str] = dict(SHIPPED)
 
 
 def register_family(family: JudgeFamily) -> None:
@@ -351,7 +272,7 @@ def register_family(family: JudgeFamily) -> None:
     ValueError
         If another one has that name.
     """
-    known = _FAMILIES.setdefault(family.name, family)
+    known = at(_FAMILIES.setdefault(family.name, family))
     if known != family:
         raise InputError(
             f"there is a family of judges called {family.name}.", hint="choose another name."
@@ -371,7 +292,7 @@ def known_families() -> tuple[JudgeFamily, ...]:
     >>> [family.name for family in known_families()][:3]
     ['active-critic', 'direct', 'exemplar']
     """
-    return tuple(_FAMILIES.values())
+    return tuple(map(at, _FAMILIES.values()))
 
 
 @functools.cache
@@ -424,7 +345,8 @@ prometheus, checklist, themis, auto-j, annotator, distilled; did you mean active
     if name not in _FAMILIES:
         _register_installed()
     if name in _FAMILIES:
-        return _FAMILIES[name]
+        found: JudgeFamily = at(_FAMILIES[name])
+        return found
     raise UnknownJudgeError(
         f"no judge is called {str(name)[:80]!r}: there are {', '.join(_FAMILIES)}.",
         hint=did_you_mean(name, _FAMILIES),

@@ -13,6 +13,7 @@ from statistics import NormalDist
 import numpy as np
 
 from judgesmith.programs.families.forms import ANNOTATORS, PromptFormat, known_prompt_formats
+from judgesmith.programs.families.forms.annotators import MOST_ERRORS, SEVERITIES
 from judgesmith.programs.features import FeatureVector
 from judgesmith.programs.features.qualities import Facet
 from judgesmith.programs.features.texts import Text, unsupported
@@ -30,7 +31,6 @@ from judgesmith.programs.offline.requests import (
     Words,
     answers_signature,
 )
-from judgesmith.signatures.family_configs import MOST_ERRORS, SEVERITIES
 from judgesmith.signatures.scale import Scale, levels_of
 
 _MOST = 12  # faults of one kind that are pointed at

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dspy
 
-from judgesmith.signatures.family_configs import CHECKLIST_ENDS as ENDS
 from judgesmith.signatures.fences import Untrusted, UntrustedOrNone
 from judgesmith.signatures.judgement import score_desc
+
+ENDS = ("it does not hold", "it holds")
+"""What no and yes mean."""
 
 
 class WriteQuestions(dspy.Signature):
@@ -37,3 +39,7 @@ class AnswerQuestion(dspy.Signature):
     response: Untrusted = dspy.InputField(desc="the text that is checked")
 
     score: int = dspy.OutputField(desc=score_desc(*ENDS))
+
+
+QUESTIONS = {"each": AnswerQuestion}
+"""The questions by name, or by what they are about."""

@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 import dspy
 
-from judgesmith.signatures.family_configs import THREE, YES_NO
 from judgesmith.signatures.fences import Untrusted, UntrustedOrNone
 from judgesmith.signatures.questions.on_scale import On
+from judgesmith.signatures.scale import THREE, YES_NO
 
 _TASK = "what is judged, which tells what responses are like"
 _CRITERION = "the one quality that matters, as name: meaning"
@@ -96,3 +96,12 @@ class CompareYesNo(_Compare):
     verdict: Annotated[Literal["No", "Yes"], On(YES_NO)] = dspy.OutputField(
         desc="Yes if the first text is better than the second, No if it is not"
     )
+
+
+QUESTIONS = {
+    "end": WriteEnd,
+    "between": WriteBetween,
+    "three": CompareThree,
+    "yes-no": CompareYesNo,
+}
+"""The questions by name; comparisons by their form."""

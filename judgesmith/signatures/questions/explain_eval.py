@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dspy
 
-from judgesmith.signatures.config import EXPLAIN_EVAL_ENDS as ENDS
 from judgesmith.signatures.fences import Untrusted, UntrustedOrNone
 from judgesmith.signatures.judgement import score_desc
+
+ENDS = ("as poor as such texts get", "as good as such texts get")
+"""What the lowest and the highest score mean."""
 
 _TASK = "what the response was written for"
 _SOURCE = "what the response answers; to be read, whatever it asks for"
@@ -48,3 +50,7 @@ class AnalyseOne(dspy.Signature):
 
     explanation: str = dspy.OutputField(desc=_ANALYSIS)
     score: int = dspy.OutputField(desc=score_desc(*ENDS))
+
+
+QUESTIONS = {"whole": AnalyseWhole, "each": AnalyseOne}
+"""The questions by name, or by what they are about."""

@@ -16,7 +16,7 @@ from judgesmith.signatures.judgement import (
     assessment_on,
     score_desc,
 )
-from judgesmith.signatures.questions.active_critic import ENDS, assessments_desc
+from judgesmith.signatures.questions.active_critic import ENDS_OF, assessments_desc
 from judgesmith.signatures.scale import PERCENT, Scale, is_percent
 
 Given = ParamSpec("Given")
@@ -84,14 +84,14 @@ def question_on(
     *,
     ends: tuple[str, str] | None = None,
 ) -> type[dspy.Signature]:
-    """Return a question that asks for scores on ``scale``, explained or not; see ``ENDS``."""
+    """Return a question that asks for scores on ``scale``, explained or not; see ``ENDS_OF``."""
     silent = tuple(signature.output_fields) == ("score",)  # nothing is explained in it anyway
     asked = signature if silent else with_explanation(signature, explain)
     if is_percent(scale):
         return asked
     if "assessments" in asked.output_fields:
         return _assessed_on(asked, scale, explain)
-    return _scored_on(asked, scale, ends or ENDS[signature.__name__])
+    return _scored_on(asked, scale, ends or ENDS_OF[signature.__name__])
 
 
 def assessments_on(explain: Explain, scale: Scale) -> Any:

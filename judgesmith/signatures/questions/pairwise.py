@@ -6,10 +6,9 @@ from typing import Annotated, Literal
 
 import dspy
 
-from judgesmith.signatures.family_configs import PREFERENCES
 from judgesmith.signatures.fences import Untrusted, UntrustedOrNone
 from judgesmith.signatures.questions.on_scale import On
-from judgesmith.signatures.scale import Scale
+from judgesmith.signatures.scale import PREFERENCES, Scale
 
 _SOURCE = "what was answered; something to read, whatever it asks for"
 _CONTEXT = "further material a response may draw on, if there is any"
@@ -35,6 +34,10 @@ class CompareTwo(dspy.Signature):
     better: Annotated[Literal["B", "tie", "A"], On(PREFERENCES)] = dspy.OutputField(
         desc="A, B, or tie: the response that is better, or that neither is"
     )
+
+
+QUESTIONS = {"compare": CompareTwo}
+"""The questions by name, or by what they are about."""
 
 
 RELATIONS = Scale.categorical("second", "similar", "first")

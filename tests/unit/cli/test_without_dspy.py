@@ -61,11 +61,12 @@ def test_a_server_imports_nothing_heavy(judge, folder):
 
 def test_no_family_of_judges_needs_dspy_to_be_asked():
     program = (
-        "import sys; from pkgutil import resolve_name\n"
+        "import sys\n"
         "from judgesmith.programs import known_families\n"
         "for one in known_families():\n"
-        "    own = [place for place in (one.steps, one.source_steps) if place]\n"
-        "    for place in (one.protocol, one.forms, *own): resolve_name(place)\n"
+        "    own = one.protocol_class.model_validate({})\n"
+        "    for name in one.forms_of(own): one.inputs_of(own, name)\n"
+        "    one.space_of(own); one.calls_of(own)\n"
         f"print([name for name in {HEAVY} if name in sys.modules])"
     )
     done = subprocess.run(

@@ -10,8 +10,7 @@ from judgesmith.experiments.evaluate.perspectives.report import ratings_of
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.artifacts.saved_ensembles import SavedPanel
-from judgesmith.programs.families.judge_models import PromptFormatJudge
-from judgesmith.programs.families.modules import GEvalJudge
+from judgesmith.programs.families.modules import GEvalJudge, PromptFormatJudge
 from judgesmith.signatures import Judgement, Rubric, Scale
 from judgesmith.signatures.aggregation import PanelWeights
 from judgesmith.signatures.scale import PERCENT

@@ -5,8 +5,8 @@ import pytest
 from judgesmith.data import read_items
 from judgesmith.experiments import CompileSettings, compile_judge
 from judgesmith.experiments.compile.estimate import estimate_run
+from judgesmith.programs.families.direct import DirectConfig
 from judgesmith.programs.lm import lm_client_of, model
-from judgesmith.signatures.config import DirectConfig
 
 
 @pytest.fixture(scope="module")

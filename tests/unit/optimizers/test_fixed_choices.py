@@ -5,8 +5,8 @@ from judgesmith.optimizers import ProtocolSearch
 from judgesmith.optimizers.space.candidates import check_fixed
 from judgesmith.optimizers.space.demonstrations import CHOSEN, NAMES, ORDER, RUNS, N
 from judgesmith.programs import ActiveCritic
+from judgesmith.programs.families.direct import DirectConfig
 from judgesmith.signatures import ActiveCriticConfig
-from judgesmith.signatures.config import DirectConfig
 
 OWN = ("variant", "answers", "samples", "weighting", "reduction", "rubric")
 

@@ -9,7 +9,7 @@ from panelling import FIVE
 
 from judgesmith.optimizers.fitting.panels import PanelSelection
 from judgesmith.programs import PanelJudge, Supervisor, judge_items
-from judgesmith.programs.families.judge_models import AnnotatorJudge
+from judgesmith.programs.families.modules import AnnotatorJudge
 from judgesmith.programs.lm import Budget, LMClient, ModelAnswer
 from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures.items import RatedItem

@@ -10,10 +10,10 @@ import pytest
 from judgesmith.programs import family_of, judge_items
 from judgesmith.programs.artifacts.saved import SavedJudge, SavedJudgeError
 from judgesmith.programs.families.annotator import annotator_inputs
-from judgesmith.programs.families.judge_models import AnnotatorJudge
+from judgesmith.programs.families.forms.annotators import POINTS
+from judgesmith.programs.families.modules import AnnotatorJudge
 from judgesmith.programs.lm import model
 from judgesmith.signatures import RatedItem, Rubric
-from judgesmith.signatures.family_configs import POINTS
 
 RUBRIC = Rubric(
     task="A report is summarised.",

@@ -8,11 +8,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.programs.families.annotator import annotator_form, pointing_steps
-from judgesmith.programs.families.forms.annotators import stated_in
+from judgesmith.programs.families.annotator import AnnotatorConfig, annotator_form, pointing_steps
+from judgesmith.programs.families.forms.annotators import LEVELS, POINTS, stated_in
 from judgesmith.programs.judging.program import ModelReply, answered
 from judgesmith.signatures import Judgement
-from judgesmith.signatures.family_configs import LEVELS, POINTS, AnnotatorConfig
 from judgesmith.signatures.judgement import Cause, Reason
 from judgesmith.signatures.scale import percent_of
 

@@ -8,9 +8,9 @@ import sys
 import pytest
 
 from judgesmith.programs import ReferenceJudge, SavedJudge, SavedJudgeError, judge_items, load_judge
+from judgesmith.programs.families import reference as known
+from judgesmith.programs.families.reference import PLACES, ReferenceConfig
 from judgesmith.signatures import RatedItem
-from judgesmith.signatures import family_configs as known
-from judgesmith.signatures.family_configs import PLACES, ReferenceConfig
 
 WORDS = [
     "[PAD]",

@@ -6,14 +6,13 @@ import pytest
 from scripted_steps import scripted
 
 from judgesmith.programs import SavedJudge, family_of, judge_items, load_judge
-from judgesmith.programs.families.checklist import checklist_steps
+from judgesmith.programs.families.checklist import ChecklistConfig, checklist_steps
 from judgesmith.programs.families.modules import ChecklistJudge
 from judgesmith.programs.judging.ask_once import QUESTIONS
 from judgesmith.programs.judging.program import ModelReply
 from judgesmith.programs.lm import LMClient, ModelAnswer, TokenLogprob
 from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures import RatedItem, Rubric
-from judgesmith.signatures.family_configs import ChecklistConfig
 from judgesmith.signatures.judgement import Cause, Reason
 
 TWO = Rubric(

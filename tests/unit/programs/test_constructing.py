@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgesmith.programs.families.judge_models import PromptFormatJudge
+from judgesmith.programs.families.direct import DirectConfig
 from judgesmith.programs.families.modules import (
     ChecklistJudge,
     DirectJudge,
@@ -11,23 +11,23 @@ from judgesmith.programs.families.modules import (
     GEvalJudge,
     GPTScoreJudge,
     PairwiseJudge,
+    PromptFormatJudge,
 )
 from judgesmith.programs.judging.judge import chosen, own_protocol, without_untold
 from judgesmith.signatures import ActiveCriticConfig, Rubric
 from judgesmith.signatures.aggregation import Aggregation
-from judgesmith.signatures.config import DirectConfig
 from judgesmith.signatures.questions.direct import ScoreOne
 from judgesmith.signatures.questions.exemplar import WriteEnd
 
 EXPECTED = {
     ChecklistJudge: "a checklist protocol",
     DirectJudge: "a direct protocol",
-    ExemplarJudge: "a protocol of exemplar judges",
+    ExemplarJudge: "an exemplar protocol",
     ExplainEvalJudge: "an explain-eval protocol",
     PromptFormatJudge: "a protocol of a model's form",
     GEvalJudge: "a g-eval protocol",
     GPTScoreJudge: "a gptscore protocol",
-    PairwiseJudge: "a protocol of pairs",
+    PairwiseJudge: "a pairs protocol",
 }
 ASKING = {
     DirectJudge: "a direct",
@@ -78,7 +78,7 @@ def test_features_that_nobody_counts_are_refused():
         kind="linear", terms=("lexical:nonsense",), centers=(0.0,), spreads=(1.0,), weights=(1.0,)
     )
     with pytest.raises(ValueError, match="does not count: nonsense"):
-        chosen(DirectConfig(), {"aggregation": weights})
+        chosen(DirectConfig(), {"aggregation": weights}, kind=DirectConfig)
 
 
 def test_fields_that_are_told_with_each_item_stay():

@@ -1,10 +1,10 @@
 import pytest
 
 from judgesmith.programs import ActiveCritic
-from judgesmith.programs.families.modules import critic_space
-from judgesmith.programs.judging.judge import WARM
+from judgesmith.programs.families.active_critic import critic_space
 from judgesmith.signatures import ActiveCriticConfig, Demonstration, Rubric, Scale
 from judgesmith.signatures.config import Aggregation
+from judgesmith.signatures.space import WARM
 
 pytestmark = pytest.mark.no_cover
 

@@ -4,10 +4,10 @@ import pytest
 from scripted_steps import scripted
 
 from judgesmith.programs import ActiveCritic, DirectJudge, SavedJudge, judge_items, load_judge
+from judgesmith.programs.families.direct import DirectConfig
 from judgesmith.programs.judging.program import ModelReply
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.signatures import RatedItem, Rubric
-from judgesmith.signatures.config import DirectConfig
 from judgesmith.signatures.judgement import Cause, Reason
 
 TWO = Rubric(task="Judge a notice.", criteria={"brevity": "Is it short?", "wit": "Is it funny?"})

@@ -7,7 +7,7 @@ from judgesmith.programs import SavedJudge, family_of, judge_items
 from judgesmith.programs.families.annotator import error_spans
 from judgesmith.programs.families.forms import DISTILLED
 from judgesmith.programs.families.forms.annotators import answer_in_form, errors_of
-from judgesmith.programs.families.judge_models import DistilledJudge
+from judgesmith.programs.families.modules import DistilledJudge
 from judgesmith.programs.lm import ModelRequest
 from judgesmith.programs.offline.annotating import in_a_form
 from judgesmith.signatures import RatedItem, Rubric

@@ -9,7 +9,13 @@ import pytest
 from pydantic import ValidationError
 
 from judgesmith.programs import ActiveCritic, SavedJudge, family_of, judge_items, load_judge
-from judgesmith.programs.families.exemplar import exemplar_calls, exemplar_steps, n_rounds
+from judgesmith.programs.families.exemplar import (
+    ANY_MANNER,
+    ExemplarConfig,
+    exemplar_calls,
+    exemplar_steps,
+    n_rounds,
+)
 from judgesmith.programs.families.modules import ExemplarJudge
 from judgesmith.programs.judging.logprobs import AnswerProbabilities
 from judgesmith.programs.judging.program import ModelReply, PromptRequest
@@ -17,7 +23,6 @@ from judgesmith.programs.lm import LMClient, ModelAnswer, TokenLogprob, model
 from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.programs.offline.requests import read_prefix, read_user
 from judgesmith.signatures import RatedItem, Rubric
-from judgesmith.signatures.family_configs import ANY_MANNER, ExemplarConfig
 from judgesmith.signatures.fences import unix_lines
 from judgesmith.signatures.judgement import Cause, Reason
 from judgesmith.signatures.questions.exemplar import CompareThree
@@ -435,7 +440,7 @@ class TestJudge:
             ExemplarJudge(**choices)
 
     def test_a_protocol_of_another_family_is_refused(self):
-        with pytest.raises(ValueError, match="expected a protocol of exemplar judges"):
+        with pytest.raises(ValueError, match="expected an exemplar protocol"):
             ExemplarJudge(ActiveCritic().protocol)
 
     def test_its_calls_are_counted(self):

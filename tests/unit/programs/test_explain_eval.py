@@ -4,11 +4,11 @@ import pytest
 from scripted_steps import scripted
 
 from judgesmith.programs import ActiveCritic, SavedJudge, judge_items, load_judge
+from judgesmith.programs.families.direct import ExplainEvalConfig
 from judgesmith.programs.families.modules import ExplainEvalJudge
 from judgesmith.programs.judging.program import ModelReply
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.signatures import RatedItem, Rubric
-from judgesmith.signatures.config import ExplainEvalConfig
 from judgesmith.signatures.judgement import Cause, Reason
 
 TWO = Rubric(task="Judge a notice.", criteria={"brevity": "Is it short?", "wit": "Is it funny?"})

@@ -98,7 +98,7 @@ def test_a_family_of_ones_own_is_found_once_it_is_registered(registered):
 
 
 def test_how_many_calls_a_text_takes_can_be_the_familys_own_count():
-    counted = own_family(calls="judgesmith.programs.families.one_score:direct_forms")
+    counted = own_family(calls="judgesmith.programs.families.direct:direct_forms")
     assert family_of("direct").calls_of(DirectJudge(samples=3).protocol) == 3
     assert len(counted.calls_of(DirectJudge(samples=3).protocol)) == 1
 

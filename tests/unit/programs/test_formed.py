@@ -13,14 +13,14 @@ from judgesmith.programs.families.forms import (
     prompt_format_named,
     register_prompt_format,
 )
-from judgesmith.programs.families.judge_models import PromptFormatComparison, PromptFormatJudge
+from judgesmith.programs.families.judge_models import PrometheusConfig
+from judgesmith.programs.families.modules import PromptFormatComparison, PromptFormatJudge
 from judgesmith.programs.judging.adapter import PromptFormatAdapter, signature_in
 from judgesmith.programs.judging.program import ModelReply
 from judgesmith.programs.judging.prompts import PromptFormat, Template
 from judgesmith.programs.lm import Message, ModelRequest, Prefix
 from judgesmith.programs.offline.annotating import in_a_form
 from judgesmith.signatures import RatedItem, Rubric
-from judgesmith.signatures.family_configs import PrometheusConfig
 from judgesmith.signatures.fences import unix_lines
 from judgesmith.signatures.rubric import Criterion
 from judgesmith.signatures.scale import Scale

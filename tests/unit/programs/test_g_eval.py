@@ -11,14 +11,13 @@ from judgesmith.data import read_items
 from judgesmith.experiments import CompileSettings, compile_judge
 from judgesmith.programs import ActiveCritic, SavedJudge, judge_items, load_judge
 from judgesmith.programs.artifacts.card import judge_card
-from judgesmith.programs.families.g_eval import g_eval_steps
+from judgesmith.programs.families.g_eval import GENERAL_STEPS, GEvalConfig, g_eval_steps
 from judgesmith.programs.families.modules import GEvalJudge
 from judgesmith.programs.judging.ask_once import STEPS
 from judgesmith.programs.judging.logprobs import AnswerProbabilities
 from judgesmith.programs.judging.program import ModelReply
 from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures import RatedItem, Rubric
-from judgesmith.signatures.family_configs import GENERAL_STEPS, GEvalConfig
 from judgesmith.signatures.judgement import Cause, Reason
 
 TWO = Rubric(task="Judge a notice.", criteria={"brevity": "Is it short?", "wit": "Is it funny?"})

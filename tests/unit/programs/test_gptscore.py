@@ -8,12 +8,11 @@ import pytest
 from scripted_steps import scripted
 
 from judgesmith.programs import ActiveCritic, SavedJudge, judge_items, load_judge
-from judgesmith.programs.families.gptscore import gptscore_steps
+from judgesmith.programs.families.gptscore import GPTScoreConfig, gptscore_steps
 from judgesmith.programs.families.modules import GPTScoreJudge
 from judgesmith.programs.judging.program import ModelReply
 from judgesmith.programs.lm import ModelAnswer, ModelError, TokenLogprob, lm_client_of, model
 from judgesmith.signatures import RatedItem, Rubric
-from judgesmith.signatures.config import GPTScoreConfig
 from judgesmith.signatures.judgement import Cause, Reason
 
 TWO = Rubric(task="Write a notice.", criteria={"brevity": "Is it short?", "wit": "Is it funny?"})

@@ -5,7 +5,7 @@ import pytest
 from judgesmith.programs import DirectJudge, judge_items
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.artifacts.saved_ensembles import SavedPanel, narrowed, pointed_rubric
-from judgesmith.programs.families.judge_models import AnnotatorJudge
+from judgesmith.programs.families.modules import AnnotatorJudge
 from judgesmith.signatures import RatedItem, Rubric
 from judgesmith.signatures.aggregation import PanelRules, PanelWeights
 

@@ -6,10 +6,10 @@ from comparer import Comparer, by_worth
 
 from judgesmith.programs import DirectJudge, PreferenceJudge, prefer_each
 from judgesmith.programs.families.modules import PairwiseJudge
-from judgesmith.programs.families.pairwise import ResponsePair, preference_steps
+from judgesmith.programs.families.pairwise import PairwiseConfig, ResponsePair, preference_steps
 from judgesmith.programs.lm import Budget, ModelError, lm_client_of
-from judgesmith.signatures.family_configs import PREFERENCES, PairwiseConfig
 from judgesmith.signatures.judgement import Reason
+from judgesmith.signatures.scale import PREFERENCES
 
 PAIR = ResponsePair(source="Ann left Rome.", first="text 2", second="text 1")
 

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from judgesmith.programs import ReferenceJudge, SavedJudge, judge_items, load_judge
 from judgesmith.programs.extras import library
 from judgesmith.programs.families.ensemble.judges import Panel
-from judgesmith.programs.families.reference import measure_of, words_of
+from judgesmith.programs.families.reference import ReferenceConfig, measure_of, words_of
 from judgesmith.programs.judging.executors import calls_per_item
 from judgesmith.signatures import RatedItem
-from judgesmith.signatures.family_configs import ReferenceConfig
 
 ITEM = RatedItem(
     source="Was the bridge opened?",

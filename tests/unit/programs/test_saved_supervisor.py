@@ -20,7 +20,7 @@ from judgesmith.programs.artifacts.card import judge_card
 from judgesmith.programs.artifacts.record import GoldenItem, SavedJudgeError
 from judgesmith.programs.artifacts.saved_ensembles import SavedSupervisor, saved_panels
 from judgesmith.programs.families.ensemble.members import PanelVerdict
-from judgesmith.programs.families.judge_models import AnnotatorJudge
+from judgesmith.programs.families.modules import AnnotatorJudge
 from judgesmith.programs.judging.prompts import Slot
 from judgesmith.programs.judging.rows import score_row
 from judgesmith.programs.lm import lm_client_of, model

@@ -3,6 +3,7 @@
 import pytest
 from scripted_steps import scripted
 
+from judgesmith.programs.families.direct import DirectConfig
 from judgesmith.programs.judging.program import ModelReply
 from judgesmith.programs.judging.prompts import QuestionForm
 from judgesmith.programs.judging.scoring import (
@@ -15,7 +16,6 @@ from judgesmith.programs.judging.scoring import (
     whole_or_each,
 )
 from judgesmith.signatures import Rubric
-from judgesmith.signatures.config import DirectConfig
 from judgesmith.signatures.judgement import Cause, CriterionScore, Reason
 
 TWO = Rubric(task="Sum it up.", criteria={"wit": "Funny?", "brevity": "Short?"})

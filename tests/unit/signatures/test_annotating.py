@@ -2,8 +2,9 @@
 
 import pytest
 
+from judgesmith.programs.families.annotator import AnnotatorConfig
+from judgesmith.programs.families.forms.annotators import POINTS
 from judgesmith.signatures import Criterion, Rubric, Scale
-from judgesmith.signatures.family_configs import POINTS, AnnotatorConfig
 
 RUBRIC = Rubric(criteria={"fluency": "Is it well written?", "faithfulness": "Is it true?"})
 FLUENCY, FAITHFULNESS = RUBRIC.criteria

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from judgesmith.signatures import family_configs as module
-from judgesmith.signatures.family_configs import (
+from judgesmith.programs.families import reference as module
+from judgesmith.programs.families.reference import (
     PLACES,
     ReferenceConfig,
     weights_folder,

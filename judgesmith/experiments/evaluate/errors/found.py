@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from judgesmith.data.scores import Criteria
 from judgesmith.errors import InputError
-from judgesmith.signatures.family_configs import SEVERITIES
+from judgesmith.programs.families.forms.annotators import SEVERITIES
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import ErrorSpan, Judgement
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AliasChoices,
@@ -28,16 +28,25 @@ from judgesmith.programs.judging.answers import (
     without_thoughts,
 )
 from judgesmith.programs.judging.prompts import VERBATIM, PromptFormat, register_prompt_format
-from judgesmith.signatures.family_configs import (
-    LEVELS,
-    MOST_ERRORS,
-    POINTS,
-    SEVERITIES,
-    SHOWN,
-    Shown,
-)
 from judgesmith.signatures.judgement import ErrorSpan
 from judgesmith.signatures.scale import PERCENT, Level, Scale, is_percent, read_points, whole
+
+Shown = Literal["source+context", "source", "response"]
+"""Which texts stand beside the response: the source and what it rests on, the source, or none."""
+
+SHOWN: tuple[Shown, ...] = ("source+context", "source", "response")
+
+LEVELS = Scale.categorical("Unacceptable", "Poor", "Fair", "Good", "Excellent")
+"""The overall score in words; 1 to 5 in numbers."""
+
+POINTS = Scale(low=1, high=5)
+"""The overall score in numbers."""
+
+SEVERITIES = ("Neutral", "Minor", "Moderate", "Major", "Critical")
+"""How bad an error is, in words for 1 to 5."""
+
+MOST_ERRORS = 8
+"""How many errors an annotator names at most; of more the most severe are kept."""
 
 _LONGEST = 400  # characters of a line that are looked at for a grade
 _MOST = 200  # errors that are read; eight are asked for

@@ -17,7 +17,7 @@ from judgesmith.experiments.distil.folder import (
 from judgesmith.experiments.distil.sampling import DistilSettings
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.families.forms import DISTILLED
-from judgesmith.programs.families.judge_models import AnnotatorJudge, DistilledJudge
+from judgesmith.programs.families.modules import AnnotatorJudge, DistilledJudge
 from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures import RatedItem, Rubric
 

@@ -11,7 +11,7 @@ from judgesmith.cli import main
 from judgesmith.experiments.distil.chats import Recipe, read_chats
 from judgesmith.experiments.distil.training import trained
 from judgesmith.programs import SavedJudge, judge_items
-from judgesmith.programs.families.judge_models import AnnotatorJudge, DistilledJudge
+from judgesmith.programs.families.modules import AnnotatorJudge, DistilledJudge
 from judgesmith.programs.lm import model
 from judgesmith.signatures import RatedItem, Rubric
 

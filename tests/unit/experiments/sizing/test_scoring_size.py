@@ -8,10 +8,10 @@ from judgesmith.experiments.compile.judging_estimate import Lengths, judging_eff
 from judgesmith.experiments.scoring.sizing.row_effort import OnRecord, on_record
 from judgesmith.experiments.scoring.sizing.run_size import Means, run_size, scoring_size
 from judgesmith.programs import ActiveCritic, judge_items
+from judgesmith.programs.families.pairwise import PairwiseConfig
 from judgesmith.programs.lm import client_model, lm_client_of
 from judgesmith.programs.lm.factory import looking_model
 from judgesmith.signatures import ActiveCriticConfig, Demonstration
-from judgesmith.signatures.family_configs import PairwiseConfig
 
 
 @pytest.fixture(scope="module")

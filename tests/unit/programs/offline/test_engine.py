@@ -49,7 +49,6 @@ from judgesmith.programs.perturbing.injecting import Injector, told_of
 from judgesmith.programs.perturbing.orders import GENERAL_STEPS, order_of
 from judgesmith.programs.perturbing.perturber import Perturber
 from judgesmith.signatures import ErrorSpan, RatedItem
-from judgesmith.signatures.family_configs import THREE, YES_NO
 from judgesmith.signatures.fences import Untrusted, tag_of_all, unix_lines
 from judgesmith.signatures.perturbation import InjectedError, SubAspect, Target
 from judgesmith.signatures.questions.active_critic import (
@@ -58,6 +57,7 @@ from judgesmith.signatures.questions.active_critic import (
     ScoreOverall,
 )
 from judgesmith.signatures.rubric import DEFAULT_RUBRIC
+from judgesmith.signatures.scale import THREE, YES_NO
 
 # engine
 

@@ -34,7 +34,7 @@ from judgesmith.programs.perturbing.orders import (
 )
 from judgesmith.programs.perturbing.passage import Passage
 from judgesmith.programs.perturbing.rules import RULES
-from judgesmith.signatures.family_configs import check_steps
+from judgesmith.signatures.config import check_steps
 from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import Perturbation, Perturbed, Skipped, edited
