@@ -4,6 +4,7 @@ import gc
 import importlib
 import os
 import pkgutil
+import signal
 import sys
 from collections import Counter
 from collections.abc import Generator, Iterator
@@ -58,8 +59,11 @@ def server(running_server: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Know the marker of pytest-cov where pytest-cov is not there."""
+    """Know pytest-cov's marker without pytest-cov, and let Ctrl-C reach what tests start."""
     config.addinivalue_line("markers", "no_cover: leave this test out of coverage")
+    # Shells let what runs behind an "&" ignore Ctrl-C, and so would the commands that tests start.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

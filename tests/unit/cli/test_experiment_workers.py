@@ -50,7 +50,7 @@ def test_workers_may_be_killed_or_stopped_and_others_end_what_they_began(
     before = server.counts()["requests"]
     wait_for(lambda: server.counts()["requests"] >= before + 10)
     os.kill(stopped.pid, signal.SIGTERM)
-    out, err = stopped.communicate(timeout=60)
+    out, err = stopped.communicate(timeout=120)
     assert (stopped.returncode, "leaderboard" in out) == (130, False)
     assert "continues where it was" in err
     done = run(*command, "-o", "run", "--workers", "2")

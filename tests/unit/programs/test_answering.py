@@ -46,7 +46,7 @@ def test_questions_of_one_tuple_are_under_way_together():
 
     async def reply(question):
         if question.predictor != "a":
-            await asyncio.wait_for(under_way.wait(), timeout=5)
+            await asyncio.wait_for(under_way.wait(), 60)
         return ModelReply(call=question.predictor)
 
     assert asyncio.run(answered_at_once(course(), reply)) == ["a", "b", "c"]

@@ -55,7 +55,7 @@ def begin(*processes):
 
 
 def finished(process):
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
     return json.loads(out.splitlines()[-1])
 

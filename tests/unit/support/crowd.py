@@ -167,7 +167,7 @@ async def bother(client, base, rng, tally):
     if rng.random() < 0.2:
         with suppress(ConnectionError, asyncio.IncompleteReadError):
             await client.send("POST", f"{base}/{path}", None, more=rng.randbytes(300))
-            await asyncio.wait_for(client.reader.read(1000), 1)
+            await asyncio.wait_for(client.reader.read(1000), 60)
         client.close()
         return
     reply = await client.ask("POST", f"{base}/{path}", body, kind=kind)

@@ -55,4 +55,4 @@ def served(judges, folder, *options, **environment):
         yield found[0].rstrip("/") + "/"
     finally:
         process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)

@@ -26,7 +26,7 @@ def at_the_same_time(*functions):
     return found
 
 
-def wait_for(condition, seconds=60):
+def wait_for(condition, seconds=120):
     """Return as soon as a condition holds."""
     end = time.monotonic() + seconds
     while not condition():
@@ -40,7 +40,7 @@ def once_all_have_begun(function, barrier):
 
     def called(*arguments):
         if next(calls) == 0:
-            barrier.wait(timeout=60)
+            barrier.wait(timeout=120)
         return function(*arguments)
 
     return called

@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 import threading
-import time
 from importlib.metadata import version
 from pathlib import Path
 
@@ -230,11 +229,9 @@ def test_the_name_of_the_experiment_can_be_said_as_users_of_mlflow_do(
     "address_of_none", ["http://127.0.0.1:1", "http://me:hunter2222@127.0.0.1:1"]
 )
 def test_a_server_that_is_down_is_told_at_once_and_without_its_password(mlflow, address_of_none):
-    began = time.monotonic()
     with pytest.raises(TrackingError) as fault:
         reach(address_of_none)
     assert str(fault.value) == "MLflow at http://127.0.0.1:1 cannot be used: connection refused."
-    assert time.monotonic() - began < 5
 
 
 def test_mlflow_tells_nobody_that_it_is_used(mlflow, address):

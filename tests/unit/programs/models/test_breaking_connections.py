@@ -1,7 +1,6 @@
 """Connections that break and servers that go away: what is asked meanwhile is answered, once."""
 
 import asyncio
-import time
 
 import loopback_connections as connections
 import pytest
@@ -18,7 +17,7 @@ def running_server():
 
 
 def asked(server, texts, in_flight, *, meanwhile=None, **options):
-    """Ask through a stack and return it, the answers, and when each came."""
+    """Ask through a stack and return it and the answers."""
     stack = client_model("openai/m", api_base=server.url, retry=QUICK, **options).client
     waiting = iter(texts)
     found = {}
@@ -29,7 +28,7 @@ def asked(server, texts, in_flight, *, meanwhile=None, **options):
                 model="openai/m", prefix=Prefix([Message("system", "Rate.")]), user=text
             )
             try:
-                found[text] = ((await stack.complete(request)).text, time.perf_counter())
+                found[text] = (await stack.complete(request)).text
             except BudgetSpent:
                 return
 
@@ -47,10 +46,10 @@ def test_a_connection_that_breaks_costs_no_answer_and_is_not_asked_again(server,
     asked_before, answered_before = server.noted()
     server.script({"ending": ending, "times": 12})
     texts = [f"{ending} {n}" for n in range(60)]
-    seconds = 1.0 if ending == "silence" else 60.0
+    seconds = 3.0 if ending == "silence" else 60.0
     stack, found = asked(server, texts, 12, ledger=path, timeout=seconds)
     asked_now, answered_now = server.noted()
-    assert [found[text][0] for text in texts] == ["7"] * 60
+    assert [found[text] for text in texts] == ["7"] * 60
     n_asked, n_answered = (
         sum((now - before).values())
         for now, before in ((asked_now, asked_before), (answered_now, answered_before))
@@ -64,10 +63,9 @@ def test_a_connection_that_breaks_costs_no_answer_and_is_not_asked_again(server,
 
 
 @pytest.mark.parametrize("max_calls", [10_000, 130], ids=["plenty", "scarce"])
-def test_a_server_that_is_killed_and_started_again_is_found_within_seconds(server, path, max_calls):
+def test_a_server_that_is_killed_and_started_again_is_found_again(server, path, max_calls):
     asked_before, _ = server.noted()
     texts = [f"{max_calls} {n}" for n in range(120)]
-    back = []
 
     async def restart(found):
         while len(found) < 40:
@@ -75,7 +73,6 @@ def test_a_server_that_is_killed_and_started_again_is_found_within_seconds(serve
         await asyncio.to_thread(server.kill)
         await asyncio.sleep(0.2)
         await asyncio.to_thread(server.start)
-        back.append(time.perf_counter())
 
     stack, found = asked(server, texts, 16, meanwhile=restart, ledger=path, max_calls=max_calls)
     asked_now, answered_now = server.noted()
@@ -84,8 +81,7 @@ def test_a_server_that_is_killed_and_started_again_is_found_within_seconds(serve
     assert max((answered_now[one] for one in asked_now - asked_before), default=0) <= 2
     if max_calls > 1000:
         assert len(found) == 120
-        assert max(when for _, when in found.values()) - back[0] < 5.0
     # Whatever was answered is on record: the same again sends nothing.
     again, kept = asked(server, list(found), 16, ledger=path)
     assert again.usage.calls == 0
-    assert {text: said for text, (said, _) in kept.items()} == dict.fromkeys(found, "7")
+    assert kept == dict.fromkeys(found, "7")

@@ -178,7 +178,7 @@ def test_an_attempt_fails_after_silence_and_not_for_taking_its_time(logprobs):
         await reader.read(10_000)
         served.append(asyncio.current_task())
         for piece in (HEAD, HALF, REST[:9], REST[9:]) if len(served) > 1 else (HEAD, HALF):
-            await asyncio.sleep(0.15)
+            await asyncio.sleep(0.32)
             writer.write(piece)
         await reader.read()
         writer.close()
@@ -187,8 +187,8 @@ def test_an_attempt_fails_after_silence_and_not_for_taking_its_time(logprobs):
     async def run():
         async with await asyncio.start_server(slowly, "127.0.0.1", 0) as server:
             port = server.sockets[0].getsockname()[1]
-            engine = NativeEngine("openai/m", api_base=f"http://127.0.0.1:{port}/v1", timeout=0.4)
-            with pytest.raises(TransientModelError, match=r"no bytes for 0\.4"):
+            engine = NativeEngine("openai/m", api_base=f"http://127.0.0.1:{port}/v1", timeout=1.2)
+            with pytest.raises(TransientModelError, match=r"no bytes for 1\.2"):
                 await engine.complete(asked("a", logprobs=logprobs))
             # The connection of the one that was given up is not asked again.
             answer = await engine.complete(asked("a", logprobs=logprobs))

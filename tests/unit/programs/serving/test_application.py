@@ -295,7 +295,7 @@ def test_who_comes_when_the_queue_is_full_is_told_when_to_come_back():
 
     def rule(*_):
         asked.set()
-        let.wait(10)
+        let.wait(60)
         return 70
 
     lm = lm_of(rule)
@@ -306,7 +306,7 @@ def test_who_comes_when_the_queue_is_full_is_told_when_to_come_back():
             args=("/v1/judges/plain/batch", {"items": ITEMS[:2]}),
         )
         first.start()
-        asked.wait(10)
+        asked.wait(60)
         for path, kind in (("judge", "application/json"), ("stream", LINES)):
             reply = client.post(f"/v1/judges/plain/{path}", ITEMS[3], kind)
             assert (reply.status, reply.json["where"]) == (429, "queue")

@@ -92,7 +92,7 @@ def test_no_more_is_read_than_two_parts_ahead():
 def test_who_leaves_is_noticed_while_lines_are_worked_on():
     async def run():
         inflow = Inflow(receiving([b"a\n"], leaves=True)[0])
-        await asyncio.wait_for(inflow.gone.wait(), 5)
+        await asyncio.wait_for(inflow.gone.wait(), 60)
 
     asyncio.run(run())
 

@@ -55,7 +55,7 @@ def test_health_checks_are_answered_while_a_large_body_is_read(monkeypatch, path
     def slowly(*arguments):
         for _ in range(3):
             Busy.healthy.clear()
-            seen.append(Busy.healthy.wait(10))
+            seen.append(Busy.healthy.wait(60))
         return check(*arguments)
 
     monkeypatch.setattr(requests, "_check_parts", slowly)

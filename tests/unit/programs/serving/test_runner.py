@@ -10,6 +10,7 @@ import time
 
 import pytest
 from panelling import Planted, judged
+from working import wait_for
 
 from judgesmith.programs.judging.executors import Executor
 from judgesmith.programs.serving import address_of, app, bound_socket, run
@@ -45,7 +46,7 @@ class Holding(Executor):
 
 def ask(bound, path, body=None):
     host, port = bound.getsockname()
-    connection = http.client.HTTPConnection(host, port, timeout=10)
+    connection = http.client.HTTPConnection(host, port, timeout=60)
     method = "GET" if body is None else "POST"
     connection.request(method, path, body, {"Content-Type": "application/json"})
     reply = connection.getresponse()
@@ -57,29 +58,30 @@ def ask(bound, path, body=None):
 class Visitor(threading.Thread):
     """Sends items that the model holds back, and asks the server to stop."""
 
-    def __init__(self, bound, let, *, signals, lets):
+    def __init__(self, bound, let, said, *, signals, lets):
         super().__init__(daemon=True)
         self.lets = lets
         self.bound = bound
         self.let = let
+        self.said = said
         self.signals = signals
         self.found = {}
         self.ready = threading.Event()
 
     def run(self):
-        self.ready.wait(10)
+        self.ready.wait(60)
         waiting = threading.Thread(target=self._judge, daemon=True)
         waiting.start()
         while not json.loads(ask(self.bound, "/healthz")[1])["in_flight"]:
             time.sleep(0.01)
         for number in self.signals:
             os.kill(os.getpid(), number)
-            time.sleep(0.3)
+            wait_for(lambda: self.said)
         if self.lets:
             self.found["new"] = ask(self.bound, "/v1/judges/plain/judge", ITEM)[0]
             self.found["health"] = ask(self.bound, "/healthz")[0]
             self.let.set()
-        waiting.join(10)
+        waiting.join(60)
 
     def _judge(self):
         try:
@@ -93,7 +95,7 @@ def served(*signals, grace=30.0, lets=True):
     let = threading.Event()
     said = []
     bound = bound_socket("127.0.0.1", 0)
-    visitor = Visitor(bound, let, signals=signals, lets=lets)
+    visitor = Visitor(bound, let, said, signals=signals, lets=lets)
     visitor.start()
     before = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)]
     try:
@@ -108,7 +110,7 @@ def served(*signals, grace=30.0, lets=True):
         end = "at once"
     finally:
         let.set()
-    visitor.join(10)
+    visitor.join(60)
     assert [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)] == before
     return visitor.found, said, end
 
@@ -137,10 +139,8 @@ def test_what_is_not_finished_in_time_is_counted_and_its_clients_are_told():
 
 
 def test_the_second_signal_ends_it_at_once(caplog):
-    began = time.monotonic()
     found, _, end = served(signal.SIGINT, signal.SIGTERM, lets=False)
     assert end == "at once"
-    assert time.monotonic() - began < 10
     assert not isinstance(found["accepted"], tuple) or found["accepted"][0] == 503
     assert "Traceback" not in caplog.text
 

@@ -30,7 +30,7 @@ class Asked:
 
     def __call__(self, *_):
         self.n += 1
-        self.let.wait(10)
+        self.let.wait(60)
         if self.fault_after is not None and self.n > self.fault_after:
             raise ModelError("wrong key", status=401)
         return 70
@@ -202,7 +202,8 @@ def test_a_stop_finishes_what_was_read_and_says_from_which_line_on_nothing_was(s
     connection = Connection([LINE % n for n in range(3)], ends=False)
 
     async def beside():
-        await settled(lambda: len(connection.sent))
+        while len(connection.rows) < 3:
+            await asyncio.sleep(0.01)
         service.stopping = True
 
     run(service, connection, beside)

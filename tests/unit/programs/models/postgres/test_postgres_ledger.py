@@ -241,7 +241,7 @@ def test_what_is_submitted_during_a_transaction_goes_into_the_next_together(ledg
     def apply(writes):
         sizes.append(len(writes))
         begun.set()
-        go_on.wait(10)
+        go_on.wait(60)
         return plain(writes)
 
     async def run():
@@ -264,7 +264,7 @@ def test_a_claim_that_is_cancelled_while_it_is_committed_is_taken_back(ledger):
 
     def apply(writes):
         begun.set()
-        go_on.wait(10)
+        go_on.wait(60)
         return plain(writes)
 
     async def run():
@@ -318,7 +318,7 @@ def test_those_who_wait_hear_of_their_writes_also_where_a_claim_cannot_be_taken_
         if any(isinstance(one, Withdraw) for one in writes):
             raise LedgerError("the database is gone")
         begun.set()
-        go_on.wait(10)
+        go_on.wait(60)
         return plain(writes)
 
     async def run():
@@ -327,7 +327,7 @@ def test_those_who_wait_hear_of_their_writes_also_where_a_claim_cannot_be_taken_
         await asyncio.to_thread(begun.wait, 10)
         cancelled.cancel()
         go_on.set()
-        return await asyncio.wait_for(waiting, 5)
+        return await asyncio.wait_for(waiting, 60)
 
     ledger.run("run")
     assert asyncio.run(run()) is None
@@ -403,7 +403,7 @@ def test_what_two_processes_find_of_a_batch_at_once_is_corrected_once(ledger, ot
     ledger._link = Slow(ledger._link, begun)
 
     def second():
-        begun.wait(10)
+        begun.wait(60)
         other.perform(Together((kind(one),)))
 
     # Twice also in one transaction, as where two lines of a file tell the same.
