@@ -24,8 +24,7 @@ from judgesmith.programs.judging.judge import without_untold
 from judgesmith.programs.judging.program import AnySteps, Calls, PromptRequest, asked, gather
 from judgesmith.programs.judging.runner import (
     CONCURRENCY,
-    Readable,
-    Work,
+    StepsWork,
     beginning,
     judge_items,
     readable_of,
@@ -236,7 +235,11 @@ def write_references(
     if n < 0:
         raise InputError(f"write zero texts or more for each source; got {n}.")
     lm = lm or current_lm()
-    work = _Writing(Executor.of(ReferenceWriter(rubric), lm))
+    work = StepsWork[tuple[RatedItem, int], Written](
+        Executor.of(ReferenceWriter(rubric), lm),
+        lambda unit: writing_steps(unit[0].source, unit[0].context, unit[1]),
+        lambda cause: Written(cause=cause),
+    )
     units = ((item, number) for item in items for number in range(1, n + 1))
     texts = [
         written
@@ -245,20 +248,6 @@ def write_references(
         )
     ]
     return tuple(tuple(texts[place * n : (place + 1) * n]) for place in range(len(items)))
-
-
-class _Writing(Work["tuple[RatedItem, int]", Written]):
-    """Sources with numbers, for each of which a text is written."""
-
-    def __init__(self, executor: Executor) -> None:
-        super().__init__(executor)
-
-    async def done(self, unit: tuple[RatedItem, int]) -> Written:
-        item, number = unit
-        return await self.executor.taken(writing_steps(item.source, item.context, number))
-
-    def undone(self, unit: tuple[RatedItem, int], cause: Cause) -> Written:
-        return Written(cause=cause)
 
 
 EMPTY = "no word in it"
@@ -536,28 +525,20 @@ class Comparator:
     def each(
         self, pairs: Iterable[AcrossPair], *, progress: Callable[[int], None] | None = None
     ) -> Iterator[tuple[AcrossPair, Compared]]:
+        work = StepsWork[AcrossPair, Compared](
+            self._executor,
+            across_steps,
+            lambda cause: Compared(cause=cause),
+            readable=readable_of(self._lm),
+            judged=lambda found: (_as_read(found),),
+        )
         return work_each(
-            _Comparing(self._executor, readable_of(self._lm)),
+            work,
             pairs,
             concurrency=self._concurrency,
             may_begin=beginning(CALLS_PER_PAIR, self._lm),
             progress=progress,
         )
-
-
-class _Comparing(Work[AcrossPair, Compared]):
-    """Pairs, each asked about in both orders."""
-
-    def __init__(self, executor: Executor, readable: Readable) -> None:
-        super().__init__(executor, readable)
-
-    async def done(self, unit: AcrossPair) -> Compared:
-        found = await self.executor.taken(across_steps(unit))
-        self.readable.add(_as_read(found))
-        return found
-
-    def undone(self, unit: AcrossPair, cause: Cause) -> Compared:
-        return Compared(cause=cause)
 
 
 _READ = Judgement(score=0.0)

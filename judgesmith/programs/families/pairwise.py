@@ -28,8 +28,7 @@ from judgesmith.programs.judging.prompts import QuestionForm
 from judgesmith.programs.judging.registry import Effort, JudgeFamily
 from judgesmith.programs.judging.runner import (
     CONCURRENCY,
-    Readable,
-    Work,
+    StepsWork,
     beginning,
     readable_of,
     work_each,
@@ -315,6 +314,22 @@ class ResponsePair:
         )
 
 
+def pair_steps(protocol: PairwiseConfig, pair: ResponsePair) -> AnySteps[Preference]:
+    return preference_steps(
+        protocol, source=pair.source, first=pair.first, second=pair.second, context=pair.context
+    )
+
+
+def compares(judge: JudgeLike) -> PairwiseConfig:
+    """Return the configuration of a judge that compares; any other judge is refused."""
+    if not isinstance(judge.protocol, PairwiseConfig):
+        raise InputError(
+            f"a judge of the kind {judge.protocol.judge} scores single texts and compares nothing.",
+            hint="compile one with --judge pairs.",
+        )
+    return judge.protocol
+
+
 def prefer_each(
     judge: JudgeLike,
     pairs: Iterable[ResponsePair],
@@ -353,44 +368,22 @@ def prefer_each(
     >>> [found.probability for _, found in prefer_each(PairwiseJudge(), [pair])]
     [0.5]
     """
-    protocol = judge.protocol
-    if not isinstance(protocol, PairwiseConfig):
-        raise InputError(
-            f"a judge of the kind {protocol.judge} scores single texts and compares nothing.",
-            hint="compile one with --judge pairs.",
-        )
+    protocol = compares(judge)
     judge, lm = with_own_models(judge, lm)
+    work = StepsWork[ResponsePair, Preference](
+        Executor.of(judge, lm),
+        lambda pair: pair_steps(protocol, pair),
+        Preference.unanswered,
+        readable=readable_of(lm),
+        judged=lambda found: (as_read(found),),
+    )
     return work_each(
-        _Pairs(protocol, Executor.of(judge, lm), readable_of(lm)),
+        work,
         pairs,
         concurrency=concurrency,
         may_begin=beginning(2 * protocol.samples, lm),
         progress=progress,
     )
-
-
-class _Pairs(Work[ResponsePair, Preference]):
-    """Pairs, each asked about in both orders."""
-
-    def __init__(self, protocol: PairwiseConfig, executor: Executor, readable: Readable) -> None:
-        super().__init__(executor, readable)
-        self._protocol = protocol
-
-    async def done(self, unit: ResponsePair) -> Preference:
-        found = await self.executor.taken(
-            preference_steps(
-                self._protocol,
-                source=unit.source,
-                first=unit.first,
-                second=unit.second,
-                context=unit.context,
-            )
-        )
-        self.readable.add(as_read(found))
-        return found
-
-    def undone(self, unit: ResponsePair, cause: Cause) -> Preference:
-        return Preference.unanswered(cause)
 
 
 def as_read(found: Preference) -> Judgement:

@@ -1,8 +1,4 @@
-"""Several answers of a judge to each text, or to each pair of texts, one by one.
-
-A judge that is told to take samples makes one judgement of them. Whoever wants to know how often
-each answer was given needs them apart.
-"""
+"""Every sample of a judge's answers to a text or a pair, where a judge reduces its own to one."""
 
 from __future__ import annotations
 
@@ -12,11 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from judgesmith.errors import InputError
 from judgesmith.programs.families.pairwise import (
-    PairwiseConfig,
     Preference,
     ResponsePair,
     as_read,
-    preference_steps,
+    compares,
+    pair_steps,
 )
 from judgesmith.programs.judging.executors import (
     Executor,
@@ -28,15 +24,14 @@ from judgesmith.programs.judging.program import AnySteps, PromptRequest, gather
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.judging.runner import (
     CONCURRENCY,
-    Readable,
-    Work,
+    StepsWork,
     beginning,
     judges_sources,
     readable_of,
     work_each,
 )
 from judgesmith.signatures.items import RatedItem
-from judgesmith.signatures.judgement import Cause, Judgement
+from judgesmith.signatures.judgement import Judgement
 
 if TYPE_CHECKING:
     import dspy
@@ -65,34 +60,25 @@ def judged_samples(
         )
     _check_samples(judge, n)
     judge, lm = with_own_models(judge, lm)
-    work = _Apart(judge, n, Executor.of(judge, lm), readable_of(lm))
+    steps: Any = judge.steps
+    more_texts = family_of(judge.protocol.judge).more_texts
+
+    def judged(item: RatedItem) -> AnySteps[Judgement]:
+        texts = {"source": item.source, "response": item.response, "context": item.context}
+        made: AnySteps[Judgement] = steps(**texts, **more_texts(item.references))
+        return made
+
+    # A sample that was cut short would be no fair one: all or none are kept.
+    work = StepsWork[RatedItem, Samples](
+        Executor.of(judge, lm),
+        lambda item: _several(lambda: judged(item), n),
+        lambda cause: (Judgement.unscored(cause),) * n,
+        readable=readable_of(lm),
+        judged=lambda found: found,
+    )
     may_begin = beginning(n * calls_per_item(judge), lm)
     done = work_each(work, items, concurrency=concurrency, may_begin=may_begin, progress=progress)
     return [several for _, several in done]
-
-
-class _Apart(Work[RatedItem, Samples]):
-    """Items, each judged several times."""
-
-    def __init__(self, judge: JudgeLike, n: int, executor: Executor, readable: Readable) -> None:
-        super().__init__(executor, readable)
-        self._judge = judge
-        self._more_texts = family_of(judge.protocol.judge).more_texts
-        self._n = n
-
-    async def done(self, unit: RatedItem) -> Samples:
-        steps: Any = self._judge.steps
-        texts = {"source": unit.source, "response": unit.response, "context": unit.context}
-        more = self._more_texts(unit.references)
-        samples = [_of_sample(steps(**texts, **more), n, self._n) for n in range(self._n)]
-        found: list[Judgement] = await self.executor.taken(gather(samples))
-        for one in found:
-            self.readable.add(one)
-        return tuple(found)
-
-    def undone(self, unit: RatedItem, cause: Cause) -> Samples:
-        """Return that no sample has a score: one that was cut short would be no fair sample."""
-        return (Judgement.unscored(cause),) * self._n
 
 
 def preferred_samples(
@@ -105,43 +91,19 @@ def preferred_samples(
     progress: Callable[[int], None] | None = None,
 ) -> list[Preferences]:
     """Return ``n`` preferences between the texts of every pair, in order, each in both orders."""
-    protocol = judge.protocol
-    if not isinstance(protocol, PairwiseConfig):
-        raise InputError(
-            f"a judge of the kind {protocol.judge} scores single texts and compares nothing.",
-            hint="compile one with --judge pairs.",
-        )
+    protocol = compares(judge)
     _check_samples(judge, n)
     judge, lm = with_own_models(judge, lm)
-    work = _Compared(protocol, n, Executor.of(judge, lm), readable_of(lm))
+    work = StepsWork[ResponsePair, Preferences](
+        Executor.of(judge, lm),
+        lambda pair: _several(lambda: pair_steps(protocol, pair), n),
+        lambda cause: (Preference.unanswered(cause),) * n,
+        readable=readable_of(lm),
+        judged=lambda found: map(as_read, found),
+    )
     may_begin = beginning(2 * n, lm)
     done = work_each(work, pairs, concurrency=concurrency, may_begin=may_begin, progress=progress)
     return [several for _, several in done]
-
-
-class _Compared(Work[ResponsePair, Preferences]):
-    """Pairs, each compared several times."""
-
-    def __init__(
-        self, protocol: PairwiseConfig, n: int, executor: Executor, readable: Readable
-    ) -> None:
-        super().__init__(executor, readable)
-        self._protocol = protocol
-        self._n = n
-
-    async def done(self, unit: ResponsePair) -> Preferences:
-        texts = {"source": unit.source, "first": unit.first, "second": unit.second}
-        samples = [
-            _of_sample(preference_steps(self._protocol, **texts, context=unit.context), n, self._n)
-            for n in range(self._n)
-        ]
-        found = await self.executor.taken(gather(samples))
-        for one in found:
-            self.readable.add(as_read(one))
-        return tuple(found)
-
-    def undone(self, unit: ResponsePair, cause: Cause) -> Preferences:
-        return (Preference.unanswered(cause),) * self._n
 
 
 def _check_samples(judge: JudgeLike, n: int) -> None:
@@ -152,6 +114,14 @@ def _check_samples(judge: JudgeLike, n: int) -> None:
             f"the judge itself takes {judge.protocol.samples} samples of each text.",
             hint="set it to one.",
         )
+
+
+def _several(
+    steps: Callable[[], AnySteps[Value]], n: int
+) -> Generator[Any, Any, tuple[Value, ...]]:
+    """Return what the same steps come to in ``n`` samples, asked side by side."""
+    found = yield from gather([_of_sample(steps(), sample, n) for sample in range(n)])
+    return tuple(found)
 
 
 def _of_sample(steps: AnySteps[Value], sample: int, n: int) -> Generator[Any, Any, Value]:

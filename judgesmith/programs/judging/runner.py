@@ -24,7 +24,7 @@ from judgesmith.programs.judging.executors import (
     calls_per_item,
     with_own_models,
 )
-from judgesmith.programs.judging.program import cause_of
+from judgesmith.programs.judging.program import AnySteps, cause_of
 from judgesmith.programs.judging.registry import ATTEMPTS_TO_READ, family_of
 from judgesmith.programs.lm import AnyModel, BudgetSpent, ModelError
 from judgesmith.programs.lm.errors import speaks_of_one_item
@@ -355,6 +355,33 @@ class Work(ABC, Generic[Unit, Result]):
         if isinstance(fault, ModelError) and not speaks_of_one_item(fault):
             raise fault
         return self.undone(unit, cause_of(fault))
+
+
+class StepsWork(Work[Unit, Result]):
+    """Units, each with questions of its own, asked by steps that return its result."""
+
+    def __init__(
+        self,
+        executor: Executor,
+        steps: Callable[[Unit], AnySteps[Result]],
+        undone: Callable[[Cause], Result],
+        *,
+        readable: Readable | None = None,
+        judged: Callable[[Result], Iterable[Judgement]] = lambda result: (),
+    ) -> None:
+        super().__init__(executor, readable)
+        self._steps = steps
+        self._undone = undone
+        self._judged = judged
+
+    async def done(self, unit: Unit) -> Result:
+        found = await self.executor.taken(self._steps(unit))
+        for one in self._judged(found):
+            self.readable.add(one)
+        return found
+
+    def undone(self, unit: Unit, cause: Cause) -> Result:
+        return self._undone(cause)
 
 
 class OneByOne(Work[RatedItem, Judgement]):

@@ -22,6 +22,7 @@ from judgesmith.programs.judging.prompts import parts
 from judgesmith.programs.lm.records import ModelRequest, Prefix
 from judgesmith.programs.offline.judging import CriterionPoints, criterion_points, telling_facts
 from judgesmith.programs.offline.requests import (
+    Answer,
     Fields,
     Piece,
     Question,
@@ -207,9 +208,7 @@ _MISSING = 3  # values that are named as missing
 _ALSO: Mapping[Facet, tuple[Facet, ...]] = {"flow": ("brevity",)}
 
 
-def annotated(
-    fields: Fields, answers: Scale, *, in_json: bool = False
-) -> Mapping[str, Sequence[Piece]]:
+def annotated(fields: Fields, answers: Scale, *, in_json: bool = False) -> Answer:
     """Return the pieces of an annotator's answer: its errors, why the score, and the score."""
     points = criterion_points(fields, "response")
     response = fields.get("response") or ""
@@ -397,7 +396,7 @@ def answered_in(form: PromptFormat, fields: Fields) -> list[Piece]:
     return pieces
 
 
-def _compared(fields: Fields) -> Mapping[str, Sequence[Piece]]:
+def _compared(fields: Fields) -> Answer:
     first = criterion_points(fields, "response_a")
     second = criterion_points(fields, "response_b")
     chance = NormalDist(0, _NEAR).cdf(first.mean - second.mean)
@@ -406,7 +405,7 @@ def _compared(fields: Fields) -> Mapping[str, Sequence[Piece]]:
 
 
 @answers_signature(inputs="response annotations", outputs="merged")
-def _merge(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, Sequence[Piece]]:
+def _merge(prefix: Prefix, question: Question, fields: Fields) -> Answer:
     """Answer ``MergeAnnotations``."""
     return {"merged": [merged_text(fields["annotations"] or "", fields["response"] or "")]}
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from judgesmith.programs.lm.records import Prefix
 from judgesmith.programs.offline.judging import listed_criteria
-from judgesmith.programs.offline.requests import Fields, Piece, Question, answers_signature
+from judgesmith.programs.offline.requests import Answer, Fields, Question, answers_signature
 
 if TYPE_CHECKING:
     from judgesmith.programs.perturbing.error_kinds import InjectionJob
@@ -29,7 +29,7 @@ _TRIES = 10
     outputs="errors changed",
     optional="task source context earlier refused",
 )
-def _inject(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, Sequence[Piece]]:
+def _inject(prefix: Prefix, question: Question, fields: Fields) -> Answer:
     """Answer ``InjectErrors``: the first draw of rules whose report holds, or the text as it is."""
     from judgesmith.programs.perturbing.injecting import inject_each, verified_errors
     from judgesmith.signatures.perturbation import Target
@@ -125,7 +125,7 @@ def _as_json(reported: Sequence[ReportedError]) -> str:
 
 
 @answers_signature(inputs="change", outputs="steps")
-def _plan(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, Sequence[Piece]]:
+def _plan(prefix: Prefix, question: Question, fields: Fields) -> Answer:
     """Answer ``WriteChangeSteps``: the same steps for every change."""
     from judgesmith.programs.perturbing.orders import GENERAL_STEPS
 
@@ -133,7 +133,7 @@ def _plan(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, Se
 
 
 @answers_signature(inputs="change text", outputs="changed", optional="steps refused")
-def _change(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, Sequence[Piece]]:
+def _change(prefix: Prefix, question: Question, fields: Fields) -> Answer:
     """Answer ``ChangeText``."""
     refused = (fields.get("refused") or "").encode()
     seed = int.from_bytes(hashlib.blake2b(refused, digest_size=4).digest())
@@ -161,9 +161,7 @@ _MOST_CHARACTERS = 600  # of a text that has more than one sentence
 
 
 @answers_signature(inputs="number source", outputs="reference", optional="task criteria context")
-def _write_reference(
-    prefix: Prefix, question: Question, fields: Fields
-) -> Mapping[str, Sequence[Piece]]:
+def _write_reference(prefix: Prefix, question: Question, fields: Fields) -> Answer:
     """Answer ``WriteReference``."""
     number = (fields["number"] or "1").strip()
     place = int(number) if number.isdecimal() and len(number) < 10 else 1
@@ -190,9 +188,7 @@ def extract_of(source: str, number: int) -> str:
 
 
 @answers_signature(inputs="criterion", outputs="sub_aspects", optional="task")
-def _name_sub_aspects(
-    prefix: Prefix, question: Question, fields: Fields
-) -> Mapping[str, Sequence[Piece]]:
+def _name_sub_aspects(prefix: Prefix, question: Question, fields: Fields) -> Answer:
     """Answer ``NameSubAspects``."""
     # The table reads the families of this package, and no judge needs it.
     from judgesmith.programs.perturbing.error_rules import known_sub_aspects

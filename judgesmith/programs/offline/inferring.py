@@ -19,15 +19,15 @@ from judgesmith.programs.features.texts import CASELESS_NOTE, CHARACTER_NOTE, Te
 from judgesmith.programs.lm.records import Prefix
 from judgesmith.programs.offline.prior import facet_values
 from judgesmith.programs.offline.requests import (
+    Answer,
     Fields,
-    Piece,
     Question,
     UnreadableRequest,
     answers_signature,
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class TaskType:
     """One type of task."""
 
@@ -73,128 +73,84 @@ ASPECTS: Mapping[str, str] = {
 """What each quality asks, by name; ``{source}`` and ``{response}`` are the task's own words."""
 
 TASK_TYPES: Mapping[str, TaskType] = {
-    one.name: one
-    for one in (
-        TaskType(
-            name="summarization",
-            source="source text",
-            response="summary",
-            evaluated="how well a shorter text gives what a longer one says",
-            relationship="is a shorter text that is to give the main content of a longer one",
-            aspects=(
-                *("relevance", "faithfulness", "coherence", "fluency", "completeness"),
-                *("conciseness", "clarity", "specificity", "consistency", "accuracy"),
-            ),
+    name: TaskType(name, source, response, evaluated, relationship, tuple(aspects.split(", ")))
+    for name, source, response, evaluated, relationship, aspects in (
+        (
+            *("summarization", "source text", "summary"),
+            "how well a shorter text gives what a longer one says",
+            "is a shorter text that is to give the main content of a longer one",
+            "relevance, faithfulness, coherence, fluency, completeness, "
+            "conciseness, clarity, specificity, consistency, accuracy",
         ),
-        TaskType(
-            name="dialogue",
-            source="conversation",
-            response="reply",
-            evaluated="how well a turn continues a conversation",
-            relationship="is the next turn of a conversation, and may draw on further material",
-            aspects=(
-                *("context use", "engagingness", "naturalness", "groundedness", "coherence"),
-                *("understandability", "fluency", "specificity", "relevance", "consistency"),
-            ),
+        (
+            *("dialogue", "conversation", "reply"),
+            "how well a turn continues a conversation",
+            "is the next turn of a conversation, and may draw on further material",
+            "context use, engagingness, naturalness, groundedness, coherence, "
+            "understandability, fluency, specificity, relevance, consistency",
         ),
-        TaskType(
-            name="data-to-text",
-            source="data",
-            response="text",
-            evaluated="how well sentences put given data into words",
-            relationship="puts given data, such as slots or triples, into words",
-            aspects=(
-                *("coverage", "faithfulness", "fluency", "naturalness", "accuracy"),
-                *("additions", "sentence structure", "relevance", "clarity", "conciseness"),
-            ),
+        (
+            *("data-to-text", "data", "text"),
+            "how well sentences put given data into words",
+            "puts given data, such as slots or triples, into words",
+            "coverage, faithfulness, fluency, naturalness, accuracy, "
+            "additions, sentence structure, relevance, clarity, conciseness",
         ),
-        TaskType(
-            name="simplification",
-            source="original",
-            response="simplified text",
-            evaluated="how well a text is rewritten to be easier",
-            relationship="is a rewritten version that is to say the same in easier language",
-            aspects=(
-                *("meaning preservation", "simplicity", "fluency", "readability", "clarity"),
-                *("faithfulness", "completeness", "sentence structure", "conciseness", "coherence"),
-            ),
+        (
+            *("simplification", "original", "simplified text"),
+            "how well a text is rewritten to be easier",
+            "is a rewritten version that is to say the same in easier language",
+            "meaning preservation, simplicity, fluency, readability, clarity, "
+            "faithfulness, completeness, sentence structure, conciseness, coherence",
         ),
-        TaskType(
-            name="paraphrase",
-            source="original",
-            response="rewording",
-            evaluated="how well a text is said again in other words",
-            relationship="is a rewritten version that is to say the same in other words",
-            aspects=(
-                *("meaning preservation", "fluency", "rewording", "naturalness", "clarity"),
-                *("faithfulness", "completeness", "style", "conciseness", "coherence"),
-            ),
+        (
+            *("paraphrase", "original", "rewording"),
+            "how well a text is said again in other words",
+            "is a rewritten version that is to say the same in other words",
+            "meaning preservation, fluency, rewording, naturalness, clarity, "
+            "faithfulness, completeness, style, conciseness, coherence",
         ),
-        TaskType(
-            name="story generation",
-            source="beginning",
-            response="story",
-            evaluated="how well a story goes on from its beginning",
-            relationship="is a story that goes on from the beginning it was given",
-            aspects=(
-                *("coherence", "logic", "relevance", "fluency", "consistency"),
-                *("engagingness", "creativity", "naturalness", "specificity", "clarity"),
-            ),
+        (
+            *("story generation", "beginning", "story"),
+            "how well a story goes on from its beginning",
+            "is a story that goes on from the beginning it was given",
+            "coherence, logic, relevance, fluency, consistency, "
+            "engagingness, creativity, naturalness, specificity, clarity",
         ),
-        TaskType(
-            name="translation",
-            source="original",
-            response="translation",
-            evaluated="how well a text is rendered in another language",
-            relationship="is to say in another language what the source says",
-            aspects=(
-                *("adequacy", "fluency", "accuracy", "terminology", "additions"),
-                *("completeness", "style", "sentence structure", "naturalness", "clarity"),
-            ),
+        (
+            *("translation", "original", "translation"),
+            "how well a text is rendered in another language",
+            "is to say in another language what the source says",
+            "adequacy, fluency, accuracy, terminology, additions, "
+            "completeness, style, sentence structure, naturalness, clarity",
         ),
-        TaskType(
-            name="question answering",
-            source="request",
-            response="answer",
-            evaluated="how well a question is answered or an instruction carried out",
-            relationship="answers a question or carries out an instruction",
-            aspects=(
-                *("instruction following", "accuracy", "helpfulness", "relevance", "completeness"),
-                *("clarity", "coherence", "fluency", "specificity", "conciseness"),
-            ),
+        (
+            *("question answering", "request", "answer"),
+            "how well a question is answered or an instruction carried out",
+            "answers a question or carries out an instruction",
+            "instruction following, accuracy, helpfulness, relevance, completeness, "
+            "clarity, coherence, fluency, specificity, conciseness",
         ),
-        TaskType(
-            name="textual entailment",
-            source="pair of texts",
-            response="verdict",
-            evaluated="whether the relation between two texts is named rightly",
-            relationship="names how two statements relate, in one word or two",
-            aspects=(
-                *("accuracy", "logic", "consistency", "relevance", "clarity"),
-                *("instruction following", "faithfulness", "completeness", "specificity", "style"),
-            ),
+        (
+            *("textual entailment", "pair of texts", "verdict"),
+            "whether the relation between two texts is named rightly",
+            "names how two statements relate, in one word or two",
+            "accuracy, logic, consistency, relevance, clarity, "
+            "instruction following, faithfulness, completeness, specificity, style",
         ),
-        TaskType(
-            name="image description",
-            source="image",
-            response="description",
-            evaluated="how well words describe an image",
-            relationship="describes an image that the source only names",
-            aspects=(
-                *("accuracy", "completeness", "fluency", "specificity", "relevance"),
-                *("additions", "clarity", "naturalness", "conciseness", "coherence"),
-            ),
+        (
+            *("image description", "image", "description"),
+            "how well words describe an image",
+            "describes an image that the source only names",
+            "accuracy, completeness, fluency, specificity, relevance, "
+            "additions, clarity, naturalness, conciseness, coherence",
         ),
-        TaskType(
-            name="text generation",
-            source="source",
-            response="response",
-            evaluated="how well a text answers what it was written for",
-            relationship="was written for the source, in a way that its form does not tell",
-            aspects=(
-                *("relevance", "fluency", "coherence", "faithfulness", "clarity"),
-                *("specificity", "completeness", "naturalness", "consistency", "conciseness"),
-            ),
+        (
+            *("text generation", "source", "response"),
+            "how well a text answers what it was written for",
+            "was written for the source, in a way that its form does not tell",
+            "relevance, fluency, coherence, faithfulness, clarity, "
+            "specificity, completeness, naturalness, consistency, conciseness",
         ),
     )
 }
@@ -432,8 +388,6 @@ def _mostly(texts: Sequence[str]) -> str | None:
     )
     return max(found, key=found.__getitem__, default=None)
 
-
-Answer = Mapping[str, Sequence[Piece]]
 
 _FORM = re.compile(
     r"In (\d+) of (\d+) examples so far the texts have the form of ([\w-]+(?: \w+)?) \("

@@ -14,7 +14,7 @@ from statistics import NormalDist, fmean
 import numpy as np
 
 from judgesmith.programs.features import FEATURE_NAMES, FeatureVector, lexical_features
-from judgesmith.programs.features.qualities import FACETS, GENERAL, Facet, Family, quality_of
+from judgesmith.programs.features.qualities import GENERAL, Facet, Family, quality_of
 from judgesmith.programs.features.texts import Text, TextCache
 from judgesmith.programs.lm.records import Prefix
 from judgesmith.programs.offline.prior import (
@@ -24,6 +24,7 @@ from judgesmith.programs.offline.prior import (
     Vector,
     criterion_belief,
     criterion_terms,
+    facet_shares,
     facet_values,
     limited,
     overall_belief,
@@ -31,6 +32,7 @@ from judgesmith.programs.offline.prior import (
     steps_of,
 )
 from judgesmith.programs.offline.requests import (
+    Answer,
     Fields,
     Piece,
     Question,
@@ -122,17 +124,9 @@ def fact(features: FeatureVector, name: str) -> str:
     return _PLAIN.get(name, name.replace("_", " ") + " is {:.2f}").format(scale * value)
 
 
-@functools.cache
-def _facet_shares(weights: tuple[tuple[Facet, float], ...]) -> np.ndarray:
-    shares = np.zeros(len(FACETS))
-    for facet, weight in weights:
-        shares[FACETS.index(facet)] = weight
-    return shares
-
-
 def telling_facts(features: FeatureVector, weights: Mapping[Facet, float]) -> tuple[str, str]:
     """Return the fact that speaks most against a good score, and the one most in favour."""
-    pull = _facet_shares(tuple(weights.items())) @ steps_of(features)
+    pull = facet_shares(tuple(weights.items())) @ steps_of(features)
     worst = int(pull.argmin())
     # That a fault does not occur is no merit worth naming.
     best = int((pull * (features.values != 0)).argmax())
@@ -215,7 +209,7 @@ _ASSESSED = re.compile(r"^- (.+?): (.+?)\.(?: |$)", re.MULTILINE)
 @answers_signature(
     inputs="source response", outputs="score", optional="task context steps explanation"
 )
-def _grade(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, Sequence[Piece]]:
+def _grade(prefix: Prefix, question: Question, fields: Fields) -> Answer:
     """Answer ``GradeResponse``, and questions like it that name the task."""
     features = features_of(fields)
     terms = overall_terms(features, facet_values(features), None)
@@ -225,7 +219,7 @@ def _grade(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, S
 @answers_signature(
     inputs="source response assessments", outputs="score", optional="task context explanation"
 )
-def _overall(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, Sequence[Piece]]:
+def _overall(prefix: Prefix, question: Question, fields: Fields) -> Answer:
     """Answer ``ScoreOverall``, with its explanation before, after, or left out."""
     features = features_of(fields)
     by_name = read_assessments(fields.get("assessments"), question.answers)
@@ -238,7 +232,7 @@ def _overall(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str,
 @answers_signature(
     inputs="criteria source response", outputs="score", optional="task context steps explanation"
 )
-def _rate(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, Sequence[Piece]]:
+def _rate(prefix: Prefix, question: Question, fields: Fields) -> Answer:
     """Answer ``RateByCriteria``: what the criteria would get counts, though nobody writes it."""
     features = features_of(fields)
     facets = facet_values(features)
@@ -249,9 +243,7 @@ def _rate(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, Se
 @answers_signature(
     inputs="criterion source response", outputs="score", optional="task context steps explanation"
 )
-def _assess_one(
-    prefix: Prefix, question: Question, fields: Fields
-) -> Mapping[str, Sequence[Piece]]:
+def _assess_one(prefix: Prefix, question: Question, fields: Fields) -> Answer:
     """Answer ``AssessCriterion``."""
     features = features_of(fields)
     ((name, definition),) = listed_criteria(fields["criterion"] or "quality")[:1]
@@ -264,7 +256,7 @@ def _assess_one(
 @answers_signature(
     inputs="criteria source response", outputs="assessments", optional="task context"
 )
-def _assess(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, Sequence[Piece]]:
+def _assess(prefix: Prefix, question: Question, fields: Fields) -> Answer:
     """Answer ``AssessCriteria``: one JSON record per criterion, with the keys of its schema."""
     features = features_of(fields)
     terms = criterion_terms(facet_values(features))
@@ -318,7 +310,7 @@ def _said(fields: Fields, text: str) -> str:
 
 def _answer(
     question: Question, fields: Fields, belief: Belief, terms: Vector, words: Callable[[], str]
-) -> Mapping[str, Sequence[Piece]]:
+) -> Answer:
     answer: dict[str, Sequence[Piece]] = {"score": [_scored(fields, belief, terms)]}
     if "explanation" in question.outputs:
         answer["explanation"] = [_said(fields, words())]
@@ -371,12 +363,14 @@ def _scores_in_json(text: str, answers: Scale = PERCENT) -> dict[str, float]:
     return found
 
 
+def _points_of(family: Family, facets: Vector) -> float:
+    """Return what a criterion of a family would get, 0 to 100, before any example."""
+    return limited(criterion_belief(family).predict(criterion_terms(facets))[0])
+
+
 def _implied(criteria: str | None, facets: Vector) -> float | None:
-    terms = criterion_terms(facets)
-    found = [
-        limited(criterion_belief(quality_of(name, definition)).predict(terms)[0])
-        for name, definition in listed_criteria(criteria or "")
-    ]
+    """Return the mean of what criteria would get; None without any."""
+    found = [_points_of(quality_of(*one), facets) for one in listed_criteria(criteria or "")]
     return fmean(found) if found else None
 
 
@@ -493,25 +487,31 @@ _SPREAD = 25.0  # of the answer on 0 (B) over 50 (tie) to 100 (A)
 @answers_signature(
     inputs="source response_a response_b", outputs="better", optional="task criteria context"
 )
-def _compare(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, Sequence[Piece]]:
+def _compare(prefix: Prefix, question: Question, fields: Fields) -> Answer:
     """Answer ``CompareTwo``: no place is preferred, and what would get the same points is a tie."""
     lead = _points(fields, "response_a") - _points(fields, "response_b")
     return {"better": [Score(100 * NormalDist(0, _NEAR).cdf(lead), _SPREAD)]}
 
 
 def _points(fields: Fields, name: str) -> float:
+    features = _read(fields, name)
+    if features is None:
+        return 0.0
+    facets = facet_values(features)
+    whole = overall_terms(features, facets, _implied(fields.get("criteria"), facets))
+    return limited(overall_belief().predict(whole)[0])
+
+
+def _read(fields: Fields, name: str) -> FeatureVector | None:
+    """Return what can be counted about the text of a field; None where it says nothing."""
     text = fields.get(name) or ""
     if not any(map(str.isalnum, text)):
-        return 0.0
-    features = lexical_features(fields.get("source") or "", fields.get("context"), text)
-    facets = facet_values(features)
-    terms = criterion_terms(facets)
-    implied = [
-        limited(criterion_belief(quality_of(criterion, definition)).predict(terms)[0])
-        for criterion, definition in listed_criteria(fields.get("criteria") or "")
-    ]
-    whole = overall_terms(features, facets, fmean(implied) if implied else None)
-    return limited(overall_belief().predict(whole)[0])
+        return None
+    return lexical_features(fields.get("source") or "", fields.get("context"), text)
+
+
+def _odds(points: float, slope: float) -> float:
+    return 1 / (1 + exp(-max(min(points / slope, 300.0), -300.0)))
 
 
 _NEAR_ACROSS = 1.0  # points that two texts must differ by before they are not alike
@@ -532,12 +532,10 @@ _MOST_KNOWN = 20_000
     outputs="better",
     optional="task first_context second_context",
 )
-def _compare_across(
-    prefix: Prefix, question: Question, fields: Fields
-) -> Mapping[str, Sequence[Piece]]:
+def _compare_across(prefix: Prefix, question: Question, fields: Fields) -> Answer:
     """Answer ``CompareAcross``: the verdict is turned where the texts change places."""
     lead = _points_across(fields, "first") - _points_across(fields, "second")
-    first, second = _odds(lead - _NEAR_ACROSS), _odds(-lead - _NEAR_ACROSS)
+    first, second = (_odds(one - _NEAR_ACROSS, _SLOPE) for one in (lead, -lead))
     chances = {"first": first, "similar": max(1 - first - second, 0.0), "second": second}
     return {"better": [Words(chances)]}
 
@@ -562,21 +560,17 @@ def _points_across(fields: Fields, name: str) -> float:
 def _worked_out(criteria: str, source: str, context: str | None, text: str) -> float:
     if not any(map(str.isalnum, text)):
         return 0.0
-    terms = criterion_terms(facet_values(lexical_features(source, context, text)))
+    facets = facet_values(lexical_features(source, context, text))
     strays = min(straying_sentences(source, context, text), _MOST_FAULTS)
     misspelt = min(misspelt_words(source, context, text), _MOST_FAULTS)
     found = []
-    for criterion, definition in listed_criteria(criteria):
-        family = quality_of(criterion, definition)
-        points = limited(criterion_belief(family).predict(terms)[0])
+    for one in listed_criteria(criteria):
+        family = quality_of(*one)
+        points = _points_of(family, facets)
         points -= _A_STRAY * strays * (family.name not in _OF_THE_SURFACE)
         points -= _A_SLIP * misspelt * (family.name in _OF_THE_SURFACE)
         found.append(points)
     return fmean(found)
-
-
-def _odds(points: float) -> float:
-    return 1 / (1 + exp(-max(min(points / _SLOPE, 300.0), -300.0)))
 
 
 _LEVEL = re.compile(r"(\d+) of (\d+)")
@@ -592,7 +586,7 @@ _EXEMPLAR_SLOPE = 8.0  # points that make a verdict clear
     outputs="exemplar",
     optional="task manner context worse better",
 )
-def _write(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, Sequence[Piece]]:
+def _write(prefix: Prefix, question: Question, fields: Fields) -> Answer:
     """Answer ``WriteEnd`` and ``WriteBetween``: by the level alone, not by the texts beside it."""
     found = _LEVEL.match(fields["level"] or "")
     level, n = (int(found[1]), int(found[2])) if found else (1, 1)
@@ -620,12 +614,10 @@ def text_of_quality(source: str, share: float) -> str:
 @answers_signature(
     inputs="criterion source first second", outputs="verdict", optional="task context"
 )
-def _compare_exemplars(
-    prefix: Prefix, question: Question, fields: Fields
-) -> Mapping[str, Sequence[Piece]]:
+def _compare_exemplars(prefix: Prefix, question: Question, fields: Fields) -> Answer:
     """Answer ``CompareThree`` and ``CompareYesNo``: by what each text would score."""
     lead = _exemplar_points(fields, "second") - _exemplar_points(fields, "first")
-    better, worse = _odds_exemplars(lead - _NEAR_EXEMPLAR), _odds_exemplars(-lead - _NEAR_EXEMPLAR)
+    better, worse = (_odds(one - _NEAR_EXEMPLAR, _EXEMPLAR_SLOPE) for one in (lead, -lead))
     if "Yes" in question.answers.labels:
         first_wins = worse + (1 - better - worse) / 2  # one of two words has to be said
         return {"verdict": [Words({"Yes": first_wins, "No": 1 - first_wins})]}
@@ -634,17 +626,15 @@ def _compare_exemplars(
 
 
 def _exemplar_points(fields: Fields, name: str) -> float:
-    text = fields.get(name) or ""
-    if not any(map(str.isalnum, text)):
+    features = _read(fields, name)
+    if features is None:
         return 0.0
-    ((criterion, definition), *_) = listed_criteria(fields.get("criterion") or "quality")
-    features = lexical_features(fields.get("source") or "", fields.get("context"), text)
-    belief = criterion_belief(quality_of(criterion, definition))
-    return limited(belief.predict(criterion_terms(facet_values(features)))[0])
+    return _points_of(_family_asked(fields), facet_values(features))
 
 
-def _odds_exemplars(points: float) -> float:
-    return 1 / (1 + exp(-max(min(points / _EXEMPLAR_SLOPE, 300.0), -300.0)))
+def _family_asked(fields: Fields) -> Family:
+    (one, *_) = listed_criteria(fields.get("criterion") or "quality")
+    return quality_of(*one)
 
 
 _CHECK_SPREAD = 45.0  # of a yes at 100 over a no at 0: at 75 points three answers in four are yes
@@ -661,26 +651,25 @@ _CHECKS: dict[Facet, str] = {
 
 
 @answers_signature(inputs="criterion", outputs="questions", optional="task")
-def _write_questions(
-    prefix: Prefix, question: Question, fields: Fields
-) -> Mapping[str, Sequence[Piece]]:
+def _write_questions(prefix: Prefix, question: Question, fields: Fields) -> Answer:
     """Answer ``WriteQuestions``: one for each side of the quality, the heaviest first."""
-    ((name, definition),) = listed_criteria(fields.get("criterion") or "quality")[:1]
-    weights = quality_of(name, definition).weights
-    heaviest = sorted(weights, key=lambda facet: -weights[facet])[:_MOST]
-    return {"questions": ["\n".join(_CHECKS[facet] for facet in heaviest)]}
+    return {"questions": ["\n".join(_CHECKS[facet] for facet in _heaviest(fields))]}
+
+
+def _heaviest(fields: Fields) -> list[Facet]:
+    """Return the sides that count most in the quality that is asked about."""
+    weights = _family_asked(fields).weights
+    return sorted(weights, key=lambda facet: -weights[facet])[:_MOST]
 
 
 @answers_signature(inputs="question source response", outputs="score", optional="task context")
-def _check(prefix: Prefix, question: Question, fields: Fields) -> Mapping[str, Sequence[Piece]]:
+def _check(prefix: Prefix, question: Question, fields: Fields) -> Answer:
     """Answer ``AnswerQuestion``: yes where the quality that is named would get over 50 points."""
-    text = fields.get("response") or ""
-    if not any(map(str.isalnum, text)):
+    features = _read(fields, "response")
+    if features is None:
         return {"score": [Score(0.0, 1.0)]}
-    features = lexical_features(fields.get("source") or "", fields.get("context"), text)
-    family = quality_of("", fields.get("question") or "")
-    mean, _ = criterion_belief(family).predict(criterion_terms(facet_values(features)))
-    return {"score": [Score(limited(mean), _CHECK_SPREAD)]}
+    points = _points_of(quality_of("", fields.get("question") or ""), facet_values(features))
+    return {"score": [Score(points, _CHECK_SPREAD)]}
 
 
 _PLANNED_CHECKS: dict[Facet, str] = {
@@ -695,13 +684,8 @@ _PLANNED_CHECKS: dict[Facet, str] = {
 
 
 @answers_signature(inputs="criterion", outputs="steps", optional="task")
-def _write_steps(
-    prefix: Prefix, question: Question, fields: Fields
-) -> Mapping[str, Sequence[Piece]]:
+def _write_steps(prefix: Prefix, question: Question, fields: Fields) -> Answer:
     """Answer ``WriteSteps``: a check for each side of the quality, the heaviest first."""
-    ((name, definition),) = listed_criteria(fields.get("criterion") or "quality")[:1]
-    weights = quality_of(name, definition).weights
-    heaviest = sorted(weights, key=lambda facet: -weights[facet])[:_MOST]
-    steps = ["Read the source, then the response.", *(_PLANNED_CHECKS[facet] for facet in heaviest)]
-    steps.append("Let the first of these checks weigh most, and score.")
-    return {"steps": ["\n".join(steps)]}
+    checks = (_PLANNED_CHECKS[facet] for facet in _heaviest(fields))
+    last = "Let the first of these checks weigh most, and score."
+    return {"steps": ["\n".join(("Read the source, then the response.", *checks, last))]}

@@ -422,7 +422,7 @@ _NOISE = 20.0
 
 
 @functools.cache
-def _shares(weights: tuple[tuple[Facet, float], ...]) -> Vector:
+def facet_shares(weights: tuple[tuple[Facet, float], ...]) -> Vector:
     found = np.zeros(len(FACETS))
     for facet, weight in weights:
         found[FACETS.index(facet)] = weight
@@ -431,7 +431,7 @@ def _shares(weights: tuple[tuple[Facet, float], ...]) -> Vector:
 
 def criterion_belief(family: Family) -> Belief:
     """Return what is believed about a criterion of ``family`` before any example."""
-    weights = _CRITERION_POINTS * _shares(tuple(family.weights.items()))
+    weights = _CRITERION_POINTS * facet_shares(tuple(family.weights.items()))
     doubts = np.array([_LEVEL_DOUBT, *(_FACET_DOUBT for _ in FACETS)])
     return Belief(mean=np.array([_MIDDLE, *weights]), covariance=np.diag(doubts**2), noise=_NOISE)
 
@@ -449,9 +449,9 @@ def criterion_terms(facets: Vector) -> Vector:
 
 def overall_terms(features: FeatureVector, facets: Vector, assessed: float | None) -> Vector:
     """Return the terms of ``overall_belief``, shape (3 + n_facets,)."""
-    opinion = float(facets @ _shares(tuple(OVERALL[KINDS[features.form]].items())))
+    opinion = float(facets @ facet_shares(tuple(OVERALL[KINDS[features.form]].items())))
     if assessed is None:
-        general = float(facets @ _shares(tuple(GENERAL.weights.items())))
+        general = float(facets @ facet_shares(tuple(GENERAL.weights.items())))
         assessed = _MIDDLE + _CRITERION_POINTS * general
     return np.array([1.0, assessed - _MIDDLE, opinion, *facets])
 

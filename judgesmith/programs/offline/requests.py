@@ -229,7 +229,10 @@ class Words:
 Piece = str | Score | Words
 """A part of an answer: text, or a score or word that is still to be settled on."""
 
-Answerer = Callable[[Prefix, Question, Fields], Mapping[str, Sequence[Piece]]]
+Answer = Mapping[str, Sequence[Piece]]
+"""The pieces of each field of an answer."""
+
+Answerer = Callable[[Prefix, Question, Fields], Answer]
 
 
 class UnknownSignature(InputError):  # noqa: N818 - says what happened

@@ -16,6 +16,7 @@ from judgesmith.programs.judging.program import HAPPENED, AnySteps
 from judgesmith.programs.judging.runner import (
     CONCURRENCY,
     ENOUGH_UNREAD,
+    StepsWork,
     Work,
     beginning,
     work_each,
@@ -160,8 +161,9 @@ def plans_of(
 ) -> Plans:
     """Return the steps of each order, as the model writes them once for all texts."""
     found: dict[str, tuple[str, ...]] = {}
+    work = StepsWork[str, "tuple[str, ...] | Cause"](executor, planning_steps, lambda cause: cause)
     written = work_each(
-        _Planning(executor),
+        work,
         list(dict.fromkeys(orders)),
         concurrency=concurrency,
         may_begin=beginning(1, lm),
@@ -172,16 +174,6 @@ def plans_of(
             told(f"{name} is carried out by general steps: {steps.text.rstrip('.')}.")
         found[order] = GENERAL_STEPS if isinstance(steps, Cause) else steps
     return found
-
-
-class _Planning(Work[str, "tuple[str, ...] | Cause"]):
-    """Orders, for each of which steps are written."""
-
-    async def done(self, unit: str) -> tuple[str, ...] | Cause:
-        return await self.executor.taken(planning_steps(unit))
-
-    def undone(self, unit: str, cause: Cause) -> tuple[str, ...] | Cause:
-        return cause
 
 
 RULES_STAND_IN = (
