@@ -1,4 +1,4 @@
-"""docs/architecture.md draws what is imported, and the import contract says the same."""
+"""The page of the architecture draws what is imported, as the import contract has it."""
 
 import ast
 import re
@@ -17,7 +17,9 @@ CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["import
 PACKAGES, PROGRAMS = (
     [tuple(line.split(" --> ")) for line in map(str.strip, block.splitlines()) if " --> " in line]
     for block in re.findall(
-        r"```mermaid\n(.*?)```", (ROOT / "docs" / "architecture.md").read_text(), re.DOTALL
+        r"```mermaid\n(.*?)```",
+        (ROOT / "docs" / "explanation" / "architecture.md").read_text(),
+        re.DOTALL,
     )
 )
 
@@ -119,7 +121,7 @@ def test_no_circle_in_signatures_programs_and_optimizers():
 
 
 def test_paths_on_the_page_exist():
-    text = (ROOT / "docs" / "architecture.md").read_text()
+    text = (ROOT / "docs" / "explanation" / "architecture.md").read_text()
     said = set(re.findall(r"`([a-z_/]+/(?:[a-z_]+\.pyi?)?)`", text))
     places = [PACKAGE, PACKAGE / "programs", PACKAGE / "programs" / "families", ROOT]
     places += [PACKAGE / "programs" / "lm", PACKAGE / "signatures"]

@@ -54,7 +54,7 @@ def test_every_link_of_a_page_leads_somewhere(page):
 
 def test_every_page_can_be_reached_from_the_index():
     docs = ROOT / "docs"
-    reached, new = set(), {docs / "README.md"}
+    reached, new = set(), {docs / "index.md"}
     while new:
         page = new.pop()
         reached.add(page)

@@ -1,4 +1,4 @@
-"""docs/guarantees.md names tests and figures: the tests are there, and the figures are so."""
+"""The tests and figures that the page of guarantees names exist and are exact."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ import hostile
 import loopback_faults
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reference" / "guarantees.md").read_text(encoding="utf-8")
 
 
 def cells():

@@ -13,7 +13,7 @@ from sessions import ROOT, run_session
 
 pytestmark = pytest.mark.no_cover
 
-PAGE = ROOT / "docs" / "tutorial.md"
+PAGE = ROOT / "docs" / "tutorials" / "your-csv.md"
 SHOWN = "http://127.0.0.1:8000"
 AS_SCORED = {"score", "explanation", "criteria", "errors", "problem", "key", "judge", "target"}
 

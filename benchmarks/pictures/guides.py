@@ -74,7 +74,7 @@ def saved(taken: Any, place: Path, box: tuple[int, int, int, int] | None = None)
 
 @benchmark(quick=NO_QUICK)
 def report_pictures(*, folder: str = FOLDER) -> Iterator[Row]:
-    """The pictures of a report that docs/reports.md shows."""
+    """The pictures of a report that docs/how-to/reports.md shows."""
     browser = chromium()
     with tempfile.TemporaryDirectory() as name:
         made = Path(name)
@@ -111,7 +111,7 @@ def judge(page: Any, response: str | None = None) -> None:
 
 @benchmark(quick=NO_QUICK)
 def page_pictures(*, folder: str = FOLDER) -> Iterator[Row]:
-    """The pictures of the page to try a judge that docs/serving.md shows."""
+    """The pictures of the page to try a judge that docs/how-to/serving.md shows."""
     chromium()
     from devtools import Chromium
     from serving_page import served

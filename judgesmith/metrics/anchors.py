@@ -2,7 +2,7 @@
 
 The value of a text as an anchor of a rating is how far people and the model are from that rating
 and from each other. Another text has the rating with whose anchors it is even, while it beats those
-of the rating below and loses to those of the rating above. The formulas: docs/dual-perspective.md.
+of the rating below and loses to those of the rating above. Formulas: the page of its paper in docs.
 """
 
 from collections import Counter

@@ -34,5 +34,5 @@ def test_hooks_name_what_there_is():
     assert HOOKS["judgesmith-check"]["entry"] == "python -m judgesmith.pre_commit"
     program, command = shlex.split(HOOKS["judgesmith-recheck"]["entry"])
     assert (program, command in COMMANDS) == ("judgesmith", True)
-    page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "how-to" / "ci.md").read_text(encoding="utf-8")
     assert all(f"- id: {name}" in page for name in HOOKS)

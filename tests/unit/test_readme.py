@@ -11,8 +11,8 @@ from judgesmith.programs.judging import registry
 
 pytestmark = pytest.mark.no_cover
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-FOLLOWED = "tutorial.md"  # to its end, by test_tutorial.py
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FOLLOWED = "your-csv.md"  # to its end, by test_tutorial.py
 
 
 def pages_with(kind, mark):
@@ -44,7 +44,7 @@ def test_the_readme_shows_a_session_and_python():
 
 
 def test_the_rubric_shown_on_the_walk_through_is_the_file_that_its_commands_read():
-    page = ROOT / "docs" / "walkthrough.md"
+    page = ROOT / "docs" / "tutorials" / "spreadsheet.md"
     edited, provenance, _ = blocks(page, "yaml").partition("provenance:\n")
     file = (ROOT / "examples" / "rubrica.yaml").read_text(encoding="utf-8")
     assert file.startswith(edited + provenance)
@@ -53,7 +53,7 @@ def test_the_rubric_shown_on_the_walk_through_is_the_file_that_its_commands_read
 def test_every_command_and_option_is_on_the_page_about_them(capsys):
     from judgesmith.cli.main import COMMANDS
 
-    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "command-line.md").read_text(encoding="utf-8")
     for name in COMMANDS:
         assert f"## {name}\n" in page
         main([name, "--help"])

@@ -399,8 +399,10 @@ class TestHosts:
 
 
 def page_providers():
-    """Return the providers of docs/models.md: asked by the client itself, and through LiteLLM."""
-    page = (Path(__file__).resolve().parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
+    """Return the providers on the page of models: called directly, and through LiteLLM."""
+    page = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "models.md").read_text(
+        encoding="utf-8"
+    )
     rows = [line for line in page.splitlines() if line.startswith("| `") and "lm15" in line]
     (elsewhere,) = re.findall(
         r"It refuses every provider behind LiteLLM too(.*?)Under\b", page, re.S

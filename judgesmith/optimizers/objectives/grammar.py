@@ -88,7 +88,7 @@ def parse_objective(text: str) -> Objective:
     ----------
     text : str
         Such as ``q``, ``pearson@sample``, ``q + .5*kappa`` or ``q; kappa >= .4``. See
-        ``docs/objectives.md`` for all names.
+        ``docs/reference/objectives/index.md`` for all names.
 
     Raises
     ------

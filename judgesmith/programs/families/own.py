@@ -64,7 +64,7 @@ def judge_family(
 
     Examples
     --------
-    ``docs/judge-families.md`` shows a whole one.
+    ``docs/reference/judge-families.md`` shows a whole one.
 
     >>> judge_family("mine", about="asks nothing")
     Traceback (most recent call last):

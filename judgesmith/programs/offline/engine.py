@@ -99,7 +99,7 @@ class OfflineEngine:
 
     It counts what can be counted in source, context and response, weighs it by reasons set by
     hand, and lets graded demonstrations shift its scores. It understands nothing: no paraphrase,
-    no world knowledge, no instructions. See ``docs/offline-model.md``.
+    no world knowledge, no instructions. See ``docs/reference/offline-model.md``.
 
     Attributes
     ----------

@@ -104,8 +104,8 @@ def test_a_crowd_is_told_what_score_says_and_an_end_finishes_what_was_accepted(
 
 
 def as_the_page_shows(address):
-    """Send what docs/serving.md shows, with its commands and with its function."""
-    page = ROOT / "docs" / "serving.md"
+    """Send what docs/how-to/serving.md shows, with its commands and with its function."""
+    page = ROOT / "docs" / "how-to" / "serving.md"
     shell = blocks(page, "sh").replace("http://127.0.0.1:8000", address)
     if shutil.which("curl"):
         commands = shell[shell.index("curl") :]

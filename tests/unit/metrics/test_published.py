@@ -13,7 +13,7 @@ from judgesmith.metrics import kendall, krippendorff_alpha, pearson, spearman
 
 pytestmark = pytest.mark.data
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "published.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "evidence" / "published.md"
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from judgesmith.programs.judging.registry import (
 )
 from judgesmith.signatures import Rubric
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "judge-families.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "judge-families.md"
 
 
 @pytest.fixture(params=[one.name for one in known_families()])

@@ -81,7 +81,7 @@ def test_the_fixed_part_is_what_the_stack_wants(template):
 
 
 def test_rows_of_one_source_share_all_up_to_its_end(template):
-    # So a server that caches prompts reads a source once; docs/models.md says so.
+    # So a server that caches prompts reads a source once; docs/reference/models.md says so.
     template.render({"source": "", "hint": ""})
     both = template.model_copy(
         update={"question": (*template.question[:-1], Slot(name="response", fenced=True))}

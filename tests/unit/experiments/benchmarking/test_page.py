@@ -1,4 +1,4 @@
-"""docs/dual-perspective.md names functions and tests: they are there."""
+"""docs/explanation/dual-perspective.md names functions and tests: they are there."""
 
 import re
 from importlib import import_module
@@ -9,7 +9,7 @@ import pytest
 pytestmark = pytest.mark.no_cover
 
 ROOT = Path(__file__).resolve().parents[4]
-PAGE = (ROOT / "docs" / "dual-perspective.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "explanation" / "dual-perspective.md").read_text(encoding="utf-8")
 
 
 def test_every_function_it_names_is_there():

@@ -127,6 +127,6 @@ def test_a_file_without_scores_is_no_judge_on_record(study):
 @pytest.mark.data
 def test_the_example_of_the_page_names_what_there_is(data_folder, monkeypatch):
     monkeypatch.setenv("JUDGESMITH_DATA", str(data_folder))
-    page = Path(__file__).parents[4] / "docs" / "experiments.md"
+    page = Path(__file__).parents[4] / "docs" / "how-to" / "experiments.md"
     text = page.read_text(encoding="utf-8").partition("```yaml\n")[2].partition("```")[0]
     assert set(read_sets(spec_of(text))) == {"topical"}

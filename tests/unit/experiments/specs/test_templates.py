@@ -91,7 +91,9 @@ OPTIONAL = re.compile(r"^( *)# ((?:- )?[\w.-]+:(?: |$)| {2,}| *- )", re.MULTILIN
 
 
 def test_the_specification_on_the_page_is_right_and_the_counts_of_cells_too():
-    page = (Path(__file__).parents[4] / "docs" / "experiments.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[4] / "docs" / "how-to" / "experiments.md").read_text(
+        encoding="utf-8"
+    )
     (shown,) = re.findall(r"^```yaml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     assert len(cells_of(spec_of(shown))) == 10
     for name in PAPERS:

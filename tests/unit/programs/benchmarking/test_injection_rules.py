@@ -40,7 +40,7 @@ def test_each_rule_says_what_is_wrong_in_a_line(kind):
 
 
 def test_the_page_about_errors_lists_every_kind_and_says_the_same_of_it():
-    page = Path(__file__).parents[4] / "docs" / "injected-errors.md"
+    page = Path(__file__).parents[4] / "docs" / "explanation" / "injected-errors.md"
     listed = re.findall(r"^\| `(\w+)` \| (.*) \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
     assert listed == [(kind, rule.says) for kind, rule in RULES.items()]
 
