@@ -8,8 +8,9 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 
 import click
 
@@ -20,50 +21,85 @@ from judgesmith.errors import JudgesmithError
 
 GROUPS = {
     "judge": {
-        "infer": "find out what is judged in rated texts, and by which criteria",
-        "compile": "make a judge that agrees with rated texts",
-        "show": "print a judge as people read it, or what changed between two",
-        "panel": "make one judge of several, weighed by how well they agree with people",
-        "take": "save another judge of the front that one was taken from",
+        "compile": "tune a judge to rated data",
+        "show": "print a judge, or the differences between two",
+        "panel": "combine several judges into one",
+        "infer": "infer the task and the criteria from rated data",
     },
     "use": {
-        "score": "judge new texts with a compiled judge",
-        "prefer": "record which of two responses a judge prefers, in both orders",
-        "exemplars": "write the texts that an exemplar judge compares with to a file",
-        "export": "write a judge in a form that other tools run",
-        "serve": "answer over HTTP with compiled judges, and show a page to try them",
+        "score": "score responses with a judge",
+        "serve": "serve judges over HTTP, with a page to try them",
+        "export": "export a judge for other tools",
     },
     "trust": {
-        "evaluate": "measure agreement with people",
-        "compare": "say which of two judges agrees better with people",
-        "errors": "show the errors that a judge found in texts, and say whether they are errors",
-        "perturb": "make texts worse on purpose, to see whether a judge notices",
-        "discern": "say whether a judge notices that texts got worse",
-        "benchmark": "make texts of known quality from rated ones, to test judges on",
-        "recheck": "say whether a judge still says what it said when it was made",
-        "drift": "say whether scores and texts are still like those a judge was made with",
+        "evaluate": "measure agreement with human ratings",
+        "compare": "test which of two judges agrees better with human ratings",
+        "discern": "test a judge's sensitivity to damaged text",
+        "monitor": "detect drift of scores and inputs, and recheck a judge",
     },
     "data": {
-        "check": "validate rated texts and describe them",
-        "distil": "write what a judge says as data that a small model learns from",
-        "finetune": "train a small model on what distil has written",
-        "data": "convert public data sets, as they are published, into rated texts",
-        "ledger": "look at, trim, export or rescue the answers on record",
+        "check": "validate and describe rated data",
+        "data": "convert published datasets",
     },
     "label": {
-        "suggest": "choose rows whose rating would help a judge most, as a sheet for raters",
-        "sheet": "ask people about a judge's explanations, and read what they say",
+        "label": "choose rows to rate, and write and read rating sheets",
     },
     "experiment": {
-        "ablate": "say what each part of the method is worth on rated texts",
-        "init": "write a specification of an experiment, to be edited and run",
-        "experiment": "run what a specification declares, and rank what came out",
-        "report": "write what came out of an experiment as a page to read",
+        "init": "write a project file or the spec of an experiment",
+        "experiment": "compile and rank many judges as a spec declares",
+        "report": "write the report page of an experiment",
+    },
+    "distil": {
+        "distil": "turn a judge's answers into training data for a small model",
+    },
+    "cache": {
+        "cache": "inspect, prune, export or repair cached answers",
     },
 }
-"""What each command does, by the folder that it stands in."""
+"""The visible commands in titled groups, and what each does."""
 
-COMMANDS = {name: about for group in GROUPS.values() for name, about in group.items()}
+RELATED = {
+    "compile": {"take": "save another judge from the Pareto front"},
+    "score": {
+        "prefer": "record which of two responses a judge prefers",
+        "exemplars": "write the exemplars that a judge compares with",
+    },
+    "evaluate": {"errors": "show the errors that a judge marked, and check them"},
+    "discern": {
+        "perturb": "write damaged versions of texts",
+        "benchmark": "build a benchmark of known quality from rated data",
+    },
+    "monitor": {
+        "drift": "detect changed scores and inputs",
+        "recheck": "detect changed scores of the golden items",
+    },
+    "label": {
+        "suggest": "choose the rows whose ratings help a judge most",
+        "sheet": "write and read sheets about explanations and marked errors",
+    },
+    "experiment": {"ablate": "measure each component's contribution"},
+    "distil": {"finetune": "train a small model on distilled data"},
+}
+"""What stands below another command, as in `judgesmith discern perturb`; each also works alone."""
+
+_PLACES = {
+    **{
+        name: f"{place}.{name}"
+        for place, names in {
+            "judge": "compile show panel infer take",
+            "use": "score serve export prefer exemplars",
+            "trust": "evaluate compare discern errors perturb benchmark recheck drift",
+            "data": "check data distil finetune cache",
+            "label": "suggest sheet",
+            "experiment": "init experiment report ablate",
+        }.items()
+        for name in names.split()
+    },
+    "ledger": "data.cache",
+}
+VISIBLE = {name: about for commands in GROUPS.values() for name, about in commands.items()}
+COMMANDS = tuple(dict.fromkeys((*VISIBLE, *_PLACES)))
+"""Every command, and those that are not listed because they stand below another."""
 BAD_INPUT = 2
 INTERRUPTED = 130
 _DEBUG = "--debug"
@@ -71,22 +107,71 @@ _DEBUG = "--debug"
 
 def command_of(name: str) -> click.Command:
     """Return one of ``COMMANDS``, importing it now."""
-    group = next(group for group, commands in GROUPS.items() if name in commands)
-    module = importlib.import_module(f"judgesmith.cli.{group}.{name}")
-    command: click.Command = module.command
+    if name not in _PLACES:
+        return _Below(name=name, help=f"{VISIBLE[name].capitalize()}.", below=RELATED[name])
+    command: click.Command = importlib.import_module(f"judgesmith.cli.{_PLACES[name]}").command
+    command.epilog = _epilog(name)
     return command
+
+
+def _epilog(name: str) -> str | None:
+    """Return what the help of a command says of those below it."""
+    below = RELATED.get(name)
+    if below is None:
+        return None
+    lines = [f"judgesmith {name} {one}: {about}." for one, about in below.items()]
+    return "\b\nSee also:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+class _Below(click.Group):
+    """A group of commands that are loaded when they are called."""
+
+    def __init__(self, *, below: Mapping[str, str], **named: Any) -> None:
+        super().__init__(**named)
+        self.below = below
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*self.below, *(_SHEETS if "sheet" in self.below else ())]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in _SHEETS and "sheet" in self.below:
+            sheet = command_of("sheet")
+            assert isinstance(sheet, click.Group)
+            return sheet.get_command(ctx, cmd_name)
+        return command_of(cmd_name) if cmd_name in self.below else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        about = {**self.below, **(_SHEETS if "sheet" in self.below else {})}
+        about.pop("sheet", None)
+        with formatter.section("Commands"):
+            formatter.write_dl(list(about.items()))
+
+
+_SHEETS = {
+    "write": "write a sheet for raters of explanations",
+    "read": "read rated sheets of explanations",
+    "write-errors": "write a sheet for raters of marked errors",
+    "read-errors": "read rated sheets of marked errors",
+}
 
 
 class _Lazy(click.Group):
     """A group whose help costs no imports."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return list(VISIBLE)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        return command_of(cmd_name)
+        return command_of(cmd_name) if cmd_name in COMMANDS else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Resolve two words, too, where no file has the name of the second."""
+        below = RELATED.get(args[0], {}) if args[0] in _PLACES else {}
+        if len(args) > 1 and args[1] in below and not os.path.exists(args[1]):  # noqa: PTH110
+            return " ".join(args[:2]), command_of(args[1]), args[2:]
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
         try:
@@ -99,7 +184,7 @@ class _Lazy(click.Group):
             return 0
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        widest = max(map(len, COMMANDS))
+        widest = max(map(len, VISIBLE))
         for group, commands in GROUPS.items():
             with formatter.section(group.capitalize()):
                 formatter.write_dl(
@@ -113,10 +198,10 @@ class _Lazy(click.Group):
     "--debug",
     is_flag=True,
     expose_value=False,
-    help="Show tracebacks; may stand anywhere.",
+    help="Show the traceback of every error. Valid anywhere in a command.",
 )
 def judgesmith() -> None:
-    """Compile LLM judges that agree with people, and say how far they can be trusted."""
+    """Compile LLM judges to agree with human ratings, and measure how far to trust them."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -139,7 +224,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as end:
         return end.exit_code
     except (click.Abort, KeyboardInterrupt):
-        say("stopped; the same command again continues where it was.", err=True)
+        say("stopped; run the same command again to resume.", err=True)
         return INTERRUPTED
     except SystemExit as end:
         return _status(end.code)

@@ -52,11 +52,7 @@ def command_of(words):
     """Return the click command that words begin with, and the words after its name."""
     found, rest = cli, list(words)
     while isinstance(found, click.Group) and rest:
-        name = rest.pop(0)
-        known = found.get_command(click.Context(found), name)
-        if known is None:
-            raise click.UsageError(f"there is no command {name!r}")
-        found = known
+        _, found, rest = found.resolve_command(click.Context(found), rest)
     return found, rest
 
 
@@ -192,7 +188,7 @@ def test_every_benchmark_on_a_page_is_there_and_takes_its_settings(capsys):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("judgesmith compil sample", "there is no command 'compil'"),
+        ("judgesmith compil sample", "No such command 'compil'"),
         ("judgesmith score judge in.jsonl -o out.jsonl --colour", "No such option"),
         ("judgesmith score judge in.jsonl", "output is missing"),
         ("judgesmith evaluate judge in.jsonl more.jsonl", "unexpected ['more.jsonl']"),

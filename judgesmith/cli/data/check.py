@@ -15,7 +15,7 @@ from judgesmith.cli.shared.printing import print_json, print_table, say, say_wra
 @click.argument("data")
 @data_options
 @target_options
-@seed_option("Splits raters in halves.")
+@seed_option
 @json_option
 def command(
     data: str,

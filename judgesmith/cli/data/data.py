@@ -48,8 +48,8 @@ def listed(as_json: bool) -> None:
 @command.command("convert")
 @click.argument("name")
 @click.argument("files", nargs=-1, required=True)
-@click.option("-o", "--output", required=True, metavar="OUT.jsonl", help="Where rows are written.")
-@click.option("--force", is_flag=True, help="Replace whatever OUT.jsonl holds.")
+@click.option("-o", "--output", required=True, metavar="OUT.jsonl", help="Output file.")
+@click.option("--force", is_flag=True, help="Replace an existing output file.")
 @json_option
 def converted(name: str, files: tuple[str, ...], output: str, force: bool, as_json: bool) -> None:
     """Write the published FILES of the data set NAME to OUT.jsonl, as rows of rated texts.

@@ -49,34 +49,34 @@ def _sample_options(command: Command) -> Command:
             type=WholeNumber(1),
             default=4,
             show_default=True,
-            help="Outputs of each source to annotate, of different systems where there are.",
+            help="Responses per source to annotate, from different systems if possible.",
         ),
         click.option(
             "--aspects",
             type=WholeNumber(1),
             default=3,
             show_default=True,
-            help="Criteria to annotate each output on.",
+            help="Criteria per response.",
         ),
         click.option(
             "--exclude",
             multiple=True,
             metavar="FILE",
-            help="Leave out sources that this file has, too, such as a test set; repeatable.",
+            help="Exclude the sources in this file, such as a test set. Repeatable.",
         ),
         click.option(
             "--validation",
             type=Number(0, 1, below=True),
             default=0.1,
             show_default=True,
-            help="Share of the sources whose examples are for validation.",
+            help="Share of sources for validation.",
         ),
         click.option(
             "--unresolved",
             type=Number(0, 1),
             default=0.25,
             show_default=True,
-            help="Leave an example out if a larger share of its errors is nowhere in the output.",
+            help="Exclude examples with a larger share of errors that are not in the response.",
         ),
     )
 
@@ -84,16 +84,16 @@ def _sample_options(command: Command) -> Command:
 @tool("distil")
 @click.argument("data")
 @click.argument("judge")
-@click.option("-o", "--output", required=True, metavar="FOLDER", help="Where the data is written.")
+@click.option("-o", "--output", required=True, metavar="FOLDER", help="Output folder.")
 @map_option
 @text_options
 @_sample_options
-@seed_option("Of what is drawn.")
+@seed_option
 @role_option
 @allow_model_option
 @model_options
 @dry_run_option
-@click.option("--force", is_flag=True, help="Replace data that another run made.")
+@click.option("--force", is_flag=True, help="Replace data from another run.")
 @json_option
 def command(
     data: str,

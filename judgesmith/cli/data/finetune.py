@@ -32,31 +32,40 @@ def _recipe_options(command: Command) -> Command:
     return together(
         command,
         one("--rank", WholeNumber(1), 16, "Rank of the adapter."),
-        one("--alpha", WholeNumber(1), 32, "What it adds is scaled by this over the rank."),
+        one("--alpha", WholeNumber(1), 32, "Scaling of the adapter; divided by the rank."),
         one("--epochs", Number(0, above=True), 1.0, "Passes over the data."),
-        one("--learning-rate", Number(0, above=True), 2e-4, "After the warm-up; then it falls."),
-        one("--warmup", Number(0, 1, below=True), 0.05, "Share of the steps in which it rises."),
-        one("--weight-decay", Number(0), 0.01, "Of AdamW."),
-        one("--batch", WholeNumber(1), 16, "Examples per step."),
-        one("--at-once", WholeNumber(1), 1, "Of these, examples in memory at a time."),
-        one("--longest", WholeNumber(1), 4096, "Leave out examples of more tokens."),
-        click.option("--steps", type=WholeNumber(1), help="Stop after so many steps."),
+        one(
+            "--learning-rate", Number(0, above=True), 2e-4, "Peak learning rate, after the warm-up."
+        ),
+        one("--warmup", Number(0, 1, below=True), 0.05, "Share of steps for the warm-up."),
+        one("--weight-decay", Number(0), 0.01, "Weight decay of AdamW."),
+        click.option(
+            "--examples-per-step",
+            "batch",
+            type=WholeNumber(1),
+            default=16,
+            show_default=True,
+            help="Examples per step.",
+        ),
+        one("--at-once", WholeNumber(1), 1, "Examples in memory at once."),
+        one("--longest", WholeNumber(1), 4096, "Exclude examples with more tokens."),
+        click.option("--max-steps", "steps", type=WholeNumber(1), help="Maximum number of steps."),
     )
 
 
-@tool("finetune")
+@tool("finetune", old_names={"--batch": "--examples-per-step", "--steps": "--max-steps"})
 @click.argument("folders", metavar="DATA…", nargs=-1, required=True)
 @click.option(
     "--base",
     required=True,
     metavar="MODEL",
-    help="Folder of a chat model, or the name of one, which is then downloaded.",
+    help="Chat model: a folder, or a name to download.",
 )
-@click.option("-o", "--output", required=True, metavar="ADAPTER", help="Where the adapter goes.")
+@click.option("-o", "--output", required=True, metavar="ADAPTER", help="Folder for the adapter.")
 @_recipe_options
-@seed_option("Of the adapter's first values and the order of examples.")
+@seed_option
 @dry_run_option
-@click.option("--force", is_flag=True, help="Replace an adapter that another run made.")
+@click.option("--force", is_flag=True, help="Replace an adapter from another run.")
 @json_option
 def command(
     folders: tuple[str, ...],

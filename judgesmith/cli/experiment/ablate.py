@@ -34,23 +34,24 @@ if TYPE_CHECKING:
     from judgesmith.experiments.ablate.report import AblationTable
 
 
-@tool("ablate")
+@tool("ablate", old_names={"--rows": "--parts"})
 @click.argument("data")
 @click.option("-o", "--output", required=True, metavar="FOLDER", help="Folder for the table.")
 @data_options
 @target_options
 @click.option(
-    "--rows",
+    "--parts",
+    "rows",
     default="",
     metavar="NAME,…",
-    help="Which rows [default: all].",
+    help="Components to ablate [default: all].",
 )
 @demonstration_options
 @holdout_option(0.75, none=False)
-@seed_option("Of all that is drawn.")
+@seed_option
 @model_options
 @dry_run_option
-@click.option("--force", is_flag=True, help="Replace what another run, or this one, has made.")
+@click.option("--force", is_flag=True, help="Replace existing results, including this run's.")
 @json_option
 def command(
     data: str,
@@ -81,7 +82,7 @@ def command(
     from judgesmith.signatures.plain_data import record_faults
 
     given = [name.strip() for name in rows.split(",") if name.strip()]
-    with blaming("--rows"):
+    with blaming("--parts"):
         names = chosen_rows(given if rows else None)
     folder = check_place(output)
     choice = ModelChoice.taken_from(rest)

@@ -46,10 +46,12 @@ def tracking_options(command: Command) -> Command:
     return together(
         command,
         click.option(
-            _TRACK, type=click.Choice(["mlflow"]), help="Tell a tracking server what came out."
+            _TRACK, type=click.Choice(["mlflow"]), help="Log results to a tracking server."
         ),
         click.option(
-            _URI, metavar="URI", help="Its address, as http://host:5000 [env: MLFLOW_TRACKING_URI]."
+            _URI,
+            metavar="URI",
+            help="Tracking server, such as http://host:5000 [env: MLFLOW_TRACKING_URI].",
         ),
     )
 
@@ -150,22 +152,23 @@ def _named(uri: str | None) -> str:
     return ADDRESS if uri is None else _URI
 
 
-@tool("experiment")
+@tool("experiment", old_names={"--workers": "--processes"})
 @click.argument("spec", metavar="SPEC.yaml")
-@click.option("-o", "--output", required=True, metavar="RUN", help="Folder for what comes out.")
+@click.option("-o", "--output", required=True, metavar="RUN", help="Folder for the results.")
 @click.option(
-    "--workers",
+    "--processes",
+    "workers",
     type=WholeNumber(1),
     default=1,
     show_default=True,
-    help="Processes that share the run; the same command given elsewhere helps as well.",
+    help="Number of local processes. The same command on other machines joins the run.",
 )
 @allow_model_option
 @only_host_option
 @cassette_options
 @tracking_options
 @dry_run_option
-@click.option("--force", is_flag=True, help="Replace the run of another specification.")
+@click.option("--force", is_flag=True, help="Replace the run of another spec.")
 @json_option
 def command(
     spec: str,

@@ -21,15 +21,15 @@ from judgesmith.cli.shared.printing import counted, print_json, say, say_notes
     default="report.html",
     show_default=True,
     metavar="PAGE.html",
-    help="Where the page is written.",
+    help="Page to write.",
 )
 @click.option(
     "--spec",
     metavar="SPEC.yaml",
-    help="The specification where it was run from, to find the texts [default: that in RUN].",
+    help="Spec in its original place, to find the data [default: the copy in RUN].",
 )
-@click.option("--figures/--no-figures", default=True, help="Draw figures; this needs Matplotlib.")
-@click.option("--force", is_flag=True, help="Replace a page that is there.")
+@click.option("--figures/--no-figures", default=True, help="Draw figures; needs Matplotlib.")
+@click.option("--force", is_flag=True, help="Replace an existing page.")
 @json_option
 def command(
     run: str, output: str, spec: str | None, figures: bool, force: bool, as_json: bool

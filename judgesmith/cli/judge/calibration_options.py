@@ -41,20 +41,22 @@ def calibration_options(command: Command) -> Command:
         click.option(
             "--calibrate",
             is_flag=True,
-            help="Keep 3 sources of 10 to put the judge on the scale of people, with intervals.",
+            help="Calibrate scores to the human scale, with intervals; sets 30% of the sources "
+            "aside.",
         ),
         click.option(
-            "--confidence",
+            "--coverage",
+            "confidence",
             type=Number(0, 1, above=True, below=True),
             default=0.9,
             show_default=True,
-            help="Least chance that an interval holds what people say.",
+            help="Minimum coverage of the calibrated intervals.",
         ),
         click.option(
             "--within",
             type=Number(0, above=True),
             metavar="POINTS",
-            help="Leave texts to people so that kept scores lie this close to them on average.",
+            help="Abstain until the mean error of the remaining scores is below POINTS.",
         ),
     )
 

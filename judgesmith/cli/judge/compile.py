@@ -289,7 +289,7 @@ def _of_name(name: str, models: Sequence[dspy.LM]) -> dspy.LM:
     return next((one for one in models if str(one.model) == name), models[0])
 
 
-@tool("compile")
+@tool("compile", old_names={"--confidence": "--coverage"})
 @click.argument("data", cls=DataArgument, nargs=-1, required=True, metavar="DATA…")
 @click.option("-o", "--output", required=True, metavar="JUDGE", help="Folder for the judge.")
 @data_options
@@ -355,7 +355,7 @@ def _of_name(name: str, models: Sequence[dspy.LM]) -> dspy.LM:
 )
 @learning_options
 @max_unscored_option
-@click.option("--no-texts", is_flag=True, help="Keep no judged texts in the artifact.")
+@click.option("--no-texts", is_flag=True, help="Don't store texts in the saved judge.")
 @model_options
 @judge_output_options
 def command(

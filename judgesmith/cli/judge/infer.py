@@ -35,24 +35,22 @@ PARTS = ("task", "criteria")
 
 @tool("infer")
 @click.argument("data")
-@click.option("-o", "--output", required=True, metavar="RUBRIC.yaml", help="Where it is written.")
+@click.option("-o", "--output", required=True, metavar="RUBRIC.yaml", help="Rubric file to write.")
 @data_options
 @target_options
 @click.option(
     "--without",
     default="",
     metavar="task|criteria",
-    help="Infer no task (criteria then come from observations alone), or no criteria.",
+    help="Skip the task (criteria then come from observations alone) or the criteria.",
 )
-@click.option(
-    "--keep", metavar="FILE", help="Rubric whose task or criteria are kept, not inferred."
-)
+@click.option("--keep", metavar="FILE", help="Rubric whose task or criteria are kept.")
 @click.option(
     "--batch-size",
     type=WholeNumber(1),
     default=5,
     show_default=True,
-    help="Rated texts shown together.",
+    help="Rated rows per prompt.",
 )
 @click.option(
     "--max-criteria",
@@ -60,18 +58,18 @@ PARTS = ("task", "criteria")
     type=WholeNumber(1),
     default=10,
     show_default=True,
-    help="Criteria that are selected at most.",
+    help="Maximum number of criteria.",
 )
 @click.option(
     "--max-characters",
     type=WholeNumber(1),
     default=40_000,
     show_default=True,
-    help="Of the texts in one question; longer rows are not read.",
+    help="Maximum characters of text per prompt; longer rows are skipped.",
 )
 @learning_options
 @model_options
-@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
 @json_option
 def command(
     data: str,

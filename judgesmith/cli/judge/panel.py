@@ -57,15 +57,14 @@ def panel_options(command: Command) -> Command:
         click.option(
             "--subsets",
             is_flag=True,
-            help="Also tell how well every subset of the JUDGEs agrees; nothing more is asked.",
+            help="Also report the agreement of every subset of the JUDGEs; needs no more calls.",
         ),
         click.option(
             "--outliers",
             type=click.Choice(OUTLIERS),
             metavar=f"[{'|'.join(OUTLIERS)}]",
-            help="Whose errors are left out of the list [default: auto: judges whose score stands "
-            "two levels from the median of the others, from six on two standard deviations from "
-            "the mean].",
+            help="JUDGEs whose errors are dropped: auto drops outlying scores (two levels from the "
+            "median; from six JUDGEs on, two SD from the mean).",
         ),
         click.option(
             SUPERVISOR,
@@ -79,8 +78,7 @@ def panel_options(command: Command) -> Command:
             metavar="[learned|mean|median]",
             default="learned",
             show_default=True,
-            help="What the scores of the JUDGEs become: weighed as the ratings say, or plainly "
-            "their mean or median.",
+            help="How the JUDGEs' scores are combined: with learned weights, or by mean or median.",
         ),
     ):
         command = option(command)
@@ -197,20 +195,20 @@ def _shown(value: float) -> str:
     "--target",
     default="auto",
     metavar="NAME",
-    help="Criterion, 'overall', 'mean' or NAME+NAME [default: what all JUDGEs were compiled for].",
+    help="Criterion, 'overall', 'mean' or NAME+NAME [default: the target of all JUDGEs].",
 )
 @aggregate_option
 @click.option(
     "--objective",
     metavar="SUM[; CONDITION]…",
-    help="What is made as large as possible, as for 'compile' [default: q].",
+    help="Objective to maximize, as in 'compile' [default: q].",
 )
 @panel_options
 @role_option
 @discernment_options
 @holdout_option(0.3, none=True)
-@seed_option("Of all that is drawn.")
-@click.option("--no-texts", is_flag=True, help="Keep no judged texts in the folder.")
+@seed_option
+@click.option("--no-texts", is_flag=True, help="Don't store texts in the saved judge.")
 @allow_model_option
 @model_options
 @judge_output_options

@@ -11,8 +11,8 @@ from judgesmith.cli.shared.printing import print_json, say
 
 @tool("show")
 @click.argument("judge")
-@click.option("--diff", "other", metavar="OTHER", help="Show what differs in another judge.")
-@click.option("--prompts", is_flag=True, help="Show every question as it is asked.")
+@click.option("--diff", "other", metavar="OTHER", help="Show the differences to another judge.")
+@click.option("--prompts", is_flag=True, help="Show every prompt.")
 @json_option
 def command(judge: str, other: str | None, prompts: bool, as_json: bool) -> None:
     """Print the judge in the folder JUDGE as people read it."""

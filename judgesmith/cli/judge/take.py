@@ -16,8 +16,8 @@ from judgesmith.cli.shared.printing import print_json, say
 @tool("take")
 @click.argument("judge")
 @click.argument("number", type=WholeNumber(0))
-@click.option("-o", "--output", required=True, metavar="OTHER", help="Folder for the other judge.")
-@click.option("--force", is_flag=True, help="Replace a judge that is there.")
+@click.option("-o", "--output", required=True, metavar="OTHER", help="Folder for the judge.")
+@click.option("--force", is_flag=True, help="Replace an existing judge.")
 @json_option
 def command(judge: str, number: int, output: str, force: bool, as_json: bool) -> None:
     """Save judge NUMBER of the front of JUDGE in a folder of its own.

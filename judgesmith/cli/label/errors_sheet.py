@@ -28,12 +28,13 @@ if TYPE_CHECKING:
 @tool("write-errors")
 @writing_options
 @click.option(
+    "-n",
     "--rows",
     "n_items",
     type=WholeNumber(1),
     default=40,
     show_default=True,
-    help="Texts with errors to ask about.",
+    help="Number of responses with errors.",
 )
 def write_errors(
     scores: str,

@@ -16,6 +16,7 @@ from judgesmith.cli.label.sheet_reading import (
     writing_options,
 )
 from judgesmith.cli.shared.agreement import estimate_text
+from judgesmith.cli.shared.command import ToolCommand
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.options import WholeNumber
 from judgesmith.cli.shared.places import OUTPUT, file_place
@@ -34,17 +35,18 @@ command.add_command(write_errors)
 command.add_command(read_errors)
 
 
-@command.command("write")
+@command.command("write", cls=ToolCommand)
 @writing_options
 @click.option(
+    "-n",
     "--rows",
     "n_items",
     type=WholeNumber(3),
     default=50,
     show_default=True,
-    help="Scored texts to ask about, a third each of low, middle and high scores.",
+    help="Number of scored responses: a third each with low, middle and high scores.",
 )
-@click.option("--scale", metavar="LOW..HIGH", help="Scale of the overall scores, for the raters.")
+@click.option("--scale", metavar="LOW..HIGH", help="Scale of the overall scores, shown to raters.")
 def write(
     scores: str,
     data: str,
@@ -125,7 +127,7 @@ def write(
     say_notes(notes, as_json=False)
 
 
-@command.command("read")
+@command.command("read", cls=ToolCommand)
 @reading_options
 def read(sheets: tuple[str, ...], as_json: bool) -> None:
     """Read filled sheets: what raters say, and how far they agree.

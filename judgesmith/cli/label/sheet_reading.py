@@ -34,12 +34,12 @@ def writing_options(command: Command) -> Command:
         click.argument("scores"),
         click.argument("data"),
         click.option(
-            "-o", "--output", required=True, metavar="SHEET.csv", help="Where it is written."
+            "-o", "--output", required=True, metavar="SHEET.csv", help="Rubric file to write."
         ),
         click.option(
-            "--force", is_flag=True, help="Replace a file that is there, answers and all."
+            "--force", is_flag=True, help="Replace an existing sheet, including its answers."
         ),
-        seed_option("Of the draw."),
+        seed_option,
         map_option,
         json_option,
     )

@@ -46,21 +46,27 @@ _HOW = {
 }
 
 
-@tool("suggest")
+@tool("suggest", old_names={"--at-most": "--max-rows"})
 @click.argument("judge")
 @click.argument("data", cls=DataArgument, nargs=-1, required=True, metavar="DATA…")
-@click.option("-n", "n", type=WholeNumber(0), default=20, show_default=True, help="Rows to choose.")
 @click.option(
-    "-o", "--output", required=True, metavar="OUT.csv", help="Where the sheet is written."
+    "-n",
+    "--rows",
+    "n",
+    type=WholeNumber(0),
+    default=20,
+    show_default=True,
+    help="Number of rows to choose.",
 )
+@click.option("-o", "--output", required=True, metavar="OUT.csv", help="Sheet to write.")
 @data_options
 @click.option(
     "--strategy",
     type=click.Choice(["stratified", "coverage", "disagreement", "random"]),
     default="stratified",
     show_default=True,
-    help="Where the judge is least sure in every part of the range of its scores; all over that "
-    "range; where it is least sure; or at random.",
+    help="Least certain rows in each part of the score range; evenly over the range; least certain "
+    "overall; or at random.",
 )
 @click.option(
     "--with-random",
@@ -68,25 +74,26 @@ _HOW = {
     type=WholeNumber(0),
     default=0,
     show_default=True,
-    help="Rows to draw at random besides, which may be reported on.",
+    help="Additional random rows, which may serve as test rows.",
 )
 @click.option(
     "--rate",
     multiple=True,
     metavar="NAME[=LOW..HIGH]",
-    help="What people are to rate; repeatable [default: what the judge was compiled for].",
+    help="Criterion to rate. Repeatable [default: the judge's target].",
 )
 @click.option(
-    "--at-most",
+    "--max-rows",
+    "at_most",
     type=WholeNumber(1),
-    help="Rows to judge, drawn at random if there are more [default: all].",
+    help="Maximum rows to score, sampled at random [default: all].",
 )
-@seed_option("Of all that is drawn.")
+@seed_option
 @role_option
 @allow_model_option
 @model_options
 @dry_run_option
-@click.option("--force", is_flag=True, help="Replace a file that is there, ratings and all.")
+@click.option("--force", is_flag=True, help="Replace an existing sheet, including its ratings.")
 @json_option
 def command(
     judge: str,

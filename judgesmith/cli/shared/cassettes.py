@@ -49,11 +49,11 @@ def cassette_options(command: Command) -> Command:
     return together(
         command,
         click.option(
-            RECORD, metavar="CASSETTE", help="Write every answer of the run to a .jsonl[.gz]."
+            RECORD,
+            metavar="CASSETTE",
+            help="Record every model answer of the run in a .jsonl[.gz] file.",
         ),
-        click.option(
-            REPLAY, metavar="CASSETTE", help="Take answers from there, and ask no model for more."
-        ),
+        click.option(REPLAY, metavar="CASSETTE", help="Replay recorded answers; call no model."),
     )
 
 

@@ -34,26 +34,25 @@ def data_options(command: Command) -> Command:
             "--map",
             "columns",
             metavar="FIELD=COLUMN,…",
-            help="Which column holds what, such as source=article,response=summary,score=rating.",
+            help="Columns by field, such as source=article,response=summary,score=rating.",
         ),
         click.option(
             "--scale",
             "scales",
             multiple=True,
             metavar="[NAME=]LOW..HIGH",
-            help="Scale of the ratings, for all criteria or for one, or its labels from worst to "
-            "best, such as 'bad|fair|good'; repeatable.",
+            help="Rating scale of all criteria or of one, as LOW..HIGH or as labels, worst first "
+            "('bad|fair|good'). Repeatable.",
         ),
         reading_option(
             "--missing",
             metavar="MARK,…",
-            help="What stands for no rating besides an empty cell, such as n/a,-.",
+            help="Markers of missing ratings, such as n/a,-. Empty cells are always missing.",
         ),
         reading_option(
             "--decimal",
             metavar="SIGN",
-            help="Decimal sign of ratings in tables [default: . and, where a column can be read "
-            "in no other way, a comma].",
+            help="Decimal sign of ratings in tables [default: detected by column].",
         ),
         text_options,
     )
@@ -66,7 +65,7 @@ def aggregate_option(command: Command) -> Command:
         type=click.Choice(["mean", "median", "mode", "unanimous"]),
         default="mean",
         show_default=True,
-        help="How several raters become one value.",
+        help="How ratings by several raters are combined.",
     )(command)
 
 
@@ -76,7 +75,8 @@ def target_options(command: Command) -> Command:
         "--target",
         default="auto",
         metavar="NAME",
-        help="Criterion, 'overall', 'mean' or NAME+NAME [default: overall if rated, else mean].",
+        help="Criterion to predict, 'overall', 'mean' or NAME+NAME "
+        "[default: overall if rated, else mean].",
     )(aggregate_option(command))
 
 
@@ -301,5 +301,5 @@ def learning_options(command: Command) -> Command:
             is_flag=True,
             help="Show scores as percent of the highest point, not of the whole range.",
         ),
-        seed_option("Of all that is drawn."),
+        seed_option,
     )

@@ -87,7 +87,9 @@ def named(text: str) -> Named:
 def criterion_option(command: Command) -> Command:
     """Add ``--criterion``."""
     return click.option(
-        "--criterion", metavar="NAME", help="Which recorded criterion [default: --target]."
+        "--criterion",
+        metavar="NAME",
+        help="Recorded criterion in a score file [default: --target].",
     )(command)
 
 
@@ -126,7 +128,7 @@ def max_unscored_option(command: Command) -> Command:
         default=MAX_UNSCORED,
         show_default=True,
         metavar="SHARE",
-        help="Exit with status 1 if more of the rows that were asked about have no score.",
+        help="Exit with status 1 if a larger share of the rows is unscored.",
     )(command)
 
 

@@ -20,9 +20,8 @@ def ledger_option(command: Command) -> Command:
         metavar="PATH",
         envvar="JUDGESMITH_LEDGER",
         callback=_place,
-        help="Where answers are kept, so that none is paid for twice: a file, or the "
-        "postgresql:// address of a database that machines share; also read from "
-        "JUDGESMITH_LEDGER, where nobody sees its password.",
+        help="Response cache: a file, or the postgresql:// URL of a shared database. "
+        "JUDGESMITH_LEDGER keeps its password off the command line.",
     )(command)
 
 

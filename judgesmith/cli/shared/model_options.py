@@ -40,29 +40,29 @@ def model_options(command: Command) -> Command:
             "--model",
             "model_name",
             metavar="NAME",
-            help="provider/model, or offline, which uses no network [default: offline; of a saved "
-            "judge its own, if --allow-model names it].",
+            help="provider/model, or offline (no network) [default: offline; for a saved judge its "
+            "own model, allowed by --allow-model].",
         ),
-        click.option("--api-base", metavar="URL", help="Address of an OpenAI-compatible server."),
+        click.option("--api-base", metavar="URL", help="URL of an OpenAI-compatible server."),
         only_host_option,
-        click.option("--max-calls", type=WholeNumber(0), help="Requests to send at most."),
-        click.option("--max-tokens", type=WholeNumber(0), help="Tokens to spend at most."),
-        click.option("--max-usd", type=Number(0), help="Dollars to spend at most."),
-        click.option("--max-minutes", type=Number(0), help="Stop asking after this long."),
+        click.option("--max-calls", type=WholeNumber(0), help="Maximum number of requests."),
+        click.option("--max-tokens", type=WholeNumber(0), help="Maximum number of tokens."),
+        click.option("--max-usd", type=Number(0), help="Maximum cost in dollars; a hard limit."),
+        click.option("--max-minutes", type=Number(0), help="Maximum running time in minutes."),
         click.option(
             "--price",
             multiple=True,
             metavar="[NAME=]IN,OUT",
-            help="Dollars per million tokens; repeatable with the name of a model.",
+            help="Dollars per million input and output tokens. Repeatable by model.",
         ),
-        click.option("--rpm", type=Number(0, above=True), help="Requests per minute at most."),
-        click.option("--tpm", type=Number(0, above=True), help="Tokens per minute at most."),
+        click.option("--rpm", type=Number(0, above=True), help="Maximum requests per minute."),
+        click.option("--tpm", type=Number(0, above=True), help="Maximum tokens per minute."),
         click.option(
             "--concurrency",
             type=WholeNumber(1),
             default=32,
             show_default=True,
-            help="Requests under way at once.",
+            help="Maximum number of concurrent requests.",
         ),
         ledger_option,
     )
@@ -75,7 +75,7 @@ def allow_model_option(command: Command) -> Command:
         "allow_models",
         multiple=True,
         metavar="NAME",
-        help="A model that the saved judge names and may ask; repeatable.",
+        help="Allow a model that the saved judge names. Repeatable.",
     )(command)
 
 
@@ -86,7 +86,7 @@ def only_host_option(command: Command) -> Command:
         "only_hosts",
         multiple=True,
         metavar="HOST",
-        help="Refuse every model that is at another host; repeatable.",
+        help="Refuse models at other hosts. Repeatable.",
     )(command)
 
 

@@ -70,15 +70,20 @@ def json_option(command: Command) -> Command:
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")(command)
 
 
-def seed_option(what_for: str) -> Callable[[Command], Command]:
-    """Return what adds ``--seed``, and says what it is for."""
-    return click.option("--seed", type=WholeNumber(0), default=0, show_default=True, help=what_for)
+def seed_option(command: Command) -> Command:
+    """Add ``--seed``."""
+    return click.option(
+        "--seed", type=WholeNumber(0), default=0, show_default=True, help="Random seed."
+    )(command)
 
 
 def map_option(command: Command) -> Command:
     """Add ``--map`` where no ratings are read."""
     return click.option(
-        "--map", "columns", metavar="FIELD=COLUMN,…", help="Which column holds what."
+        "--map",
+        "columns",
+        metavar="FIELD=COLUMN,…",
+        help="Columns by field, such as source=article,response=summary.",
     )(command)
 
 
@@ -102,9 +107,9 @@ def text_options(command: Command) -> Command:
         reading_option(
             "--encoding",
             metavar="NAME",
-            help="Of text files, such as cp1252 or utf-16 [default: utf-8].",
+            help="Encoding of text files, such as cp1252 [default: utf-8].",
         ),
-        reading_option("--sheet", metavar="NAME", help="Of a workbook [default: the first sheet]."),
+        reading_option("--sheet", metavar="NAME", help="Sheet of a workbook [default: the first]."),
     )
 
 
@@ -117,7 +122,7 @@ def reading() -> dict[str, Any]:
 
 def dry_run_option(command: Command) -> Command:
     """Add ``--dry-run``."""
-    return click.option("--dry-run", is_flag=True, help="Say what it would cost, and ask nothing.")(
+    return click.option("--dry-run", is_flag=True, help="Estimate calls and cost; call no model.")(
         command
     )
 
@@ -127,7 +132,7 @@ def judge_output_options(command: Command) -> Command:
     return together(
         command,
         dry_run_option,
-        click.option("--force", is_flag=True, help="Replace a judge that another run made."),
+        click.option("--force", is_flag=True, help="Replace a judge from another run."),
         json_option,
     )
 
@@ -138,9 +143,7 @@ def recording_arguments(command: Command) -> Command:
         command,
         click.argument("judge"),
         click.argument("data", metavar="INPUT"),
-        click.option(
-            "-o", "--output", required=True, metavar="OUT.jsonl", help="Where rows are written."
-        ),
+        click.option("-o", "--output", required=True, metavar="OUT.jsonl", help="Output file."),
         map_option,
         text_options,
     )
@@ -150,7 +153,7 @@ def recording_options(command: Command) -> Command:
     """Add the last options of a command that records what a judge says."""
     return together(
         command,
-        click.option("--force", is_flag=True, help="Replace whatever OUT.jsonl holds."),
+        click.option("--force", is_flag=True, help="Replace an existing output file."),
         json_option,
     )
 

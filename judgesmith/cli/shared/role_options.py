@@ -27,9 +27,8 @@ def role_option(command: Command) -> Command:
         "roles",
         multiple=True,
         metavar="ROLE=MODEL",
-        help="Another model for a part of the work, such as writer=provider/model, which writes "
-        "the texts that an exemplar judge compares with; for a member of a panel or its supervisor "
-        "also NAME=MODEL@URL, at an address of its own; repeatable, under one budget.",
+        help="Separate model for one role, such as writer=provider/model; for a panel member or "
+        "supervisor also NAME=MODEL@URL. Shares the budget. Repeatable.",
     )(command)
 
 

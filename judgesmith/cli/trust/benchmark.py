@@ -51,8 +51,8 @@ def benchmark_role_option(command: Command) -> Command:
         "roles",
         multiple=True,
         metavar="ROLE=MODEL",
-        help="Another model than --model as writer (of references), injector (of errors), rater "
-        "or comparator; repeatable, under one budget.",
+        help="Separate model as writer (of references), injector (of errors), rater or comparator. "
+        "Shares the budget. Repeatable.",
     )(command)
 
 
@@ -177,28 +177,34 @@ def _size_options(command: Command) -> Command:
     """Add the options that say how large a benchmark is."""
     return together(
         command,
-        click.option("--sources", "n_sources", type=WholeNumber(1), help="To draw [default: all]."),
+        click.option(
+            "--sources",
+            "n_sources",
+            type=WholeNumber(1),
+            help="Number of sources to sample [default: all].",
+        ),
         click.option(
             "--references",
             "n_references",
             type=WholeNumber(1),
             default=5,
             show_default=True,
-            help="Good texts per source to start from, at most: the best that differ.",
+            help="Maximum references per source: the best different ones.",
         ),
         click.option(
             "--candidates",
             "n_candidates",
             type=WholeNumber(0),
-            help="Texts per source to have written, among which references are chosen, too "
-            "[default: 20 for the global perspective, else 0].",
+            help="Generated reference candidates per source [default: 20 for the global "
+            "perspective, else 0].",
         ),
         click.option(
-            "--steps",
+            "--errors-per-text",
+            "steps",
             type=WholeNumber(1),
             default=15,
             show_default=True,
-            help="Local: errors put into a reference one after another.",
+            help="Local: errors injected into a reference, one after another.",
         ),
         click.option(
             "--per-rating",
@@ -213,43 +219,57 @@ def _size_options(command: Command) -> Command:
             type=WholeNumber(1),
             default=5,
             show_default=True,
-            help="Global: existing texts per rating that new ones are compared with.",
+            help="Global: rated anchors per rating to compare with.",
         ),
         click.option(
-            "--samples",
+            "--ratings-per-text",
             "n_samples",
             type=WholeNumber(1),
             default=10,
             show_default=True,
-            help="Global: ratings by the rater of each text that may become an anchor.",
+            help="Global: model ratings per anchor candidate.",
         ),
     )
 
 
-@tool("benchmark")
+@tool(
+    "benchmark",
+    old_names={
+        "--criteria": "--only-criteria",
+        "--steps": "--errors-per-text",
+        "--samples": "--ratings-per-text",
+    },
+)
 @click.argument("data")
 @click.option(
     PERSPECTIVE,
     type=click.Choice(["global", "local"]),
-    help="Texts with a rating, or sequences of which each text has one error more.",
+    help="Build rated texts (global), or sequences with one more error in each text (local).",
 )
-@click.option("-o", "--output", metavar="FOLDER", help="Where the benchmark is written.")
+@click.option("-o", "--output", metavar="FOLDER", help="Folder for the benchmark.")
 @data_options
-@click.option("--criteria", metavar="NAME,…", help="Which criteria [default: all but overall].")
-@click.option("--rubric", "rubric_file", metavar="FILE", help="What the criteria mean.")
+@click.option(
+    "--only-criteria",
+    "criteria",
+    metavar="NAME,…",
+    help="Criteria to use [default: all but overall].",
+)
+@click.option(
+    "--rubric", "rubric_file", metavar="FILE", help="YAML with definitions of the criteria."
+)
 @click.option(
     "--sub-aspects",
     "sides_file",
     metavar="FILE",
-    help="Sides of the criteria, such as sub_aspects.yaml of an earlier benchmark, edited.",
+    help="YAML with aspects of the criteria, such as an edited sub_aspects.yaml.",
 )
 @_size_options
 @click.option(
     "--keep-inverted",
     is_flag=True,
-    help="Global: keep a criterion that the comparator orders against its ratings.",
+    help="Global: keep criteria that the comparator orders against the ratings.",
 )
-@seed_option("Of all that is drawn.")
+@seed_option
 @benchmark_role_option
 @model_options
 @click.option(
@@ -257,10 +277,10 @@ def _size_options(command: Command) -> Command:
     "sheets",
     multiple=True,
     metavar="FILE",
-    help="Read what people wrote on spot_check.csv of the benchmark DATA; once per rater.",
+    help="Read a filled-in spot_check.csv of the benchmark DATA; once per rater.",
 )
 @dry_run_option
-@click.option("--force", is_flag=True, help="Replace a benchmark of another run.")
+@click.option("--force", is_flag=True, help="Replace a benchmark from another run.")
 @json_option
 def command(
     data: str,
@@ -305,7 +325,7 @@ def command(
     named = benchmark_roles(roles)
     settings = _settings(perspective, criteria, rest)
     dataset = load_data(data, columns, scales)
-    with blaming(data if criteria is None else "--criteria"):
+    with blaming(data if criteria is None else "--only-criteria"):
         start = start_of(
             dataset,
             settings,
@@ -383,7 +403,9 @@ def _settings(
         names = tuple(name for one in criteria.split(",") if (name := one.strip()))
         if not names:
             raise OptionError(
-                "--criteria names none.", option="--criteria", hint="name one, or drop it."
+                "--only-criteria names none.",
+                option="--only-criteria",
+                hint="name one, or drop it.",
             )
     return BenchmarkSettings(perspective=perspective, criteria=names, **rest)
 

@@ -57,17 +57,17 @@ if TYPE_CHECKING:
 @click.option(
     "--objective",
     metavar="NAME[@LEVEL]",
-    help="What decides: pearson, spearman, kendall or q, at dataset, sample or system level "
-    "[default: spearman; spearman@sample if scores are ranks within a source].",
+    help="Statistic that decides: pearson, spearman, kendall or q, at dataset, sample or system "
+    "level [default: spearman; spearman@sample for ranks within a source].",
 )
 @click.option(
     "--confidence",
     type=Number(0, 1, above=True, below=True),
     default=0.95,
     show_default=True,
-    help="Of the intervals.",
+    help="Confidence level of the intervals.",
 )
-@seed_option("Of the intervals.")
+@seed_option
 @role_option
 @allow_model_option
 @model_options

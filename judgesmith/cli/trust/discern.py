@@ -227,52 +227,60 @@ def _test_options(command: Command) -> Command:
             default=AUTO,
             show_default=True,
             metavar="FILE|TASK|none",
-            help="Which metric should notice which change; auto takes ours for the task of the "
-            "data, where the judge has that task's criteria.",
+            help="Which criterion should detect which perturbation; auto uses the weights of the "
+            "data's task.",
         ),
         click.option(
             "--by",
             type=click.Choice(["criteria", "score"]),
             default="criteria",
             show_default=True,
-            help="Whether its scores on criteria are tested, or its score of the whole.",
+            help="Test the scores on criteria, or the overall score.",
         ),
         click.option(
             "--form",
             type=click.Choice(["normalised", "printed"]),
             default="normalised",
             show_default=True,
-            help="Of the mean over criteria; 'printed' compares with the paper's figures.",
+            help="Form of the mean over criteria; 'printed' reproduces the paper's figures.",
         ),
         click.option(
-            "--samples", type=WholeNumber(1), help="Answers per question [default: the judge's]."
+            "--samples", type=WholeNumber(1), help="Answers per prompt [default: the judge's]."
         ),
         click.option(
-            "--temperature", type=Number(0, 2), help="Of every call [default: the judge's]."
+            "--temperature", type=Number(0, 2), help="Sampling temperature [default: the judge's]."
         ),
         click.option(
-            "--min-d", type=Number(0), help="Exit with status 1 if the lowest D is below this."
+            "--min-d",
+            type=Number(0),
+            help="Exit with status 1 if the lowest D is below this value.",
         ),
     )
 
 
-@tool("discern")
+@tool("discern", old_names={"--sample": "--rows"})
 @click.argument("judge", metavar="JUDGE-or-SCORES")
 @click.argument("data")
 @map_option
 @text_options
-@click.option("--task", metavar="NAME", help="Of the data [default: what its rows say].")
-@click.option("--kinds", metavar="KIND,…", help="Changes to test, such as reordering/minor.")
-@click.option("--sample", type=WholeNumber(2), help="Originals to draw [default: all].")
+@click.option("--task", metavar="NAME", help="Task of the data [default: stated by its rows].")
+@click.option("--kinds", metavar="KIND,…", help="Perturbations to test, such as reordering/minor.")
+@click.option(
+    "-n",
+    "--rows",
+    "sample",
+    type=WholeNumber(2),
+    help="Number of originals to sample [default: all].",
+)
 @_test_options
 @criterion_option
-@seed_option("Of what is drawn.")
-@click.option("-o", "--output", metavar="FOLDER", help="Folder for the report and the scores.")
+@seed_option
+@click.option("-o", "--output", metavar="FOLDER", help="Folder for the report and scores.")
 @role_option
 @allow_model_option
 @model_options
 @dry_run_option
-@click.option("--force", is_flag=True, help="Replace a test of another run.")
+@click.option("--force", is_flag=True, help="Replace the results of another run.")
 @json_option
 def command(
     judge: str,

@@ -22,34 +22,37 @@ if TYPE_CHECKING:
 _FEW = 30
 
 
-@tool("drift")
+@tool(
+    "drift",
+    old_names={"--tolerance": "--max-distance", "--share-tolerance": "--max-share-change"},
+)
 @click.argument("judge")
 @click.argument("scores")
-@click.option("--inputs", metavar="DATA", help="What SCORES are scores of: look at the texts, too.")
+@click.option("--inputs", metavar="DATA", help="Scored data, to compare the texts as well.")
 @click.option(
     "--against",
     metavar="OLD",
-    help="Compare with these scores of JUDGE instead of those that it was made with.",
+    help="Compare with these earlier scores, instead of those from compile time.",
 )
-@click.option("--against-inputs", metavar="DATA", help="What OLD are scores of.")
+@click.option("--against-inputs", metavar="DATA", help="Data that OLD contains scores of.")
 @map_option
 @click.option(
-    "--tolerance",
+    "--max-distance",
+    "tolerance",
     type=Number(0, 1),
     default=0.1,
     show_default=True,
-    help="Largest distance between distributions that is no drift; .1 is a shift by a quarter of "
-    "a standard deviation.",
+    help="Maximum distance between distributions; 0.1 is a shift of 0.25 SD.",
 )
 @click.option(
-    "--share-tolerance",
+    "--max-share-change",
+    "share_tolerance",
     type=Number(0, 1),
     default=0.05,
     show_default=True,
-    help="Largest difference of a share that is no drift: of rows without a score, of a script "
-    "or a language.",
+    help="Maximum change of a share: of unscored rows, scripts or languages.",
 )
-@seed_option("Of the rows that are looked at, if there are many.")
+@seed_option
 @json_option
 def command(
     judge: str,

@@ -68,9 +68,10 @@ def _reading_options(command: Command) -> Command:
             "--html",
             "output",
             metavar="PAGE.html",
-            help="Write the texts and their errors as a page, instead of printing them.",
+            help="Write an HTML page instead of printing.",
         ),
         click.option(
+            "-n",
             "--rows",
             "n_rows",
             type=WholeNumber(0),
@@ -81,10 +82,12 @@ def _reading_options(command: Command) -> Command:
             type=WholeNumber(1),
             default=1,
             show_default=True,
-            help="The first text to show, by number.",
+            help="Number of the first response to show.",
         ),
-        click.option("--worst", is_flag=True, help="Show the texts with the worst errors first."),
-        click.option("--all", "everything", is_flag=True, help="Show texts without errors, too."),
+        click.option("--worst", is_flag=True, help="Show the most severe errors first."),
+        click.option(
+            "--all", "everything", is_flag=True, help="Show responses without errors as well."
+        ),
     )
 
 
@@ -95,22 +98,22 @@ def _evaluation_options(command: Command) -> Command:
         click.option(
             "--gold",
             type=click.Choice(["edits", "errors", _NONE]),
-            help="What DATA says is wrong: where texts were changed, or what people marked "
-            "[default: edits, else errors, where there are any].",
+            help="Reference errors in DATA: perturbed places (edits), or human marks (errors) "
+            "[default: edits if present, else errors].",
         ),
         click.option(
             "--overlap",
             type=Number(0, 1),
             default=0.5,
             show_default=True,
-            help="Least share of their characters that two errors have in common to be one.",
+            help="Minimum character overlap of two matching errors.",
         ),
         click.option(
             "--major",
             type=Number(1, 5),
             default=3,
             show_default=True,
-            help="Severity from which an error is a major one.",
+            help="Minimum severity of a major error.",
         ),
     )
 
@@ -119,11 +122,11 @@ def _evaluation_options(command: Command) -> Command:
 @click.argument("scores")
 @click.argument("data")
 @map_option
-@click.option("--member", metavar="NAME", help="Of a panel, whose own errors are meant.")
+@click.option("--member", metavar="NAME", help="Panel member whose own errors are shown.")
 @_reading_options
 @_evaluation_options
-@seed_option("Of the intervals.")
-@click.option("--force", is_flag=True, help="Replace a page that is there.")
+@seed_option
+@click.option("--force", is_flag=True, help="Replace an existing page.")
 @json_option
 def command(
     scores: str,

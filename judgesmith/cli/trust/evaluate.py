@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 @criterion_option
 @perspective_options
 @max_unscored_option
-@seed_option("Of the intervals.")
+@seed_option
 @role_option
 @allow_model_option
 @model_options

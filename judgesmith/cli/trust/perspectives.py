@@ -47,21 +47,20 @@ def perspective_options(command: Command) -> Command:
         click.option(
             PERSPECTIVE,
             type=click.Choice(["global", "local"]),
-            help="Report kappa with undisputed ratings (global), or the order of texts of a source "
-            "whose ratings are neighbours (local), by criterion.",
+            help="Report by criterion: kappa with undisputed ratings (global), or the order of "
+            "responses to a source with adjacent ratings (local).",
         ),
         click.option(
             "--samples",
             type=WholeNumber(1),
-            help="With --perspective: answers to each question, at temperature 1 [default: the "
-            "judge as it was saved].",
+            help="Answers per prompt, at temperature 1; needs --perspective [default: the saved "
+            "judge's].",
         ),
         click.option(
             "--answers",
             metavar="LOW..HIGH",
-            help="What scores on file are points of; without it they have no kappa. "
-            "With --perspective and --samples: what is asked for "
-            "[default: global the ratings' scale, local 1..10].",
+            help="Scale of recorded scores; needed for kappa. With --perspective and --samples: "
+            "scale to ask for.",
         ),
     )
 

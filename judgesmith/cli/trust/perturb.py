@@ -37,50 +37,56 @@ def _change_options(command: Command) -> Command:
         click.option(
             "--task",
             metavar="NAME",
-            help="summarization, story_completion, question_answering, translation: which changes "
-            "are made, and how much of each [default: what the rows say].",
+            help="Task, which sets the perturbations: summarization, story_completion, "
+            "question_answering or translation [default: stated by the rows].",
         ),
         click.option(
             "--kinds",
             default="task,controls",
             show_default=True,
             metavar="KIND,…",
-            help="Kinds of change, such as reordering or reordering/minor; task, additions, "
-            "controls or all stand for several.",
+            help="Perturbations, such as reordering/minor, or the groups task, additions, controls "
+            "and all.",
         ),
         click.option(
             "--amount",
             "amounts",
             multiple=True,
             metavar="KIND=NUMBER",
-            help="Places to change, such as character_typos/minor=20; repeatable.",
+            help="Places to change, such as character_typos/minor=20. Repeatable.",
         ),
         click.option(
             "--originals",
             "which",
             type=click.Choice(["references", "responses"]),
-            help="Whether one reference per source is changed, or every response [default: "
-            "references if there are any].",
+            help="Perturb one reference per source, or every response [default: references if "
+            "present].",
         ),
         click.option(
             "--min-chars",
             type=WholeNumber(0),
-            help="Leave shorter texts out [default: 151 for question_answering, 301 for "
-            "translation, else 0].",
+            help="Exclude shorter texts [default: 151 for question_answering, 301 for translation, "
+            "else 0].",
         ),
-        click.option("--sample", type=WholeNumber(1), help="Originals to draw [default: all]."),
+        click.option(
+            "-n",
+            "--rows",
+            "sample",
+            type=WholeNumber(1),
+            help="Number of originals to sample [default: all].",
+        ),
     )
 
 
-@tool("perturb")
+@tool("perturb", old_names={"--sample": "--rows"})
 @click.argument("data")
-@click.option("-o", "--output", required=True, metavar="OUT.jsonl", help="Where rows are written.")
+@click.option("-o", "--output", required=True, metavar="OUT.jsonl", help="Output file.")
 @data_options
 @_change_options
-@seed_option("Of the rules and of what is drawn.")
+@seed_option
 @model_options
 @dry_run_option
-@click.option("--force", is_flag=True, help="Replace whatever OUT.jsonl holds.")
+@click.option("--force", is_flag=True, help="Replace an existing output file.")
 @json_option
 def command(
     data: str,

@@ -34,35 +34,45 @@ from judgesmith.errors import file_faults
 _FRESH = 6 * 3600.0  # seconds after which answers of an interrupted recheck are of another day
 
 
-@tool("recheck")
+@tool(
+    "recheck",
+    old_names={
+        "--samples": "--repeats",
+        "--confidence": "--pass-probability",
+        "--max-unscored": "--max-missing",
+    },
+)
 @click.argument("judge")
 @click.option(
-    "--samples",
+    "--repeats",
+    "samples",
     type=WholeNumber(1),
     default=3,
     show_default=True,
-    help="How often each golden item is asked, 100 at most.",
+    help="Requests per golden item, at most 100.",
 )
 @click.option(
     "--tolerance",
     type=Number(0, 0.99),
     default=0.05,
     show_default=True,
-    help="Change that does not matter, as a share of the scale's width.",
+    help="Tolerated change, as a share of the scale's width.",
 )
 @click.option(
-    "--confidence",
+    "--pass-probability",
+    "confidence",
     type=Number(0.5, 0.9999),
     default=0.95,
     show_default=True,
-    help="That a judge passes whose scores changed by just as much as is tolerated.",
+    help="Probability of passing a judge that changed by exactly the tolerance.",
 )
 @click.option(
-    "--max-unscored",
+    "--max-missing",
+    "max_unscored",
     type=Number(0, 0.99),
     default=0.05,
     show_default=True,
-    help="Share of scores that may be missing by bad luck.",
+    help="Tolerated share of missing scores.",
 )
 @role_option
 @allow_model_option
@@ -96,7 +106,7 @@ def command(
     from judgesmith.programs.judging.rows import usage_of
     from judgesmith.programs.lm import lm_client_of
 
-    with blaming("--samples"):
+    with blaming("--repeats"):
         settings = RecheckSettings(
             samples=samples, tolerance=tolerance, confidence=confidence, unscored=max_unscored
         )

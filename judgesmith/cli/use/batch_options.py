@@ -36,13 +36,13 @@ def batch_options(command: Command) -> Command:
             "batch",
             BATCH,
             is_flag=True,
-            help="Ask in OpenAI batches: cheaper, and answered within a day.",
+            help="Use the OpenAI Batch API: cheaper, answered within a day.",
         ),
         click.option(
             "batch_files",
             FILES,
             metavar="FOLDER",
-            help="Write the requests of batches there, and read answered files from there.",
+            help="Folder for batch requests to submit yourself, and for their answers.",
         ),
         click.option(
             "--poll",
@@ -50,7 +50,7 @@ def batch_options(command: Command) -> Command:
             default=60.0,
             show_default=True,
             metavar="SECONDS",
-            help="Longest time between two looks at a batch.",
+            help="Maximum time between two checks of a batch.",
         ),
     )
 

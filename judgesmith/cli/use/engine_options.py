@@ -38,17 +38,17 @@ def engine_options(command: Command) -> Command:
             type=click.Choice([LOCAL, RAY]),
             default=LOCAL,
             show_default=True,
-            help="What judges: this process, or workers that Ray keeps.",
+            help="Where scoring runs: this process, or a Ray cluster.",
         ),
         click.option(
             ADDRESS,
             metavar="HOST:PORT",
-            help="Ray's cluster, or auto [default: $RAY_ADDRESS, else one on this machine alone].",
+            help="Ray cluster, or auto [default: $RAY_ADDRESS, else a local one].",
         ),
         click.option(
             WORKERS,
             type=WholeNumber(1),
-            help="Workers on the cluster [default: one for each of its processors].",
+            help="Ray workers [default: one per processor].",
         ),
     )
 

@@ -29,17 +29,17 @@ _MODULES = ("python", "inspect")  # forms that are imported by the name of their
     "form",
     required=True,
     metavar="FORM",
-    help="prompt, python, dspy, mlflow or inspect.",
+    help="Export format: prompt, python, dspy, mlflow or inspect.",
 )
-@click.option("-o", "--output", required=True, metavar="PLACE", help="File or folder to write.")
+@click.option("-o", "--output", required=True, metavar="PLACE", help="Output file or folder.")
 @click.option(
     "--verify",
     is_flag=True,
-    help="Ask the model about the golden items, by the judge and by what was written.",
+    help="Score the golden items with the judge and with the export, and compare.",
 )
 @allow_model_option
 @model_options
-@click.option("--force", is_flag=True, help="Replace what an earlier export wrote.")
+@click.option("--force", is_flag=True, help="Replace an earlier export.")
 @json_option
 def command(
     judge: str,

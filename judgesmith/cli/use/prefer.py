@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     "--pairs",
     "n_pairs",
     type=WholeNumber(1),
-    help="Pairs of responses to each source, drawn by --seed [default: all].",
+    help="Pairs of responses per source, sampled at random [default: all].",
 )
-@seed_option("Of the draw.")
+@seed_option
 @allow_model_option
 @model_options
 @recording_options

@@ -38,7 +38,7 @@ _OF_RANKS = (
 @click.option(
     "--retry-unscored",
     is_flag=True,
-    help="Ask anew about rows without a score, also where the run is not finished.",
+    help="Request unscored rows again, even in an unfinished run.",
 )
 @role_option
 @allow_model_option

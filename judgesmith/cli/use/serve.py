@@ -48,43 +48,45 @@ _MEBIBYTE = 2**20
 @click.option(
     "--token-env",
     metavar="NAME",
-    help="The environment variable with the token that clients must send.",
+    help="Environment variable with the token that clients must send.",
 )
 @click.option(
     "--allow-host",
     "hosts",
     multiple=True,
     metavar="NAME",
-    help="A name by which clients without a token may call the server; repeatable.",
+    help="Host name that clients without a token may use. Repeatable.",
 )
 @click.option(
     "--queue",
     type=WholeNumber(0),
     default=256,
     show_default=True,
-    help="Items that may wait for their turn, over all requests.",
+    help="Maximum number of queued items.",
 )
 @click.option(
     "--max-body",
     type=Number(0, above=True),
     default=4,
     show_default=True,
-    help="Size of a request, or of a line of a stream, in MiB.",
+    help="Maximum size of a request or stream line in MiB.",
 )
-@click.option("--max-items", type=WholeNumber(1), help="Items of one batch [default: 100].")
+@click.option(
+    "--max-items", type=WholeNumber(1), help="Maximum items per batch request [default: 100]."
+)
 @click.option(
     "--max-chars",
     type=WholeNumber(1),
     default=200_000,
     show_default=True,
-    help="Characters of each text.",
+    help="Maximum characters of each text.",
 )
 @click.option(
     "--grace",
     type=Number(0),
     default=30,
     show_default=True,
-    help="Seconds that accepted requests are waited for at the end.",
+    help="Seconds to wait for accepted requests at shutdown.",
 )
 @role_option
 @allow_model_option

@@ -30,19 +30,19 @@ def shard_arguments(command: Command) -> Command:
             OUTPUT,
             required=True,
             metavar="OUT",
-            help="Where rows are written: a file (.jsonl, .jsonl.gz, .csv, .parquet), or a folder "
-            "(OUT/) with a file for each input.",
+            help="Output file (.jsonl, .jsonl.gz, .csv, .parquet), or a folder (OUT/) with one "
+            "file for each input.",
         ),
         click.option(
             "form",
             FORMAT,
             type=click.Choice([one.removeprefix(".") for one in _ENDINGS]),
-            help="Format of the files in a folder.  [default: jsonl]",
+            help="Format of the files in an output folder.  [default: jsonl]",
         ),
         click.option(
             "--unordered",
             is_flag=True,
-            help="Write rows as they are finished, each with its number.",
+            help="Write rows in the order in which they finish, with row numbers.",
         ),
         map_option,
         text_options,

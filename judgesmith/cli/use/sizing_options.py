@@ -40,7 +40,7 @@ def sizing_options(command: Command) -> Command:
             "--seconds-per-call",
             type=Number(0, above=True),
             metavar="SECONDS",
-            help="With --dry-run: how long an answer takes [default: as on record, else 2].",
+            help="With --dry-run: seconds per call [default: measured from the cache, else 2].",
         ),
     )
 

@@ -34,20 +34,20 @@ def watch_options(command: Command) -> Command:
             "log",
             LOG,
             metavar="FILE.jsonl",
-            help="Append what happens to a file: one JSON object a line, and no texts.",
+            help="Append events to a JSON Lines file; it contains no texts.",
         ),
         click.option(
             "metrics_port",
             PORT,
             type=click.IntRange(0, 65535),
             metavar="PORT",
-            help="Answer Prometheus on this port of 127.0.0.1 while the run lasts.",
+            help="Serve Prometheus metrics on this port of 127.0.0.1.",
         ),
         click.option(
             "metrics_file",
             FILE,
             metavar="FILE.prom",
-            help="Keep the same numbers in a file, for the textfile collector of node-exporter.",
+            help="Write the same metrics to a file for node-exporter's textfile collector.",
         ),
     )
 

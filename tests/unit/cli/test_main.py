@@ -10,7 +10,7 @@ import pytest
 from working import wait_for
 
 from judgesmith import JudgesmithError
-from judgesmith.cli.main import COMMANDS, command_of
+from judgesmith.cli.main import COMMANDS, RELATED, VISIBLE, command_of
 
 HEAVY = ["dspy", "pandas", "scipy", "numpy", "litellm", "optuna", "rich", "pydantic", "asyncio"]
 REPORT = """
@@ -37,14 +37,40 @@ def test_help_imports_nothing_heavy(command):
     assert "Usage: judgesmith" in out
 
 
-def test_the_help_lists_every_command(run):
+def test_the_help_lists_about_twenty_commands_and_each_lists_those_below_it(run):
     out = run("-h").out
-    assert all(f"\n  {name} " in out for name in COMMANDS)
+    assert all(f"\n  {name} " in out for name in VISIBLE)
+    assert len(VISIBLE) <= 20
+    below = {name for names in RELATED.values() for name in names}
+    assert set(VISIBLE) | below | {"ledger"} == set(COMMANDS)
+    for parent, names in RELATED.items():
+        out = run(parent, "-h").out
+        shown = ["write", "suggest"] if parent == "label" else names
+        assert all(f" {name}" in out for name in shown)
+
+
+def test_a_command_below_another_also_works_alone_and_no_file_is_taken_for_it(run, folder):
+    two, one = run("discern", "perturb", "-h"), run("perturb", "-h")
+    assert two.out.partition("\n")[2] == one.out.partition("\n")[2]
+    assert "judgesmith label write" in run("label", "write", "-h").out
+    assert run("label", "sheet", "write", "-h").status == 0
+    (folder / "perturb").mkdir()
+    assert "Usage: judgesmith discern [OPTIONS]" in run("discern", "perturb", "-h").out
+
+
+def test_old_option_names_still_work_and_are_not_shown(run):
+    out = run("recheck", "-h").out
+    assert "--repeats" in out
+    assert "--samples" not in out
+    done = run("recheck", "none", "--samples", "0", "--json")
+    assert (done.status, done.fault["where"]) == (2, "--repeats")
 
 
 def options_of(command):
     if isinstance(command, click.Group):
-        return [one for name in command.commands for one in options_of(command.commands[name])]
+        context = click.Context(command)
+        below = [command.get_command(context, name) for name in command.list_commands(context)]
+        return [one for each in below for one in options_of(each)]
     return [one for one in command.params if isinstance(one, click.Option)]
 
 

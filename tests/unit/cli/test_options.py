@@ -6,7 +6,7 @@ from judgesmith.programs.judging.registry import known_families
 
 
 def test_options_added_together_are_listed_in_their_order():
-    options = (click.option("--first"), seed_option("Of the draw."), click.option("--last"))
+    options = (click.option("--first"), seed_option, click.option("--last"))
 
     @click.command("judge")
     @lambda function: together(function, *options)
@@ -21,7 +21,7 @@ def test_the_seed_is_0_unless_another_is_said(given, seed):
     seen = []
 
     @click.command("judge")
-    @seed_option("Of the draw.")
+    @seed_option
     def command(seed):
         seen.append(seed)
 

@@ -1,4 +1,4 @@
-"""``judgesmith ledger``: look at, trim, export or rescue the answers on record."""
+"""``judgesmith cache``: inspect, prune, export or repair the cached answers."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from judgesmith.drafts import draft_beside, put
 from judgesmith.errors import file_faults
 
 
-@click.group("ledger")
+@click.group("cache")
 def command() -> None:
-    """Look at, trim, export or rescue the answers on record."""
+    """Inspect, prune, export or repair the cached answers."""
 
 
 @command.command("stats")
@@ -49,7 +49,7 @@ def stats(ledger: str, as_json: bool) -> None:
 
 @command.command("prune")
 @ledger_option
-@click.option("--older-than-days", type=Number(0), help="Only answers older than this.")
+@click.option("--older-than-days", type=Number(0), help="Only answers older than this many days.")
 @click.option("--model", metavar="NAME", help="Only answers of this provider/model.")
 @json_option
 def prune(ledger: str, older_than_days: float | None, model: str | None, as_json: bool) -> None:
@@ -76,8 +76,8 @@ def prune(ledger: str, older_than_days: float | None, model: str | None, as_json
 
 @command.command("export")
 @ledger_option
-@click.option("-o", "--output", metavar="FILE", help="JSON Lines [default: standard output].")
-@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@click.option("-o", "--output", metavar="FILE", help="JSON Lines file [default: standard output].")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
 @json_option
 def export(ledger: str, output: str | None, force: bool, as_json: bool) -> None:
     """Write every answer as JSON Lines."""
@@ -113,7 +113,7 @@ def export(ledger: str, output: str | None, force: bool, as_json: bool) -> None:
 
 @command.command("rescue")
 @ledger_option
-@click.option("-o", "--output", required=True, metavar="NEW", help="The new ledger.")
+@click.option("-o", "--output", required=True, metavar="NEW", help="New cache file.")
 @json_option
 def rescue(ledger: str, output: str, as_json: bool) -> None:
     """Take what is sound of a damaged ledger into a new one.
