@@ -201,7 +201,7 @@ def _made(place: Path, *, folder: bool) -> tuple[Path, int]:
             return draft, lock
         os.close(lock)
     raise ExistingFileError(
-        f"{place.parent}: drafts beside {place.name} vanish.", hint="name another place."
+        f"drafts beside {place.name} vanish.", at=place.parent, hint="name another place."
     )
 
 

@@ -17,6 +17,7 @@ __all__ = [
     "did_you_mean",
     "file_faults",
     "hint_of",
+    "sentence_of",
 ]
 
 
@@ -25,12 +26,14 @@ class JudgesmithError(Exception):
 
     Parameters
     ----------
-    *said : object
-        What is wrong, in a sentence.
+    *parts : object
+        What is wrong, in a sentence; or another error, whose sentence and hint this one takes.
+    at : object or None
+        The file, line or field that it is about; the message begins with it.
     where : str or None
-        The file, line, field or option that it is about.
+        The place that it is about, where the message does not begin with it.
     hint : str or None
-        What to do about it; it is said after the sentence.
+        What to do about it; the message ends with it.
 
     Examples
     --------
@@ -46,15 +49,28 @@ class JudgesmithError(Exception):
 
     where: str | None = None
     hint: str | None = None
+    sentence: str | None = None
 
-    def __init__(self, *said: object, where: str | None = None, hint: str | None = None) -> None:
-        if hint is not None:
-            said = (f"{str(said[0]).removesuffix('.')}; {hint}", *said[1:])
-        super().__init__(*said)
-        if where is not None:
-            self.where = where
+    def __init__(
+        self,
+        *parts: object,
+        at: object = None,
+        where: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        if parts and isinstance(fault := parts[0], BaseException):
+            hint = hint or hint_of(fault)
+            parts = (sentence_of(fault), *parts[1:])
+        if at is not None:
+            parts = (f"{at}: {parts[0]}", *parts[1:])
+            where = str(at)
         if hint is not None:
             self.hint = hint
+            self.sentence = str(parts[0]).removesuffix(".")
+            parts = (f"{self.sentence}; {hint}", *parts[1:])
+        super().__init__(*parts)
+        if where is not None:
+            self.where = where
 
 
 class InputError(JudgesmithError, ValueError):
@@ -124,15 +140,15 @@ def did_you_mean(name: object, known: Iterable[str], *, cutoff: float = 0.5) -> 
     return f"did you mean {folded[near[0]]}?" if near else None
 
 
-def hint_of(fault: BaseException | None) -> str | None:
-    """Return what to do about a fault: its own hint, or that of the fault whose message it ends."""
-    message = str(fault)
-    while fault is not None:
-        hint = getattr(fault, "hint", None)
-        if hint and message.endswith(hint):
-            return str(hint)
-        fault = fault.__cause__ or fault.__context__
-    return None
+def hint_of(fault: BaseException) -> str | None:
+    """Return what to do about a fault, None where it does not say."""
+    return fault.hint if isinstance(fault, JudgesmithError) else None
+
+
+def sentence_of(fault: BaseException) -> str:
+    """Return the message of a fault without its hint."""
+    sentence = fault.sentence if isinstance(fault, JudgesmithError) else None
+    return str(fault) if sentence is None else f"{sentence}."
 
 
 @contextmanager

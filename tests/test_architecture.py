@@ -128,3 +128,58 @@ def test_paths_on_the_page_exist():
     missing = [one for one in sorted(said) if not any((p / one).exists() for p in places)]
     assert len(said) > 30
     assert missing == []
+
+
+_READS_A_TEXT = {
+    "count",
+    "endswith",
+    "find",
+    "index",
+    "partition",
+    "removeprefix",
+    "removesuffix",
+    "replace",
+    "rpartition",
+    "startswith",
+}
+
+
+# Errors of Python's csv and of DSPy that have nothing but a message.
+_NO_CODES = {"judgesmith.data.formats.text", "judgesmith.optimizers.dspy_optimizers"}
+
+
+def _message_readers(source: str) -> list[int]:
+    """Return the lines that look into the message of an exception that they caught."""
+    found = []
+    for handler in ast.walk(ast.parse(source)):
+        if not isinstance(handler, ast.ExceptHandler) or handler.name is None:
+            continue
+        message = f"str({handler.name})"
+        for node in ast.walk(handler):
+            if (
+                isinstance(node, ast.Compare)
+                and any(
+                    isinstance(one, ast.In | ast.NotIn) and ast.unparse(text) == message
+                    for one, text in zip(node.ops, node.comparators, strict=True)
+                )
+            ) or (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr in _READS_A_TEXT
+                and ast.unparse(node.func.value) == message
+            ):
+                found.append(node.lineno)
+    return found
+
+
+def test_no_code_looks_into_the_message_of_an_error():
+    assert _message_readers("try: f()\nexcept E as e:\n  if 'a' in str(e): pass") == [3]
+    assert _message_readers("try: f()\nexcept E as e:\n  str(e).partition(';')") == [3]
+    assert _message_readers("try: f()\nexcept E as e:\n  print(str(e).rstrip('.'))") == []
+    places = [
+        f"{name}:{line}"
+        for name, path in MODULES.items()
+        if name not in _NO_CODES
+        for line in _message_readers(path.read_text(encoding="utf-8"))
+    ]
+    assert places == []

@@ -261,5 +261,5 @@ def _tell(fault: dict[str, str | None], *, as_json: bool) -> None:
         click.echo(json.dumps(fault), err=True)
         return
     say(f"error: {fault['error']}", err=True)
-    if fault["hint"] and fault["hint"] not in str(fault["error"]):
+    if fault["hint"]:
         say(f"({fault['hint']})", err=True)

@@ -57,8 +57,9 @@ def criterion_of(name: str, text: str, *, where: str) -> Criterion:
     if not fault:
         return Criterion(name=name, definition=text)
     raise InputError(
-        f"{where}: the definition of {shown(name)} would be part of every question, but {fault} "
-        f"Change it under {DEFINITIONS!r}, or define the criterion in a rubric (--rubric)."
+        f"the definition of {shown(name)} would be part of every question, but {fault} "
+        f"Change it under {DEFINITIONS!r}, or define the criterion in a rubric (--rubric).",
+        at=where,
     )
 
 

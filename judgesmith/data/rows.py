@@ -115,7 +115,7 @@ class StatedScales:
                 where=where,
                 field=f"scale.{criterion}",
                 expected="[lowest, highest]",
-                came=f"{shown(value)} ({str(error).partition('; got ')[0]})",
+                came=f"{shown(value)} ({error})",
             )
         known = self.by_criterion.setdefault(criterion, scale)
         first = self._first.setdefault(criterion, where)

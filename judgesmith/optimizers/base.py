@@ -349,7 +349,7 @@ def with_texts(judge: Judge, texts: Texts) -> Judge:
     for name, text in texts.items():
         problem = problem_with(text)
         if problem and text != known[name]:
-            raise InputError(f"{name}: {problem}")
+            raise InputError(problem, at=name)
     old = judge.protocol
     instructions = {
         name.removeprefix(INSTRUCTIONS): text

@@ -181,7 +181,7 @@ class Rubric(BaseModel):
             faults = [_said(dict(one), plain) for one in fault.errors(include_url=False)]
             raise InputError("\n".join(f"{where}: {said}" for said in faults)) from None
         except ValueError as fault:
-            raise InputError(f"{where}: {fault}") from None
+            raise InputError(fault, at=where) from None
 
     @classmethod
     @file_faults()
@@ -196,9 +196,9 @@ class Rubric(BaseModel):
         try:
             text = Path(path).read_text(encoding="utf-8")
         except UnicodeDecodeError:
-            raise InputError(f"{path}: not a rubric: expected a text file in UTF-8.") from None
+            raise InputError("not a rubric: expected a text file in UTF-8.", at=path) from None
         except OSError as fault:
-            raise InputError(f"{path}: cannot read the rubric: {fault.strerror}.") from None
+            raise InputError(f"cannot read the rubric: {fault.strerror}.", at=path) from None
         return cls.from_yaml(text, where=str(path))
 
 

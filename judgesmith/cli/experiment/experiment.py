@@ -137,7 +137,7 @@ def _refused(uri: str | None) -> Iterator[None]:
     try:
         yield
     except ImportError as fault:
-        raise OptionError(str(fault), option=_TRACK) from None
+        raise OptionError(fault, option=_TRACK) from None
     except TrackingError as fault:
         raise OptionError(
             f"{fault} No model was asked.",
@@ -292,7 +292,7 @@ def _check_keys(models: RunModels, cells: Sequence[Cell], spec: str) -> None:
         with blaming(spec):
             models.check_keys(cells)
     except ModelError as fault:
-        raise OptionError(str(fault), option=spec) from None
+        raise OptionError(fault, option=spec) from None
 
 
 def _say_rest(found: Progressed, place: Path, models: RunModels, *, as_json: bool) -> None:

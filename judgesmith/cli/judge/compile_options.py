@@ -150,12 +150,12 @@ def refuse_over_sources(objective: str, *, judge: str) -> None:
         check_within_source(objective, judge=judge)
     except AcrossSourcesError as fault:
         if fault.instead is None:
-            raise OptionError(str(fault), option="--objective") from fault
+            raise OptionError(fault, option="--objective") from fault
         alone = fault.part == objective.strip()
         say = f"--objective {fault.instead}." if alone else f"{fault.instead} in --objective."
         raise OptionError(f"{fault.fact}.", option="--objective", hint=f"say {say}") from fault
     except ValueError as fault:
-        raise OptionError(str(fault), option="--objective") from fault
+        raise OptionError(fault, option="--objective") from fault
 
 
 _JUDGES = (

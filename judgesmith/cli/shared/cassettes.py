@@ -161,7 +161,7 @@ def _played(cassette: Path) -> Iterator[tuple[Taping, Path]]:
                 tape = play_cassette(cassette, ledger).tape
             yield Taping(tape=tape, replay=True, folder=Path(folder)), ledger.path
         except NotOnRecord as fault:
-            raise OptionError(str(fault), option=REPLAY) from fault
+            raise OptionError(fault, option=REPLAY) from fault
         finally:
             ledger.close()
 
@@ -187,7 +187,7 @@ def record_place(
     try:
         place = file_place(record, *read, like="run.jsonl.gz")
     except OptionError as fault:
-        raise OptionError(str(fault), option=RECORD) from None
+        raise OptionError(fault, option=RECORD) from None
     if not place.name.endswith(_ENDS):
         raise OptionError(
             "a cassette is JSON Lines.",

@@ -10,13 +10,13 @@ from contextlib import contextmanager
 
 import click
 
-from judgesmith.errors import InputError, JudgesmithError, file_faults, hint_of
+from judgesmith.errors import InputError, JudgesmithError, file_faults, hint_of, sentence_of
 
 
 class OptionError(InputError):
     """What cannot be, and which option says so, or which file."""
 
-    def __init__(self, message: str, *, option: str, hint: str | None = None) -> None:
+    def __init__(self, message: object, *, option: str, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.option = option
 
@@ -33,11 +33,10 @@ def blaming(option: str, *, given: bool = True) -> Iterator[None]:
         with record_faults(), file_faults():
             yield
     except (JudgesmithError, click.UsageError) as fault:
-        message = _message(fault)
         of_input = isinstance(fault, ValueError | OSError | click.UsageError)
-        if not given or not of_input or _where(fault, message) is not None:
+        if not given or not of_input or _where(fault) is not None:
             raise
-        raise OptionError(message, option=option) from fault
+        raise OptionError(_message(fault), option=option, hint=hint_of(fault)) from fault
 
 
 def _is_of(fault: Exception, *names: str) -> bool:
@@ -52,13 +51,10 @@ def described(fault: Exception) -> dict[str, str | None]:
 
     What is said in the hint is not said in the error again.
     """
-    message = _message(fault)
-    hint = hint_of(fault)
-    error = f"{message.removesuffix(f'; {hint}')}." if hint else message
     return {
-        "error": error,
-        "where": _where(fault, message),
-        "hint": hint or _meant(fault) or _manual(fault) or _later(fault),
+        "error": _message(fault),
+        "where": _where(fault),
+        "hint": hint_of(fault) or _meant(fault) or _manual(fault) or _later(fault),
     }
 
 
@@ -69,7 +65,7 @@ def _message(fault: Exception) -> str:
         return f"there is no command {unknown[1]}."
     if isinstance(fault, click.ClickException):
         return fault.format_message()
-    return str(fault)
+    return sentence_of(fault)
 
 
 _NO_COMMAND = re.compile(r"No such command '([^']*)'")
@@ -106,15 +102,7 @@ def _later(fault: Exception) -> str | None:
     return "wait, and give the same command again: it goes on from the answers on record."
 
 
-def _where(fault: Exception, message: str) -> str | None:
-    own = _own_place(fault)
-    if own is not None:
-        return own
-    head, separator, _ = message.partition(": ")
-    return head if separator and " " not in head else None
-
-
-def _own_place(fault: Exception) -> str | None:
+def _where(fault: Exception) -> str | None:
     """Return the place that a fault knows of, or None."""
     if isinstance(fault, JudgesmithError) and fault.where is not None:
         return fault.where

@@ -277,7 +277,7 @@ class ModelChoice:
             try:
                 check()
             except ModelError as fault:
-                raise OptionError(str(fault), option=option) from None
+                raise OptionError(fault, option=option) from None
         announced(lm)
 
     def _model(

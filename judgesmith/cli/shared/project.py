@@ -85,7 +85,7 @@ def read_project(path: Path, *, named: bool) -> Project:
         line = "" if fault.problem_mark is None else f", line {fault.problem_mark.line + 1}"
         raise InputError(f"{path}{line}: not YAML: {fault.problem}.", where=str(path)) from None
     except (UnicodeDecodeError, OSError, ValueError) as fault:
-        raise InputError(f"{path}: cannot be read: {fault}.", where=str(path)) from None
+        raise InputError(f"cannot be read: {fault}.", at=path) from None
     if tree is None:
         return Project(path=path, named=named)
     if not isinstance(tree, yaml.MappingNode) or not isinstance(said, dict):
@@ -103,7 +103,7 @@ def read_project(path: Path, *, named: bool) -> Project:
 
 def _refuse(path: Path, lines: Mapping[str, int], key: str, why: str) -> NoReturn:
     place = f"{path}, line {lines.get(key, 1)}"
-    raise InputError(f"{place}: {key!r} {why}.", where=place)
+    raise InputError(f"{key!r} {why}.", at=place)
 
 
 @dataclass(frozen=True, slots=True)

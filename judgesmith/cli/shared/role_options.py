@@ -131,7 +131,7 @@ def run_models(
                 check_scores_texts(made[name])
             except ModelError as fault:
                 option = "--model" if name == first else "--models"
-                raise OptionError(str(fault), option=option) from None
+                raise OptionError(fault, option=option) from None
     return RunModels(
         lm=made[first],
         competing={name: made[name] for name in settings.models},

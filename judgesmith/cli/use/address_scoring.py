@@ -95,7 +95,7 @@ def score_at_addresses(
                 overwrite=force,
             )
     except ClusterError as fault:
-        raise OptionError(str(fault), option=ENGINE) from None
+        raise OptionError(fault, option=ENGINE) from None
     spent = client.spent
     usd = None if client.price is None else spent.usd - before.usd
     output = public_address(files.output)

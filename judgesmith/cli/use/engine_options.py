@@ -149,7 +149,7 @@ class RayEngine:
             yield from self._started()(chain([first], items))
         except ClusterError as fault:
             option = ENGINE if self._given.cluster is None else ADDRESS
-            raise OptionError(str(fault), option=option) from None
+            raise OptionError(fault, option=option) from None
 
     def _started(self) -> RayJudging:
         from judgesmith.experiments.scoring.clusters import ray_judging

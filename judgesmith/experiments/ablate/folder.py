@@ -122,8 +122,9 @@ class AblationFolder:
             whole = False
         if not whole:
             raise InputError(
-                f"{record}: not the record of the judge beside it. Delete this file: the row is "
-                "made again from the answers on record."
+                "not the record of the judge beside it. Delete this file: the row is "
+                "made again from the answers on record.",
+                at=record,
             )
         self.spent = max(self.spent, finished.spent)
         return finished

@@ -40,9 +40,9 @@ def read_sub_aspects(path: str | Path, criteria: Sequence[str]) -> tuple[SubAspe
     try:
         text = Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise InputError(f"{path}: expected a text file in UTF-8.") from None
+        raise InputError("expected a text file in UTF-8.", at=path) from None
     except OSError as fault:
-        raise InputError(f"{path}: cannot read the sub-aspects: {fault.strerror}.") from None
+        raise InputError(f"cannot read the sub-aspects: {fault.strerror}.", at=path) from None
     return sub_aspects_in(text, criteria, where=str(path))
 
 
@@ -51,9 +51,9 @@ def sub_aspects_in(text: str, criteria: Sequence[str], *, where: str) -> tuple[S
     try:
         plain = read_yaml(text)
     except ValueError as fault:
-        raise InputError(f"{where}: {fault}") from None
+        raise InputError(fault, at=where) from None
     if not isinstance(plain, Mapping) or not plain:
-        raise InputError(f"{where}: expected {_FORM}; got {shown(plain)}.")
+        raise InputError(f"expected {_FORM}; got {shown(plain)}.", at=where)
     reading = _Reading({folded(name): name for name in criteria}, _lines_of(text), [])
     found = tuple(side for name, sides in plain.items() for side in reading.sides(name, sides))
     if reading.faults:

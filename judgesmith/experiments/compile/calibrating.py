@@ -39,7 +39,7 @@ class CalibrationError(InputError):
         False where the budget left rows unasked: with a larger one there may be enough.
     """
 
-    def __init__(self, message: str, *, complete: bool = True, hint: str | None = None) -> None:
+    def __init__(self, message: object, *, complete: bool = True, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.complete = complete
 
@@ -147,7 +147,7 @@ def calibrate_judge(
     try:
         learned = learner.learned(parts[0], said[0], parts[1], said[1])
     except ValueError as fault:
-        raise CalibrationError(str(fault), complete=asking.complete) from None
+        raise CalibrationError(fault, complete=asking.complete) from None
     report = None
     if check is not None:
         held = targets_of(check, judge.target, aggregate)

@@ -55,7 +55,7 @@ def read_chats(folders: Sequence[str | Path]) -> Chats:
             digest.update(json.dumps([name, found]).encode())
     if not train:
         raise InputError(
-            f"{', '.join(map(str, folders))}: no example for training; its examples.jsonl says why."
+            "no example for training; its examples.jsonl says why.", at=", ".join(map(str, folders))
         )
     return Chats(
         train=tuple(train),
@@ -76,7 +76,7 @@ def _chats_in(path: Path) -> list[Turns]:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as fault:
         raise InputError(
-            f"{path}: cannot be read.", hint="write the data again with judgesmith distil."
+            "cannot be read.", at=path, hint="write the data again with judgesmith distil."
         ) from fault
     lines = text.removesuffix("\n").split("\n") if text else []
     return [_chat(line, f"{path}:{number}") for number, line in enumerate(lines, start=1)]
@@ -96,7 +96,8 @@ def _chat(line: str, where: str) -> Turns:
     )
     if not is_chat or turns is None:
         raise InputError(
-            f"{where}: expected messages of {', '.join(_ROLES)}.",
+            f"expected messages of {', '.join(_ROLES)}.",
+            at=where,
             hint="write the data again with judgesmith distil.",
         )
     return [{"role": one["role"], "content": one["content"]} for one in turns]

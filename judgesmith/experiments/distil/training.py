@@ -162,10 +162,11 @@ def _tokenizer(transformers: Any, base: str) -> Any:
         tokenizer = transformers.AutoTokenizer.from_pretrained(base, local_files_only=is_folder)
     except (OSError, ValueError) as fault:
         said = str(fault).strip().splitlines()[0] if str(fault).strip() else type(fault).__name__
-        raise InputError(f"{base}: no model can be read: {said.rstrip('.')}.") from fault
+        raise InputError(f"no model can be read: {said.rstrip('.')}.", at=base) from fault
     if not tokenizer.chat_template:
         raise InputError(
-            f"{base}: the model knows no chats, as it has no chat template.",
+            "the model knows no chats, as it has no chat template.",
+            at=base,
             hint="take one that was trained to follow instructions.",
         )
     if tokenizer.pad_token is None:
@@ -181,7 +182,8 @@ def _fitting(tokenizer: Any, base: str, chats: Sequence[Turns], recipe: Recipe) 
             text = tokenizer.apply_chat_template(chat, tokenize=False)
         except Exception as fault:  # templates are programs, and raise what they like
             raise InputError(
-                f"{base}: its chat template takes no system message: {fault}.",
+                f"its chat template takes no system message: {fault}.",
+                at=base,
                 hint="take another model.",
             ) from fault
         if len(tokenizer(text, add_special_tokens=False)["input_ids"]) <= recipe.longest:

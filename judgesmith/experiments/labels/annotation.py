@@ -103,7 +103,8 @@ def write_annotation_sheet(
     marked = [text for text in found.texts if text.errors]
     if not marked:
         raise InputError(
-            f"{found.label}: no error is marked in any text.",
+            "no error is marked in any text.",
+            at=found.label,
             hint="use a judge that looks for errors, as those of the family annotator do.",
         )
     drawn = [marked[index] for index in rng.permutation(len(marked))[:n_items].tolist()]

@@ -316,9 +316,9 @@ def _read(place: Path, kind: type[_Read], *, remedy: str) -> _Read:
     try:
         return kind.model_validate(json.loads(place.read_text(encoding="utf-8")))
     except ValidationError as fault:
-        raise InputError(f"{place}: not as it was written ({_first(fault)}); {remedy}.") from None
+        raise InputError(f"not as it was written ({_first(fault)}); {remedy}.", at=place) from None
     except (ValueError, RecursionError):
-        raise InputError(f"{place}: not as it was written; {remedy}.") from None
+        raise InputError(f"not as it was written; {remedy}.", at=place) from None
 
 
 def _first(fault: ValidationError) -> str:

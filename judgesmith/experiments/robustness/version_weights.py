@@ -91,7 +91,7 @@ def read_weights(path: str | Path, kinds: Sequence[Perturbation]) -> Shares:
             )
         return checked_weights(given, kinds)
     except ValueError as fault:
-        raise InputError(f"{place}: {fault}") from None
+        raise InputError(fault, at=place) from None
 
 
 def checked_weights(given: Mapping[str, Any], kinds: Sequence[Perturbation]) -> Shares:

@@ -196,7 +196,8 @@ def kept_scores(place: Path, *, n_heldout: int, n_unscored: int) -> list[dict[st
 def changed(place: Path, what: str) -> InputError:
     """Return the error that a file of a cell was changed, and the way out."""
     return InputError(
-        f"{place}: {what}.",
+        f"{what}.",
+        at=place,
         hint=f"remove the folder {place.parent}, and the command 'judgesmith "
         "experiment' of this run makes the cell again from the answers on record.",
     )

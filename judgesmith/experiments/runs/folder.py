@@ -338,4 +338,4 @@ def _read(place: Path) -> Any:
     try:
         return json.loads(place.read_text(encoding="utf-8"))
     except RecursionError:
-        raise InputError(f"{place}: nested too deeply to be read.") from None
+        raise InputError("nested too deeply to be read.", at=place) from None

@@ -276,7 +276,8 @@ class Maker:
         )
         if not isinstance(scores, Scores):
             raise InputError(
-                f"{judge.recorded}: {scores.label} compares two responses and scores none.",
+                f"{scores.label} compares two responses and scores none.",
+                at=judge.recorded,
                 hint="name a judge that scores.",
             )
         found = rows_of_scores(scores, dataset, targets, answers=own_scale)

@@ -99,9 +99,9 @@ def _rows(path: Path) -> Iterator[tuple[int, Any, str]]:
         for number, row in raw.rows:
             yield number, row, str(row)
     except DataError as fault:
-        raise ExistingFileError(f"{path}: {fault.problems[0].came}.", hint=WAY_OUT) from fault
+        raise ExistingFileError(f"{fault.problems[0].came}.", at=path, hint=WAY_OUT) from fault
     if raw.problems:
-        raise ExistingFileError(f"{raw.problems[0].where}: {raw.problems[0].came}.", hint=WAY_OUT)
+        raise ExistingFileError(f"{raw.problems[0].came}.", at=raw.problems[0].where, hint=WAY_OUT)
 
 
 class Beside:
@@ -160,5 +160,5 @@ def _named(item: RatedItem, number: int) -> str:
 
 def _other_text(where: str, place: str) -> ExistingFileError:
     return ExistingFileError(
-        f"{where}: expected the texts of {place}; got a score of other texts.", hint=WAY_OUT
+        f"expected the texts of {place}; got a score of other texts.", at=where, hint=WAY_OUT
     )

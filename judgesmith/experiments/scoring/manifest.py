@@ -116,7 +116,8 @@ class Manifest:
             files = [Finished.from_dict(one) for one in found["files"]]
         except (ValueError, KeyError, TypeError, RecursionError) as fault:
             raise ExistingFileError(
-                f"{place}: expected the record of a folder of scores; got something else.",
+                "expected the record of a folder of scores; got something else.",
+                at=place,
                 hint=_WAY_OUT,
             ) from fault
         whose = None

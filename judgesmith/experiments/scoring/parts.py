@@ -304,8 +304,9 @@ class ByNumber:
 
 def _other_texts(folder: Path, number: int) -> ExistingFileError:
     return ExistingFileError(
-        f"{folder}: row {number} of the run that was stopped is about other texts than row "
+        f"row {number} of the run that was stopped is about other texts than row "
         f"{number} of this input.",
+        at=folder,
         hint=_WAY_OUT,
     )
 

@@ -63,12 +63,14 @@ def read_spec(path: str | Path) -> Spec:
     place = Path(path)
     if place.stat().st_size > _MOST_BYTES:
         raise InputError(
-            f"{path}: a specification has at most {_MOST_BYTES:,} bytes.", hint="name another file."
+            f"a specification has at most {_MOST_BYTES:,} bytes.",
+            at=path,
+            hint="name another file.",
         )
     try:
         text = place.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InputError(f"{path}: no text in UTF-8; save it as such.") from None
+        raise InputError("no text in UTF-8; save it as such.", at=path) from None
     return spec_of(text, file=str(path), folder=str(place.parent))
 
 

@@ -9,7 +9,7 @@ from typing import get_args
 
 import numpy as np
 
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, hint_of, sentence_of
 from judgesmith.metrics import mean_absolute_error
 from judgesmith.metrics.arrays import FloatArray, IntArray
 from judgesmith.metrics.comparing.significance import with_sources_shared
@@ -228,7 +228,9 @@ def parse_agreement(text: str) -> Agreement:
         return Agreement(statistic, level or "dataset")  # type: ignore[arg-type]
     except ValueError as fault:
         raise InputError(
-            f"an objective is STATISTIC or STATISTIC@LEVEL, as in q or spearman@sample: {fault}"
+            "an objective is STATISTIC or STATISTIC@LEVEL, as in q or spearman@sample: "
+            f"{sentence_of(fault)}",
+            hint=hint_of(fault),
         ) from None
 
 

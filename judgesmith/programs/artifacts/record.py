@@ -32,7 +32,7 @@ from pydantic import (
 )
 
 from judgesmith.drafts import draft_beside, put, tidy, write_synced
-from judgesmith.errors import ExistingFileError, InputError, file_faults
+from judgesmith.errors import ExistingFileError, InputError, file_faults, hint_of, sentence_of
 from judgesmith.front_door import at
 from judgesmith.programs.judging.prompts import Template
 from judgesmith.programs.judging.registry import UnknownJudgeError
@@ -237,13 +237,15 @@ def _bounded_text(path: Path) -> str:
     with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _NO_WAIT)) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise SavedJudgeError(
-                f"{path}: is a device or a pipe, not a file.",
+                "is a device or a pipe, not a file.",
+                at=path,
                 hint="name a folder that compile made.",
             )
         content = file.read(_LARGEST_FILE + 1)
     if len(content) > _LARGEST_FILE:
         raise SavedJudgeError(
-            f"{path}: is larger than {_LARGEST_FILE // 2**20} MiB, which no judge is.",
+            f"is larger than {_LARGEST_FILE // 2**20} MiB, which no judge is.",
+            at=path,
             hint="name a folder that compile made.",
         )
     return content.decode()
@@ -421,22 +423,23 @@ class SavedRecord(BaseModel):
         try:
             document = json.loads(_bounded_text(path))
         except (FileNotFoundError, NotADirectoryError):
-            raise SavedJudgeError(f"{folder}: no judge there; expected a {JUDGE_FILE}.") from None
+            raise SavedJudgeError(f"no judge there; expected a {JUDGE_FILE}.", at=folder) from None
         except SavedJudgeError:
             raise
         except (OSError, UnicodeDecodeError, ValueError, RecursionError) as fault:
             said = f"cannot be read as a judge: {_unreadable(fault)}"
             raise SavedJudgeError(
-                f"{path}: {said}.", hint="name a folder that compile made."
+                f"{said}.", at=path, hint="name a folder that compile made."
             ) from None
         if not isinstance(document, dict) or "schema" not in document:
             raise SavedJudgeError(
-                f"{path}: holds no judge.", hint="name a folder that compile made."
+                "holds no judge.", at=path, hint="name a folder that compile made."
             )
         if document["schema"] != SCHEMA:
             raise SavedJudgeError(
-                f"{path}: expected schema {SCHEMA} of judgesmith {version('judgesmith')}; "
+                f"expected schema {SCHEMA} of judgesmith {version('judgesmith')}; "
                 f"got {document['schema']!r}.",
+                at=path,
                 hint="compile the judge again, or use the version that made it.",
             )
         content = {
@@ -448,32 +451,35 @@ class SavedRecord(BaseModel):
             found = content_hash(content)
         except RecursionError:
             raise SavedJudgeError(
-                f"{path}: cannot be read as a judge: nested too deeply."
+                "cannot be read as a judge: nested too deeply.", at=path
             ) from None
         if found != document.get("content_hash"):
             raise SavedJudgeError(
-                f"{path}: changed since it was saved: its content does not match its hash.",
+                "changed since it was saved: its content does not match its hash.",
+                at=path,
                 hint="restore the file, or change the rubric or protocol and compile again.",
             )
         try:
             judge = cls._of(content)
             content_hash(judge.model_dump(mode="json"))  # whoever loads it may save it
         except SavedJudgeError as fault:
-            raise SavedJudgeError(f"{path}: {fault}") from None
+            raise SavedJudgeError(fault, at=path) from None
         except ValidationError as fault:
             causes = [one.get("ctx", {}).get("error") for one in fault.errors(include_url=False)]
             unknown = next((one for one in causes if isinstance(one, UnknownJudgeError)), None)
             said = plain_faults(fault)
             if unknown is not None:
-                said = str(unknown).removesuffix(f"; {unknown.hint}")
+                said = sentence_of(unknown)
             # Names in a tampered file may be as long as they like.
             said = said if len(said) <= _MOST_SAID else f"{said[:_MOST_SAID]}…"
             advice = "install the package that brings this family of judges."
             raise SavedJudgeError(
-                f"{path}: {said}", hint=advice if unknown else "compile the judge again."
+                said, at=path, hint=advice if unknown else "compile the judge again."
             ) from None
         except (ValueError, RecursionError) as fault:
-            raise SavedJudgeError(f"{path}: cannot be read as a judge: {fault}") from None
+            raise SavedJudgeError(
+                f"cannot be read as a judge: {sentence_of(fault)}", at=path, hint=hint_of(fault)
+            ) from None
         return judge
 
     @classmethod

@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, hint_of, sentence_of
 from judgesmith.programs.artifacts.record import (
     JUDGE_FILE,
     SCHEMA,
@@ -298,7 +298,9 @@ class SavedJudge(SavedRecord):
         try:
             judge: Judge = family_of(self.protocol.judge).judge_of(self.protocol)
         except ValueError as fault:
-            raise SavedJudgeError(f"the protocol makes no judge: {fault}") from None
+            raise SavedJudgeError(
+                f"the protocol makes no judge: {sentence_of(fault)}", hint=hint_of(fault)
+            ) from None
         if judge.templates() != dict(self.questions):
             raise SavedJudgeError(
                 "this version of judgesmith words the judge's questions differently from the one "

@@ -109,12 +109,12 @@ def load_program(state: str | Path) -> AnyJudge:
     except (ValueError, RecursionError):
         plain = None
     if not isinstance(plain, dict):
-        raise InputError(f"{state}: expected the state of a judge, as DSPy saves it in JSON.")
+        raise InputError("expected the state of a judge, as DSPy saves it in JSON.", at=state)
     try:
         program = _program_of(plain)
     except (KeyError, TypeError, AttributeError):
         raise InputError(
-            f"{state}: expected the state of a judge, which has a protocol or members."
+            "expected the state of a judge, which has a protocol or members.", at=state
         ) from None
     program.load(str(state))
     return program

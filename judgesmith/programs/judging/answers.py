@@ -107,7 +107,7 @@ def _validated(plain: Any, annotation: Any) -> Any:
     except ValidationError as fault:
         first = fault.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"])) or "the value"
-        raise InputError(f"{where}: {first['msg'].removeprefix('Value error, ')}") from None
+        raise InputError(f"{first['msg'].removeprefix('Value error, ')}", at=where) from None
 
 
 @functools.lru_cache(maxsize=64)
@@ -577,9 +577,9 @@ def _converted(value: Any, annotation: Any, name: str, scale: Scale) -> Any:
         elif isinstance(value, list | dict):
             value = json.dumps(value, ensure_ascii=False)
         if not isinstance(value, str):
-            raise InputError(f"{name}: expected a text; got {str(value)[:80]!r}.")
+            raise InputError(f"expected a text; got {str(value)[:80]!r}.", at=name)
         if any(_HEADER.match(line) for line in value.split("\n")):
-            raise InputError(f"{name}: the text holds what marks the fields of an answer.")
+            raise InputError("the text holds what marks the fields of an answer.", at=name)
         return _whole_characters(value)
     if _is_score(annotation):
         return _level(value, annotation, scale)

@@ -145,11 +145,11 @@ class CriterionLines:
                 )
             return {str(name): self._given(str(name), lines) for name, lines in given.items()}
         except UnicodeDecodeError:
-            raise InputError(f"{path}: expected a text file in UTF-8.") from None
+            raise InputError("expected a text file in UTF-8.", at=path) from None
         except OSError as fault:
-            raise InputError(f"{path}: cannot read the {self.field}: {fault.strerror}.") from None
+            raise InputError(f"cannot read the {self.field}: {fault.strerror}.", at=path) from None
         except ValueError as fault:
-            raise InputError(f"{path}: {fault}") from None
+            raise InputError(fault, at=path) from None
 
     def _given(self, name: str, lines: object) -> Lines:
         if isinstance(lines, str):

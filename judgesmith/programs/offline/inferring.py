@@ -299,11 +299,9 @@ def limits_of(texts: Sequence[str]) -> list[str]:
     for note in (CHARACTER_NOTE, CASELESS_NOTE):
         n = sum(one.script == note for one in read)
         if n:
-            where = note.removeprefix("written ") if note == CHARACTER_NOTE else f"in {note}"
-            verb = "written " if note == CHARACTER_NOTE else ""
+            where = note if note == CHARACTER_NOTE else f"in {note}"
             found.append(
-                f"{_texts(n, len(read), 'are', 'is')} {verb}{where}, and faults of grammar are not "
-                "known."
+                f"{_texts(n, len(read), 'are', 'is')} {where}, and faults of grammar are not known."
             )
     spaced = [one.text for one in read if one.words and not one.script]
     n, looks = _looks(spaced)

@@ -1,3 +1,5 @@
+import pickle
+
 import click
 import pytest
 
@@ -14,7 +16,8 @@ from judgesmith.signatures import Scale
     ("fault", "where", "hint"),
     [
         (InputError("no luck"), None, None),
-        (InputError("a.yaml: no rubric"), "a.yaml", None),
+        (InputError("no rubric", at="a b.yaml"), "a b.yaml", None),
+        (InputError("a.yaml: no rubric"), None, None),
         (InputError("a sentence: with a colon"), None, None),
         (InputError("nobody rated 'x'.", hint="did you mean y?"), None, "did you mean y?"),
         (InputError("need 2 rows; got 1."), None, None),
@@ -63,15 +66,17 @@ def test_advice_is_given_once():
     assert (found["error"], found["hint"]) == ("it is a folder.", "name a file.")
 
 
-def test_advice_is_that_of_the_fault_that_a_message_ends_with():
+def test_a_fault_that_is_raised_again_keeps_its_advice():
     inner = InputError("no scale.", hint="give one.")
-    outer = InputError(f"a.csv: {inner}")
-    outer.__cause__ = inner
+    outer = InputError(inner, at="a.csv")
+    assert str(outer) == "a.csv: no scale; give one."
     assert described(outer) == {
         "error": "a.csv: no scale.",
         "where": "a.csv",
         "hint": "give one.",
     }
+    assert described(InputError(ValueError("no luck"), at="b"))["error"] == "b: no luck"
+    assert described(pickle.loads(pickle.dumps(outer))) == described(outer)
 
 
 def test_nobody_looks_for_advice_in_a_sentence():

@@ -72,5 +72,6 @@ def test_rows_must_agree_and_the_first_statement_is_named():
 def test_a_statement_that_is_no_scale_is_a_problem():
     problem = StatedScales().state("fluency", [5, 1], where="a:1")
     assert str(problem) == (
-        "a:1: scale.fluency: expected [lowest, highest]; got [5, 1] (low must be below high)"
+        "a:1: scale.fluency: expected [lowest, highest]; got [5, 1] "
+        "(low must be below high; got 5 and 1)"
     )

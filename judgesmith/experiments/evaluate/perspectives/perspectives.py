@@ -304,7 +304,7 @@ def perspective_of_judge(
         raise nothing_scored(dataset)
     if not names:
         raise InputError(
-            f"{', '.join(left_out)}: {_ALL_SEEN}.", hint="give ratings of other texts."
+            f"{_ALL_SEEN}.", at=", ".join(left_out), hint="give ratings of other texts."
         )
     right, refused = _right(dataset, names, aggregate, perspective)
     for name in [one for one in right if not right[one].kept.size]:

@@ -144,7 +144,8 @@ def _files(inputs: Sequence[str]) -> tuple[list[str], str]:
         kind = next((kind for ending, kind in _READ.items() if name.endswith(ending)), None)
         if kind is None:
             raise InputError(
-                f"{public_address(file)}: expected an ending of {', '.join(_READ)}.",
+                f"expected an ending of {', '.join(_READ)}.",
+                at=public_address(file),
                 hint="name files that have one, or a pattern of them.",
             )
         kinds.setdefault(kind, file)

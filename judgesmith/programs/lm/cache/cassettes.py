@@ -249,11 +249,11 @@ def read_cassette(cassette: Path) -> Cassette:
                 raise InputError(f"{len(rows)} answers")
     except (ValueError, TypeError, KeyError, EOFError, RecursionError, zlib.error) as fault:
         raise InputError(
-            f"{cassette}: no cassette, or not as it was recorded.", hint="record it again."
+            "no cassette, or not as it was recorded.", at=cassette, hint="record it again."
         ) from fault
     except gzip.BadGzipFile as fault:
         raise InputError(
-            f"{cassette}: not packed, but its name says so.", hint="name it .jsonl."
+            "not packed, but its name says so.", at=cassette, hint="name it .jsonl."
         ) from fault
     return Cassette(rows=rows, failures=failures)
 
