@@ -95,9 +95,9 @@ def test_compiling(keep, data):
     keep("gain", found.gain["dataset"])
     keep("objective", found.objective)
     keep("told", {"complete": found.complete, "notes": found.notes, "rows": found.saved.rows})
-    keep("fingerprint", {"judge": found.saved.fingerprint})
     nxt = judgesmith.compile(data, settings, earlier=found.saved)
-    keep("next", {"judge": nxt.saved.fingerprint})
+    assert nxt.saved.settings["earlier"] == found.saved.fingerprint
+    assert nxt.saved.fingerprint != found.saved.fingerprint
 
 
 def test_evaluating(keep, folder, data, judge):
