@@ -452,6 +452,7 @@ class TestEndingEarly:
         with subprocess.Popen(call, **pipes) as process:
             try:
                 assert process.stdout.readline() == "begun\n"
+                time.sleep(0.5)  # the first of them has begun: let the caller wait for them
                 process.send_signal(signal.SIGINT)
                 assert process.communicate(timeout=120) == ("interrupted, closed 1\n", "")
             finally:
