@@ -8,7 +8,8 @@ python -m benchmarks docs
 ``benchmarks/results/NAME.json``; with ``--quick`` the numbers mean nothing, and only ``-o`` keeps
 them. ``run NAME -- --help`` says what settings there are. ``docs`` writes tables between marks:
 ``<!-- benchmark: NAME, table 1, columns a; b -->`` and ``<!-- /benchmark -->``, where all but the
-name may be left out.
+name may be left out. With ``by c; d`` the other columns are the lowest and highest value of all
+rows that agree in c and d. Settings that are not the defaults are printed below the table.
 """
 
 import argparse
@@ -36,7 +37,8 @@ from benchmarks.harness import (
 )
 
 MARK = re.compile(
-    r"(<!-- benchmark: (\w+)(?:, table (\d+))?(?:, columns ([^>]*))? -->\n)"
+    r"(<!-- benchmark: (\w+)(?:, table (\d+))?(?:, by ((?:(?!, columns)[^>])*))?"
+    r"(?:, columns ([^>]*))? -->\n)"
     r".*?(?=<!-- /benchmark -->)",
     re.DOTALL,
 )
@@ -100,15 +102,44 @@ def run_named(names: list[str], own: list[str], *, quick: bool, to: Path | None)
 
 
 def tables(
-    name: str, number: str | None, columns: str | None, every: Mapping[str, Benchmark]
+    name: str,
+    number: str | None,
+    by: str | None,
+    columns: str | None,
+    every: Mapping[str, Benchmark],
 ) -> str:
     """Return the tables of a file of results, or some columns of one of them."""
-    rows = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))["rows"]
+    document = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    rows = document["rows"]
     if number is not None:
         rows = [list(several) for _, several in groupby(rows, key=tuple)][int(number) - 1]
+    if by is not None:
+        rows = ranges(rows, by.split("; "))
     if columns is not None:
-        rows = [{column: row[column] for column in columns.split("; ")} for row in rows]
-    return "\n".join(lines(rows, every[name].formats))
+        own = by.split("; ") if by is not None else []
+        kept = [*own, *columns.split("; ")]
+        rows = [{column: row[column] for column in kept} for row in rows]
+    found = list(lines(rows, every[name].formats))
+    if settings := every[name].changed(document["arguments"]):
+        found += ["", f"Settings: `{settings}`."]
+    return "\n".join(found)
+
+
+def ranges(rows: list[Row], by: list[str]) -> list[Row]:
+    """Return one row per group: what the group is by, and the range of each column of numbers."""
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[name] for name in by), []).append(row)
+    found: list[Row] = []
+    for key, several in groups.items():
+        one: Row = dict(zip(by, key, strict=True))
+        for name in (name for name in several[0] if name not in by):
+            values = [value for row in several if (value := row[name]) is not None]
+            if all(isinstance(value, int | float) for value in values):
+                ends = (min(values), max(values)) if values else None  # type: ignore[type-var]
+                one[name] = ends  # type: ignore[assignment]
+        found.append(one)
+    return found
 
 
 def with_tables(text: str, every: Mapping[str, Benchmark]) -> str:

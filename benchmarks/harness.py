@@ -29,8 +29,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 
-Cell = str | float | bool | None | tuple[float, float, float]
-"""A text, a number, yes or no, nothing; or a value with the ends of its interval."""
+Cell = str | float | bool | None | tuple[float, float, float] | tuple[float, float]
+"""A text, a number, yes or no, nothing; a value with the ends of its interval; or a range."""
 Row = dict[str, Cell]
 
 
@@ -80,11 +80,29 @@ class Benchmark:
             _add_option(parser, f"--{name.replace('_', '-')}", hints[name], one.default)
         return parser
 
+    def changed(self, settings: Mapping[str, Any]) -> str:
+        """Return the settings that are not the defaults, as the command line takes them."""
+        defaults = vars(self.parser().parse_args([]))
+        words = []
+        for name, value in settings.items():
+            if name in defaults and value != _as_json(defaults[name]):
+                option = name.replace("_", "-")
+                if isinstance(value, bool):
+                    words.append(f"--{option}" if value else f"--no-{option}")
+                else:
+                    several = value if isinstance(value, list) else [value]
+                    words.append(" ".join([f"--{option}", *map(str, several)]))
+        return " ".join(words)
+
     def run(self, settings: Mapping[str, Any]) -> Iterator[Row]:
         """Yield its rows as they come."""
         with _surroundings():
             for row in self.function(**settings):
                 yield {name: _plain(cell) for name, cell in row.items()}
+
+
+def _as_json(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
 
 
 BENCHMARKS: dict[str, Benchmark] = {}
@@ -160,12 +178,16 @@ def shown(cell: Cell, form: str = "") -> str:
 
     >>> shown(0.25), shown([0.25, 0.1, 0.4], ".1%"), shown(True), shown(1200)
     ('0.250', '25.0% [10.0%, 40.0%]', 'yes', '1,200')
+    >>> shown((0.9, 0.955), ".1%"), shown((1, 1))
+    ('90.0% to 95.5%', '1')
     """
     if cell is None:
         return "–"
+    if isinstance(cell, tuple | list) and len(cell) == 2:
+        return " to ".join(dict.fromkeys(shown(one, form) for one in cell))
     if isinstance(cell, tuple | list):
         value, low, high = (shown(one, form) for one in cell)
-        return value if cell[1] is None and cell[2] is None else f"{value} [{low}, {high}]"
+        return value if all(one is None for one in cell[1:]) else f"{value} [{low}, {high}]"
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     if isinstance(cell, str):

@@ -138,17 +138,18 @@ def p_values(way: str, own: float, seeds: range) -> Iterator[float]:
 
 
 @benchmark(
-    quick={"runs": 2, "tpe_runs": 1}, formats={"own luck": ".1f"} | dict.fromkeys(HEADS, ".1%")
+    quick={"runs": 1, "tpe_runs": 1, "own": (0.5,)},
+    formats={"own luck": ".1f"} | dict.fromkeys(HEADS, ".1%"),
 )
 def adaptive_confirmation(
-    *, runs: int = 2000, tpe_runs: int = 1000, first: int = 0
+    *, runs: int = 2000, tpe_runs: int = 1000, first: int = 0, own: tuple[float, ...] = OWN
 ) -> Iterator[Row]:
     """Whether the confirmation of a search holds its level though the search learns."""
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     for way in ("chance", "tpe", "climb"):
         n_runs = tpe_runs if way == "tpe" else runs
-        for own in OWN:
-            found = np.asarray(list(p_values(way, own, range(first, first + n_runs))))
-            row = {"candidates come from": way, "own luck": own, "runs": n_runs}
+        for share in own:
+            found = np.asarray(list(p_values(way, share, range(first, first + n_runs))))
+            row = {"candidates come from": way, "own luck": share, "runs": n_runs}
             shares = (np.mean(found <= level) for level in LEVELS)
             yield row | dict(zip(HEADS, shares, strict=True))

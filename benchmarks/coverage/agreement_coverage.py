@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from benchmarks.coverage.holding import repeated, where
+from benchmarks.coverage.holding import SHARES, repeated, where
 from benchmarks.harness import Row, benchmark
 from judgesmith.metrics.correlation import agreement, agreement_interval
 
@@ -57,7 +57,7 @@ WORLDS = (
 )
 
 
-@benchmark(quick={"repetitions": 1, "true_sources": 100})
+@benchmark(quick={"repetitions": 1, "true_sources": 100}, formats=SHARES)
 def agreement_coverage(
     *,
     repetitions: int = 400,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from benchmarks.coverage.holding import where
+from benchmarks.coverage.holding import SHARES, where
 from benchmarks.harness import Row, benchmark
 from judgesmith.metrics import Estimate
 from judgesmith.metrics.ratings import krippendorff_alpha_interval
@@ -51,7 +51,8 @@ CASES: tuple[tuple[str, Callable[..., Estimate], tuple, tuple, tuple], ...] = (
 
 
 @benchmark(
-    quick={"repetitions": 1}, formats={"share": "g", "likeness": "g"} | {"rarer answers": ".0f"}
+    quick={"repetitions": 1},
+    formats={"share": "g", "likeness": "g"} | SHARES | {"rarer answers": ".0f"},
 )
 def answer_coverage(*, repetitions: int = 1000) -> Iterator[Row]:
     """How often a 95 % interval over texts holds the truth, for shares of yes and for alpha."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from benchmarks.coverage.holding import where
+from benchmarks.coverage.holding import SHARES, where
 from benchmarks.harness import Row, benchmark
 from judgesmith.metrics import calibration_error, isotonic_map
 from judgesmith.metrics.calibration import (
@@ -29,9 +29,10 @@ from judgesmith.metrics.spans import (
 )
 
 
-def line(name: str, intervals: list, truth: float) -> Row:
+def line(name: str, n_sources: int, size: int, case: str, intervals: list, truth: float) -> Row:
     """Return where the intervals lay."""
-    return {"case": name, "truth": truth} | where(intervals, truth)
+    row: Row = {"interval of": name, "sources": n_sources, "of": size, "case": case}
+    return row | {"truth": truth} | where(intervals, truth)
 
 
 def rated(
@@ -58,9 +59,7 @@ def calibration(repetitions: int) -> Iterator[Row]:
         for _ in range(repetitions):
             score, human, sources = rated(rng, n_sources, size, 0.3 * (size > 1), bend, False)
             found.append(calibration_error(human, score, sources=sources).root_mean_square)
-        yield line(
-            f"calibration error, {n_sources} sources of {size}, true {truth:.2f}", found, truth
-        )
+        yield line("calibration error", n_sources, size, f"{truth:.2f}", found, truth)
 
 
 def losses(
@@ -89,11 +88,8 @@ def area(repetitions: int, n_true: int) -> Iterator[Row]:
             for _ in range(repetitions):
                 loss, sure, sources = losses(rng, n_sources, size, kind, informed)
                 found.append(risk_coverage(loss, certainty=sure, sources=sources).area)
-            yield line(
-                f"area, {kind} loss, informed {informed}, {n_sources} sources of {size}",
-                found,
-                truth,
-            )
+            case = f"{kind} loss, informed {informed:.0f}"
+            yield line("area", n_sources, size, case, found, truth)
 
 
 def conformal(repetitions: int) -> Iterator[Row]:
@@ -201,7 +197,7 @@ def spans(repetitions: int) -> Iterator[Row]:
             sources = np.repeat(np.arange(n_sources), size)
             given = {"sources": sources, "rng": rng, "n_resamples": 400}
             found.append(measure(predicted, gold, **given).f1)
-        yield line(f"F1 of {name}, {n_sources} sources of {size}", found, truth)
+        yield line(f"F1 of {name}", n_sources, size, "", found, truth)
 
 
 def differences(repetitions: int) -> Iterator[Row]:
@@ -238,7 +234,9 @@ def maps(repetitions: int) -> Iterator[Row]:
 
 @benchmark(
     quick={"repetitions": 1, "true_rows": 10_000},
-    formats={"conformal": ".1f", "informed": ".0f", "seen": "+.1%", "unseen": "+.1%"},
+    formats=SHARES
+    | dict.fromkeys(("rows", "whole sources", "broken", "mean coverage", "p <= .05"), ".0%")
+    | {"conformal": ".1f", "informed": ".0f", "seen": "+.1%", "unseen": "+.1%"},
 )
 def calibration_coverage(*, repetitions: int = 400, true_rows: int = 1_000_000) -> Iterator[Row]:
     """How often intervals and promises about spans, calibration and abstention hold."""

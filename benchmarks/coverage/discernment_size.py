@@ -174,7 +174,9 @@ def power(rng: np.random.Generator, repetitions: int, n_true: int) -> Iterator[R
 
 @benchmark(
     quick={"part": "size", "repetitions": 10},
-    formats={"alike": ".1f", "effect": ".1f", "truth": ".2f", "said, median": ".0f"},
+    formats=dict.fromkeys(("one metric", "normalised", "printed"), ".1%")
+    | dict.fromkeys(("held", "above", "raw"), ".0%")
+    | {"alike": ".1f", "effect": ".1f", "truth": ".2f", "said, median": ".0f"},
 )
 def discernment_size(
     *,

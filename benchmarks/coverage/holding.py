@@ -6,6 +6,9 @@ import numpy as np
 
 from benchmarks.harness import Row
 
+SHARES = dict.fromkeys(("coverage", "below", "above"), ".0%")
+"""How the shares of intervals are written."""
+
 
 def where(found: Iterable, truth: float) -> Row:
     """Return the shares of intervals that held the truth, lay below it and lay above it.

@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from benchmarks.coverage.holding import where
+from benchmarks.coverage.holding import SHARES, where
 from benchmarks.harness import Row, benchmark
 from judgesmith.metrics import Estimate, icc, weighted_kappa, weighted_kappa_interval
 from judgesmith.metrics.ratings import icc_interval, pairwise_rater_agreement, rater_vs_rest
@@ -55,8 +55,8 @@ def kappas(repetitions: int) -> Iterator[Row]:
                     n_resamples=400,
                 )
             )
-        what = f"kappa, {weights}, {kind}, {n} sources of {m}"
-        yield {"case": what, "truth": truth} | where(found, truth)
+        row = {"interval": f"kappa, {weights}", "scale": kind, "sources": n, "rows each": m}
+        yield row | {"truth": truth} | where(found, truth)
 
 
 def intraclass(repetitions: int) -> Iterator[Row]:
@@ -83,9 +83,10 @@ def intraclass(repetitions: int) -> Iterator[Row]:
             table[rng.random(table.shape) < missing] = np.nan
             by_f.append(icc_interval(table, model=model))
             by_jackknife.append(icc_interval(table, model=model, sources=sources))
-        what = f"{model}, {kind}, {n} by {m} items by {k}, {missing:.0%} missing"
-        yield {"case": f"F, {what}", "truth": truth} | where(by_f, truth)
-        yield {"case": f"jackknife, {what}", "truth": truth} | where(by_jackknife, truth)
+        of = {"scale": kind, "sources": n, "rows each": m, "raters": k, "missing": missing}
+        for how, found in (("F", by_f), ("jackknife", by_jackknife)):
+            row = {"interval": f"icc, {model}, {how}"} | of
+            yield row | {"truth": truth} | where(found, truth)
 
 
 def raters(repetitions: int) -> Iterator[Row]:
@@ -109,14 +110,15 @@ def raters(repetitions: int) -> Iterator[Row]:
             found.append(
                 function(table, statistic=statistic, sources=sources, rng=rng, n_resamples=400)
             )
-        what = f"rater against {name}, {statistic}, {kind}, {n} sources of {m}"
-        yield {"case": what, "truth": truth} | where(found, truth)
+        of = f"rater against {name}, {statistic}"
+        row = {"interval": of, "scale": kind, "sources": n, "rows each": m}
+        yield row | {"truth": truth} | where(found, truth)
 
 
 PARTS = (kappas, intraclass, raters)
 
 
-@benchmark(quick={"repetitions": 1, "only": "kappas"})
+@benchmark(quick={"repetitions": 1, "only": "kappas"}, formats=SHARES | {"missing": ".0%"})
 def ordinal_coverage(
     *, repetitions: int = 400, only: Literal["kappas", "intraclass", "raters"] | None = None
 ) -> Iterator[Row]:

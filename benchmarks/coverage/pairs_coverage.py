@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from benchmarks.coverage.holding import where
+from benchmarks.coverage.holding import SHARES, where
 from benchmarks.harness import Row, benchmark
 from judgesmith.metrics import Estimate, preference_agreement, tie_aware_accuracy_interval
 from judgesmith.metrics.pairs import adjacent_accuracy, bradley_terry, preferences_from_scores
@@ -85,7 +85,7 @@ CASES = {
 }
 
 
-@benchmark(quick={"repetitions": 1, "true_sources": 100})
+@benchmark(quick={"repetitions": 1, "true_sources": 100}, formats=SHARES)
 def pairs_coverage(*, repetitions: int = 400, true_sources: int = N_TRUE_SOURCES) -> Iterator[Row]:
     """How often 95 % intervals of pairwise statistics hold the truth."""
     for (name, statistic), (kind, noise) in itertools.product(CASES.items(), NOISE.items()):

@@ -133,7 +133,7 @@ def prediction_powered_summeval(*, repetitions: int = 40) -> Iterator[Row]:
                 }
 
 
-@benchmark(quick={"repetitions": 2}, formats={"length": ".2f"})
+@benchmark(quick={"repetitions": 2}, formats={"length": ".2f", "powered": ".0%", "ratings": ".0%"})
 def prediction_powered(*, repetitions: int = 2000) -> Iterator[Row]:
     """How often prediction-powered intervals hold the truth, and how long they are."""
     cases = [("mean", mean_case, shape) for shape in SHAPES]

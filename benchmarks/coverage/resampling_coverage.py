@@ -26,6 +26,8 @@ SOURCE, SYSTEM, SOURCE_BIAS, SYSTEM_BIAS, PEOPLE, JUDGE = 0.7, 1.0, 0.5, 0.6, 0.
 
 Grid = tuple[np.ndarray, np.ndarray]
 
+TESTS = ("inputs", "systems", "both", "interval", "interval both", "williams")
+
 
 def effects(rng: np.random.Generator, n_sources: int, n_systems: int) -> dict[str, np.ndarray]:
     """Return what sources and systems are like, and how a judge is biased towards them."""
@@ -70,10 +72,12 @@ def labelled(grid: Grid) -> tuple[list[np.ndarray], dict[str, np.ndarray]]:
     return [each.ravel() for each in grid], {"sources": sources, "systems": systems}
 
 
-def truth(resample: str, statistic: str, level: str, fixed: dict[str, np.ndarray]) -> float:
+def truth(
+    resample: str, statistic: str, level: str, fixed: dict[str, np.ndarray], size: int
+) -> float:
     """Return the agreement among all that might be drawn."""
     if resample == "sources" or (resample == "systems" and level != "sample"):
-        grid = drawn(np.random.default_rng(9), resample, fixed, 1000)
+        grid = drawn(np.random.default_rng(9), resample, fixed, size)
         scores, labels = labelled(grid)
         return agreement(*scores[::-1], **labels, statistic=statistic, level=level).value
     # Normal scores: Pearson's correlation from variances, Kendall's from Pearson's.
@@ -87,14 +91,17 @@ def truth(resample: str, statistic: str, level: str, fixed: dict[str, np.ndarray
     return r if statistic == "pearson" else 2 / math.pi * math.asin(r)
 
 
-@benchmark(quick={"repetitions": 1})
-def resampling_coverage(*, repetitions: int = 400) -> Iterator[Row]:
+@benchmark(
+    quick={"repetitions": 1, "true_size": 10},
+    formats=dict.fromkeys(("percentile", "bca", *TESTS), ".0%") | {"truth": ".2f"},
+)
+def resampling_coverage(*, repetitions: int = 400, true_size: int = 1000) -> Iterator[Row]:
     """How often intervals hold the truth, and how often tests reject, by what is drawn."""
-    yield from coverage(repetitions)
+    yield from coverage(repetitions, true_size)
     yield from rejections(repetitions)
 
 
-def coverage(repetitions: int) -> Iterator[Row]:
+def coverage(repetitions: int, true_size: int) -> Iterator[Row]:
     """Yield the rows of the first table."""
     fixed = effects(np.random.default_rng(3), N_SOURCES, N_SYSTEMS)
     cases = [
@@ -107,7 +114,7 @@ def coverage(repetitions: int) -> Iterator[Row]:
         *cases,
         *(("items", "dataset", statistic) for statistic in STATISTICS),
     ]:
-        true = truth(resample, statistic, level, fixed)
+        true = truth(resample, statistic, level, fixed, true_size)
         rng = np.random.default_rng(1)
         held = dict.fromkeys(("percentile", "bca"), 0)
         for _ in range(repetitions):
@@ -143,18 +150,17 @@ def judges(rng: np.random.Generator, bias: float, noise: float) -> list[np.ndarr
 def rejections(repetitions: int) -> Iterator[Row]:
     """Yield the rows of the second table."""
     cases = {"equal": (0.0, 1.0), "equal, biased": (0.5, 1.0), "better": (0.0, 1.3)}
-    tests = ("inputs", "systems", "both", "interval", "interval both", "williams")
     for level in LEVELS:
         for name, (bias, noise) in cases.items():
             rng = np.random.default_rng(2)
-            low = np.zeros(len(tests))
+            low = np.zeros(len(TESTS))
             for _ in range(repetitions):
                 grid = judges(rng, bias, noise)
                 scores, labels = labelled(grid)
                 given = labels | {"statistic": "pearson", "level": level, "rng": rng}
                 p = [
                     permutation_test(*scores, **given, swap=swap, n_permutations=399).p_value
-                    for swap in tests[:3]
+                    for swap in TESTS[:3]
                 ]
                 p += [
                     agreement_difference(
@@ -166,8 +172,8 @@ def rejections(repetitions: int) -> Iterator[Row]:
                 p.append(williams_test(*flat).p_value if level != "sample" else math.nan)
                 low += np.less_equal(p, 0.05)
             shares = np.where(
-                [level == "sample" and each == "williams" for each in tests], np.nan, low
+                [level == "sample" and each == "williams" for each in TESTS], np.nan, low
             )
             yield {"level": level, "judges": name} | dict(
-                zip(tests, shares / repetitions, strict=True)
+                zip(TESTS, shares / repetitions, strict=True)
             )

@@ -125,9 +125,10 @@ def learned(found: Recorded, judge: str, split: Split, seed: int) -> dict[str, f
     return result
 
 
-def panel(found: Recorded, split: Split, seed: int) -> dict[str, float]:
+def panel(found: Recorded, split: Split, seed: int, most: int | None) -> dict[str, float]:
     """Return Q of a panel of plain means on held-out rows, and of the best judge by tuning rows."""
-    scores = {name: [one.score for one in said] for name, said in found.judgements.items()}
+    judged = list(found.judgements.items())[:most]
+    scores = {name: [one.score for one in said] for name, said in judged}
 
     def at(name: str, places: np.ndarray) -> list[float | None]:
         return [scores[name][place] for place in places.tolist()]
@@ -157,7 +158,7 @@ def run(name: str, seed: int, most: int | None) -> dict[str, dict[str, float]]:
     by_judge = {
         judge: learned(found, judge, split, seed) for judge in list(found.judgements)[:most]
     }
-    return {**by_judge, "": panel(found, split, seed)}
+    return {**by_judge, "": panel(found, split, seed, most)}
 
 
 def means(runs: Sequence[dict[str, float]]) -> dict[str, float]:
@@ -169,7 +170,7 @@ WAYS = {"criteria": "learned weights", "lexical": "with lexical features"}
 
 
 @benchmark(
-    quick={"seeds": 1, "processes": 1, "judges": 1, "sets": ("topical_chat",)},
+    quick={"seeds": 1, "processes": 1, "judges": 2, "sets": ("topical_chat",)},
     formats=dict.fromkeys((*WAYS.values(), "optimism"), "+.3f") | {"members asked": ".1f"},
 )
 def recorded_answers(

@@ -23,14 +23,13 @@ from benchmarks.harness import Row, benchmark, held
 GRADE = "[[ ## score ## ]]\n70\n\n[[ ## completed ## ]]"
 CONCURRENCY = 32
 SHARE = 0.2
-N_HUGE = 3
 ATTEMPTS = 6  # of the command line
 _UNREADABLE = 2  # requests for what cannot be read, in every finished run
 _UNANSWERED = ("http_400", "http_413", "http_422", "http_451", "too_long_a_prompt", "down")
 
 
-@benchmark(quick={"items": 40, "shell": False})
-def faults(*, items: int = 5000, shell: bool = True) -> Iterator[Row]:
+@benchmark(quick={"items": 20, "shell": False, "huge": 0})
+def faults(*, items: int = 5000, shell: bool = True, huge: int = 3) -> Iterator[Row]:
     """Items of which a fifth have faulty answers of all kinds, in Python and the shell."""
     ways = ((_in_python, 1), (_in_the_shell, 2))
     with loopback_faults.serving(answer=GRADE) as server, tempfile.TemporaryDirectory() as name:
@@ -38,13 +37,13 @@ def faults(*, items: int = 5000, shell: bool = True) -> Iterator[Row]:
             server.reset()
             folder = Path(name) / way.__name__
             folder.mkdir()
-            yield from _Room(server, folder, items, seed).measured(way)
+            yield from _Room(server, folder, items, huge, seed).measured(way)
 
 
 class _Room:
     """A server with a plan, the items, and what must come of each."""
 
-    def __init__(self, server: Any, folder: Path, n_items: int, seed: int) -> None:
+    def __init__(self, server: Any, folder: Path, n_items: int, n_huge: int, seed: int) -> None:
         self.server, self.folder, self.n_items = server, folder, n_items
         self.lasting = loopback_faults.LASTING
         known = (*loopback_faults.PASSING, *self.lasting, *loopback_faults.HARMLESS)
@@ -54,7 +53,7 @@ class _Room:
         self.texts = [f"This is item-{n}, one of many." for n in range(n_items)]
         self.fault = [loopback_faults.planned(plan, f"item-{n}") for n in range(n_items)]
         # Twenty megabytes each, so there are only a few.
-        for n in range(n_items // 2, n_items // 2 + N_HUGE):
+        for n in range(n_items // 2, n_items // 2 + n_huge):
             self.fault[n] = "huge"
             server.script({"contains": f"item-{n},", "fault": "huge"})
         server.script({"plan": plan})

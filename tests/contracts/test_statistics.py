@@ -16,11 +16,14 @@ JUDGE = np.clip(np.round(HUMAN + DRAW.normal(size=72)), 1, 5)
 OTHER = np.clip(np.round(HUMAN + 2 * DRAW.normal(size=72)), 1, 5)
 
 FAMILIES = {
-    "agreement": {"statistic": "kendall"},
+    "pearson": {},
+    "spearman": {},
+    "kendall": {},
+    "q": {},
     "weighted_kappa": {"levels": LEVELS},
     "tie_aware_accuracy": {},
 }
-DRAWN = ("agreement", "weighted_kappa")
+DRAWN = ("pearson", "spearman", "kendall", "q", "weighted_kappa")
 
 
 class Family:
@@ -104,7 +107,7 @@ def test_against_itself_a_judge_is_no_better(family):
 
 
 def test_what_cannot_be_a_number_is_nan_and_counted(family):
-    if family.name == "agreement":
+    if family.name in ("pearson", "spearman", "kendall", "q"):
         flat = np.full(72, 3.0)
         found = family.interval(judge=flat)
         assert math.isnan(found.value)

@@ -289,7 +289,7 @@ def tie_aware_accuracy_difference(
     The jackknife leaves each source out for both at once, so what they share cancels; the p-value
     is Student's for the same standard error. It holds for one comparison that was planned, and for
     tolerances that were chosen elsewhere. In simulations of equally good judges
-    (``tests/unit/metrics/pairs/test_tie_accuracy.py``) it was below .05 in about 5 % of cases.
+    (``tests/oracles/test_pairs.py``) it was below .05 in about 5 % of cases.
 
     Parameters
     ----------
