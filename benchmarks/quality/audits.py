@@ -11,7 +11,7 @@ CRITERIA = ("coherence", "consistency", "fluency", "relevance")
 JUDGES = ("gpt-4-0314 rts", "gpt-3.5-turbo-0301 rts")
 
 
-@benchmark(quick={"criteria": CRITERIA[:1]}, formats={"p": ".2f"})
+@benchmark(quick={"criteria": CRITERIA[:1]}, formats={"p": ".2f", "most used": "g"})
 def audits(*, criteria: tuple[str, ...] = CRITERIA) -> Iterator[Row]:
     """What the audits say of recorded judges on SummEval."""
     rng = np.random.default_rng(0)
