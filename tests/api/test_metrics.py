@@ -99,6 +99,19 @@ def test_intervals(keep, rated):
             )
             assert isinstance(found, m.Estimate)
             keep(f"{resample} {method}", found)
+    how = {"sources": rated["sources"], "n_resamples": 200}
+    intervals = (m.pearson_interval, m.spearman_interval, m.kendall_interval, m.q_interval)
+    differences = (
+        m.pearson_difference,
+        m.spearman_difference,
+        m.kendall_difference,
+        m.q_difference,
+        correlation.lins_ccc_difference,
+    )
+    for interval in (*intervals, correlation.lins_ccc_interval):
+        keep(interval.__name__, interval(human, judge, **how))
+    for difference in differences:
+        keep(difference.__name__, difference(human, judge, other, **how))
     how = {"statistic": "pearson", "level": "sample", "rng": rng(), "n_resamples": 200}
     found = correlation.agreement_difference(human, judge, other, **both, **how)
     assert isinstance(found, m.PairedEstimate)
