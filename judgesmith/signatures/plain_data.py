@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, hint_of, sentence_of
 
 # Aliases let a few lines stand for more than any memory holds.
 _MOST_PARTS = 1_000_000
@@ -218,7 +218,12 @@ def record_faults() -> Iterator[None]:
     try:
         yield
     except ValidationError as fault:
-        raise InputError(plain_faults(fault)) from _own_fault(fault)
+        own = _own_fault(fault)
+        if hint_of(own) is None:
+            raise InputError(plain_faults(fault)) from own
+        place = ".".join(map(str, fault.errors()[0]["loc"]))
+        said = f"{place}: {sentence_of(own)}" if place else sentence_of(own)
+        raise InputError(said, hint=hint_of(own)) from own
 
 
 def _own_fault(fault: ValidationError) -> Exception:

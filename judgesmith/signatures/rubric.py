@@ -179,7 +179,8 @@ class Rubric(BaseModel):
             return cls.model_validate(plain)
         except ValidationError as fault:
             faults = [_said(dict(one), plain) for one in fault.errors(include_url=False)]
-            raise InputError("\n".join(f"{where}: {said}" for said in faults)) from None
+            listed = "\n".join(f"{where}: {said}" for said in faults)
+            raise InputError(listed, where=where) from None
         except ValueError as fault:
             raise InputError(fault, at=where) from None
 

@@ -59,7 +59,8 @@ def sub_aspects_in(text: str, criteria: Sequence[str], *, where: str) -> tuple[S
     if reading.faults:
         more = len(reading.faults) - SHOWN
         said = [f"{where}: {one}" for one in reading.faults[:SHOWN]]
-        raise InputError("\n".join([*said, f"and {more} more."] if more > 0 else said))
+        listed = "\n".join([*said, f"and {more} more."] if more > 0 else said)
+        raise InputError(listed, where=where)
     return found
 
 
