@@ -1,4 +1,5 @@
 from judgesmith.optimizers.dspy_optimizers import DSPyOptimizer
+from judgesmith.optimizers.effect_search import CrossFittedGain, EffectSearch
 from judgesmith.optimizers.fair import FairPromptSearch
 from judgesmith.optimizers.fitting.aggregation import FitAggregation
 from judgesmith.optimizers.fitting.calibrating import Calibrator
@@ -44,8 +45,10 @@ __all__ = [
     "CallsPerItem",
     "Constrained",
     "Constraint",
+    "CrossFittedGain",
     "DSPyOptimizer",
     "DollarsPerItem",
+    "EffectSearch",
     "FairPromptSearch",
     "FalseAlarms",
     "FitAggregation",

@@ -1,0 +1,1 @@
+"""A simulated language model behind an OpenAI-compatible server, to measure searches on."""

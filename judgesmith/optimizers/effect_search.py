@@ -1,0 +1,617 @@
+"""The search that spends each call where it decides: effects of options, estimated from rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from statistics import NormalDist
+from typing import Any, Literal, Unpack
+
+import dspy
+import numpy as np
+
+from judgesmith.errors import InputError
+from judgesmith.metrics.arrays import FloatArray, IntArray
+from judgesmith.optimizers.base import JudgeSearch, SearchSettings
+from judgesmith.optimizers.objectives.base import Objective
+from judgesmith.optimizers.objectives.combining import SeveralObjectives
+from judgesmith.optimizers.objectives.grammar import AnyObjective, as_objectives
+from judgesmith.optimizers.predictions import PredictionTable
+from judgesmith.optimizers.rows import Rows
+from judgesmith.optimizers.search.confirmation import (
+    shares_of_gain,
+    source_blocks,
+    standard_error,
+)
+from judgesmith.optimizers.search.effect_model import (
+    GainPosterior,
+    ObservedGains,
+    gain_posterior,
+    option_columns,
+)
+from judgesmith.optimizers.search.racing import OutOfBudget, stratified_order
+from judgesmith.optimizers.space.candidates import (
+    Asking,
+    Candidates,
+    JudgeOnRows,
+    check_fixed,
+    judge_space,
+    shows_examples,
+    with_demonstrations,
+    without_fixed,
+)
+from judgesmith.optimizers.space.demonstrations import CHOSEN, ORDER, RUNS, N
+from judgesmith.optimizers.trials import TrialRecord
+from judgesmith.programs.families.ensemble.judges import Panel
+from judgesmith.programs.judging.executors import calls_per_item, with_own_models
+from judgesmith.programs.judging.judge import Judge, check_judge
+from judgesmith.signatures.aggregation import PanelWeights
+from judgesmith.signatures.scale import PERCENT
+from judgesmith.signatures.space import Space
+
+Effort = Literal["light", "medium", "heavy"]
+
+EFFORTS: Mapping[str, float] = {"light": 2.0, "medium": 4.0, "heavy": 13.0}
+"""Calls of a search at most, as multiples of scoring the learning rows once with the baseline."""
+
+WORTH = 0.01
+"""A search ends where knowing everything would be expected to add less than this."""
+
+HARM = 0.03
+"""A judge that is worse by more than this has done harm."""
+
+FEW_SOURCES, FEW_SOURCES_ERRORS = 15, 2.0
+"""With fewer sources a gain must be this many standard errors above 0."""
+
+AVERAGING, AVERAGING_SD = 0.1, 0.1
+"""What averaging several configurations is expected to add to Q, and how sure that is."""
+
+FOR_NOISE = 8
+"""Configurations of which the noise of gains is estimated, the first that are scored."""
+
+LEAST_NOISE = 1e-3
+"""Standard deviation of the gain of one row where answers are those of the baseline."""
+
+READ_AGAIN = 1.03
+"""Calls per call that is needed: some answers cannot be read and are asked for again."""
+
+MOST_CONFIGURATIONS = 1500
+ROWS_PER_BLOCK, MOST_BLOCKS = 24, 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossFittedGain:
+    """How much better the choice is on rows that it was not made on.
+
+    Attributes
+    ----------
+    value, low, high : float
+        The gain over the baseline with its 95% interval; nan where it is undefined.
+    n_rows : int
+        Rows that it is measured on.
+    """
+
+    value: float
+    low: float
+    high: float
+    n_rows: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything ready for JSON: undefined is null."""
+        return {name: None if one != one else one for name, one in asdict(self).items()}
+
+
+class EffectSearch(JudgeSearch):
+    """Search a judge's configuration by the effects of its options.
+
+    The baseline scores all rows. Configurations score blocks of sources, and each is compared
+    with the baseline on the same rows. From all gains together the effect of every option is
+    estimated, shrunken to the baseline (empirical Bayes); the next block goes to a configuration
+    that may well be the best (Thompson sampling). The search ends early where knowing all gains
+    would be expected to add less than 0.01. The best configuration scores all rows. It replaces
+    the baseline only if its shrunken gain is above 0.01, and the chance that it is worse by more
+    than 0.03 is at most ``risk``. With fewer than 15 sources the gain must be two standard errors
+    above 0.
+
+    Parameters
+    ----------
+    objective : Objective, callable or str
+        What is made as large as possible over the whole list of predictions, such as ``q``.
+    effort : {"light", "medium", "heavy"}
+        At most 2, 4 and 13 times the calls of scoring the learning rows once.
+    calls_per_item : int or None
+        Calls that a judgement may take. None takes the student's. Where twice the student's or
+        more are allowed, several configurations may be averaged (see ``Panel``).
+    risk : float
+        Largest chance that a judge which replaces the baseline is worse by more than 0.03.
+    space : Space or None
+        What may be chosen; None takes the student's own space.
+    fixed : sequence of str
+        Choices that are not made: there the student stays as it is.
+    n_demonstrations, n_demo_sets : int
+        Demonstrations per prompt at most, 0 for none; how many sets compete.
+    on_trial : callable or None
+        Told of every configuration after each block that it has scored.
+    **shared
+        As for ``JudgeSearch``.
+
+    Attributes
+    ----------
+    trials_ : tuple of TrialRecord
+        Everything that was tried, in order; the first is the baseline. Set by ``compile``.
+    views_ : tuple of int
+        Numbers of the trials that make the judge: 0 alone where the baseline stays.
+    taken_ : int or None
+        The number where it is one; None where several are averaged.
+    gain_ : CrossFittedGain
+        Of the way the choice was made, on rows that each choice was not made on.
+    expected_ : float
+        The shrunken gain of the judge that is returned; 0 for the baseline.
+    complete_ : bool
+        False where the budget of the model ended the search.
+    n_calls_ : int
+        Calls that the search took, if every answer could be read.
+    n_calls_at_most_ : int
+        What it could have taken.
+
+    References
+    ----------
+    Russo et al. (2018), "A Tutorial on Thompson Sampling"; Efron and Morris (1973), "Stein's
+    Estimation Rule and Its Competitors", for the shrinkage.
+    """
+
+    def __init__(
+        self,
+        objective: AnyObjective | SeveralObjectives = "q",
+        *,
+        effort: Effort = "medium",
+        calls_per_item: int | None = None,
+        risk: float = 0.15,
+        space: Space | None = None,
+        fixed: Sequence[str] = ("samples", "weighting"),
+        n_demonstrations: int = 5,
+        n_demo_sets: int = 2,
+        on_trial: Callable[[TrialRecord], None] | None = None,
+        **shared: Unpack[SearchSettings],
+    ) -> None:
+        super().__init__(**shared)
+        aims = as_objectives(objective, self.metric)
+        if len(aims.each) > 1:
+            raise InputError(
+                "this search has one objective.", hint="search a front with ProtocolSearch."
+            )
+        if effort not in EFFORTS:
+            raise InputError(f"effort is one of {', '.join(EFFORTS)}; got {effort!r}.")
+        if calls_per_item is not None and calls_per_item < 1:
+            raise InputError(f"calls_per_item must be 1 or more; got {calls_per_item}.")
+        self.objective = aims.leading
+        self.effort = effort
+        if not 0 < risk < 1:
+            raise InputError(f"risk is a chance between 0 and 1; got {risk}.")
+        self.calls_per_item = calls_per_item
+        self.risk = risk
+        self.space = space
+        self.fixed = tuple(fixed)
+        self.n_demonstrations = n_demonstrations
+        self.n_demo_sets = n_demo_sets
+        self.on_trial = on_trial
+
+    def compile(
+        self,
+        student: Judge,
+        *,
+        trainset: Sequence[dspy.Example],
+        teacher: Judge | None = None,
+        valset: Sequence[dspy.Example] | None = None,
+    ) -> Judge | Panel:
+        """Return the best judge found; ``student`` is left as it was.
+
+        Parameters
+        ----------
+        student : Judge
+            The baseline.
+        trainset : sequence of dspy.Example
+            Rows that may be shown. Without ``valset``, a part of them by source.
+        teacher : None
+            Runs of a teacher are not shown.
+        valset : sequence of dspy.Example or None
+            Rows to choose by. They share no source with ``trainset``.
+
+        Raises
+        ------
+        ValueError
+            If there are too few rows, all scores are equal, rows of both sets share a source, the
+            student scores no such target, or a teacher was given.
+        """
+        check_judge(student)
+        if teacher is not None:
+            raise InputError("EffectSearch shows no runs of a teacher.", hint="drop teacher.")
+        check_fixed(self.fixed, student.protocol, () if self.space is None else self.space.names)
+        n_shown = self.n_demonstrations if shows_examples(student) else 0
+        pool, selection = self.parted(
+            student, trainset, valset, n_demonstrations=n_shown, objective=self.objective
+        )
+        candidates = self._candidates(student, pool, selection)
+        run = _Run(self, candidates, n_learning=len(pool) + len(selection))
+        self.complete_ = True
+        try:
+            run.search()
+        except OutOfBudget:
+            self.complete_ = False
+        self.views_ = run.choose()
+        self.taken_ = self.views_[0] if len(self.views_) == 1 else None
+        self.trials_ = run.trials()
+        self.gain_ = run.cross_fitted()
+        self.expected_ = run.expected
+        self.n_calls_, self.n_calls_at_most_ = run.n_calls, run.most_calls
+        return run.judge(self.views_)
+
+    def _candidates(self, student: Judge, pool: Rows, selection: Rows) -> Candidates:
+        space = self.space
+        if space is None:
+            space = judge_space(student, None, self.targets)
+        lm = with_own_models(student, self.lm)[1]
+        whole = with_demonstrations(
+            space, student, len(pool), most=self.n_demonstrations, n_demo_sets=self.n_demo_sets
+        )
+        if self.space is None:
+            whole = whole.without(*(name for name in (CHOSEN, RUNS, ORDER) if name in whole.names))
+        return Candidates(
+            student=student,
+            space=without_fixed(whole, self.fixed),
+            pool=pool,
+            selection=selection,
+            targets=self.targets,
+            partial_demos=False,
+            seed=self.seed,
+            asking=Asking(lm=lm, concurrency=self.concurrency, on_progress=self.on_progress),
+            costs="usd" in self.objective.needs,
+        )
+
+
+class _Run:
+    """One search under way."""
+
+    def __init__(self, settings: EffectSearch, candidates: Candidates, *, n_learning: int) -> None:
+        self.settings = settings
+        self.candidates = candidates
+        self.objective: Objective = settings.objective
+        self.rng = np.random.default_rng([settings.seed, 40])
+        space, student = candidates.space, candidates.student
+        self.baseline = space.complete({N: "0"} if N in space.names else {})
+        self.cost = calls_per_item(student)
+        most = settings.calls_per_item or self.cost
+        self.configurations = self._configurations(min(most, self.cost))
+        self.n_views = max(most // self.cost, 1)
+        self.columns = option_columns(self.configurations, self.baseline)
+        selection = candidates.selection
+        order = stratified_order(
+            selection.levels, selection.groups, np.random.default_rng([settings.seed, 3])
+        )
+        self.blocks = _row_blocks(order, selection.groups)
+        self.parts = source_blocks(selection.groups, rng=np.random.default_rng([settings.seed, 6]))
+        self.n_sources = len(set(selection.groups.tolist()))
+        self.start = candidates.start()
+        self.most_calls = math.floor(EFFORTS[settings.effort] * n_learning * self.cost)
+        self.n_calls = 0
+        self.scored: dict[int, list[int]] = {}
+        self.judges: dict[int, JudgeOnRows] = {}
+        self.order: list[int] = []
+        self.gains: dict[tuple[int, tuple[int, ...]], float] = {}
+        self.errors: dict[int, float] = {}
+        self.baseline_table: PredictionTable | None = None
+        self.expected = 0.0
+        self.views: tuple[int, ...] = ()
+
+    def _configurations(self, most: int) -> list[dict[str, str]]:
+        """Return what competes: configurations that take as many calls as they may."""
+        n_most = str(self.settings.n_demonstrations)
+        student = self.candidates.student
+        costs: dict[tuple[tuple[str, str], ...], int] = {}
+        found = []
+        for picked in self.candidates.space.configurations():
+            if picked.get(N, "0") not in ("0", "3", n_most) or picked == self.baseline:
+                continue
+            own = {k: v for k, v in picked.items() if k in self.candidates.of_judge.names}
+            known = tuple(sorted(own.items()))
+            if known not in costs:
+                bare = student.with_choices(own, space=self.candidates.of_judge)
+                costs[known] = calls_per_item(bare)
+            if costs[known] == most:
+                found.append(picked)
+        if len(found) > MOST_CONFIGURATIONS:
+            chosen = np.sort(self.rng.choice(len(found), MOST_CONFIGURATIONS, replace=False))
+            found = [found[place] for place in chosen.tolist()]
+        return found
+
+    def search(self) -> None:
+        """Score blocks of rows until the budget is spent or nothing more is worth it."""
+        rows = range(len(self.candidates.selection))
+        self.baseline_table = self.start.table(list(rows))
+        self.n_calls += sum(self.baseline_table.parts[0].n_calls)
+        self._tell(0, self.baseline_table)
+        if not self.configurations:
+            return
+        while True:
+            known = self.posterior()
+            if known is not None and len(self.scored) >= 3 and known.value_of_knowing < WORTH:
+                self._complete([one for one in self._leaders(known) if known.mean[one] > WORTH])
+                return
+            place = self._next(known)
+            if place is None or not self._score_block(place):
+                return
+
+    def _leaders(self, known: GainPosterior) -> list[int]:
+        """Return the configurations that all rows are wanted of: the best that were scored."""
+        ranked = sorted(self.scored, key=lambda place: -known.mean[place])
+        return ranked[: self.n_views]
+
+    def _complete(self, places: Sequence[int]) -> None:
+        for place in places:
+            while self._missing(place):
+                if not self._score_block(place):
+                    return
+
+    def _missing(self, place: int) -> list[int]:
+        done = self.scored.get(place, [])
+        return [block for block in range(len(self.blocks)) if block not in done]
+
+    def _n_missing(self, place: int) -> int:
+        return sum(len(self.blocks[block]) for block in self._missing(place))
+
+    def _next(self, known: GainPosterior | None) -> int | None:
+        """Return the configuration to score a block of; None where the search has ended."""
+        if known is None:
+            return int(self.rng.integers(len(self.configurations)))
+        left = (self.most_calls - self.n_calls) / (self.cost * READ_AGAIN)
+        needed = sum(map(self._n_missing, self._leaders(known)))
+        if left - max(map(len, self.blocks)) < needed:
+            within = [one for one in self.order if 0 < self._n_missing(one) <= left]
+            return max(within, key=lambda one: known.mean[one], default=None)
+        open_ = np.asarray([bool(self._missing(one)) for one in range(len(self.configurations))])
+        if not open_.any():
+            return None
+        draw = known.draws[int(self.rng.integers(len(known.draws)))]
+        return int(np.argmax(np.where(open_, draw, -np.inf)))
+
+    def _score_block(self, place: int) -> bool:
+        """Score the next block of a configuration; False where the calls do not allow it."""
+        missing = self._missing(place)
+        counts = [sum(block in done for done in self.scored.values()) for block in missing]
+        block = missing[int(np.argmin(counts))] if place not in self.scored else missing[0]
+        rows = self.blocks[block]
+        if self.n_calls + len(rows) * self.cost * READ_AGAIN > self.most_calls:
+            return False
+        if place not in self.judges:
+            self.judges[place] = self.candidates.make(self.configurations[place])
+        self.n_calls += sum(self.judges[place].table(rows).parts[0].n_calls)
+        if place not in self.scored:
+            self.scored[place] = []
+            self.order.append(place)
+        self.scored[place].append(block)
+        self._tell(1 + self.order.index(place), self._table(place))
+        return True
+
+    def _rows(self, place: int, without: int | None = None) -> list[int]:
+        done = sorted(block for block in self.scored[place] if block != without)
+        return sorted(row for block in done for row in self.blocks[block])
+
+    def _table(self, place: int, rows: Sequence[int] | None = None) -> PredictionTable:
+        return self.judges[place].table(self._rows(place) if rows is None else rows)
+
+    def _gain(self, place: int, rows: Sequence[int]) -> float:
+        """Return a gain over the baseline on these rows."""
+        known = place, tuple(rows)
+        if known not in self.gains:
+            after, before = self._table(place, rows), self.start.table(list(rows))
+            self.gains[known] = self.objective.value(after) - self.objective.value(before)
+        return self.gains[known]
+
+    def _noise(self, places: Sequence[int]) -> FloatArray:
+        """Return the standard deviation of the gain of one row, by configuration.
+
+        It is measured for the first configurations, and the others have what is usual among them;
+        where all answers are the baseline's there is none.
+        """
+        same = [self._answers_alike(place) for place in places]
+        for place, is_same in zip(places, same, strict=True):
+            if len(self.errors) < FOR_NOISE and place not in self.errors and not is_same:
+                rows = self._rows(place)
+                error = self._compared(self._table(place, rows), self.start.table(rows))[1]
+                if error > 0:
+                    self.errors[place] = error * math.sqrt(len(rows))
+        squares = [error**2 for error in self.errors.values()]
+        usual = math.sqrt(sum(squares) / len(squares)) if squares else 0.0
+        return np.maximum(np.where(same, 0.0, usual), LEAST_NOISE)
+
+    def _answers_alike(self, place: int) -> bool:
+        """Say whether a configuration gives the scores of the baseline."""
+        rows = self._rows(place)
+        return bool(
+            np.array_equal(
+                self._table(place, rows).predicted,
+                self.start.table(rows).predicted,
+                equal_nan=True,
+            )
+        )
+
+    def _compared(self, table: PredictionTable, before: PredictionTable) -> tuple[float, float]:
+        shares = shares_of_gain(self.objective, table, before, blocks=self.parts)
+        value = self.objective.value(table) - self.objective.value(before)
+        return value, standard_error(shares)
+
+    def posterior(self, without: int | None = None) -> GainPosterior | None:
+        """Return what the scored blocks say of all configurations, with one block left out."""
+        places, gains, rows = [], [], []
+        for place in self.order:
+            own = self._rows(place, without)
+            gain = self._gain(place, own) if own else math.nan
+            if not math.isnan(gain):
+                places.append(place)
+                gains.append(gain)
+                rows.append(set(own))
+        if not places:
+            return None
+        observed = ObservedGains(
+            places=np.asarray(places),
+            gains=np.asarray(gains),
+            shared=np.asarray([[len(one & other) for other in rows] for one in rows], dtype=float),
+            noise=self._noise(places),
+        )
+        return gain_posterior(
+            self.columns, observed, rng=np.random.default_rng([self.settings.seed, 41])
+        )
+
+    def choose(self) -> tuple[int, ...]:
+        """Return the numbers of the trials that make the judge: 0 alone is the baseline."""
+        known = self.posterior() if self.order else None
+        if known is None or self.baseline_table is None:
+            return (0,)
+        if self.n_views > 1 and (views := self._averaged(known)):
+            return views
+        whole = [place for place in self.order if not self._missing(place)]
+        best = max(whole, key=lambda place: known.mean[place], default=None)
+        if best is None or not self._passes(known.mean[best], known.sd[best]):
+            return (0,)
+        self.expected = float(known.mean[best])
+        return (1 + self.order.index(best),)
+
+    def _passes(self, gain: float, error: float, n_compared: int = 1) -> bool:
+        """Say whether an expected gain, with its standard deviation, replaces the baseline."""
+        if self.settings.confirm is None:
+            return gain > 0
+        if self.n_sources < FEW_SOURCES and gain < FEW_SOURCES_ERRORS * error:
+            return False
+        errors = NormalDist().inv_cdf(1 - self.settings.risk / n_compared)
+        return gain > WORTH and gain + HARM >= errors * error
+
+    def _averaged(self, known: GainPosterior) -> tuple[int, ...]:
+        """Return the configurations whose average is best, where it is better than the baseline."""
+        whole = [place for place in self.order if not self._missing(place)]
+        ranked = [None, *sorted(whole, key=lambda place: -known.mean[place])]
+        ranked.sort(key=lambda place: 0.0 if place is None else -float(known.mean[place]))
+        assert self.baseline_table is not None
+        found = []
+        for n in range(2, min(self.n_views, len(ranked)) + 1):
+            table = _average([self._whole(place) for place in ranked[:n]])
+            gain, error = _averaging(*self._compared(table, self.baseline_table))
+            found.append((gain, error, ranked[:n]))
+        passed = [one for one in found if self._passes(one[0], one[1], len(found))]
+        if not passed:
+            return ()
+        self.expected, _, chosen = max(passed, key=lambda one: one[0])
+        return tuple(0 if place is None else 1 + self.order.index(place) for place in chosen)
+
+    def _whole(self, place: int | None) -> PredictionTable:
+        assert self.baseline_table is not None
+        return self.baseline_table if place is None else self._table(place)
+
+    def judge(self, numbers: Sequence[int]) -> Judge | Panel:
+        """Return the judge that some trials make."""
+        judges = {
+            f"view-{number}": self.start if number == 0 else self.judges[self.order[number - 1]]
+            for number in numbers
+        }
+        if len(judges) == 1:
+            own = next(iter(judges.values())).judge
+            return own.with_protocol(own.protocol)
+        columns = {
+            name: one.table(range(len(self.candidates.selection))).parts[0].predicted
+            for name, one in judges.items()
+        }
+        spreads = [float(np.nanstd(one)) or 1.0 for one in columns.values()]
+        return Panel(
+            {name: one.judge for name, one in judges.items()},
+            PanelWeights(
+                members=tuple(columns),
+                centers=tuple(float(np.nanmean(one)) for one in columns.values()),
+                spreads=tuple(spreads),
+                weights=(1.0 / len(columns),) * len(columns),
+                slope=PERCENT.high / 8,
+                intercept=PERCENT.high / 2,
+                scale=PERCENT,
+            ),
+        )
+
+    def trials(self) -> tuple[TrialRecord, ...]:
+        """Return all that was tried, the baseline first."""
+        if self.baseline_table is None:
+            return ()
+        found = [self._record(0, self.baseline_table)]
+        found += [
+            self._record(number, self._table(place))
+            for number, place in enumerate(self.order, start=1)
+        ]
+        return tuple(found)
+
+    def _record(self, number: int, table: PredictionTable) -> TrialRecord:
+        picked = self.configurations[self.order[number - 1]] if number else self.baseline
+        return TrialRecord(
+            number=number,
+            picked=dict(picked),
+            value=self.objective.value(table),
+            n_rows=table.parts[0].n,
+            share_scored=table.least_scored,
+            against=0 if number else None,
+            n_demonstrations=int(picked.get(N, "0")),
+        )
+
+    def _tell(self, number: int, table: PredictionTable) -> None:
+        if self.settings.on_trial is not None:
+            self.settings.on_trial(self._record(number, table))
+
+    def cross_fitted(self) -> CrossFittedGain | None:
+        """Return the gain where every block is scored by what the other blocks would choose."""
+        if self.baseline_table is None:
+            return None
+        pieces, rows = [], []
+        for block, own in enumerate(self.blocks):
+            known = self.posterior(without=block)
+            there = [place for place in self.order if block in self.scored[place]]
+            best = None
+            if known is not None and there:
+                best = max(there, key=lambda place: known.mean[place])
+                best = best if self._passes(known.mean[best], known.sd[best]) else None
+            whole = self._whole(best)
+            center, spread = np.nanmean(whole.predicted), np.nanstd(whole.predicted) or 1.0
+            table = self._table(best, own) if best is not None else self.start.table(own)
+            pieces.append(replace(table, predicted=(table.predicted - center) / spread))
+            rows += own
+        before = self.start.table(rows)
+        after = replace(before, predicted=np.concatenate([one.predicted for one in pieces]))
+        gain, error = self._compared(after, before)
+        return CrossFittedGain(
+            value=gain, low=gain - 1.96 * error, high=gain + 1.96 * error, n_rows=len(rows)
+        )
+
+
+def _averaging(gain: float, error: float) -> tuple[float, float]:
+    """Return the expected gain of an average and its standard deviation, from a measured one."""
+    if math.isnan(gain) or math.isnan(error):
+        return -math.inf, math.inf
+    weights = 1 / max(error, 1e-6) ** 2, 1 / AVERAGING_SD**2
+    return (weights[0] * gain + weights[1] * AVERAGING) / sum(weights), sum(weights) ** -0.5
+
+
+def _average(tables: Sequence[PredictionTable]) -> PredictionTable:
+    """Return the table of the mean of several judges' standardised scores."""
+    labels = np.asarray(tables[0].targets or ("",) * tables[0].n)
+    total = np.zeros(tables[0].n)
+    for table in tables:
+        for target in dict.fromkeys(labels.tolist()):
+            rows = labels == target
+            own = table.predicted[rows]
+            total[rows] += (own - np.nanmean(own)) / (np.nanstd(own) or 1.0)
+    return replace(tables[0], predicted=total / len(tables))
+
+
+def _row_blocks(order: IntArray, groups: Any) -> list[list[int]]:
+    """Return blocks of rows, whole sources each, that span the range of human scores."""
+    names = list(dict.fromkeys(np.asarray(groups)[order].tolist()))
+    n = min(MOST_BLOCKS, max(len(order) // ROWS_PER_BLOCK, 2), len(names))
+    block_of = {name: place % n for place, name in enumerate(names)}
+    found: list[list[int]] = [[] for _ in range(n)]
+    for row in order.tolist():
+        found[block_of[np.asarray(groups)[row].item()]].append(row)
+    return [sorted(one) for one in found]

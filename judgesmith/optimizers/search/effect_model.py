@@ -1,0 +1,173 @@
+"""What the options of a space add to an objective: a linear model with a prior.
+
+The gain of a configuration over the baseline is the sum of the effects of its options, less those
+of the baseline's, and an effect of its own. All effects have normal priors around 0, so that
+estimates shrink to the baseline. How large effects are is a mixture of scales, which the data
+weigh; one of them is 0, where no option matters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from judgesmith.metrics.arrays import FloatArray
+from judgesmith.signatures.space import Picked
+
+OPTION_SHARE, OWN_SHARE = 0.04, 0.03
+"""Prior standard deviations of the effect of an option, and of a configuration's own effect, in
+standard deviations of the gain of one row. For Q a row's gain has about 1.8, and the effects of
+options in published ablations of judging prompts are about .1."""
+
+SCALES: Mapping[float, float] = {0.0: 0.2, 0.5: 0.3, 1.0: 0.3, 1.6: 0.2}
+"""How many times as large all effects may be, and how probable that is beforehand."""
+
+SHARED_NOISE = 0.5
+"""Correlation of the errors of two gains on the same rows: both contain the baseline's."""
+
+N_DRAWS = 400
+
+
+def option_columns(configurations: Sequence[Picked], baseline: Picked) -> FloatArray:
+    """Return a column per option: 1 where it is picked, less 1 where the baseline picks it.
+
+    The last column is the baseline's own effect.
+    """
+    options = sorted({one for picked in configurations for one in picked.items()})
+    found = np.zeros((len(configurations), len(options) + 1))
+    for row, picked in enumerate(configurations):
+        for column, (name, option) in enumerate(options):
+            found[row, column] = (picked.get(name) == option) - float(baseline.get(name) == option)
+    found[:, -1] = 1.0
+    return found
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ObservedGains:
+    """Measured gains over the baseline.
+
+    Attributes
+    ----------
+    places : array of int
+        Which configurations they are of.
+    gains : array
+        The objective less the baseline's, on the same rows.
+    shared : array, shape (n, n)
+        Rows that two of them have in common; their own numbers of rows on the diagonal.
+    noise : array
+        Standard deviation of the gain of one row, by configuration: near 0 where it answers as
+        the baseline does.
+    """
+
+    places: np.ndarray
+    gains: FloatArray
+    shared: FloatArray
+    noise: FloatArray
+
+    @property
+    def unit(self) -> float:
+        """The typical noise of one row, in which prior effects are measured."""
+        return float(np.sqrt(np.mean(self.noise**2)))
+
+    @property
+    def covariance(self) -> FloatArray:
+        """The covariance of the errors of the gains."""
+        n = np.diag(self.shared)
+        found = SHARED_NOISE * self.shared / np.outer(n, n)
+        np.fill_diagonal(found, 1.0 / n)
+        return np.asarray(np.outer(self.noise, self.noise) * found)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GainPosterior:
+    """What is known of the gain of every configuration.
+
+    Attributes
+    ----------
+    mean, sd : array, shape (n_configurations,)
+        Expected gains, and how unsure they are.
+    draws : array, shape (n_draws, n_configurations)
+        Gains that the data leave possible.
+    """
+
+    mean: FloatArray
+    sd: FloatArray
+    draws: FloatArray
+
+    @property
+    def value_of_knowing(self) -> float:
+        """How much better the choice would be expected to be, were all gains known."""
+        best = np.maximum(self.draws.max(axis=1), 0.0).mean()
+        return float(best - max(self.mean.max(), 0.0))
+
+
+def gain_posterior(
+    columns: FloatArray, observed: ObservedGains, *, rng: np.random.Generator
+) -> GainPosterior:
+    """Return what measured gains say of all configurations."""
+    n, n_columns = columns.shape
+    n_observed = len(observed.places)
+    design = np.concatenate([columns[observed.places], np.eye(n_observed)], axis=1)
+    shares = np.r_[np.full(n_columns - 1, OPTION_SHARE), np.full(1 + n_observed, OWN_SHARE)]
+    fits = [_Fit.of(design, (scale * observed.unit * shares) ** 2, observed) for scale in SCALES]
+    evidence = np.asarray([fit.evidence for fit in fits]) + np.log(list(SCALES.values()))
+    weights = np.exp(evidence - evidence.max())
+    weights /= weights.sum()
+    own = np.zeros((n, n_observed))
+    own[observed.places, np.arange(n_observed)] = 1.0
+    whole = np.concatenate([columns, own], axis=1)
+    unseen = np.ones(n, dtype=bool)
+    unseen[observed.places] = False
+    means, squares, draws = np.zeros(n), np.zeros(n), []
+    for weight, scale, fit in zip(weights, SCALES, fits, strict=True):
+        alone = np.where(unseen, (scale * observed.unit * OWN_SHARE) ** 2, 0.0)
+        mean = whole @ fit.center
+        variance = np.sum((whole @ fit.covariance) * whole, axis=1) + alone
+        means += weight * mean
+        squares += weight * (np.maximum(variance, 0.0) + mean**2)
+        n_drawn = round(N_DRAWS * float(weight))
+        drawn = fit.drawn(n_drawn, observed, rng=rng) @ whole.T
+        draws.append(drawn + rng.normal(size=(n_drawn, n)) * np.sqrt(alone))
+    return GainPosterior(
+        mean=means,
+        sd=np.sqrt(np.maximum(squares - means**2, 0.0)),
+        draws=np.concatenate(draws),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Fit:
+    """Effects under one prior, given the gains."""
+
+    design: FloatArray
+    prior: FloatArray
+    gain: FloatArray
+    center: FloatArray
+    covariance: FloatArray
+    evidence: float
+
+    @classmethod
+    def of(cls, design: FloatArray, prior: FloatArray, observed: ObservedGains) -> _Fit:
+        total = (design * prior) @ design.T + observed.covariance
+        gain = np.linalg.solve(total, design * prior).T
+        log_determinant = np.linalg.slogdet(total)[1]
+        fit = observed.gains @ np.linalg.solve(total, observed.gains)
+        return cls(
+            design=design,
+            prior=prior,
+            gain=gain,
+            center=gain @ observed.gains,
+            covariance=np.diag(prior) - gain @ (design * prior),
+            evidence=float(-0.5 * (fit + log_determinant)),
+        )
+
+    def drawn(self, n: int, observed: ObservedGains, *, rng: np.random.Generator) -> FloatArray:
+        """Return draws of the effects: prior draws, moved by what they would have shown."""
+        effects = rng.normal(size=(n, len(self.prior))) * np.sqrt(self.prior)
+        errors = rng.normal(size=(n, len(observed.gains)))
+        errors = errors @ np.linalg.cholesky(observed.covariance).T
+        return np.asarray(
+            effects + (observed.gains - effects @ self.design.T - errors) @ self.gain.T
+        )
