@@ -4,12 +4,12 @@ python -m benchmarks list
 python -m benchmarks run NAME … [--quick] [-o FOLDER] [-- settings of the benchmark]
 python -m benchmarks docs
 
-``run`` takes names of benchmarks, or of a folder for all that are in it. It writes the rows to
-``benchmarks/results/NAME.json``; with ``--quick`` the numbers mean nothing, and only ``-o`` keeps
-them. ``run NAME -- --help`` says what settings there are. ``docs`` writes tables between marks:
-``<!-- benchmark: NAME, table 1, columns a; b -->`` and ``<!-- /benchmark -->``, where all but the
-name may be left out. With ``by c; d`` the other columns are the lowest and highest value of all
-rows that agree in c and d. Settings that are not the defaults are printed below the table.
+<<<<<<< HEAD
+``run`` takes names of benchmarks, or of a folder without a benchmark of its name. It writes the
+rows to ``benchmarks/results/NAME.json``; with ``--quick`` the numbers mean nothing, and only ``-o``
+keeps them. ``run NAME -- --help`` says what settings there are. ``docs`` writes tables between
+marks: ``<!-- benchmark: NAME, table 1, columns a; b -->`` and ``<!-- /benchmark -->``, where all
+but the name may be left out.
 """
 
 import argparse
@@ -85,7 +85,10 @@ def run_named(names: list[str], own: list[str], *, quick: bool, to: Path | None)
     if unknown := [name for name in names if name not in every and name not in folders]:
         print(f"no benchmark {', '.join(unknown)}; `list` shows all.", file=sys.stderr)
         return 2
-    chosen = [one for name in names for one in every.values() if name in (one.name, one.folder)]
+    chosen = []
+    for name in names:
+        of_folder = [one for one in every.values() if one.folder == name]
+        chosen += [every[name]] if name in every else of_folder
     if own and len(chosen) > 1:
         print("settings after -- are those of one benchmark.", file=sys.stderr)
         return 2

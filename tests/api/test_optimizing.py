@@ -176,7 +176,8 @@ def test_effects_take_no_more_calls_than_estimated(simulated, effort, times):
     search, _, calls = searched(task, effort=effort)
     assert search.n_calls_at_most_ == times * len(task.examples) * 2
     assert calls <= 1.1 * search.n_calls_at_most_
-    assert search.trials_[0].number == 0 and len(search.trials_) > 1
+    assert search.trials_[0].number == 0
+    assert len(search.trials_) > 1
     assert isinstance(search.gain_, o.CrossFittedGain)
     assert search.gain_.n_rows == search.trials_[0].n_rows
 
@@ -184,7 +185,8 @@ def test_effects_take_no_more_calls_than_estimated(simulated, effort, times):
 def test_effects_of_a_model_to_which_no_prompt_matters_keep_the_baseline(simulated):
     task = simulated[True]
     search, judge, calls = searched(task, effort="medium")
-    assert search.views_ == (0,) and search.taken_ == 0
+    assert search.views_ == (0,)
+    assert search.taken_ == 0
     assert judge.protocol == ActiveCritic().protocol
     assert calls <= 2 * len(task.examples) * 2
 
@@ -196,13 +198,16 @@ def test_effects_take_a_strong_option(simulated):
     effects = replace(task.world.effects, changes={"cot_free": 0.8}, typical=0.0)
     strong = replace(task, world=replace(task.world, effects=effects, agreement={}))
     search, judge, _ = searched(strong, effort="medium")
-    assert judge.protocol.explain == "none" and search.taken_ > 0
+    assert judge.protocol.explain == "none"
+    assert search.taken_ > 0
     assert search.expected_ > 0.1
 
 
 def test_effects_average_several_configurations_where_calls_allow_it(simulated):
     search, judge, _ = searched(simulated[False], effort="medium", calls_per_item=4)
-    assert isinstance(judge, Panel) and len(search.views_) == 2 and search.taken_ is None
+    assert isinstance(judge, Panel)
+    assert len(search.views_) == 2
+    assert search.taken_ is None
     assert judge.calls_per_item == 4
 
 
@@ -219,7 +224,8 @@ def test_an_interrupted_search_of_effects_ends_as_if_it_was_not(simulated, tmp_p
     cut.compile(ActiveCritic(), trainset=task.examples)
     assert not cut.complete_
     again, found, rest = searched(task, ledger=ResponseCache(place))
-    assert found.protocol == judge.protocol and again.trials_ == whole.trials_
+    assert found.protocol == judge.protocol
+    assert again.trials_ == whole.trials_
     assert rest < calls
     with pytest.raises(ValueError, match="effort"):
         o.EffectSearch(effort="none")

@@ -157,8 +157,8 @@ class _Fit:
         return cls(
             design=design,
             prior=prior,
-            gain=gain,
-            center=gain @ observed.gains,
+            gain=np.asarray(gain, dtype=np.float64),
+            center=np.asarray(gain @ observed.gains, dtype=np.float64),
             covariance=np.diag(prior) - gain @ (design * prior),
             evidence=float(-0.5 * (fit + log_determinant)),
         )
