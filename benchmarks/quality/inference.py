@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from benchmarks.harness import Row, benchmark, rated
 from judgesmith.experiments.compile.inferring import InferenceRun, infer_rubric
-from judgesmith.programs.families.task_inference import InferenceSettings
 from judgesmith.programs.lm import model
+from judgesmith.signatures.config import InferenceSettings
 
 # What each set is, as its origin describes it, and the types that name it rightly.
 SETS = {

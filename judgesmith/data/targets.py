@@ -9,7 +9,7 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +17,9 @@ from numpy.typing import NDArray
 from judgesmith.data.columns import OVERALL
 from judgesmith.data.items import DataSet
 from judgesmith.errors import InputError
-from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.items import Aggregate, RatedItem
 from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import Scale
-
-Aggregate = Literal["mean", "median", "mode", "unanimous"]
-"""How several ratings of one item become one value."""
 
 _NUMBER = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*", re.ASCII)
 

@@ -183,10 +183,18 @@ class ActiveCriticConfig(JudgeConfig):
     """
 
     judge: str = "active-critic"
-    variant: Literal["vanilla", "coarse", "fine"] = "fine"
-    criteria_calls: Literal["joint", "separate"] = "joint"
+    variant: Literal["vanilla", "coarse", "fine"] = Field(
+        default="fine",
+        description="Prompt with graded examples alone (vanilla), with task and criteria in one "
+        "question (coarse), or with a score per criterion before the overall score (fine).",
+    )
+    criteria_calls: Literal["joint", "separate"] = Field(
+        default="joint", description="Score all criteria in one call, or each in its own call."
+    )
     overall: Literal["asked", "mean"] = "asked"
-    explain: Literal["before", "after", "none"] = "before"
+    explain: Literal["before", "after", "none"] = Field(
+        default="before", description="Explanations before their scores, after them, or none."
+    )
 
     @model_validator(mode="after")
     def _parts_of_its_variant(self) -> Self:
@@ -258,3 +266,42 @@ def check_questions_of(questions: tuple[str, ...], *, of: str) -> None:
     for one in questions:
         if not one.endswith(("?", "？", "؟")):
             raise InputError(f"a question for {of[:60]} ends on a question mark; got {one[:80]!r}.")
+
+
+class InferenceSettings(BaseModel):
+    """The caps of task inference, and what it infers."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    inference: Literal["batches", "single"] = Field(
+        default="batches",
+        description="Infer the criteria from mini-batches until they add no more, or from one "
+        "batch.",
+    )
+    without: tuple[Literal["task", "criteria"], ...] = ()
+    n_batches: int = Field(default=25, ge=1)
+    batch_size: int = Field(default=5, ge=1)
+    max_descriptions: int = Field(default=5, ge=1)
+    max_criteria_sets: int = Field(default=5, ge=1)
+    proposed: int = Field(default=10, ge=1)
+    fewest: int = Field(default=4, ge=1)
+    most: int = Field(default=10, ge=1)
+    max_characters: int = Field(default=40_000, ge=1)
+    temperature: FiniteFloat = Field(default=0.0, ge=0.0)
+    seed: int = Field(default=0, ge=0)
+
+    @model_validator(mode="after")
+    def _something_to_infer(self) -> Self:
+        if {"task", "criteria"} <= set(self.without):
+            raise InputError(
+                "without task and criteria there is nothing to infer.", hint="leave one in."
+            )
+        if self.fewest > self.most:
+            raise InputError(
+                f"fewest must not exceed most; got {self.fewest} and {self.most} criteria."
+            )
+        return self
+
+    @property
+    def batches(self) -> int:
+        return 1 if self.inference == "single" else self.n_batches

@@ -11,6 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from judgesmith.signatures.scale import Scale
 
+Aggregate = Literal["mean", "median", "mode", "unanimous"]
+"""How several ratings of one item become one value."""
+
 
 class RatedItem(BaseModel):
     """A source, a response to it, and what people said of the response.

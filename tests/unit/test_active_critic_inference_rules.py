@@ -9,13 +9,13 @@ import pytest
 from judgesmith.programs.families import modules
 from judgesmith.programs.families.modules import TaskInference
 from judgesmith.programs.families.task_inference import (
-    InferenceSettings,
     RatedExample,
     batches_of,
     inference_steps,
 )
 from judgesmith.programs.judging.program import ModelReply
 from judgesmith.signatures import RatedItem, Rubric
+from judgesmith.signatures.config import InferenceSettings
 from judgesmith.signatures.judgement import Cause, Reason
 from judgesmith.signatures.questions.task_inference import (
     DescribeTask,

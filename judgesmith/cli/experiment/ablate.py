@@ -11,14 +11,13 @@ from judgesmith.cli.judge.compiled import print_estimate
 from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.data_options import (
     data_options,
-    demonstration_options,
-    holdout_option,
     load_data,
     target_options,
 )
 from judgesmith.cli.shared.faults import blaming
+from judgesmith.cli.shared.field_options import field_options
 from judgesmith.cli.shared.model_options import ModelChoice, model_options
-from judgesmith.cli.shared.options import dry_run_option, json_option, seed_option
+from judgesmith.cli.shared.options import Number, dry_run_option, json_option
 from judgesmith.cli.shared.places import OUTPUT, check_place
 from judgesmith.cli.shared.printing import (
     print_json,
@@ -29,6 +28,7 @@ from judgesmith.cli.shared.printing import (
     usage_text,
 )
 from judgesmith.cli.shared.progress import stage_progress
+from judgesmith.experiments.compile.fields import CompileFields
 
 if TYPE_CHECKING:
     from judgesmith.experiments.ablate.report import AblationTable
@@ -46,9 +46,15 @@ if TYPE_CHECKING:
     metavar="NAME,…",
     help="Components to ablate [default: all].",
 )
-@demonstration_options
-@holdout_option(0.75, none=False)
-@seed_option
+@field_options(
+    CompileFields,
+    *("n_demonstrations", "n_rounds", "holdout", "seed"),
+    holdout={
+        "default": 0.75,
+        "type": Number(0, 1, above=True, below=True),
+        "help": "Share of sources held out to compare the rows.",
+    },
+)
 @model_options
 @dry_run_option
 @click.option("--force", is_flag=True, help="Replace existing results, including this run's.")

@@ -31,23 +31,20 @@ from judgesmith.cli.judge.compiled import (
 )
 from judgesmith.cli.shared.command import DataArgument, tool
 from judgesmith.cli.shared.data_options import (
-    aggregate_option,
     data_options,
-    demonstration_options,
-    discernment_options,
-    learning_options,
     load_all,
-    search_options,
-    targets_option,
 )
 from judgesmith.cli.shared.faults import OptionError, blaming
+from judgesmith.cli.shared.field_options import field_options
 from judgesmith.cli.shared.judged import max_unscored_option, unscored_status
 from judgesmith.cli.shared.model_options import ModelChoice, model_options
 from judgesmith.cli.shared.options import given_options, judge_output_options
 from judgesmith.cli.shared.places import OUTPUT, judge_place, made_before
 from judgesmith.cli.shared.printing import print_json, say_notes
 from judgesmith.cli.shared.progress import stage_progress
-from judgesmith.cli.shared.role_options import RunModels, role_option, run_models
+from judgesmith.cli.shared.role_options import RunModels, run_models
+from judgesmith.experiments.compile.fields import CompileFields
+from judgesmith.signatures.config import InferenceSettings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -293,8 +290,7 @@ def _of_name(name: str, models: Sequence[dspy.LM]) -> dspy.LM:
 @click.argument("data", cls=DataArgument, nargs=-1, required=True, metavar="DATA…")
 @click.option("-o", "--output", required=True, metavar="JUDGE", help="Folder for the judge.")
 @data_options
-@targets_option
-@aggregate_option
+@field_options(CompileFields, "target", "aggregate")
 @click.option(
     "--from",
     "earlier",
@@ -320,40 +316,29 @@ def _of_name(name: str, models: Sequence[dspy.LM]) -> dspy.LM:
     help="Leave out explanations, task, criteria, mcs, os, search or weights; or confirmation, "
     "which keeps the judge as it was unless a change is better beyond luck.",
 )
-@click.option(
-    "--optimizer",
-    type=click.Choice(["random", "protocol", "reflective", "balanced", "miprov2", "simba", "none"]),
-    default="random",
-    show_default=True,
-    help="Search demonstrations, or the whole protocol (what an option says of the judge is not "
-    "searched); let a model rewrite texts from what the judge got wrong, or reword instructions "
-    "until answers are spread evenly, which reads no ratings; run an optimizer of DSPy's; and fit "
-    "the aggregation. Or take the judge as it is.",
+@field_options(
+    CompileFields,
+    *("optimizer", "objective", "roles", "n_demonstrations", "n_rounds", "n_trials", "screen"),
+    "n_draws",
 )
 @click.option(
-    "--objective",
-    default="q",
-    metavar="SUM[, SUM]…[; CONDITION]…",
-    help="What is made as large as possible: q, pearson@sample, 'q + .5*kappa - .01*calls', "
-    "'q; kappa >= .4'. Several with --optimizer protocol: 'q, -calls'. d_min needs no ratings "
-    "[default: q; q@sample for judges that rank within a source].",
-)
-@role_option
-@demonstration_options
-@search_options
-@discernment_options
-@calibration_options
-@click.option(
-    "--partial-demos",
+    "--vary-samples",
     is_flag=True,
-    help="Show the question about all criteria examples with the overall score alone, too.",
+    help="Also try 3 and 5 answers per prompt in a protocol search, at as many calls.",
 )
+@field_options(CompileFields, "models")
 @click.option(
-    "--lexical/--no-lexical",
-    default=None,
-    help="Let lexical features into the aggregation [default: with the offline model only].",
+    "--storage",
+    metavar="URL",
+    envvar="JUDGESMITH_STORAGE",
+    help="Database for the study of a protocol search, so that several processes share the work. "
+    "Set JUDGESMITH_STORAGE instead to hide its password [default: a journal beside the ledger].",
 )
-@learning_options
+@field_options(CompileFields, "task", "kinds", "holdout_kinds", "versions")
+@calibration_options
+@field_options(CompileFields, "partial_demos", "lexical")
+@field_options(InferenceSettings, "inference")
+@field_options(CompileFields, "holdout", "split_rows", "percent_of_max", "seed")
 @max_unscored_option
 @click.option("--no-texts", is_flag=True, help="Don't store texts in the saved judge.")
 @model_options

@@ -10,8 +10,11 @@ import click
 
 from judgesmith.cli.shared.data_options import names_in
 from judgesmith.cli.shared.faults import OptionError, blaming
+from judgesmith.cli.shared.field_options import field_options
 from judgesmith.cli.shared.options import Command, given_options, together
 from judgesmith.cli.shared.role_options import roles_of
+from judgesmith.experiments.compile.fields import CompileFields
+from judgesmith.signatures.config import ActiveCriticConfig
 
 if TYPE_CHECKING:
     from judgesmith.experiments import CompileSettings
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
     from judgesmith.signatures.config import JudgeConfig
 
 _OF_THE_JUDGE = (
-    *("family", "rubric", "criteria", "inference", "variant", "criteria_calls", "explain"),
+    *("judge", "rubric", "criteria", "inference", "variant", "criteria_calls", "explain"),
     *("answer_tokens", "chosen", "steps", "questions"),
 )
 """Options that say what an earlier judge says already."""
@@ -191,62 +194,37 @@ _EXAMPLES = ("n_demonstrations", "n_rounds", "n_draws", "partial_demos")
 
 def judge_options(command: Command) -> Command:
     """Add the options that say which judge a run starts from."""
+    kinds = f"Judge family: {', '.join(_JUDGES)}."
     return together(
         command,
-        click.option(
-            "--judge",
-            "family",
-            default="active-critic",
-            show_default=True,
-            metavar="NAME",
-            help=f"The kind of judge: {', '.join(_JUDGES)}.",
+        field_options(
+            CompileFields,
+            "judge",
+            judge={"default": "active-critic", "show_default": True, "help": kinds},
         ),
-        click.option(
-            "--variant",
-            type=click.Choice(["vanilla", "coarse", "fine"]),
-            default="fine",
-            show_default=True,
-            help="Graded examples alone; task and criteria in one question; or criteria first, "
-            "then the whole.",
-        ),
-        click.option(
-            "--criteria-calls",
-            type=click.Choice(["joint", "separate"]),
-            default="joint",
-            show_default=True,
-            help="Score all criteria in one call, or each in its own.",
-        ),
-        click.option(
-            "--explain",
-            type=click.Choice(["before", "after", "none"]),
-            default="before",
-            show_default=True,
-            help="Explanations before their scores, after them, or none.",
-        ),
+        field_options(ActiveCriticConfig, "variant", "criteria_calls", "explain"),
         click.option(
             "--answer-tokens",
             type=click.IntRange(min=1),
-            help="Tokens that a judge's answer may have at most [default: as many as the model "
-            "gives].",
+            help="Most tokens of an answer [default: no limit but that of the model].",
         ),
         click.option(
             "--steps",
             metavar="FILE",
-            help="YAML with evaluation steps of a g-eval judge, by criterion: a list each. Those "
-            "of the other criteria are written by the model.",
+            help="YAML with the evaluation steps of a g-eval judge: a list by criterion. The model "
+            "writes the steps of the other criteria.",
         ),
         click.option(
             "--questions",
             metavar="FILE",
-            help="YAML with the questions of a checklist judge, by criterion, as for --steps.",
+            help="YAML with the questions of a checklist judge by criterion, as for --steps.",
         ),
         click.option(
             "--choose",
             "chosen",
             multiple=True,
             metavar="CHOICE=OPTION",
-            help="Decide one more of the judge's choices, such as answers=1-5, or set what is not "
-            "searched, such as beam=4; repeatable.",
+            help="Fix another choice of the judge, such as answers=1-5 or beam=4. Repeatable.",
         ),
     )
 
@@ -341,7 +319,7 @@ def earlier_judge(folder: str) -> SavedJudge:
 def settings_of(
     before: SavedJudge | None,
     *,
-    family: str,
+    judge: str,
     variant: str,
     criteria_calls: str,
     explain: str,
@@ -361,7 +339,7 @@ def settings_of(
         The earlier judge to start from.
     first : str
         The model that judges.
-    family, variant, criteria_calls, explain, answer_tokens, chosen, no_texts, models, roles
+    judge, variant, criteria_calls, explain, answer_tokens, chosen, no_texts, models, roles
         As the command line says.
     **rest
         Fields of ``CompileSettings``, and ``rubric``, ``criteria``, ``inference``, ``without``,
@@ -385,7 +363,7 @@ def settings_of(
         rest["optimizer"] = "protocol"
     else:
         refuse_another_search(rest["optimizer"])
-    kind = family_named(family)
+    kind = family_named(judge)
     own = kind if before is None else family_named(before.protocol.judge)
     refuse_without_wording(own, rest["optimizer"])
     if own.ranks:
@@ -438,8 +416,8 @@ def _settings(
 ) -> CompileSettings:
     from judgesmith.experiments import CompileSettings
     from judgesmith.experiments.ablate.rows import without as left_out
-    from judgesmith.programs.families.task_inference import InferenceSettings
-    from judgesmith.signatures import ActiveCriticConfig, Rubric
+    from judgesmith.signatures import Rubric
+    from judgesmith.signatures.config import InferenceSettings
     from judgesmith.signatures.plain_data import record_faults
 
     if rubric and criteria in ("inferred", "general"):
@@ -469,6 +447,8 @@ def _settings(
     fixed = dict.fromkeys((*_said(without), *picked))
     for name in ("kinds", "holdout_kinds"):
         rest[name] = names_in(rest[name])
+    if not given_options("n_trials"):  # the default depends on the search
+        del rest["n_trials"]
     if not family.has_demonstrations:
         rest["n_demonstrations"] = 0
     with record_faults():

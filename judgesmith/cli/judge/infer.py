@@ -11,11 +11,11 @@ import click
 from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.data_options import (
     data_options,
-    learning_options,
     load_data,
     target_options,
 )
 from judgesmith.cli.shared.faults import blaming
+from judgesmith.cli.shared.field_options import field_options
 from judgesmith.cli.shared.model_options import ModelChoice, model_options
 from judgesmith.cli.shared.options import WholeNumber, json_option
 from judgesmith.cli.shared.places import OUTPUT, file_place
@@ -23,6 +23,8 @@ from judgesmith.cli.shared.printing import print_json, say, say_notes, shortened
 from judgesmith.cli.shared.progress import stage_progress
 from judgesmith.drafts import draft_beside, put, write_synced
 from judgesmith.errors import ExistingFileError, InputError, file_faults
+from judgesmith.experiments.compile.fields import CompileFields
+from judgesmith.signatures.config import InferenceSettings
 
 if TYPE_CHECKING:
     from judgesmith.data.items import DataSet
@@ -67,7 +69,8 @@ PARTS = ("task", "criteria")
     show_default=True,
     help="Maximum characters of text per prompt; longer rows are skipped.",
 )
-@learning_options
+@field_options(InferenceSettings, "inference")
+@field_options(CompileFields, "holdout", "split_rows", "percent_of_max", "seed")
 @model_options
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 @json_option
@@ -94,7 +97,6 @@ def command(
     continues where an interrupted one was. DATA is described under 'judgesmith check --help'.
     """
     from judgesmith.experiments.compile.inferring import InferenceRun, infer_rubric
-    from judgesmith.programs.families.task_inference import InferenceSettings
     from judgesmith.programs.judging.executors import endpoint_of
     from judgesmith.programs.lm import BudgetSpent, lm_client_of
     from judgesmith.signatures import Rubric

@@ -15,14 +15,12 @@ from judgesmith.cli.judge.compiled import print_discernment, print_estimate, pri
 from judgesmith.cli.shared.agreement import basis_text, print_agreement
 from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.data_options import (
-    aggregate_option,
     data_options,
-    discernment_options,
-    holdout_option,
     load_data,
     names_in,
 )
 from judgesmith.cli.shared.faults import OptionError, blaming
+from judgesmith.cli.shared.field_options import field_options
 from judgesmith.cli.shared.judge_models import panel_models
 from judgesmith.cli.shared.model_options import (
     ModelAt,
@@ -30,11 +28,12 @@ from judgesmith.cli.shared.model_options import (
     allow_model_option,
     model_options,
 )
-from judgesmith.cli.shared.options import Command, judge_output_options, seed_option
+from judgesmith.cli.shared.options import Command, judge_output_options
 from judgesmith.cli.shared.places import OUTPUT, judge_place, made_before
 from judgesmith.cli.shared.printing import print_json, print_table, say, say_notes, usage_text
 from judgesmith.cli.shared.progress import stage_progress
 from judgesmith.cli.shared.role_options import models_by_part, role_option
+from judgesmith.experiments.compile.fields import CompileFields
 
 if TYPE_CHECKING:
     from judgesmith.data import DataSet
@@ -197,7 +196,7 @@ def _shown(value: float) -> str:
     metavar="NAME",
     help="Criterion, 'overall', 'mean' or NAME+NAME [default: the target of all JUDGEs].",
 )
-@aggregate_option
+@field_options(CompileFields, "aggregate")
 @click.option(
     "--objective",
     metavar="SUM[; CONDITION]…",
@@ -205,9 +204,7 @@ def _shown(value: float) -> str:
 )
 @panel_options
 @role_option
-@discernment_options
-@holdout_option(0.3, none=True)
-@seed_option
+@field_options(CompileFields, "task", "kinds", "holdout_kinds", "versions", "holdout", "seed")
 @click.option("--no-texts", is_flag=True, help="Don't store texts in the saved judge.")
 @allow_model_option
 @model_options

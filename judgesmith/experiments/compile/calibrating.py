@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from judgesmith.data.items import DataSet, check_dataset
-from judgesmith.data.targets import Aggregate, targets_of
+from judgesmith.data.targets import targets_of
 from judgesmith.errors import InputError
 from judgesmith.experiments.compile.split import rated_rows, unseen_places
 from judgesmith.optimizers import Calibrator
@@ -21,6 +21,7 @@ from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedCalibra
 from judgesmith.programs.families.ensemble.members import CalibratedJudgement, calibrated
 from judgesmith.programs.judging.runner import was_not_asked
 from judgesmith.signatures.aggregation import Calibration
+from judgesmith.signatures.items import Aggregate
 from judgesmith.signatures.judgement import Judgement
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from judgesmith.data.items import DataSet, check_dataset
-from judgesmith.data.targets import Aggregate, targets_of
+from judgesmith.data.targets import targets_of
 from judgesmith.experiments.compile.chosen_targets import ChosenTargets, shown_points
 from judgesmith.experiments.compile.human_criteria import human_rubric
 from judgesmith.experiments.compile.settings import CompileSettings
@@ -19,8 +19,9 @@ from judgesmith.experiments.compile.split import first_split
 from judgesmith.optimizers.base import OFFLINE
 from judgesmith.programs.artifacts.card import rubric_mark
 from judgesmith.programs.families.modules import TaskInference
-from judgesmith.programs.families.task_inference import InferenceSettings
 from judgesmith.signatures import RatedItem, Rubric
+from judgesmith.signatures.config import InferenceSettings
+from judgesmith.signatures.items import Aggregate
 from judgesmith.signatures.plain_data import fingerprint_of
 from judgesmith.signatures.rubric import DEFAULT_RUBRIC
 

@@ -18,8 +18,8 @@ from pydantic import (
 )
 
 from judgesmith.data.items import DataSet
-from judgesmith.data.targets import Aggregate
 from judgesmith.errors import InputError
+from judgesmith.experiments.compile.fields import CompileFields
 from judgesmith.experiments.evaluate.within_source import RANKED_OBJECTIVE, check_within_source
 from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.objectives.combining import SeveralObjectives
@@ -27,105 +27,29 @@ from judgesmith.optimizers.objectives.grammar import as_objectives
 from judgesmith.optimizers.search.confirmation import ImprovementTest
 from judgesmith.optimizers.space.candidates import check_fixed
 from judgesmith.optimizers.space.proposing import identity_of
-from judgesmith.programs.families.task_inference import InferenceSettings
 from judgesmith.programs.judging.registry import AnyProtocol, check_roles, family_of
-from judgesmith.programs.perturbing import TASKS
 from judgesmith.signatures import ActiveCriticConfig
-from judgesmith.signatures.plain_data import SettingsModel, fingerprint_of
+from judgesmith.signatures.plain_data import fingerprint_of
 from judgesmith.signatures.rubric import DEFAULT_RUBRIC
 
 if TYPE_CHECKING:
     import dspy
 
-if TYPE_CHECKING:
     from judgesmith.optimizers.objectives.grammar import AnyObjective
 else:
-    AnyObjective = Any  # which a validator looks at
+    AnyObjective = Any  # a validator checks it
 
 SCREENED_TRIALS = 108
-"""Configurations that are tried where everybody is judged on few rows first."""
+"""Configurations that a screened search tries by default."""
 
 
-class CompileSettings(SettingsModel):
+class CompileSettings(CompileFields):
     """Everything but data and model that decides what a compiled judge becomes.
 
-    Parameters
-    ----------
-    target : tuple of str
-        What people rated and the judge should agree with; one name may be given as it is.
-        A criterion, ``overall``, ``mean``, a sum such as ``clear+kind``, or ``auto``: overall if
-        people rated it, else mean. Of several, criteria are compared with the judge's score on
-        each, and the objective is the mean over them; the judge's own score is held against
-        ``overall`` or ``mean`` where that is among them, else against the mean of these
-        criteria. None is ``auto``, or every criterion where ``criteria`` is ``human``.
-    aggregate : {"mean", "median", "mode", "unanimous"}
-        How several raters become one value.
-    judge : str or None
-        The family of the judge, such as ``active-critic`` or ``direct``; None takes that of the
-        protocol.
-    protocol : JudgeConfig
-        Where the judge starts from. By default it is Active-Critic's, or that of ``judge``.
-    criteria : {"inferred", "human", "given"} or None
-        Where the rubric comes from: inferred from the ratings, the criteria people rated, or
-        the protocol's own. None infers one that competes with the default one, unless the
-        protocol has another rubric or shows none, or the judge is taken as it is; several
-        targets always are the criteria.
-    inference : InferenceSettings
-        How the task and the criteria are inferred; its seed is that of the run. What it says to
-        leave out of the task holds for any rubric.
-    optimizer : {"random", "protocol", "reflective", "balanced", "miprov2", "simba", "none"}
-        Random demonstration search, a search of the whole protocol, texts that are rewritten from
-        what the judge got wrong, or an optimizer of DSPy; and learned aggregation after each. Or
-        the judge as it is.
-    objective : str, callable or Objective
-        What is made as large as possible, such as ``q`` or ``spearman@sample``; or a function,
-        ``f(table) -> float`` or ``metric(example, prediction, trace=None) -> float``. Unless it
-        is given, ``q``, and for judges whose scores are ranks within a source ``q@sample``.
-    holdout : float
-        Share of sources kept for the report, from 0 to below 1.
-    n_demonstrations, n_rounds : int
-        Demonstrations per prompt (0: none is searched; in a search of the protocol, how many at
-        most), and sets of them that are tried. Families of judges that show none have 0.
-    n_trials, n_draws : int
-        Of a search of the protocol: configurations that are tried, and sets of demonstrations of
-        each kind that compete. Of a reflective one: rewrites that are tried.
-    screen : bool
-        Whether a search of the protocol judges everybody on few rows first, see
-        ``ScreeningStage``; unless ``n_trials`` is given, 108 are tried then.
-    fixed : tuple of str
-        Choices that a search of the protocol leaves as they are; see ``fixed_choices``. By
-        default the number of samples: three or five answers to every question cost as many calls,
-        in the search and ever after.
-    confirm : ImprovementTest or None
-        How sure a change must be to replace the judge as it was; None takes the best on the rows
-        to choose by, whatever luck there is in that.
-    learn_weights : bool
-        Whether the score may be a learned combination of the model's numbers.
-    partial_demos, percent_of_max : bool
-        See ``Pool`` and ``JudgeSearch``; the latter holds for inference as well.
-    lexical : bool or None
-        Whether lexical features may enter the aggregation; None allows them where the model is
-        the offline one, which is made of nothing else.
-    seed : int
-        Of everything that is drawn.
-    texts : bool
-        Whether a few judged texts are kept in the artifact.
-    split_rows : bool
-        True splits single rows instead of sources, as Active-Critic's authors do.
-    earlier : str
-        Fingerprint of the judge that this run starts from; empty where there is none.
-    models : tuple of str
-        Models that compete with the first in a search of the protocol.
-    roles : dict of str to str
-        Models that do other work than judging, by the role that the family has for it.
-    task : {"summarization", "story_completion", "question_answering", "translation"} or None
-        Whose kinds of change an objective with ``d_min`` or the like looks at; None takes those
-        that fit most texts, or the versions that the data holds.
-    kinds, holdout_kinds : tuple of str
-        These kinds of change instead, by kind or by kind and degree; and those that are kept out
-        of the search, and reported apart.
-    versions : int
-        How many changed versions of each row are judged, kinds taking turns; 0 for all.
+    The fields are the single declaration of these settings: the options of ``judgesmith compile``,
+    the fields of experiment specifications and the reference are generated from them. The
+    ``objective`` may also be an ``Objective`` or a function, ``f(table) -> float`` or
+    ``metric(example, prediction, trace=None) -> float``.
 
     Raises
     ------
@@ -143,38 +67,15 @@ class CompileSettings(SettingsModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    target: tuple[str, ...] = ()
-    aggregate: Aggregate = "mean"
-    judge: str | None = Field(default=None, exclude=True)  # the protocol says it, too
-    protocol: AnyProtocol = Field(default_factory=ActiveCriticConfig)
-    criteria: Literal["inferred", "human", "given"] | None = None
-    inference: InferenceSettings = Field(default_factory=InferenceSettings)
-    optimizer: Literal[
-        "random", "protocol", "reflective", "balanced", "miprov2", "simba", "none"
-    ] = "random"
-    objective: AnyObjective = "q"
-    holdout: float = Field(default=0.3, ge=0.0, lt=1.0)
-    n_demonstrations: int = Field(default=3, ge=0)
-    n_rounds: int = Field(default=11, ge=1)
-    n_trials: int = Field(default=30, ge=1)
-    n_draws: int = Field(default=3, ge=1)
-    screen: bool = False
-    fixed: tuple[str, ...] = ("samples",)
-    confirm: ImprovementTest | None = ImprovementTest()
-    learn_weights: bool = True
-    partial_demos: bool = False
-    percent_of_max: bool = False
-    lexical: bool | None = None
-    seed: int = 0
-    texts: bool = True
-    split_rows: bool = False
-    earlier: str = ""
-    models: tuple[str, ...] = ()
-    roles: Mapping[str, str] = Field(default_factory=dict)
-    task: str | None = None
-    kinds: tuple[str, ...] = ()
-    holdout_kinds: tuple[str, ...] = ()
-    versions: int = Field(default=1, ge=0)
+    protocol: AnyProtocol = Field(
+        default_factory=ActiveCriticConfig,
+        description="Configuration of the judge before the search; by default that of the family.",
+    )
+    confirm: ImprovementTest | None = Field(
+        default=ImprovementTest(),
+        description="Test that a change must pass to replace the baseline; None keeps the best on "
+        "the validation rows without a test.",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -208,7 +109,7 @@ class CompileSettings(SettingsModel):
     @field_validator("objective")
     @classmethod
     def _an_objective(cls, given: AnyObjective) -> AnyObjective:
-        if not isinstance(given, str):  # a text is read, and refused, where it is used
+        if not isinstance(given, str):  # a text is checked where it is used
             as_objectives(given)
         return given
 
@@ -252,8 +153,6 @@ class CompileSettings(SettingsModel):
                 f"{self.optimizer}.",
                 hint="leave screen out.",
             )
-        if self.task is not None and self.task not in TASKS:
-            raise InputError(f"task is one of {', '.join(TASKS)}; got {self.task!r}.")
         if len(set(self.target)) < len(self.target):
             raise InputError(f"every target is named once; got {', '.join(self.target)}.")
         return self

@@ -11,7 +11,7 @@ from typing import Any, get_args
 import numpy as np
 
 from judgesmith.data.items import DataSet
-from judgesmith.data.targets import Aggregate, Targets, UselessTargetError, targets_of
+from judgesmith.data.targets import Targets, UselessTargetError, targets_of
 from judgesmith.errors import InputError
 from judgesmith.metrics import Estimate, PairedEstimate
 from judgesmith.metrics.correlation import (
@@ -24,6 +24,7 @@ from judgesmith.metrics.records import plain as as_plain
 from judgesmith.optimizers import Agreement, PredictionTable
 from judgesmith.optimizers.predictions import FloatArray, on_criterion, prediction_table
 from judgesmith.signatures import Judgement
+from judgesmith.signatures.items import Aggregate
 from judgesmith.signatures.judgement import Cause, by_code, by_sentence
 from judgesmith.signatures.rubric import folded
 

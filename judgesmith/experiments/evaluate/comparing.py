@@ -10,7 +10,7 @@ import numpy as np
 
 from judgesmith.data.items import DataSet, check_dataset
 from judgesmith.data.score_files import Scores
-from judgesmith.data.targets import Aggregate, Targets, targets_of
+from judgesmith.data.targets import Targets, targets_of
 from judgesmith.errors import InputError
 from judgesmith.experiments.compile.settings import UNRATED
 from judgesmith.experiments.evaluate.agreement import (
@@ -37,6 +37,7 @@ from judgesmith.optimizers import Agreement, PredictionTable
 from judgesmith.optimizers.objectives.agreement import parse_agreement
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.families.ensemble.judges import AnyJudge
+from judgesmith.signatures.items import Aggregate
 from judgesmith.signatures.judgement import by_code
 from judgesmith.signatures.rubric import folded
 

@@ -19,7 +19,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgesmith.data.items import DataSet
 from judgesmith.data.targets import (
-    Aggregate,
     Targets,
     UselessTargetError,
     rating_value,
@@ -30,6 +29,7 @@ from judgesmith.data.targets import (
 from judgesmith.metrics import Estimate, human_ceiling, icc, krippendorff_alpha, spearman
 from judgesmith.metrics.comparing import sample_size_pearson
 from judgesmith.metrics.ratings import HumanCeiling, rater_vs_rest
+from judgesmith.signatures.items import Aggregate
 from judgesmith.signatures.scale import Scale
 
 FEWEST_PAIRS = 10

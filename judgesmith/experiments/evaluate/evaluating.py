@@ -11,7 +11,7 @@ import numpy as np
 from judgesmith.data.items import DataSet, check_dataset
 from judgesmith.data.score_files import Scores
 from judgesmith.data.scores import other_models, stated_notes
-from judgesmith.data.targets import Aggregate, Targets, targets_of
+from judgesmith.data.targets import Targets, targets_of
 from judgesmith.experiments.evaluate.agreement import (
     CriterionReports,
     Report,
@@ -27,6 +27,7 @@ from judgesmith.experiments.evaluate.within_source import within_sources
 from judgesmith.metrics.systems import SystemMean, system_means
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.families.ensemble.judges import AnyJudge
+from judgesmith.signatures.items import Aggregate
 from judgesmith.signatures.scale import Scale
 
 if TYPE_CHECKING:

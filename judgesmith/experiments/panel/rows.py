@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 from judgesmith.data.items import DataSet, check_dataset
-from judgesmith.data.targets import Aggregate, Targets, nobody_said, targets_of
+from judgesmith.data.targets import Targets, nobody_said, targets_of
 from judgesmith.errors import InputError
 from judgesmith.experiments.compile.compiling import MOST_ITEMS
 from judgesmith.experiments.compile.settings import UNRATED, CompileSettings
@@ -28,7 +28,7 @@ from judgesmith.optimizers.objectives.grammar import parse_objectives
 from judgesmith.optimizers.rows import Rows, split_by_source
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedPanel
 from judgesmith.signatures.aggregation import Middle, OutlierRule, PanelRules, PanelWeights
-from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.items import Aggregate, RatedItem
 from judgesmith.signatures.plain_data import SettingsModel, fingerprint_of
 from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import PERCENT, Scale

@@ -12,7 +12,7 @@ import numpy as np
 from judgesmith.data.items import DataSet
 from judgesmith.data.score_files import Scores
 from judgesmith.data.scores import Placed
-from judgesmith.data.targets import Aggregate, Targets
+from judgesmith.data.targets import Targets
 from judgesmith.experiments.evaluate.agreement import agreement_report, plain, unscored
 from judgesmith.experiments.evaluate.perspectives.perspectives import perspective_of_scores
 from judgesmith.experiments.runs.folder import Made
@@ -21,6 +21,7 @@ from judgesmith.experiments.specs import Cell, Spec
 from judgesmith.experiments.specs.settings import said_plainly
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.signatures import Judgement, Scale
+from judgesmith.signatures.items import Aggregate
 
 if TYPE_CHECKING:
     from judgesmith.programs.lm import Usage

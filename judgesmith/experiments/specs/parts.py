@@ -5,13 +5,26 @@ Every field is called like the option of the command line that says the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    create_model,
+    model_validator,
+)
 
-from judgesmith.data.targets import Aggregate
 from judgesmith.errors import InputError
+from judgesmith.experiments.compile.fields import CompileFields
+from judgesmith.signatures.config import ActiveCriticConfig, InferenceSettings
+from judgesmith.signatures.declared_fields import DeclaredField, declared_fields
+
+if TYPE_CHECKING:
+    from judgesmith.experiments.compile.fields import Optimizer
+    from judgesmith.signatures.items import Aggregate
 
 
 def _spelled(value: Any) -> Any:
@@ -66,21 +79,70 @@ class Part(BaseModel):
         """Fields that were given, and not left at what is usual."""
         return frozenset(self.model_fields_set)
 
+    def settings(self, model: type[BaseModel]) -> dict[str, Any]:
+        """Return the fields that ``settings_fields`` took from ``model``, by their names there.
 
+        A field that is None is left to the default of ``model``.
+        """
+        own = type(self).model_fields
+        values = {
+            one.name: getattr(self, one.option)
+            for one in declared_fields(model, *model.model_fields)
+            if one.option in own and own[one.option].description == one.help
+        }
+        return {name: value for name, value in values.items() if value is not None}
+
+
+_Part = TypeVar("_Part", bound=Part)
+
+
+def settings_fields(
+    model: type[BaseModel], *names: str, open_default: Collection[str] = ()
+) -> Callable[[type[_Part]], type[_Part]]:
+    """Return a class decorator that adds fields of a settings model under their option names.
+
+    Values are checked as strictly as everywhere in a specification. Fields in ``open_default``
+    are None where a specification does not set them.
+    """
+
+    def add(part: type[_Part]) -> type[_Part]:
+        fields: dict[str, Any] = {}
+        for one in declared_fields(model, *names):
+            kind = _strict_type(one)
+            default = None if one.name in open_default else one.default
+            kind = kind if default is not None else kind | None
+            fields[one.option] = (kind, Field(default=default, description=one.help))
+        return create_model(
+            part.__name__, __base__=part, __module__=part.__module__, __doc__=part.__doc__, **fields
+        )
+
+    return add
+
+
+def _strict_type(field: DeclaredField) -> Any:
+    if isinstance(field.kind, tuple):
+        return Literal[field.kind]
+    if field.kind is tuple:
+        return Texts if field.name == "models" else Names
+    if field.kind is dict:
+        return dict[str, Text]
+    if field.kind is str:
+        return Text
+    strict: dict[str, Any] = {"strict": True, **field.bounds}
+    return Annotated[field.kind, Field(**strict)]
+
+
+@settings_fields(CompileFields, "aggregate", "task", "kinds", "holdout_kinds", "versions")
 class DataSpec(Part):
     """A rated set, and what judges are held against on it."""
 
+    if TYPE_CHECKING:
+        aggregate: Aggregate = "mean"
+        holdout_kinds: tuple[str, ...] = ()
     path: Text
     targets: Annotated[Targets, Field(min_length=1)] = ("auto",)
     map: Text | dict[str, Text | list[Text]] | None = None
     scale: Text | dict[str, Text] | None = None
-    aggregate: Aggregate = "mean"
-    task: (
-        Literal["summarization", "story_completion", "question_answering", "translation"] | None
-    ) = None
-    kinds: Names = ()
-    holdout_kinds: Names = ()
-    versions: Whole = 1
 
 
 Kind = Literal["compiled", "recorded", "panel", "saved"]
@@ -100,24 +162,24 @@ _WHAT: Mapping[Kind, str] = {
 }
 
 
+@settings_fields(ActiveCriticConfig, "variant", "criteria_calls", "explain")
+@settings_fields(InferenceSettings, "inference")
+@settings_fields(CompileFields, "partial_demos", "lexical", "roles")
 class JudgeSpec(Part):
     """A judge that is compiled or was saved, scores on record, or a panel of others."""
 
+    if TYPE_CHECKING:
+        role: dict[str, str] = {}
+        inference: str = "batches"
+        partial_demos: bool = False
     judge: Name = "active-critic"
-    variant: Literal["vanilla", "coarse", "fine"] = "fine"
-    criteria_calls: Literal["joint", "separate"] = "joint"
-    explain: Literal["before", "after", "none"] = "before"
     answer_tokens: Positive | None = None
     steps: Text | None = None
     questions: Text | None = None
     choose: dict[str, Annotated[Text, BeforeValidator(_spelled)]] = Field(default_factory=dict)
     rubric: Text | None = None
     criteria: Literal["inferred", "human", "general"] | None = None
-    inference: Literal["batches", "single"] = "batches"
     without: Names = ()
-    partial_demos: Switch = False
-    lexical: Switch | None = None
-    role: dict[str, Text] = Field(default_factory=dict)
     model: Name | None = None
     recorded: Text | None = None
     name: Text | None = None
@@ -159,20 +221,20 @@ class JudgeSpec(Part):
         )
 
 
+@settings_fields(
+    CompileFields,
+    *("optimizer", "n_demonstrations", "n_rounds", "n_trials", "n_draws", "screen", "models"),
+    "objective",
+    open_default=("optimizer", "n_trials", "objective"),
+)
 class OptimizerSpec(Part):
     """What is searched for a judge, and how long."""
 
-    optimizer: (
-        Literal["random", "protocol", "reflective", "balanced", "miprov2", "simba", "none"] | None
-    ) = None
-    demonstrations: Whole = 3
-    rounds: Positive = 11
-    trials: Positive | None = None
-    draws: Positive = 3
-    screen: Switch = False
+    if TYPE_CHECKING:
+        optimizer: Optimizer | None = None
+        models: tuple[str, ...] = ()
+        objective: str | None = None
     vary_samples: Switch = False
-    models: Texts = ()
-    objective: Text | None = None
 
 
 class ModelSpec(Part):

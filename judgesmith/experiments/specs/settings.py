@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from judgesmith.errors import FileError, InputError
 from judgesmith.experiments.ablate.rows import without
+from judgesmith.experiments.compile.fields import CompileFields
 from judgesmith.experiments.compile.settings import CompileSettings, choices_said
 from judgesmith.experiments.specs.grid import Cell
 from judgesmith.experiments.specs.parts import DataSpec, JudgeSpec, OptimizerSpec
 from judgesmith.experiments.specs.spec import Spec
-from judgesmith.programs.families.task_inference import InferenceSettings
 from judgesmith.programs.judging.judge import decided_by_names
 from judgesmith.programs.judging.registry import JudgeFamily, family_of
 from judgesmith.signatures import Rubric
+from judgesmith.signatures.config import ActiveCriticConfig, InferenceSettings
 from judgesmith.signatures.plain_data import record_faults
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def protocol_of(spec: Spec, judge: JudgeSpec) -> JudgeConfig:
         family = family_of(judge.judge)
     _refuse_foreign(family, judge)
     start: dict[str, Any] = {"max_tokens": judge.answer_tokens} if judge.answer_tokens else {}
-    start |= {name: getattr(judge, name) for name in ("variant", "criteria_calls", "explain")}
+    start |= judge.settings(ActiveCriticConfig)
     if judge.rubric is not None:
         with _blaming("rubric"):
             start["rubric"] = Rubric.load(spec.place(judge.rubric))
@@ -114,37 +115,22 @@ def combined(
         source = "given"
     said = choices_said(judge.said, judge.without)
     fixed = dict.fromkeys((*said, *judge.choose, *(() if search.vary_samples else ("samples",))))
-    plain: dict[str, Any] = {
+    plain: dict[str, Any] = {} if spec.objective is None else {"objective": spec.objective}
+    for section in (spec, data, judge, search):
+        plain |= section.settings(CompileFields)
+    plain.setdefault("optimizer", name)
+    if not family.has_demonstrations:
+        plain["n_demonstrations"] = 0
+    plain |= {
         "target": targets,
-        "aggregate": data.aggregate,
         "protocol": protocol,
         "criteria": source,
-        "inference": InferenceSettings.model_validate({"inference": judge.inference}),
-        "optimizer": search.optimizer or name,
-        "holdout": spec.holdout,
-        "n_demonstrations": search.demonstrations if family.has_demonstrations else 0,
-        "n_rounds": search.rounds,
-        "n_draws": search.draws,
-        "screen": search.screen,
+        "inference": judge.settings(InferenceSettings),
         "fixed": tuple(fixed),
-        "partial_demos": judge.partial_demos,
-        "percent_of_max": spec.percent_of_max,
-        "lexical": judge.lexical,
         "seed": seed,
-        "split_rows": spec.split_rows,
-        "models": search.models,
-        "roles": judge.role,
-        **_of_versions(data),
     }
-    objective = search.objective or spec.objective
-    plain |= {} if objective is None else {"objective": objective}
-    plain |= {} if search.trials is None else {"n_trials": search.trials}
     settings = CompileSettings.model_validate(plain)
     return without(settings, judge.without) if judge.without else settings
-
-
-def _of_versions(data: DataSpec) -> dict[str, Any]:
-    return {name: getattr(data, name) for name in ("task", "kinds", "holdout_kinds", "versions")}
 
 
 def _refuse_foreign(family: JudgeFamily, judge: JudgeSpec) -> None:

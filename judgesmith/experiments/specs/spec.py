@@ -6,11 +6,12 @@ import hashlib
 import os
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, SkipValidation
 
 from judgesmith.errors import InputError, file_faults
+from judgesmith.experiments.compile.fields import CompileFields
 from judgesmith.experiments.specs.faults import Origin, SpecError, unknown_name
 from judgesmith.experiments.specs.parts import (
     Budget,
@@ -21,9 +22,9 @@ from judgesmith.experiments.specs.parts import (
     Name,
     OptimizerSpec,
     Part,
-    Switch,
     Text,
     Whole,
+    settings_fields,
 )
 from judgesmith.signatures.plain_data import Place, fingerprint_of
 
@@ -76,6 +77,7 @@ JUDGE_FILE = "judge.json"
 _DECIDES_NOTHING = {"name", "about", "budget"}
 
 
+@settings_fields(CompileFields, "holdout", "split_rows", "percent_of_max")
 class Spec(Part):
     """What is run: every judge with every optimizer, model and seed, on every target of every set.
 
@@ -116,9 +118,9 @@ class Spec(Part):
         default_factory=lambda: {"offline": ModelSpec()}, min_length=1
     )
     seeds: tuple[Whole, ...] = Field(default=(0,), min_length=1)
-    holdout: Annotated[float, Field(strict=True, ge=0.0, lt=1.0)] = 0.3
-    split_rows: Switch = False
-    percent_of_max: Switch = False
+    if TYPE_CHECKING:
+        holdout: float = 0.3
+        split_rows: bool = False
     objective: Text | None = None
     perspectives: tuple[Literal["global", "local"], ...] = ()
     budget: Budget = Budget()

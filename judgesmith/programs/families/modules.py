@@ -30,7 +30,6 @@ from judgesmith.programs.families.pairwise import (
 )
 from judgesmith.programs.families.reference import measure_of
 from judgesmith.programs.families.task_inference import (
-    InferenceSettings,
     RatedExample,
     batches_of,
     inference_steps,
@@ -51,7 +50,7 @@ from judgesmith.programs.judging.program import (
 from judgesmith.programs.judging.prompts import Template
 from judgesmith.programs.judging.runner import CONCURRENCY
 from judgesmith.programs.lm.limits import STOPPING
-from judgesmith.signatures.config import JudgeConfig, Sampling
+from judgesmith.signatures.config import InferenceSettings, JudgeConfig, Sampling
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Cause, Judgement
 from judgesmith.signatures.questions.task_inference import (

@@ -7,55 +7,18 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
 from judgesmith.errors import InputError
 from judgesmith.programs.judging.program import Calls, ModelReply, PromptRequest, asked
+from judgesmith.signatures.config import InferenceSettings
 from judgesmith.signatures.fences import unix_lines
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Cause
 from judgesmith.signatures.rubric import Criterion, Rubric, folded
 from judgesmith.signatures.scale import read_yes
-
-Part = Literal["task", "criteria"]
-
-
-class InferenceSettings(BaseModel):
-    """The caps of task inference, and what it infers."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    inference: Literal["batches", "single"] = "batches"
-    without: tuple[Part, ...] = ()
-    n_batches: int = Field(default=25, ge=1)
-    batch_size: int = Field(default=5, ge=1)
-    max_descriptions: int = Field(default=5, ge=1)
-    max_criteria_sets: int = Field(default=5, ge=1)
-    proposed: int = Field(default=10, ge=1)
-    fewest: int = Field(default=4, ge=1)
-    most: int = Field(default=10, ge=1)
-    max_characters: int = Field(default=40_000, ge=1)
-    temperature: FiniteFloat = Field(default=0.0, ge=0.0)
-    seed: int = Field(default=0, ge=0)
-
-    @model_validator(mode="after")
-    def _something_to_infer(self) -> Self:
-        if {"task", "criteria"} <= set(self.without):
-            raise InputError(
-                "without task and criteria there is nothing to infer.", hint="leave one in."
-            )
-        if self.fewest > self.most:
-            raise InputError(
-                f"fewest must not exceed most; got {self.fewest} and {self.most} criteria."
-            )
-        return self
-
-    @property
-    def batches(self) -> int:
-        return 1 if self.inference == "single" else self.n_batches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,11 @@
+import inspect
 import json
 
 import pytest
 
 from judgesmith.cli.judge.compile import command
+from judgesmith.cli.judge.compile_options import settings_of
+from judgesmith.cli.shared.model_options import ModelChoice
 
 QUICK = ["--optimizer", "protocol", "--trials", "5", "--criteria", "general"]
 
@@ -157,4 +160,9 @@ def test_screening_is_kept_in_the_settings_with_its_own_number_of_trials(run, da
 )
 def test_screening_has_a_number_of_trials_of_its_own_unless_one_is_said(said, n):
     given = ["sample", "-o", "judge", "--optimizer", "protocol", *said]
-    assert command.make_context("compile", given).params["n_trials"] == n
+    with command.make_context("compile", given) as context:
+        found = dict(context.params)
+        ModelChoice.taken_from(found)
+        apart = {*inspect.signature(command.callback).parameters, "record", "replay"}
+        options = {name: value for name, value in found.items() if name not in apart}
+        assert settings_of(None, first="offline", **options).n_trials == n

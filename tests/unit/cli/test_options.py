@@ -32,4 +32,4 @@ def test_the_seed_is_0_unless_another_is_said(given, seed):
 def test_the_help_names_every_kind_of_judge_there_is(run):
     own = [one.name for one in known_families() if one.judge.startswith("judgesmith.")]
     said = " ".join(run("compile", "--help").out.split())
-    assert f"The kind of judge: {', '.join(own)}." in said
+    assert f"Judge family: {', '.join(own)}." in said

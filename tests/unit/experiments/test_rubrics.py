@@ -5,9 +5,9 @@ from judgesmith.experiments import CompileSettings
 from judgesmith.experiments.ablate.rows import without
 from judgesmith.experiments.compile.chosen_targets import chosen_targets
 from judgesmith.experiments.compile.inferring import InferenceRun, infer_rubric, rubric_for
-from judgesmith.programs.families.task_inference import InferenceSettings
 from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures import ActiveCriticConfig, Rubric
+from judgesmith.signatures.config import InferenceSettings
 from judgesmith.signatures.rubric import DEFAULT_RUBRIC
 
 OWN = Rubric(task="Judge a note.", criteria={"Fluency": "Ours?", "wit": "Is it funny?"})

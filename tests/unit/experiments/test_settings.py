@@ -1,4 +1,6 @@
 import inspect
+import runpy
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
@@ -6,8 +8,11 @@ from pydantic import ValidationError
 from judgesmith import InputError
 from judgesmith.data import read_items
 from judgesmith.experiments import CompileSettings
+from judgesmith.experiments.specs.parts import OptimizerSpec
 from judgesmith.programs import DirectJudge
 from judgesmith.signatures import ActiveCriticConfig
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="module")
@@ -152,3 +157,16 @@ def test_screening_tries_more_and_is_unsaid_where_there_is_none():
     assert "screen" not in CompileSettings(optimizer="protocol").model_dump()
     with pytest.raises(ValueError, match=r"optimizer='protocol'.*random; leave screen out"):
         CompileSettings(screen=True)
+
+
+def test_the_page_of_settings_is_written_from_the_fields():
+    writer = runpy.run_path(str(ROOT / ".ci" / "settings_page.py"))
+    assert writer["PAGE"].read_text(encoding="utf-8") == writer["page"]()
+
+
+def test_fields_of_a_specification_have_the_types_and_defaults_of_the_settings():
+    assert OptimizerSpec.model_fields["rounds"].default == CompileSettings().n_rounds
+    with pytest.raises(ValidationError, match="greater than or equal to 1"):
+        OptimizerSpec.model_validate({"rounds": 0})
+    with pytest.raises(ValidationError, match="valid integer"):
+        OptimizerSpec.model_validate({"rounds": "2"})

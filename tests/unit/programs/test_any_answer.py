@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.families.active_critic import critic_steps
 from judgesmith.programs.families.task_inference import (
-    InferenceSettings,
     RatedExample,
     batches_of,
     inference_steps,
@@ -19,6 +18,7 @@ from judgesmith.programs.families.task_inference import (
 from judgesmith.programs.judging.adapter import FencedAdapter
 from judgesmith.programs.judging.program import ModelReply, answered
 from judgesmith.signatures import ActiveCriticConfig, RatedItem, Rubric
+from judgesmith.signatures.config import InferenceSettings
 from judgesmith.signatures.judgement import Cause, Reason
 from judgesmith.signatures.questions import task_inference as questions
 from judgesmith.signatures.scale import PERCENT

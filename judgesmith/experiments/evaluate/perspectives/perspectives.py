@@ -15,7 +15,7 @@ import numpy as np
 from judgesmith.data.items import DataSet, check_dataset
 from judgesmith.data.score_files import PairedAnswers, Scores, recorded_among
 from judgesmith.data.scores import names_in, placed_rows
-from judgesmith.data.targets import Aggregate, meant_by, nobody_rated
+from judgesmith.data.targets import meant_by, nobody_rated
 from judgesmith.errors import InputError
 from judgesmith.experiments.evaluate.agreement import judged_criteria
 from judgesmith.experiments.evaluate.perspectives.ratings import (
@@ -40,6 +40,7 @@ from judgesmith.programs.artifacts.saved_ensembles import AnySaved, with_samplin
 from judgesmith.programs.families.samples_apart import judged_samples
 from judgesmith.programs.judging.runner import judge_items, judges_sources
 from judgesmith.signatures.config import JudgeConfig
+from judgesmith.signatures.items import Aggregate
 from judgesmith.signatures.judgement import Cause, Judgement, Reason
 from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import PERCENT, Scale

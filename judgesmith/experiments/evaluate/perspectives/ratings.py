@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from judgesmith.data.items import PROVENANCE, DataSet
-from judgesmith.data.targets import Aggregate, nobody_rated, rating_value
+from judgesmith.data.targets import nobody_rated, rating_value
 from judgesmith.errors import InputError
 from judgesmith.metrics.arrays import FloatArray
 from judgesmith.metrics.ratings import (
@@ -19,7 +19,7 @@ from judgesmith.metrics.ratings import (
     unanimous_ratings,
 )
 from judgesmith.metrics.ratings.kappa import MOST_LEVELS
-from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.items import Aggregate, RatedItem
 from judgesmith.signatures.judgement import Cause, Reason
 from judgesmith.signatures.scale import Scale
 

@@ -159,7 +159,7 @@ def test_nothing_is_so_wrong_that_the_rest_is_not_told(folder):
     said = said_of(MESSY, folder)
     assert [line.split(":")[1].strip() for line in said] == [
         *("name", "data.answers", "data.more.targets", "data.more.scale.fluency"),
-        *("judges.a.explain", "judges.a.answer_tokens", "judges.a.partial_demos"),
+        *("judges.a.answer_tokens", "judges.a.partial_demos", "judges.a.explain"),
         *("judges.b.choose", "judges.c", "judges.d", "judges.e"),
         *("optimizers.1", "optimizers.2", "models.offline.rpm"),
         *("models.small.api_base", "models.small.price", "seeds", "split_rows"),

@@ -1,0 +1,208 @@
+"""The settings of a compilation that options and specification files can set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import ConfigDict, Field, JsonValue
+
+from judgesmith.signatures.config import InferenceSettings
+from judgesmith.signatures.items import Aggregate
+from judgesmith.signatures.plain_data import SettingsModel
+
+if TYPE_CHECKING:
+    from judgesmith.optimizers.objectives.grammar import AnyObjective
+else:
+    AnyObjective = Any  # a validator checks it
+
+Optimizer = Literal["random", "protocol", "reflective", "balanced", "miprov2", "simba", "none"]
+Task = Literal["summarization", "story_completion", "question_answering", "translation"]
+Group = Literal["data", "judge", "search", "run"]
+
+
+def _told(
+    group: Group,
+    option: str | None = None,
+    *,
+    metavar: str | None = None,
+    default: str | None = None,
+    expert: bool = False,
+) -> dict[str, JsonValue]:
+    """Return where a field is set besides Python, and how its help describes its default."""
+    return {
+        "group": group,
+        "option": option,
+        "metavar": metavar,
+        "default_text": default,
+        "expert": expert,
+    }
+
+
+class CompileFields(SettingsModel):
+    """Type, default, bounds and help of each setting; ``CompileSettings`` checks them together.
+
+    Reading this declaration loads neither NumPy nor DSPy, so that commands can print their help.
+    ``CompileSettings`` declares ``protocol`` and ``confirm``, whose types load both; their places
+    here fix the order in which settings are saved.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    target: tuple[str, ...] = Field(
+        default=(),
+        description="Ratings to agree with: a criterion, 'overall', 'mean' or a sum NAME+NAME; "
+        "with several, the judge scores each.",
+        json_schema_extra=_told(
+            "data",
+            metavar="NAME",
+            default="overall if rated, else mean; with human criteria every criterion",
+        ),
+    )
+    aggregate: Aggregate = Field(
+        default="mean",
+        description="How the ratings of several raters become one value.",
+        json_schema_extra=_told("data"),
+    )
+    judge: str | None = Field(
+        default=None,
+        exclude=True,  # the protocol contains it
+        description="Judge family, such as 'active-critic' or 'direct'.",
+        json_schema_extra=_told("judge", metavar="NAME", default="active-critic"),
+    )
+    protocol: Any = None
+    criteria: Literal["inferred", "human", "given"] | None = Field(
+        default=None,
+        description="Source of the criteria: inferred from the ratings, rated by the raters, or "
+        "those of the protocol. None compares inferred criteria with the general ones and keeps "
+        "the better; several targets are the criteria themselves.",
+    )
+    inference: InferenceSettings = Field(
+        default_factory=InferenceSettings,
+        description="How the task and the criteria are inferred; the seed is that of the run.",
+    )
+    optimizer: Optimizer = Field(
+        default="random",
+        description="Search demonstrations (random) or the whole protocol; rewrite texts after "
+        "wrong scores (reflective); reword instructions until scores are spread evenly, without "
+        "ratings (balanced); an optimizer of DSPy (miprov2, simba); or none. Weights are fitted "
+        "after each.",
+        json_schema_extra=_told("search"),
+    )
+    objective: AnyObjective = Field(
+        default="q",
+        description="What is maximized: q, pearson@sample, 'q + .5*kappa - .01*calls', "
+        "'q; kappa >= .4', or several for a protocol search: 'q, -calls'. d_min needs no ratings.",
+        json_schema_extra=_told(
+            "search",
+            metavar="SUM[, SUM]…[; CONDITION]…",
+            default="q; q@sample for judges that rank within a source",
+        ),
+    )
+    holdout: float = Field(
+        default=0.3,
+        ge=0,
+        lt=1,
+        description="Share of sources held out for the report; 0 uses all and reports nothing.",
+        json_schema_extra=_told("run"),
+    )
+    n_demonstrations: int = Field(
+        default=3,
+        ge=0,
+        description="Rated examples per prompt, at most in a protocol search; 0 shows none.",
+        json_schema_extra=_told("search", "demonstrations"),
+    )
+    n_rounds: int = Field(
+        default=11,
+        ge=1,
+        description="Demonstration sets that the random search tries.",
+        json_schema_extra=_told("search", "rounds"),
+    )
+    n_trials: int = Field(
+        default=30,
+        ge=1,
+        description="Configurations that a protocol search tries, or rewrites that a reflective "
+        "search tries.",
+        json_schema_extra=_told("search", "trials", default="30; 108 with screening"),
+    )
+    n_draws: int = Field(
+        default=3,
+        ge=1,
+        description="Demonstration sets of each kind that compete in a protocol search.",
+        json_schema_extra=_told("search", "draws", expert=True),
+    )
+    screen: bool = Field(
+        default=False,
+        description="Score all configurations of a protocol search on few rows first, estimate "
+        "the effect of every option, and score only the best on all rows.",
+        json_schema_extra=_told("search", expert=True),
+    )
+    fixed: tuple[str, ...] = Field(
+        default=("samples",),
+        description="Choices that a protocol search does not vary, see fixed_choices.",
+    )
+    confirm: Any = None
+    learn_weights: bool = Field(
+        default=True,
+        description="Whether the score may be a learned combination of the answers.",
+    )
+    partial_demos: bool = Field(
+        default=False,
+        description="Also show the question about all criteria examples that have only an overall "
+        "score.",
+        json_schema_extra=_told("judge", expert=True),
+    )
+    percent_of_max: bool = Field(
+        default=False,
+        description="Show scores as percent of the highest point, not of the whole range.",
+        json_schema_extra=_told("run", expert=True),
+    )
+    lexical: bool | None = Field(
+        default=None,
+        description="Allow lexical features in the learned weights.",
+        json_schema_extra=_told("judge", default="with the offline model only", expert=True),
+    )
+    seed: int = Field(default=0, ge=0, description="Random seed.", json_schema_extra=_told("run"))
+    texts: bool = Field(
+        default=True, description="Whether the saved judge contains a few scored texts."
+    )
+    split_rows: bool = Field(
+        default=False,
+        description="Split rows instead of sources, as some papers do.",
+        json_schema_extra=_told("run", expert=True),
+    )
+    earlier: str = Field(
+        default="", description="Fingerprint of the judge that this run starts from, or empty."
+    )
+    models: tuple[str, ...] = Field(
+        default=(),
+        description="Further models that compete in a protocol search, under one budget.",
+        json_schema_extra=_told("search", metavar="NAME,…"),
+    )
+    roles: Mapping[str, str] = Field(
+        default_factory=dict,
+        description="Models for other work than scoring, by role, such as writer=provider/model "
+        "for the texts that an exemplar judge compares with; under one budget.",
+        json_schema_extra=_told("judge", "role", metavar="ROLE=MODEL"),
+    )
+    task: Task | None = Field(
+        default=None,
+        description="Task whose perturbations d_min and d_avg use.",
+        json_schema_extra=_told("data", default="the task that fits most texts"),
+    )
+    kinds: tuple[str, ...] = Field(
+        default=(),
+        description="Perturbations to use instead, by kind or by kind and degree.",
+        json_schema_extra=_told("data", metavar="KIND,…"),
+    )
+    holdout_kinds: tuple[str, ...] = Field(
+        default=(),
+        description="Perturbations that the search does not use and the report lists apart.",
+        json_schema_extra=_told("data", metavar="KIND,…"),
+    )
+    versions: int = Field(
+        default=1,
+        ge=0,
+        description="Perturbed versions scored per row, in turns over the kinds; 0 scores all.",
+        json_schema_extra=_told("data"),
+    )
