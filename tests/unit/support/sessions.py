@@ -10,7 +10,16 @@ from judgesmith.cli import main
 
 ROOT = Path(__file__).resolve().parents[3]
 EVERY_PAGE = [
-    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "SECURITY.md", "examples/README.md")),
+    *(
+        ROOT / name
+        for name in (
+            "README.md",
+            "CHANGELOG.md",
+            "CONTRIBUTING.md",
+            "SECURITY.md",
+            "examples/README.md",
+        )
+    ),
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", flags=re.MULTILINE | re.DOTALL)
