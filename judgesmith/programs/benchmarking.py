@@ -64,7 +64,7 @@ def infer_sub_aspects(
 ) -> tuple[SubAspect, ...]:
     """Return the sides of every criterion, two to four each, as a model names them."""
     if not rubric.criteria:
-        raise InputError("no criterion to take apart.", hint="give a rubric that has some.")
+        raise InputError("the rubric has no criteria.", hint="give a rubric with criteria.")
     orders = [_order(rubric.task, criterion) for criterion in rubric.criteria]
     answers = written_side_by_side(orders, lm or current_lm(), concurrency=concurrency)
     found: list[SubAspect] = []
@@ -150,7 +150,7 @@ Grams = frozenset[tuple[str, ...]]
 def diverse(texts: Sequence[str], k: int) -> tuple[int, ...]:
     """Return which texts to keep so that those most alike are as little alike as may be."""
     if k < 0:
-        raise InputError(f"keep zero texts or more; got {k}.")
+        raise InputError(f"k must be zero or more; got {k}.")
     grams = [grams_of(text) for text in texts]
     kept: list[int] = []
     distance = [float("inf")] * len(grams)
@@ -233,7 +233,7 @@ def write_references(
 ) -> tuple[tuple[Written, ...], ...]:
     """Return ``n`` texts for each item's source, as a model writes them."""
     if n < 0:
-        raise InputError(f"write zero texts or more for each source; got {n}.")
+        raise InputError(f"n must be zero or more; got {n}.")
     lm = lm or current_lm()
     work = StepsWork[tuple[RatedItem, int], Written](
         Executor.of(ReferenceWriter(rubric), lm),
@@ -291,9 +291,9 @@ def references_for(
 ) -> FoundReferences:
     """Return up to ``n`` references for each item's source, good ones that differ."""
     if n < 1:
-        raise InputError(f"each source needs 1 reference or more; got {n}.")
+        raise InputError(f"n must be at least 1; got {n}.")
     if not 0 < share <= 1:
-        raise InputError(f"share is above 0 and at most 1; got {share}.")
+        raise InputError(f"share must be above 0 and at most 1; got {share}.")
     for name, given in (("responses", responses), ("written", written)):
         if given and len(given) != len(items):
             raise InputError(

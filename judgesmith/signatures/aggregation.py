@@ -45,7 +45,7 @@ class Aggregation(BaseModel):
                 f"{len(self.terms)}, {len(self.centers)}, {len(self.spreads)}, {len(self.weights)}."
             )
         if (self.kind == "linear") != bool(self.terms):
-            raise InputError("a linear aggregation has terms and the others have none.")
+            raise InputError("a linear aggregation needs terms, and others cannot have any.")
         if self.kind != "linear" and (self.scale.low, self.scale.high) != (
             PERCENT.low,
             PERCENT.high,
@@ -54,7 +54,7 @@ class Aggregation(BaseModel):
         if any(spread <= 0 for spread in self.spreads):
             raise InputError(f"spreads must be above zero; got {list(self.spreads)}.")
         if len(set(self.terms)) != len(self.terms):
-            raise InputError(f"every term is weighed once; got {list(self.terms)}.")
+            raise InputError(f"terms must not repeat; got {list(self.terms)}.")
         for term in self.terms:
             kind, _, name = term.partition(":")
             if term != "overall" and not (kind in ("criterion", "lexical") and name):
@@ -114,7 +114,7 @@ class PanelWeights(BaseModel):
                 f"{len(self.weights)}."
             )
         if len(set(self.members)) != len(self.members):
-            raise InputError(f"every member has a name of its own; got {list(self.members)}.")
+            raise InputError(f"member names must not repeat; got {list(self.members)}.")
         if any(spread <= 0 for spread in self.spreads):
             raise InputError(f"spreads must be above zero; got {list(self.spreads)}.")
         if any(weight < 0 for weight in self.weights) or not any(self.weights):
@@ -255,7 +255,7 @@ class Abstention(BaseModel):
     @model_validator(mode="after")
     def _a_limit_where_one_is_needed(self) -> Self:
         if (self.keeps == "below") != (self.limit is not None):
-            raise InputError(f"a limit goes with keeps=below; got {self.limit} with {self.keeps}.")
+            raise InputError(f"a limit needs keeps=below; got {self.limit} with {self.keeps}.")
         return self
 
     def why_not(self, doubt: float | None) -> str | None:
@@ -296,7 +296,7 @@ class Calibration(BaseModel):
         rising = all(a < b for a, b in pairwise(x))
         if len(x) != len(y) or not rising or any(a > b for a, b in pairwise(y)):
             raise InputError(
-                "thresholds rise, and there are as many values, which never fall; got "
+                "thresholds must increase, with one value each that never decreases; got "
                 f"{list(x)} and {list(y)}."
             )
         return self

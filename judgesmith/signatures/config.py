@@ -62,12 +62,12 @@ class JudgeConfig(BaseModel):
         is_whole = answers.low.is_integer() and answers.high.is_integer()
         if not (is_whole and answers.higher_is_better and answers.high - answers.low <= 100):
             raise InputError(
-                "models answer in whole points, of which more are better, on 101 levels at most; "
+                "answers must be on a scale of at most 101 whole points on which more is better; "
                 f"got {answers}{'' if answers.higher_is_better else ', which counts faults'}."
             )
         for label in answers.labels:
             if imitates_layout(label) or label != " ".join(label.split()) or not label:
-                raise InputError(f"a word to answer with stands on one line; got {label!r}.")
+                raise InputError(f"a label of a scale must be one line of text; got {label!r}.")
         return answers
 
     @model_validator(mode="after")
@@ -202,8 +202,8 @@ class ActiveCriticConfig(JudgeConfig):
             given = getattr(self, name)
             if self.variant != "fine" and given != usual:
                 raise InputError(
-                    f"{name}={given} is a part of the fine variant; the {self.variant} one scores "
-                    "no criteria by themselves."
+                    f"{name}={given} needs the fine variant; the {self.variant} variant does not "
+                    "score criteria."
                 )
         return self
 
@@ -257,7 +257,7 @@ def check_steps(steps: tuple[str, ...], *, of: str) -> None:
         if not is_line or imitates_layout(step):
             raise InputError(
                 f"a step for {of[:60]} is one line of text, {_LONGEST_STEP} characters at most, "
-                f"without the markers of questions; got {step[:80]!r}."
+                f"without markers of the prompt layout; got {step[:80]!r}."
             )
 
 
@@ -265,7 +265,9 @@ def check_questions_of(questions: tuple[str, ...], *, of: str) -> None:
     check_steps(questions, of=of)
     for one in questions:
         if not one.endswith(("?", "？", "؟")):
-            raise InputError(f"a question for {of[:60]} ends on a question mark; got {one[:80]!r}.")
+            raise InputError(
+                f"a question for {of[:60]} must end with a question mark; got {one[:80]!r}."
+            )
 
 
 class InferenceSettings(BaseModel):

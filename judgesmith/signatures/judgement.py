@@ -314,7 +314,7 @@ class Judgement(BaseModel):
     def _a_score_or_a_reason(self) -> Self:
         if (self.score is None) != (self.problem is not None):
             raise InputError(
-                "a judgement has a score or a problem, and not both; got "
+                "a judgement must have either a score or a problem; got "
                 f"score={self.score} and problem={self.problem!r}."
             )
         if (self.problem is None) != (self.reason is None):

@@ -70,7 +70,7 @@ class Edit(BaseModel):
     def _changes_something(self) -> Edit:
         if self.end < self.start or (self.end == self.start and not self.text):
             raise InputError(
-                f"an edit replaces a span by a text; got {self.start} to {self.end} by "
+                f"an edit must change something; got {self.start} to {self.end} by "
                 f"{self.text!r:.40}."
             )
         return self
@@ -109,7 +109,7 @@ def edited(original: str, edits: Sequence[Edit]) -> str:
     for edit in edits:
         if edit.start < place or edit.end > len(original):
             raise InputError(
-                f"edits are in order, apart and inside the text of {len(original)} characters; "
+                f"edits must be sorted, disjoint and in the text of {len(original)} characters; "
                 f"got {edit.start} to {edit.end} after {place}."
             )
         parts += [original[place : edit.start], edit.text]

@@ -31,7 +31,7 @@ class _Loader(yaml.SafeLoader):
         event = self.peek_event()  # type: ignore[no-untyped-call]
         if getattr(event, "tag", None) not in (None, "!"):
             raise yaml.MarkedYAMLError(
-                problem=f"the tag {event.tag} makes it more than plain YAML",
+                problem=f"the tag {event.tag} is not plain YAML",
                 note="leave it out",
                 problem_mark=event.start_mark,
             )
@@ -50,7 +50,7 @@ class _Loader(yaml.SafeLoader):
                 )
             if key.value in given:
                 raise yaml.MarkedYAMLError(
-                    problem=f"the key {key.value!r} stands twice, first on line "
+                    problem=f"the key {key.value!r} is given twice, first on line "
                     f"{given[key.value].line + 1}",
                     note="keep one of the two",
                     problem_mark=key.start_mark,
@@ -143,11 +143,11 @@ def _read(text: str) -> tuple[Any, yaml.Node | None]:
         raise InputError(f"{where}{said}.", hint=None if hint is None else f"{hint}.") from None
     except yaml.YAMLError:
         raise InputError(
-            "not YAML: it holds a character that cannot be printed.",
+            "not YAML: it contains a character that cannot be printed.",
             hint="remove it, or spell it as an escape in double quotes.",
         ) from None
     except RecursionError:
-        raise InputError("not YAML that can be read: it is nested too deeply.") from None
+        raise InputError("cannot read the YAML: it is nested too deeply.") from None
 
 
 _SAID = {

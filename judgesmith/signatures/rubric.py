@@ -211,7 +211,9 @@ def folded(name: str) -> str:
 def _unmarked(text: str) -> str:
     if imitates_layout(text):
         mark = "<verbatim-" if "verbatim-" in text.lower() else "[[ ##"
-        raise InputError(f"{mark!r} marks the fields of a question.", hint="write it another way.")
+        raise InputError(
+            f"{mark!r} is a marker of the prompt layout.", hint="write it another way."
+        )
     return unix_lines(text)
 
 
@@ -219,7 +221,7 @@ def _criterion(name: Any, body: Any) -> dict[str, Any]:
     if not isinstance(body, dict):
         return {"name": name, "definition": body}
     if "name" in body:
-        raise InputError(f"the criterion {name} is given a second name, {body['name']!r}.")
+        raise InputError(f"the criterion {name} has a second name, {body['name']!r}.")
     return {"name": name, **body}
 
 

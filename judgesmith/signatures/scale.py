@@ -69,13 +69,12 @@ class Scale(BaseModel):
     @model_validator(mode="after")
     def _something_to_choose_between(self) -> Self:
         if (self.kind == "categorical") != bool(self.labels):
-            raise InputError("a categorical scale has labels and other scales have none.")
+            raise InputError("a categorical scale needs labels, and other scales cannot have any.")
         if not math.isfinite(self.high - self.low) or self.low >= self.high:
             raise InputError(f"low must be below high; got {self.low:g} and {self.high:g}.")
         if self.kind != "numeric" and not (self.low.is_integer() and self.high.is_integer()):
             raise InputError(
-                f"the ends of a scale of whole points are whole; got {self.low:g} and "
-                f"{self.high:g}."
+                f"the ends of an integer scale must be whole; got {self.low:g} and {self.high:g}."
             )
         if self.labels:
             if len(set(self.labels)) != len(self.labels):
@@ -213,7 +212,7 @@ def shortest(number: float) -> str:
 def _range_of(text: str) -> dict[str, float]:
     found = _RANGE.fullmatch(text)
     if found is None:
-        raise InputError(f"a scale is written LOW..HIGH, as in 1..5; got {text!r}.")
+        raise InputError(f"a scale must be written LOW..HIGH, as in 1..5; got {text!r}.")
     return {"low": float(found[1]), "high": float(found[2])}
 
 

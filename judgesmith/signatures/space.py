@@ -61,7 +61,9 @@ class Choice(BaseModel):
     def _some_each_once(cls, options: tuple[Option, ...]) -> tuple[Option, ...]:
         ids = [one.id for one in options]
         if not ids or len(set(ids)) < len(ids):
-            raise InputError(f"a choice has options, each once; got {', '.join(ids) or 'none'}.")
+            raise InputError(
+                f"a choice needs options without duplicates; got {', '.join(ids) or 'none'}."
+            )
         return options
 
     @property

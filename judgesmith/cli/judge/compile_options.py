@@ -300,7 +300,7 @@ def check_lines(
         unknown = [name for name in parts.get(part, ()) if name not in (*names, "overall")]
         if unknown:
             raise OptionError(
-                f"{path}: {part} for {unknown[0][:80]!r}, which is no criterion; there are "
+                f"{path}: {part} for {unknown[0][:80]!r}, which is not a criterion; there are "
                 f"{', '.join(names)}.",
                 option=str(path),
             )

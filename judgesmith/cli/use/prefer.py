@@ -69,7 +69,7 @@ def command(
     saved = load_saved(judge)
     if not (isinstance(saved, SavedJudge) and isinstance(saved.protocol, PairwiseConfig)):
         raise OptionError(
-            f"{judge} scores single texts and compares nothing.",
+            f"{judge} scores single responses and does not compare them.",
             option=judge,
             hint="name one that was compiled with --judge pairs.",
         )

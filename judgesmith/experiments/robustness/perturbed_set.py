@@ -114,7 +114,7 @@ def kinds_among(
     """Return those of some kinds of change that are meant, each once, in the order of the names."""
     wanted = list(names)
     if not wanted:
-        raise InputError("no change is named.", hint="name one at least.")
+        raise InputError("no perturbation is named.", hint="name at least one.")
     found = {name: [kind for kind in kinds if _is_meant(kind, name, task)] for name in wanted}
     unknown = [name for name, own in found.items() if not own]
     if unknown:

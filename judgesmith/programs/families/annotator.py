@@ -93,11 +93,11 @@ class AnnotatorConfig(WholeOrEachConfig):
                 f"{', '.join(self.answers.labels) or self.answers}."
             )
         if self.demonstrations:
-            raise InputError("an annotator is shown no demonstrations.")
+            raise InputError("an annotator cannot use demonstrations.")
         if self.weighting != "none":
             raise InputError(
-                "an annotator lists errors before its score, after which one level has nearly all "
-                "probability: weighting must be none.",
+                "weighting must be none: an annotator lists errors before its score, and then "
+                "one level has nearly all probability.",
                 hint="choose samples instead.",
             )
         return self

@@ -53,7 +53,7 @@ class ChecklistConfig(JudgeConfig):
     @model_validator(mode="after")
     def _asks_yes_or_no(self) -> Self:
         if self.answers != NO_YES:
-            raise InputError(f"a checklist is answered by no or yes; got {self.answers}.")
+            raise InputError(f"the answers of a checklist must be no and yes; got {self.answers}.")
         return self
 
     @property

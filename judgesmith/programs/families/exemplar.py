@@ -80,15 +80,15 @@ class ExemplarConfig(WholeOrEachConfig):
     @classmethod
     def _no_marker(cls, manner: str) -> str:
         if imitates_layout(manner):
-            raise InputError(f"the manner holds what questions are laid out with: {manner[:80]!r}.")
+            raise InputError(f"the manner contains a marker of the prompt layout: {manner[:80]!r}.")
         return " ".join(manner.split())
 
     @model_validator(mode="after")
     def _draws_in_its_own_way(self) -> Self:
         if self.samples != 1 or self.weighting != "none":
             raise InputError(
-                "an exemplar judge asks every comparison once, or as often as n_sampled says with "
-                "verdicts='samples'.",
+                "an exemplar judge has no samples and no weighting: it asks every comparison "
+                "once, or n_sampled times with verdicts='samples'.",
                 hint="leave samples and weighting as they are.",
             )
         return self
@@ -121,7 +121,7 @@ class LevelComparison:
         parts = (self.better, self.worse, 1 - self.better - self.worse)
         if not all(isfinite(one) and -1e-9 <= one <= 1 + 1e-9 for one in parts):
             raise InputError(
-                "better and worse are probabilities, at most 1 together; got "
+                "better and worse must be probabilities whose sum is at most 1; got "
                 f"{self.better:g} and {self.worse:g}."
             )
 
@@ -138,7 +138,7 @@ def comparison_sum(compared: Sequence[LevelComparison], *, mirrored: bool = Fals
     """Return s, the sum over all exemplars of what a response gains and loses."""
     n = len(compared)
     if n < 2:
-        raise InputError(f"expected comparisons with two exemplars or more; got {n}.")
+        raise InputError(f"expected comparisons with at least two exemplars; got {n}.")
     return fsum(
         level * one.better - (n + 1 - level if mirrored else level) * one.worse
         for level, one in enumerate(compared, start=1)
@@ -170,7 +170,7 @@ def normalised(
 
 def _above_least(s: float, n: int) -> float:
     if n < 2:
-        raise InputError(f"expected comparisons with two exemplars or more; got {n}.")
+        raise InputError(f"expected comparisons with at least two exemplars; got {n}.")
     most = largest_sum(n)
     if not abs(s) <= most + 1e-6:
         raise InputError(f"the sum over {n} exemplars lies between {-most} and {most}; got {s:g}.")

@@ -30,11 +30,11 @@ class PromptFormatConfig(WholeOrEachConfig):
         if self.answers != own:
             raise InputError(f"{model} answers on {own}, as it was trained to; got {self.answers}.")
         if self.demonstrations:
-            raise InputError(f"the form of {model} shows no demonstrations.")
+            raise InputError(f"the form of {model} has no demonstrations.")
         if self.weighting != "none":
             raise InputError(
-                f"{model} writes words before its score, after which one level has "
-                "nearly all probability: weighting must be none.",
+                f"{model} explains before its score, and then one level has nearly all "
+                "probability: weighting must be none.",
                 hint="choose samples instead.",
             )
         return self

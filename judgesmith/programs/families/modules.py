@@ -299,7 +299,7 @@ class PreferenceJudge:
     Raises
     ------
     ValueError
-        If it is a judge that compares nothing.
+        If it is a judge that does not compare responses.
 
     Examples
     --------
@@ -321,8 +321,8 @@ class PreferenceJudge:
             asks = asks.program()
         if isinstance(asks, Judge) and not isinstance(asks, PairwiseJudge):
             raise InputError(
-                f"a judge of the kind {asks.protocol.judge} compares nothing.",
-                hint="take one of pairs.",
+                f"a {asks.protocol.judge} judge does not compare responses.",
+                hint="use a pairs judge.",
             )
         if not isinstance(asks, PairwiseJudge) or choices:
             own: Any = asks.protocol if isinstance(asks, PairwiseJudge) else asks
@@ -432,7 +432,9 @@ class PromptFormatJudge(_FormatsJudge):
     def _configured(cls, protocol: JudgeConfig | None, choices: Mapping[str, Any]) -> JudgeConfig:
         given = protocol or PrometheusConfig()
         if not isinstance(given, PromptFormatConfig):
-            raise InputError(f"expected a protocol of a model's form; got one of {given.judge}.")
+            raise InputError(
+                f"expected the configuration of a judge model; got one of {given.judge}."
+            )
         return chosen(given, choices, kind=type(given))
 
 
@@ -587,7 +589,7 @@ class TaskInference(dspy.Module):
         examples = _paired(items, scores)
         given = given or Rubric()
         if given.task and "task" in self.settings.without:
-            raise InputError("a task is given and left out at once.", hint="drop one of the two.")
+            raise InputError("a task is both given and left out.", hint="drop one of the two.")
         examples, notes = readable_examples(examples, max_characters=self.settings.max_characters)
         batches = batches_of(
             examples,

@@ -65,7 +65,7 @@ class PairwiseConfig(JudgeConfig):
             )
         if self.aggregation != Aggregation():
             raise InputError(
-                "ranks within a source become no points by weights.",
+                "a pairs judge has no aggregation: ranks within a source cannot be weighed.",
                 hint="leave the aggregation as it is.",
             )
         return self
@@ -324,7 +324,7 @@ def compares(judge: JudgeLike) -> PairwiseConfig:
     """Return the configuration of a judge that compares; any other judge is refused."""
     if not isinstance(judge.protocol, PairwiseConfig):
         raise InputError(
-            f"a judge of the kind {judge.protocol.judge} scores single texts and compares nothing.",
+            f"a {judge.protocol.judge} judge scores single responses and does not compare them.",
             hint="compile one with --judge pairs.",
         )
     return judge.protocol
@@ -357,7 +357,7 @@ def prefer_each(
     Raises
     ------
     ValueError
-        If the judge compares nothing.
+        If the judge does not compare responses.
     ModelError, LedgerError
         As for ``judge_items``. A pair that the budget did not reach has no answer, and says so.
 

@@ -310,7 +310,7 @@ def _loaded(weights: str) -> tuple[Any, Any, int | None]:
         model = transformers.AutoModel.from_pretrained(folder, use_safetensors=True, **local)
     except (OSError, ValueError, KeyError, RuntimeError) as fault:
         said = " ".join(str(fault).split())[:200]
-        raise InputError(f"no model can be made of the weights in {folder}: {said}") from None
+        raise InputError(f"cannot load a model from the weights in {folder}: {said}") from None
     finally:
         if shown:
             bars.enable_progress_bar()

@@ -54,8 +54,7 @@ def judged_samples(
     """Return ``n`` judgements of every item, in order."""
     if judges_sources(judge):
         raise InputError(
-            "a judge that compares the responses to a source ranks them and gives no samples of a "
-            "score.",
+            "a judge that ranks the responses to a source has no samples of a score.",
             hint="leave the samples out.",
         )
     _check_samples(judge, n)
@@ -108,11 +107,11 @@ def preferred_samples(
 
 def _check_samples(judge: JudgeLike, n: int) -> None:
     if n < 1:
-        raise InputError(f"samples are 1 or more; got {n}.")
+        raise InputError(f"samples must be 1 or more; got {n}.")
     if judge.protocol.samples != 1:
         raise InputError(
-            f"the judge itself takes {judge.protocol.samples} samples of each text.",
-            hint="set it to one.",
+            f"the judge already takes {judge.protocol.samples} samples of each text.",
+            hint="set its samples to 1.",
         )
 
 

@@ -391,7 +391,9 @@ def read_text(text: str, what: str) -> str:
     try:
         return Rubric(task=line).task
     except ValueError:
-        raise InputError(f"the {what} holds a marker of questions: {line[:80]!r}.") from None
+        raise InputError(
+            f"the {what} contains a marker of the prompt layout: {line[:80]!r}."
+        ) from None
 
 
 def one_line(text: str) -> str:

@@ -120,7 +120,7 @@ def own_protocol(kind: type[Own], given: JudgeConfig | None, choices: Mapping[st
     start = kind(judge=family) if given is None else given
     named = choices.get("judge", start.judge)
     if named != family:
-        raise InputError(f"expected {_with_article(family)} protocol; got one of {named}.")
+        raise InputError(f"expected {_with_article(family)} configuration; got one of {named}.")
     return chosen(start, choices, kind=kind)
 
 

@@ -358,7 +358,9 @@ def _as_its_family_has_it(value: Any) -> Any:
         return value
     name = value.get("judge", ACTIVE_CRITIC)
     if not isinstance(name, str):
-        raise InputError(f"a protocol names its family of judges; got {str(name)[:80]}.")
+        raise InputError(
+            f"the judge of a configuration must be the name of a family; got {str(name)[:80]}."
+        )
     return family_of(name).protocol_class.model_validate(dict(value))
 
 
@@ -466,6 +468,6 @@ def check_lines_given(own: JudgeConfig, choices: Mapping[str, Any]) -> None:
                 continue
             known = f"there are {', '.join(names)}." if names else "the rubric has none."
             raise InputError(
-                f"{part} for {name[:80]!r}, which is no criterion.",
+                f"{part} for {name[:80]!r}, which is not a criterion.",
                 hint=did_you_mean(name, names) or known,
             )

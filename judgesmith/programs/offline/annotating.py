@@ -364,7 +364,7 @@ def fields_in(form: PromptFormat, text: str) -> Fields:
         fields[name] = found
         at += len(literal)
     if at != len(text):
-        raise UnreadableRequest(f"the message goes on after the layout of {form.name}.")
+        raise UnreadableRequest(f"the message continues after the layout of {form.name}.")
     return fields
 
 

@@ -422,7 +422,7 @@ _N_TELLING = 2
 def _observe(prefix: Prefix, question: Question, fields: Fields) -> Answer:
     examples = shown_examples(json_list(fields["examples"], "examples"))
     if not examples:
-        raise UnreadableRequest("the field examples holds no rated example.")
+        raise UnreadableRequest("the field examples has no rated example.")
     types = Counter(types_of(examples))
     went = _correlations(examples)
     earlier = fields.get("earlier") or ""
@@ -573,7 +573,7 @@ def json_list(text: str | None, name: str) -> list[Any]:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, list):
-        raise UnreadableRequest(f"the field {name} holds no JSON list.")
+        raise UnreadableRequest(f"the field {name} has no JSON list.")
     return found
 
 
@@ -670,7 +670,7 @@ def _merge(prefix: Prefix, question: Question, fields: Fields) -> Answer:
         if isinstance(one, dict) and isinstance(one.get("description"), str)
     ]
     if not given:
-        raise UnreadableRequest("the field descriptions holds no description.")
+        raise UnreadableRequest("the field descriptions has no description.")
     types = Counter(str(one.get("task_type", "")) for one in given)
     winner = types.most_common(1)[0][0]
     latest = [one["description"] for one in given if str(one.get("task_type", "")) == winner][-1]
@@ -713,5 +713,5 @@ def _mean_place(candidate: Mapping[str, Any]) -> float:
 
 def _number(text: str | None, name: str) -> int:
     if not (text or "").strip().isdigit():
-        raise UnreadableRequest(f"the field {name} holds no whole number; got {text!r}.")
+        raise UnreadableRequest(f"the field {name} has no whole number; got {text!r}.")
     return int(text or "")

@@ -223,7 +223,7 @@ class Words:
     def __post_init__(self) -> None:
         total = fsum(self.chances.values())
         if abs(total - 1) > 1e-9:
-            raise InputError(f"the likelihoods of words sum to 1; got {total:g}.")
+            raise InputError(f"the probabilities of words must sum to 1; got {total:g}.")
 
 
 Piece = str | Score | Words

@@ -271,7 +271,7 @@ _LEAST = {"reordering": 2}
 
 def perturbations_named(names: Sequence[str], task: str | None = None) -> tuple[Perturbation, ...]:
     if not names:
-        raise InputError("no change is named.", hint="name one at least.")
+        raise InputError("no perturbation is named.", hint="name at least one.")
     found = [way for name in names for way in _meant(name, task)]
     return tuple(dict.fromkeys(found))
 
@@ -289,7 +289,7 @@ def _meant(name: str, task: str | None) -> Sequence[Perturbation]:
     own = [PERTURBATIONS[name]] if "/" in name and name in PERTURBATIONS else of_task
     own = own or [way for way in groups["all"] if way.kind == name]
     if not own:
-        raise InputError(f"no change is called {name!r}.", hint=_known(name, groups))
+        raise InputError(f"no perturbation is called {name!r}.", hint=_known(name, groups))
     return own
 
 
@@ -320,9 +320,7 @@ def named_amounts(given: Sequence[str], task: str | None = None) -> dict[str, Am
                     f"the amount of {way.name} is given twice.", hint="keep one of the two."
                 )
             if way.kind in _WITHOUT_AMOUNT:
-                raise InputError(
-                    f"{way.kind} is made in one way only.", hint="leave its amount out."
-                )
+                raise InputError(f"{way.kind} has no amount.", hint="leave its amount out.")
             if int(number) < (least := _LEAST.get(way.kind, 1)):
                 raise InputError(f"the amount of {way.name} is {least} or more; got {number}.")
             found[way.name] = int(number)

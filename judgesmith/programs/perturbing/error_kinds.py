@@ -60,7 +60,8 @@ def drawn_sub_aspects(
     """Return ``n`` sub-aspects in random order, all once before any is there again."""
     if n < 0 or not sub_aspects:
         raise InputError(
-            f"0 or more errors of at least one sub-aspect are drawn; got {n} of {len(sub_aspects)}."
+            f"expected zero or more errors of at least one sub-aspect; got {n} of "
+            f"{len(sub_aspects)}."
         )
     found: list[SubAspect] = []
     while len(found) < n:

@@ -517,7 +517,7 @@ def sequences(
 ) -> Iterator[tuple[InjectionJob, tuple[Target, ...]]]:
     """Yield jobs, each with its text and what becomes of it error by error, in order."""
     if steps < 1:
-        raise InputError(f"a sequence has 1 step or more; got {steps}.")
+        raise InputError(f"a sequence must have at least 1 step; got {steps}.")
     counted = Counts() if counts is None else counts
     if lm is not None and not changes_by_rule(lm):
         work = _Sequences(Executor.of(Injector(), lm), counted, steps, seed)

@@ -588,7 +588,7 @@ def order_of(perturbation: Perturbation, amount: Amount) -> str:
     """Return what is to be done to a text, as ``name (how much): order``."""
     if not can_be_ordered(perturbation):
         raise InputError(
-            f"no language model is told to do {perturbation}; kinds with an order are "
+            f"no prompt exists for {perturbation}; kinds that a model can change are "
             f"{', '.join(_ORDERS)}.",
             hint="ask for it by rule.",
         )

@@ -83,7 +83,7 @@ def fault_in_words(n: int, first: Cause, what: str) -> str:
     were = f"{n} {what}{'s were' if n > 1 else ' was'}"
     why = first.detail.rstrip(".")
     if first.reason is Reason.OVER_BUDGET:
-        return f"{were} not asked for: {why}. The same again with more goes on there."
+        return f"{were} not asked for: {why}. Run it again with a larger budget to resume."
     return f"{were} skipped: {HAPPENED[first.reason]}, for example: {why}."
 
 

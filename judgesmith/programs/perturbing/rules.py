@@ -101,12 +101,12 @@ def perturb(
     rule = RULES.get(perturbation.kind)
     if rule is None:
         raise InputError(
-            f"no rule changes a text by {perturbation.kind!r}.",
+            f"there is no rule for the kind {perturbation.kind!r}.",
             hint=f"give one of {', '.join(RULES)}.",
         )
     wanted = amount_of(perturbation) if amount is None else amount
     if not isinstance(wanted, Every) and wanted < 1:
-        raise InputError(f"amount is at least 1 place; got {wanted}.")
+        raise InputError(f"amount must be at least 1; got {wanted}.")
     text = item.response
     case = Case(
         item=item,

@@ -88,12 +88,12 @@ def test_steps_are_given_in_a_file(run, data, folder):
 @pytest.mark.parametrize(
     ("judge", "option", "text", "said"),
     [
-        ("g-eval", "--steps", "fluenci: [Look.]", "steps for 'fluenci', which is no criterion"),
+        ("g-eval", "--steps", "fluenci: [Look.]", "steps for 'fluenci', which is not a criterion"),
         ("g-eval", "--steps", "fluency: 3", "expected a list of steps for fluency; got '3'"),
         ("g-eval", "--steps", "- Look.", "expected steps by criterion"),
-        ("g-eval", "--steps", "fluency: ['<verbatim-0>']", "without the markers of questions"),
+        ("g-eval", "--steps", "fluency: ['<verbatim-0>']", "without markers of the prompt layout"),
         ("g-eval", "--steps", "\xff", "in UTF-8"),
-        ("checklist", "--questions", "fluency: [Is it]", "ends on a question mark"),
+        ("checklist", "--questions", "fluency: [Is it]", "must end with a question mark"),
         ("checklist", "--steps", "fluency: [Look.]", "does not apply to a checklist judge"),
         ("direct", "--questions", "fluency: [Is it?]", "does not apply to a direct judge"),
     ],
@@ -192,7 +192,7 @@ def test_what_an_annotator_is_shown_of_single_criteria_can_be_set(run, data, fol
 @pytest.mark.parametrize(
     ("chosen", "says"),
     [
-        ("shows.flency=source", "shows for 'flency', which is no criterion"),
+        ("shows.flency=source", "shows for 'flency', which is not a criterion"),
         ("shows.fluency=all", "shows.fluency: expected one of"),
         ("shows=source", "shows.CRITERION, ignores.CRITERION can be set"),
     ],

@@ -201,5 +201,7 @@ def test_texts_that_cannot_be_changed_are_refused():
 
 
 def test_a_kind_that_is_misspelt_is_told(data):
-    with pytest.raises(ValueError, match="no change is called 'negatoin'; did you mean negation"):
+    with pytest.raises(
+        ValueError, match="no perturbation is called 'negatoin'; did you mean negation"
+    ):
         chosen_versions(data, settings(kinds=("negatoin",)))

@@ -94,7 +94,7 @@ def test_nothing_is_nothing(nothing):
     ("text", "said"),
     [
         ("x" * (LONGEST + 1), "it has 1,001 characters, and 1,000 are the most"),
-        ("A? [[ ## score ## ]] 100", r"'\[\[ ##' marks the fields of a question"),
+        ("A? [[ ## score ## ]] 100", r"'\[\[ ##' is a marker of the prompt layout"),
         ("A?\x1b[2J", r"it holds '\\x1b', which cannot be printed"),
         ("A?\ud800", r"it holds '\\ud800'"),
     ],

@@ -131,5 +131,5 @@ def test_samples_of_a_comparison_are_those_that_the_judge_itself_would_take(tmp_
     assert lm_client_of(lm).spent.calls == asked == 8
     given = np.mean([one.given.stated for one in several])
     assert together.given.probability == pytest.approx(given)
-    with pytest.raises(ValueError, match="compares nothing"):
+    with pytest.raises(ValueError, match="does not compare"):
         preferred_samples(ActiveCritic(), [pair], 4)

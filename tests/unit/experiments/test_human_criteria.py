@@ -110,7 +110,7 @@ def test_counted_faults_are_asked_for_by_their_absence():
         ("***", "expected a few words on one line, without a colon; got '***'."),
         (" a", "it begins or ends with a blank."),
         ("x" * 101, "it has 101 characters, and 100 are the most."),
-        ("a [[ ## b", "'[[ ##' marks the fields of a question; write it another way."),
+        ("a [[ ## b", "'[[ ##' is a marker of the prompt layout; write it another way."),
     ],
 )
 def test_names_that_a_rubric_cannot_hold_are_refused_and_the_way_out_is_named(name, said):

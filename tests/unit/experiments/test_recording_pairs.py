@@ -164,7 +164,7 @@ class TestFiles:
             record_pairs(saved(), rated(), tmp_path / "pairs.csv", lm=lm)
 
     def test_only_a_judge_that_compares_is_asked(self, tmp_path):
-        with pytest.raises(ValueError, match="compares nothing"):
+        with pytest.raises(ValueError, match="does not compare"):
             record_pairs(saved(DirectJudge()), rated(), tmp_path / "pairs.jsonl")
 
     def test_stated_answers_are_counted_with_their_reason(self, tmp_path):

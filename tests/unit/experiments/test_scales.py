@@ -37,7 +37,7 @@ def test_a_given_criterion_wins_over_the_rows_and_the_rows_over_the_default():
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ("five", "a scale is written LOW..HIGH, as in 1..5; got 'five'."),
+        ("five", "a scale must be written LOW..HIGH, as in 1..5; got 'five'."),
         ("5..1", "low must be below high; got 5 and 1."),
         ("=1..5", "a scale is written CRITERION=LOW..HIGH or LOW..HIGH; got '=1..5'."),
         ("a=1..5,a=1..5", "the scale of a is given twice."),

@@ -84,7 +84,7 @@ def test_a_criterion_is_recognised_and_a_definition_may_be_left_out():
             "- x",
             "expected sides as name: definition, one per line below the criterion; got ['x'].",
         ),
-        ("fluency:\n  a: x\n  a: y", "line 3: the key 'a' stands twice, first on line 2;"),
+        ("fluency:\n  a: x\n  a: y", "line 3: the key 'a' is given twice, first on line 2;"),
         ("fluency: yes", "line 1: 'fluency': expected sides as name: definition"),
         ("coherence: {a: b}\n\nfluency: {}", "line 3: 'fluency': names no side"),
         ("fluency:\n  a: [x]", "line 2: 'fluency', 'a': expected a definition in words; got ['x']"),

@@ -91,7 +91,7 @@ def test_task_and_criteria_are_the_same_for_every_item(rubric):
 @pytest.mark.parametrize(
     ("choices", "said"),
     [
-        ({"judge": "panel"}, "expected an active-critic protocol; got one of panel"),
+        ({"judge": "panel"}, "expected an active-critic configuration; got one of panel"),
         ({"rubric": Rubric(task="t")}, "the rubric has none; give it at least one under"),
         (
             {"variant": "coarse", "rubric": Rubric(task="t")},

@@ -176,11 +176,11 @@ def test_a_level_is_the_one_nearest_to_what_is_meant(share, name):
 @pytest.mark.parametrize(
     ("scale", "message"),
     [
-        ({"low": 0.5, "high": 5}, "models answer in whole points"),
-        ({"low": 0, "high": 1000}, "101 levels at most"),
+        ({"low": 0.5, "high": 5}, "at most 101 whole points"),
+        ({"low": 0, "high": 1000}, "at most 101 whole points"),
         ({"low": 0, "high": 5, "higher_is_better": False}, "which counts faults"),
-        (Scale.categorical("poor", "[[ ## score ## ]]"), "stands on one line"),
-        (Scale.categorical("poor", "very\ngood"), "stands on one line"),
+        (Scale.categorical("poor", "[[ ## score ## ]]"), "must be one line of text"),
+        (Scale.categorical("poor", "very\ngood"), "must be one line of text"),
     ],
 )
 def test_scales_that_nobody_can_answer_on_are_refused(scale, message):

@@ -140,7 +140,7 @@ def test_questions_that_cannot_be_read_are_stood_in_for_by_the_definition(script
     judge, problems = ChecklistJudge(rubric=rubric).prepared(lm)
     assert len(engine.requests) == 2
     assert "wit is checked by its definition" in problems[0]
-    assert "ends on a question mark; got 'Count the words.'" in problems[0]
+    assert "must end with a question mark; got 'Count the words.'" in problems[0]
     asked = judge.fixed_inputs("check_1_1")
     assert asked == {"question": "Does this hold for the response: it makes one laugh?"}
 
@@ -186,12 +186,12 @@ def test_every_configuration_of_its_space_is_a_judge():
     [
         ({"rubric": Rubric()}, "the rubric has none"),
         ({"judge": "direct"}, "checklist"),
-        ({"answers": "1..5"}, "answered by no or yes; got 1..5"),
-        ({"questions": {"wit": ["Laugh!"]}}, "ends on a question mark; got 'Laugh!'"),
+        ({"answers": "1..5"}, "must be no and yes; got 1..5"),
+        ({"questions": {"wit": ["Laugh!"]}}, "must end with a question mark; got 'Laugh!'"),
         ({"questions": {"wit": []}}, "expected 1 to 12"),
-        ({"rubric": TWO, "questions": {"wti": ["Is it?"]}}, "'wti', which is no criterion; did"),
+        ({"rubric": TWO, "questions": {"wti": ["Is it?"]}}, "'wti', which is not a criterion; did"),
         ({"rubric": TWO, "questions": {"🙂": ["Is it?"]}}, "there are brevity, wit"),
-        ({"questions": {"wit": ["[[ ## score ## ]] yes?"]}}, "without the markers"),
+        ({"questions": {"wit": ["[[ ## score ## ]] yes?"]}}, "without markers"),
     ],
 )
 def test_what_makes_no_checklist_is_refused(choices, problem):

@@ -56,7 +56,7 @@ def test_every_choice_is_decided_as_the_judge_itself_decides_it(family):
         ("exemplar", {"levels": "1"}, "greater than or equal to 2"),
         ("exemplar", {"levels": "some"}, "levels: expected a whole number; got 'some'"),
         ("exemplar", {"mirrored": "true"}, "mirrored is one of no, yes; got 'true'"),
-        ("exemplar", {"manner": "[[ ## verdict ## ]]"}, "laid out with"),
+        ("exemplar", {"manner": "[[ ## verdict ## ]]"}, "a marker of the prompt layout"),
         ("direct", {"judge": "pairs"}, "there is no choice judge"),
         ("g-eval", {"steps": "Look."}, "there is no choice steps"),
     ],

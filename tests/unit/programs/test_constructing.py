@@ -20,14 +20,14 @@ from judgesmith.signatures.questions.direct import ScoreOne
 from judgesmith.signatures.questions.exemplar import WriteEnd
 
 EXPECTED = {
-    ChecklistJudge: "a checklist protocol",
-    DirectJudge: "a direct protocol",
-    ExemplarJudge: "an exemplar protocol",
-    ExplainEvalJudge: "an explain-eval protocol",
-    PromptFormatJudge: "a protocol of a model's form",
-    GEvalJudge: "a g-eval protocol",
-    GPTScoreJudge: "a gptscore protocol",
-    PairwiseJudge: "a pairs protocol",
+    ChecklistJudge: "a checklist configuration",
+    DirectJudge: "a direct configuration",
+    ExemplarJudge: "an exemplar configuration",
+    ExplainEvalJudge: "an explain-eval configuration",
+    PromptFormatJudge: "the configuration of a judge model",
+    GEvalJudge: "a g-eval configuration",
+    GPTScoreJudge: "a gptscore configuration",
+    PairwiseJudge: "a pairs configuration",
 }
 ASKING = {
     DirectJudge: "a direct",

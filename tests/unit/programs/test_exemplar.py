@@ -432,7 +432,7 @@ class TestJudge:
             ({"levels": 1}, "greater than or equal to 2"),
             ({"samples": 3}, "leave samples and weighting as they are"),
             ({"weighting": "probabilities"}, "leave samples and weighting as they are"),
-            ({"manner": "[[ ## verdict ## ]]"}, "laid out with"),
+            ({"manner": "[[ ## verdict ## ]]"}, "a marker of the prompt layout"),
         ],
     )
     def test_what_makes_no_exemplar_judge_is_refused(self, choices, said):
@@ -440,7 +440,7 @@ class TestJudge:
             ExemplarJudge(**choices)
 
     def test_a_protocol_of_another_family_is_refused(self):
-        with pytest.raises(ValueError, match="expected an exemplar protocol"):
+        with pytest.raises(ValueError, match="expected an exemplar configuration"):
             ExemplarJudge(ActiveCritic().protocol)
 
     def test_its_calls_are_counted(self):

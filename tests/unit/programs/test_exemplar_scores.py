@@ -123,15 +123,15 @@ def test_both_orders_are_averaged():
 
 @pytest.mark.parametrize(("better", "worse"), [(0.7, 0.7), (-0.1, 0.2), (float("nan"), 0.1)])
 def test_what_are_no_probabilities_is_refused(better, worse):
-    with pytest.raises(ValueError, match="probabilities, at most 1 together"):
+    with pytest.raises(ValueError, match="probabilities whose sum is at most 1"):
         LevelComparison(better, worse)
 
 
 def test_too_few_exemplars_and_impossible_sums_are_refused():
-    with pytest.raises(ValueError, match="two exemplars or more; got 1"):
+    with pytest.raises(ValueError, match="at least two exemplars; got 1"):
         comparison_sum([BETTER])
     for how, mirrored in product(("affine", "level"), (False, True)):
         with pytest.raises(ValueError, match="between -15 and 15; got 16"):
             normalised(16, 5, how, mirrored=mirrored)
-    with pytest.raises(ValueError, match="two exemplars or more; got 1"):
+    with pytest.raises(ValueError, match="at least two exemplars; got 1"):
         level_of_sum(0, 1)

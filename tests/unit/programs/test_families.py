@@ -130,12 +130,12 @@ def test_a_saved_judge_of_an_unknown_family_is_refused(tmp_path):
         (
             "checklist",
             {"questions": {"fluencey": ["Is it?"]}},
-            "questions for 'fluencey', which is no criterion; did you mean fluency?",
+            "questions for 'fluencey', which is not a criterion; did you mean fluency?",
         ),
         (
             "g-eval",
             {"steps": {"fluencey": ["Read."]}},
-            "steps for 'fluencey', which is no criterion; did you mean fluency?",
+            "steps for 'fluencey', which is not a criterion; did you mean fluency?",
         ),
     ],
 )

@@ -226,7 +226,10 @@ def test_every_configuration_of_its_space_is_a_judge():
         ({"rubric": Rubric()}, "the rubric has none"),
         ({"answers": "1..10"}, "a prometheus model answers on 1..5, as it was trained to"),
         ({"weighting": "probabilities"}, "weighting must be none"),
-        ({"demonstrations": {"whole": ({"inputs": {}, "outputs": {"score": 1}},)}}, "shows no"),
+        (
+            {"demonstrations": {"whole": ({"inputs": {}, "outputs": {"score": 1}},)}},
+            "has no demonstrations",
+        ),
     ],
 )
 def test_what_makes_no_such_judge_is_refused(choices, said):
@@ -235,7 +238,7 @@ def test_what_makes_no_such_judge_is_refused(choices, said):
 
 
 def test_another_kind_of_protocol_is_refused():
-    with pytest.raises(ValueError, match="a protocol of a model's form; got one of direct"):
+    with pytest.raises(ValueError, match="the configuration of a judge model; got one of direct"):
         PromptFormatJudge(family_of("direct").start().protocol)
 
 

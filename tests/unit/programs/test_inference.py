@@ -348,7 +348,7 @@ def test_settings_that_leave_nothing_to_do_are_refused(told):
         TaskInference(without=("task", "criteria"))
     with pytest.raises(ValueError, match="got 4 and 3 criteria"):
         TaskInference(most=3)
-    with pytest.raises(ValueError, match="given and left out at once"):
+    with pytest.raises(ValueError, match="both given and left out"):
         TaskInference(without=("task",))(**rows(5), given=Rubric(task="It."), lm=told()[0])
 
 

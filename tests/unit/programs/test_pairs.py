@@ -290,7 +290,7 @@ def test_every_configuration_of_its_space_is_a_judge():
 
 
 def test_no_panel_holds_it():
-    with pytest.raises(ValueError, match="makes points of ranks"):
+    with pytest.raises(ValueError, match="ranks cannot be combined"):
         Panel({"a": PairwiseJudge()}, PanelWeights.model_construct())
 
 

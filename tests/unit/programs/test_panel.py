@@ -207,7 +207,7 @@ def test_state_goes_out_and_in():
     other.load_state(panel.dump_state())
     assert other.weights == panel.weights
     assert other.fingerprint == panel.fingerprint
-    with pytest.raises(ValueError, match="the state is of a, b; this judge holds c"):
+    with pytest.raises(ValueError, match="the state has the members a, b; this judge has c"):
         Panel({"c": vanilla()}).load_state(panel.dump_state())
 
 
@@ -226,9 +226,9 @@ def test_members_on_scales_of_their_own_count_as_shares_of_them():
 
 
 def test_refuses_what_is_no_judge_and_weights_of_others():
-    with pytest.raises(TypeError, match="a is no judge; got Predict"):
+    with pytest.raises(TypeError, match="a must be a judge; got Predict"):
         Panel({"a": dspy.Predict("source -> score")})
-    with pytest.raises(ValueError, match="needs one at least"):
+    with pytest.raises(ValueError, match="needs at least one member"):
         Panel({})
     with pytest.raises(ValueError, match="the weights are of a; the panel has b"):
         Panel({"b": vanilla()}, weights(a=1))
@@ -249,5 +249,7 @@ def test_a_panel_says_how_its_members_scores_came_about():
 
 
 def test_members_have_names():
-    with pytest.raises(TypeError, match=r"members are judges by name, .* got list\. Give every"):
+    with pytest.raises(
+        TypeError, match=r"members must be a dict of judges by name, .* got list\. Give every"
+    ):
         Panel([vanilla()])

@@ -150,7 +150,7 @@ class TestPreferenceJudge:
         assert PreferenceJudge(PairwiseConfig(beam=3)).protocol.beam == 3
 
     def test_refuses_a_judge_that_scores_single_texts(self):
-        with pytest.raises(ValueError, match="direct compares nothing"):
+        with pytest.raises(ValueError, match="a direct judge does not compare"):
             PreferenceJudge(DirectJudge())
         with pytest.raises(ValueError, match="compile one with --judge pairs"):
             prefer_each(DirectJudge(), [])
@@ -177,7 +177,7 @@ class TestPreferenceJudge:
                     "weights": [2],
                 }
             },
-            "no points by weights",
+            "cannot be weighed",
         ),
     ],
 )

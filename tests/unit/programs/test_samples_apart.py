@@ -45,9 +45,9 @@ def test_a_budget_that_runs_out_leaves_texts_without_samples_and_says_so():
 @pytest.mark.parametrize(
     ("judge", "n", "message"),
     [
-        (asking(), 0, "samples are 1 or more"),
+        (asking(), 0, "samples must be 1 or more"),
         (asking(samples=2), 3, "takes 2 samples"),
-        (PairwiseJudge(), 3, "compares the responses"),
+        (PairwiseJudge(), 3, "ranks the responses"),
     ],
 )
 def test_judges_that_cannot_be_sampled_are_refused(judge, n, message):

@@ -63,5 +63,5 @@ def test_a_change_that_changes_nothing_is_no_error() -> None:
 
 
 def test_edits_beyond_the_text_are_refused() -> None:
-    with pytest.raises(ValueError, match="inside the text"):
+    with pytest.raises(ValueError, match="in the text"):
         made(Target(text="ab"), 1, 5, "x")

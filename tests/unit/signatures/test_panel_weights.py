@@ -76,7 +76,7 @@ def test_it_is_the_same_after_a_way_through_json():
         ({"weights": (0, 0)}, "one of them above zero"),
         ({"weights": (-1, 2)}, "zero or more"),
         ({"spreads": (0, 1)}, "spreads must be above zero"),
-        ({"members": ("a", "a")}, "name of its own"),
+        ({"members": ("a", "a")}, "names must not repeat"),
         ({"slope": 0}, "greater than 0"),
         ({"intercept": math.nan}, "finite"),
     ],

@@ -59,12 +59,12 @@ class TestAggregation:
         ("change", "said"),
         [
             ({"weights": (1,)}, "must be of one length; got 3, 3, 3, 1"),
-            ({"kind": "overall"}, "a linear aggregation has terms and the others have none"),
+            ({"kind": "overall"}, "a linear aggregation needs terms, and others cannot"),
             ({"spreads": (20, 0, 1)}, "spreads must be above zero"),
             ({"spreads": (20, math.nan, 1)}, "finite"),
             ({"centers": (20, math.inf, 1)}, "finite"),
             ({"intercept": math.nan}, "finite"),
-            ({"terms": ("overall", "overall", "lexical:a")}, "every term is weighed once"),
+            ({"terms": ("overall", "overall", "lexical:a")}, "terms must not repeat"),
             ({"terms": ("overall", "fluency", "lexical:a")}, "criterion:NAME or lexical:NAME"),
             ({"terms": ("overall", "criterion:", "lexical:a")}, "criterion:NAME or lexical:NAME"),
             ({"kind": "median"}, "Input should be 'overall', 'mean' or 'linear'"),
@@ -76,7 +76,7 @@ class TestAggregation:
             Aggregation(**{**LEARNED, **change})
 
     def test_a_linear_one_needs_terms(self):
-        with pytest.raises(ValueError, match="a linear aggregation has terms"):
+        with pytest.raises(ValueError, match="a linear aggregation needs terms"):
             Aggregation(kind="linear")
 
     def test_the_criteria_among_the_terms_are_named(self):
@@ -105,11 +105,11 @@ class TestProtocol:
             ({"variant": "coarse", "aggregation": LEARNED}, "weighs fluency; .* no criteria"),
             (
                 {"variant": "coarse", "overall": "mean"},
-                "overall=mean is a part of the fine variant; the coarse one scores no criteria",
+                "overall=mean needs the fine variant; the coarse variant does not score criteria",
             ),
             (
                 {"variant": "vanilla", "criteria_calls": "separate"},
-                "criteria_calls=separate is a part of the fine variant; the vanilla one scores",
+                "criteria_calls=separate needs the fine variant; the vanilla",
             ),
             ({"explain": "later"}, "Input should be 'before', 'after' or 'none'"),
             ({"criteria_calls": "each"}, "Input should be 'joint' or 'separate'"),

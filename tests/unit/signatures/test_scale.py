@@ -77,9 +77,9 @@ def test_a_field_takes_the_short_forms():
         ({"low": float("nan"), "high": 1}, "got nan and 1"),
         ({"low": 0, "high": float("inf")}, "got 0 and inf"),
         ({"low": -1.7e308, "high": 1.7e308}, "low must be below high"),
-        ({"low": 0.5, "high": 3, "kind": "integer"}, "ends of a scale of whole points are whole"),
-        ({"low": 0, "high": 1, "labels": ("no", "yes")}, "a categorical scale has labels and"),
-        ({"low": 0, "high": 1, "kind": "categorical"}, "a categorical scale has labels and"),
+        ({"low": 0.5, "high": 3, "kind": "integer"}, "ends of an integer scale must be whole"),
+        ({"low": 0, "high": 1, "labels": ("no", "yes")}, "a categorical scale needs labels"),
+        ({"low": 0, "high": 1, "kind": "categorical"}, "a categorical scale needs labels"),
         (
             {"low": 0, "high": 1, "kind": "categorical", "labels": ("a", "a")},
             "labels must differ",

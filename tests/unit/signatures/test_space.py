@@ -103,7 +103,7 @@ def test_a_space_that_cannot_be_decided_in_order_is_refused(choices, message):
 
 @pytest.mark.parametrize("ids", [(), ("1", "1")])
 def test_a_choice_needs_options_each_once(ids):
-    with pytest.raises(ValueError, match="a choice has options, each once"):
+    with pytest.raises(ValueError, match="a choice needs options without"):
         choice("a", *ids)
 
 

@@ -101,14 +101,14 @@ class CompositeJudge(dspy.Module):
         super().__init__()
         if not isinstance(members, Mapping):
             raise TypeError(
-                'members are judges by name, such as {"fine": judge}; got '
+                'members must be a dict of judges by name, such as {"fine": judge}; got '
                 f"{type(members).__name__}. Give every judge a name."
             )
         if not members:
-            raise InputError("a judge that holds judges needs one at least; got none.")
+            raise InputError("a composite judge needs at least one member; got none.")
         for name, member in members.items():
             if not isinstance(member, Judge | CompositeJudge):
-                raise TypeError(f"{name} is no judge; got {type(member).__name__}.")
+                raise TypeError(f"{name} must be a judge; got {type(member).__name__}.")
             refuse_ranks(name, member)
         self.members = dict(members)
 
@@ -220,7 +220,7 @@ class CompositeJudge(dspy.Module):
         given = state.get("members", {})
         if set(given) != set(self.members):
             raise InputError(
-                f"the state is of {', '.join(sorted(given)) or 'no members'}; this judge holds "
+                f"the state has the members {', '.join(sorted(given)) or 'none'}; this judge has "
                 f"{', '.join(sorted(self.members))}."
             )
         for name, member in self.members.items():

@@ -105,8 +105,8 @@ def refuse_ranks(name: str, member: object) -> None:
     protocol = getattr(member, "protocol", None)
     if isinstance(protocol, JudgeConfig) and family_of(protocol.judge).ranks:
         raise InputError(
-            f"{name} is a {protocol.judge} judge: it ranks the responses to a source, and no panel "
-            "or calibration makes points of ranks.",
+            f"{name} is a {protocol.judge} judge: it ranks the responses to a source, and ranks "
+            "cannot be combined or calibrated.",
             hint="leave it out.",
         )
 

@@ -75,5 +75,5 @@ def test_texts_without_words_are_alike():
 
 
 def test_less_than_no_text_cannot_be_kept():
-    with pytest.raises(ValueError, match="zero texts or more; got -1"):
+    with pytest.raises(ValueError, match="zero or more; got -1"):
         diverse([], -1)

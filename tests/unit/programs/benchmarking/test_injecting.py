@@ -185,5 +185,5 @@ def test_all_sub_aspects_are_drawn_once_before_any_is_drawn_again():
 
 
 def test_no_sequence_is_without_a_step():
-    with pytest.raises(ValueError, match="1 step or more; got 0"):
+    with pytest.raises(ValueError, match="at least 1 step; got 0"):
         next(sequences(jobs("fluency"), 0, seed=0))

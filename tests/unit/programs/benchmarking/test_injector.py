@@ -285,8 +285,8 @@ def test_where_the_budget_ends_it_is_said_and_what_was_made_is_kept():
     ]
     assert found == [3, 2]
     assert told == [
-        "1 sequence was not asked for: the budget of 3 calls is spent. The same again with more "
-        "goes on there."
+        "1 sequence was not asked for: the budget of 3 calls is spent. Run it again with a "
+        "larger budget to resume."
     ]
     assert dict(counts.dropped) == {"not asked": 1}
 

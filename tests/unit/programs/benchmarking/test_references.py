@@ -179,8 +179,8 @@ def test_choosing_is_what_its_definition_says_offline():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"n": 0}, "1 reference or more; got 0"),
-        ({"share": 0}, "share is above 0"),
+        ({"n": 0}, "must be at least 1; got 0"),
+        ({"share": 0}, "share must be above 0"),
         ({"written": [[], []]}, "written holds texts for each of 1 items; it has 2 entries"),
         ({"responses": [[], []]}, "responses holds texts for each of 1 items"),
     ],

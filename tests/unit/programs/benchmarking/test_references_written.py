@@ -117,7 +117,7 @@ def test_the_program_and_the_fast_way_write_the_same():
 def test_no_text_is_no_call_and_less_is_refused():
     assert write_references(ITEMS, RUBRIC, 0) == ((), ())
     assert write_references([], RUBRIC, 3) == ()
-    with pytest.raises(ValueError, match="zero texts or more"):
+    with pytest.raises(ValueError, match="n must be zero or more"):
         write_references(ITEMS, RUBRIC, -1)
 
 

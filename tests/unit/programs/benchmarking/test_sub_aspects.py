@@ -94,7 +94,7 @@ def test_a_spent_budget_ends_it_rather_than_changing_what_is_found():
 
 
 def test_without_criteria_there_is_nothing_to_take_apart():
-    with pytest.raises(ValueError, match="no criterion to take apart"):
+    with pytest.raises(ValueError, match="the rubric has no criteria"):
         infer_sub_aspects(Rubric())
 
 

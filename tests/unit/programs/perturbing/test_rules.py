@@ -110,7 +110,7 @@ def test_names_stand_for_degrees_of_the_task_and_groups_for_several():
         (["reorder"], "did you mean reordering?"),
         (["entities"], "did you mean fictional_entities?"),
         (["sneezing"], "name one of character_deletions, "),
-        ([], "no change is named"),
+        ([], "no perturbation is named"),
     ],
 )
 def test_an_unknown_name_is_refused_with_a_close_one(given, says):
@@ -132,7 +132,7 @@ def test_amounts_are_read_by_name():
 
 
 def test_amounts_that_would_change_nothing_are_refused():
-    with pytest.raises(ValueError, match="case_loss is made in one way only; leave its amount"):
+    with pytest.raises(ValueError, match="case_loss has no amount; leave its amount"):
         named_amounts(["case_loss=5"])
     with pytest.raises(ValueError, match="the amount of reordering/minor is 2 or more; got 1"):
         named_amounts(["reordering/minor=1"])
@@ -509,7 +509,7 @@ BY_MODEL = [one for one in PERTURBATIONS.values() if one.method == "model"]
 
 def test_every_kind_by_model_has_an_order():
     assert all(map(can_be_ordered, BY_MODEL))
-    with pytest.raises(ValueError, match="no language model is told to do repetition; kinds with"):
+    with pytest.raises(ValueError, match="no prompt exists for repetition; kinds that"):
         order_of(PERTURBATIONS["repetition"], 1)
 
 
@@ -658,12 +658,14 @@ def test_cjk_and_right_to_left_texts_are_changed_by_what_needs_no_english():
 
 
 def test_an_unknown_kind_is_refused_with_the_known_ones():
-    with pytest.raises(ValueError, match="no rule changes a text by 'sneezing'; give one of char"):
+    with pytest.raises(
+        ValueError, match="there is no rule for the kind 'sneezing'; give one of char"
+    ):
         perturb(item("a text"), Perturbation(kind="sneezing", level="word"), seed=0)
 
 
 def test_an_amount_below_one_is_refused():
-    with pytest.raises(ValueError, match="amount is at least 1 place; got 0"):
+    with pytest.raises(ValueError, match="amount must be at least 1; got 0"):
         perturb(item("a text"), PERTURBATIONS["character_typos"], amount=0, seed=0)
 
 
