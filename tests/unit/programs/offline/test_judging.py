@@ -417,7 +417,7 @@ def test_what_the_context_holds_is_supported():
 
 
 @pytest.mark.parametrize(
-    "text", ["ab" * 50_000, "ab " * 50_000, "A b. " * 20_000, "<" * 100_000, "Ab Cd 7 " * 10_000]
+    "text", ["ab" * 10_000, "ab " * 10_000, "A b. " * 4_000, "<" * 20_000, "Ab Cd 7 " * 2_000]
 )
 def test_a_huge_text_has_few_faults_in_their_places(text):
     faults = faults_in(text, SOURCE_POINTING, None)

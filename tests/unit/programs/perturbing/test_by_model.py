@@ -796,7 +796,7 @@ def test_remarks_refusals_and_marks_are_told_from_texts(text, said):
 
 
 def test_long_answers_are_read():
-    answers = ("```\n" * 200_000, "sure " * 400_000, "[" * 1_000_000, '"' * 1_000_000)
+    answers = ("```\n" * 20_000, "sure " * 40_000, "[" * 100_000, '"' * 100_000)
     said = [spoken_around(unwrapped(one, TEXT_WRAPPING), TEXT_WRAPPING) for one in answers]
     markup = "markup that the text does not have"
     assert said == [markup, "", markup, ""]

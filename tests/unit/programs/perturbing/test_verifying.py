@@ -407,7 +407,7 @@ def test_a_name_is_one_however_many_words_it_has_and_a_date_may_be_one_or_severa
 @pytest.mark.parametrize("kind", WAYS, ids=str)
 def test_huge_and_repetitive_answers_are_verified(kind):
     text = "a b " * 3000
-    for answer in ("b a " * 3000, "x " * 2_000_000, text + "b " * 2000, "\u0301" * 100_000):
+    for answer in ("b a " * 3000, "x " * 200_000, text + "b " * 2000, "\u0301" * 100_000):
         found = verified_change(answer, text, kind, amount_of(kind))
         assert found is not None
 
