@@ -52,9 +52,7 @@ def refuse_unnamed(
     else:
         allow = " ".join(f"--allow-model {shlex.quote(name[:200])}" for name in others)
         fault = refusal(endpoints, f"name it with {allow}, or give another with --model.")
-    raise OptionError(
-        str(fault), option="--model" if without_network else "--allow-model"
-    ) from fault
+    raise OptionError(fault, option="--model" if without_network else "--allow-model") from fault
 
 
 def asked_models(

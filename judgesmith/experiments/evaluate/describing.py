@@ -688,6 +688,8 @@ def _plain(value: Any) -> Any:
     """Return records as dictionaries, scales as texts, nan as None."""
     if isinstance(value, Scale):
         return str(value)
+    if isinstance(value, Estimate):
+        return value.to_dict()
     if dataclasses.is_dataclass(value):
         return {one.name: _plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
     if isinstance(value, Mapping):
