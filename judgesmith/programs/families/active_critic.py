@@ -13,7 +13,7 @@ from typing import Any
 from judgesmith.errors import InputError
 from judgesmith.programs.judging.answers import Kind, UnreadRecord
 from judgesmith.programs.judging.logprobs import criterion_term
-from judgesmith.programs.judging.program import AnySteps, Steps
+from judgesmith.programs.judging.program import AnySteps
 from judgesmith.programs.judging.prompts import TEXTS, QuestionForm
 from judgesmith.programs.judging.registry import JudgeFamily
 from judgesmith.programs.judging.scoring import (
@@ -21,8 +21,8 @@ from judgesmith.programs.judging.scoring import (
     Asking,
     Once,
     criteria_text,
+    per_sample,
     said,
-    sampled_steps,
     score_on,
 )
 from judgesmith.signatures.config import ActiveCriticConfig
@@ -79,15 +79,10 @@ def critic_inputs(protocol: ActiveCriticConfig, question: str) -> dict[str, str]
     return fixed
 
 
-def critic_steps(
-    protocol: ActiveCriticConfig, *, source: str, response: str, context: str | None = None
-) -> Steps:
+@per_sample
+def critic_steps(protocol: ActiveCriticConfig, asking: Asking) -> Once:
     """Judge one response by ``protocol``: a generator of questions that returns a judgement."""
-
-    def once(asking: Asking) -> Once:
-        return _VARIANTS[protocol.variant](protocol, asking)
-
-    return sampled_steps(protocol, once, source=source, response=response, context=context)
+    return _VARIANTS[protocol.variant](protocol, asking)
 
 
 def _vanilla(protocol: ActiveCriticConfig, asking: Asking) -> Once:

@@ -29,7 +29,7 @@ from judgesmith.programs.families.judge_models import (
     form_questions,
     form_space,
 )
-from judgesmith.programs.judging.program import AnySteps, Steps
+from judgesmith.programs.judging.program import AnySteps
 from judgesmith.programs.judging.prompts import TEXTS, QuestionForm
 from judgesmith.programs.judging.registry import JudgeFamily, family_of
 from judgesmith.programs.judging.scoring import (
@@ -37,8 +37,8 @@ from judgesmith.programs.judging.scoring import (
     Asking,
     Once,
     each_scored,
+    per_sample,
     place_of,
-    sampled_steps,
     score_on,
     whole_or_each,
 )
@@ -192,42 +192,37 @@ def annotator_inputs(protocol: AnnotatorConfig, question: str) -> dict[str, str]
     }
 
 
-def pointing_steps(
-    protocol: JudgeConfig, *, source: str, response: str, context: str | None = None
-) -> Steps:
+@per_sample
+def pointing_steps(protocol: JudgeConfig, asking: Asking) -> Once:
     """Judge one response by answers that have ``errors`` beside their score."""
     read_score = score_on(protocol.answers)
+    errors: dict[str, tuple[ErrorSpan, ...]] = {}
+    notes: dict[str, tuple[Note, ...]] = {}
 
-    def once(asking: Asking) -> Once:
-        errors: dict[str, tuple[ErrorSpan, ...]] = {}
-        notes: dict[str, tuple[Note, ...]] = {}
+    def ask(part: Asking, question: str, about: str) -> AnySteps[Answer]:
+        criterion = criterion_of(protocol, question)
 
-        def ask(part: Asking, question: str, about: str) -> AnySteps[Answer]:
-            criterion = criterion_of(protocol, question)
+        def read(fields: Mapping[str, Any]) -> CriterionScore:
+            score = read_score(fields)
+            spans, said = error_spans(
+                errors_of(str(fields["errors"])),
+                asking.texts["response"] or "",
+                about=about,
+                criterion=criterion.name if criterion else "",
+            )
+            errors[question] = tuple(spans)
+            notes[question] = (*said, *_contradiction(score, len(spans), about))
+            return score
 
-            def read(fields: Mapping[str, Any]) -> CriterionScore:
-                score = read_score(fields)
-                spans, said = error_spans(
-                    errors_of(str(fields["errors"])),
-                    response,
-                    about=about,
-                    criterion=criterion.name if criterion else "",
-                )
-                errors[question] = tuple(spans)
-                notes[question] = (*said, *_contradiction(score, len(spans), about))
-                return score
+        return part.of(question, read, about=about)
 
-            return part.of(question, read, about=about)
-
-        asked = list(family_of(protocol.judge).forms_of(protocol))
-        found = yield from each_scored(protocol, asking, asked, ask)
-        told = {
-            "errors": tuple(one for name in asked for one in errors.get(name, ())),
-            "notes": tuple(one for name in asked for one in notes.get(name, ())),
-        }
-        return found.model_copy(update=told)
-
-    return sampled_steps(protocol, once, source=source, response=response, context=context)
+    asked = list(family_of(protocol.judge).forms_of(protocol))
+    found = yield from each_scored(protocol, asking, asked, ask)
+    told = {
+        "errors": tuple(one for name in asked for one in errors.get(name, ())),
+        "notes": tuple(one for name in asked for one in notes.get(name, ())),
+    }
+    return found.model_copy(update=told)
 
 
 def _contradiction(score: CriterionScore, n_errors: int, about: str) -> tuple[Note, ...]:

@@ -13,7 +13,7 @@ from pydantic import field_validator, model_validator
 
 from judgesmith.errors import InputError
 from judgesmith.programs.judging.logprobs import AnswerProbabilities, criterion_term
-from judgesmith.programs.judging.program import AnySteps, Steps
+from judgesmith.programs.judging.program import AnySteps
 from judgesmith.programs.judging.prompts import QuestionForm
 from judgesmith.programs.judging.registry import JudgeFamily
 from judgesmith.programs.judging.scoring import (
@@ -21,7 +21,7 @@ from judgesmith.programs.judging.scoring import (
     Asking,
     Once,
     of_criteria,
-    sampled_steps,
+    per_sample,
     score_on,
 )
 from judgesmith.signatures.config import JudgeConfig, check_questions_of, lines_for, steps_key
@@ -98,18 +98,10 @@ def checklist_inputs(protocol: ChecklistConfig, question: str) -> dict[str, str]
     return {**fixed, "question": said[question]}
 
 
-def checklist_steps(
-    protocol: ChecklistConfig, *, source: str, response: str, context: str | None = None
-) -> Steps:
+@per_sample
+def checklist_steps(protocol: ChecklistConfig, asking: Asking) -> Once:
     """Judge one response by ``protocol``: a generator of questions that returns a judgement."""
 
-    def once(asking: Asking) -> Once:
-        return _checked(protocol, asking)
-
-    return sampled_steps(protocol, once, source=source, response=response, context=context)
-
-
-def _checked(protocol: ChecklistConfig, asking: Asking) -> Once:
     def checking(predictor: str) -> Callable[[Asking], AnySteps[Answer]]:
         return lambda part: part.of(predictor, score_on(protocol.answers), about=predictor)
 

@@ -26,7 +26,6 @@ from judgesmith.programs.judging.program import (
     Calls,
     ProbabilitiesOf,
     PromptRequest,
-    Steps,
     asked,
     gather,
 )
@@ -38,7 +37,7 @@ from judgesmith.programs.judging.scoring import (
     criteria_text,
     of_criteria,
     of_the_whole,
-    sampled_steps,
+    per_sample,
 )
 from judgesmith.signatures.config import WholeOrEachConfig
 from judgesmith.signatures.fences import imitates_layout
@@ -49,6 +48,8 @@ from judgesmith.signatures.scale import PERCENT, THREE, YES_NO, Scale
 from judgesmith.signatures.space import Space, asks_choices, field_choice
 
 Normalisation = Literal["affine", "level"]
+Texts = Mapping[str, str | None]
+"""The source, and its context if there is any."""
 
 MANNERS = {
     "dialogue": "a turn of two or three informal sentences, as people talk",
@@ -208,13 +209,11 @@ def comparisons(
     criterion: str,
     response: str,
     others: Sequence[str],
-    *,
-    source: str,
-    context: str | None,
+    about: Texts,
     calls: Calls,
 ) -> AnySteps[LadderComparisons | Cause]:
     """Return how a response compares with other texts, or why one comparison is missing."""
-    texts = {"source": source, "context": context, "criterion": criterion}
+    texts = {**about, "criterion": criterion}
     turns = (False, True) if protocol.order == "both" else (False,)
     pairs = [
         (turned, {**texts, **_in_order(protocol, response, other, turned)})
@@ -347,14 +346,9 @@ def n_rounds(levels: int) -> int:
 
 
 def written_exemplars(
-    protocol: ExemplarConfig,
-    criterion: str,
-    *,
-    source: str,
-    context: str | None,
-    calls: Calls,
+    protocol: ExemplarConfig, criterion: str, texts: Texts, calls: Calls
 ) -> AnySteps[tuple[Exemplar, ...] | Cause]:
-    writing = _Writing(protocol, {"source": source, "context": context}, criterion, calls)
+    writing = _Writing(protocol, texts, criterion, calls)
     n = protocol.levels
     causes = yield from gather([writing.end(1, other=n), writing.end(n, other=1)])
     cause = next(filter(None, causes), None) or (yield from writing.between(1, n))
@@ -364,7 +358,7 @@ def written_exemplars(
 @dataclass(frozen=True, slots=True)
 class _Writing:
     protocol: ExemplarConfig
-    texts: Mapping[str, str | None]
+    texts: Texts
     criterion: str
     calls: Calls
     found: dict[int, Exemplar] = field(default_factory=dict)
@@ -499,30 +493,17 @@ def criteria_lines(protocol: ExemplarConfig) -> dict[str, str]:
     return {WHOLE: f"{whole}\nWhat counts in it:\n{lines}" if rubric.criteria else whole}
 
 
-def exemplar_steps(
-    protocol: ExemplarConfig, *, source: str, response: str, context: str | None = None
-) -> Steps:
-    """Judge one response by ``protocol``: a generator of questions that returns a judgement."""
-
-    def once(asking: Asking) -> Once:
-        return _judged(protocol, source, response, context, asking.calls)
-
-    return sampled_steps(protocol, once, source=source, response=response, context=context)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Scored:
     score: CriterionScore
     how: Weighting
 
 
-def _judged(
-    protocol: ExemplarConfig, source: str, response: str, context: str | None, calls: Calls
-) -> Once:
+@per_sample
+def exemplar_steps(protocol: ExemplarConfig, asking: Asking) -> Once:
+    """Judge one response by ``protocol``: a generator of questions that returns a judgement."""
     lines = criteria_lines(protocol)
-    found = yield from gather(
-        [_one(protocol, line, source, response, context, calls) for line in lines.values()]
-    )
+    found = yield from gather([_one(protocol, line, asking) for line in lines.values()])
     answers = [one if isinstance(one, Cause) else one.score for one in found]
     if protocol.scores_criteria:
         terms = [criterion_term(name) for name in lines]
@@ -535,23 +516,14 @@ def _judged(
     return judgement.model_copy(update={"weighting": how})
 
 
-def _one(
-    protocol: ExemplarConfig,
-    line: str,
-    source: str,
-    response: str,
-    context: str | None,
-    calls: Calls,
-) -> AnySteps[_Scored | Cause]:
-    exemplars = yield from written_exemplars(
-        protocol, line, source=source, context=context, calls=calls
-    )
+def _one(protocol: ExemplarConfig, line: str, asking: Asking) -> AnySteps[_Scored | Cause]:
+    texts, calls = dict(asking.texts), asking.calls
+    response = texts.pop("response") or ""
+    exemplars = yield from written_exemplars(protocol, line, texts, calls)
     if isinstance(exemplars, Cause):
         return exemplars
     others = [one.text for one in exemplars]
-    found = yield from comparisons(
-        protocol, line, response, others, source=source, context=context, calls=calls
-    )
+    found = yield from comparisons(protocol, line, response, others, texts, calls)
     return found if isinstance(found, Cause) else _scored(protocol, found, exemplars)
 
 
@@ -650,8 +622,9 @@ def ladder_steps(
 ) -> AnySteps[LadderJudgement]:
     """Write the exemplars of one source for every criterion, and compare neighbours."""
     calls = Calls()
+    texts: Texts = {"source": source, "context": context}
     courses = [
-        _ladder(protocol, name, line, source, context, calls)
+        _ladder(protocol, name, line, texts, calls)
         for name, line in criteria_lines(protocol).items()
     ]
     found = yield from gather(courses)
@@ -671,31 +644,16 @@ def ladder_steps(
 
 
 def _ladder(
-    protocol: ExemplarConfig,
-    name: str,
-    line: str,
-    source: str,
-    context: str | None,
-    calls: Calls,
+    protocol: ExemplarConfig, name: str, line: str, texts: Texts, calls: Calls
 ) -> AnySteps[tuple[Ladder, Cause | None]]:
     """Return the exemplars of one criterion, and why some, or their verdicts, are missing."""
-    written = yield from written_exemplars(
-        protocol, line, source=source, context=context, calls=calls
-    )
+    written = yield from written_exemplars(protocol, line, texts, calls)
     if isinstance(written, Cause):
         return Ladder(criterion=name, problem=str(written)), written
     pairs = zip(written[1:], written[:-1], strict=True)
     verdicts = yield from gather(
         [
-            comparisons(
-                protocol,
-                line,
-                upper.text,
-                [lower.text],
-                source=source,
-                context=context,
-                calls=calls,
-            )
+            comparisons(protocol, line, upper.text, [lower.text], texts, calls)
             for upper, lower in pairs
         ]
     )

@@ -10,7 +10,7 @@ from math import exp
 from statistics import fmean
 from typing import Any, Literal
 
-from judgesmith.programs.judging.program import AnySteps, PromptRequest, Steps, asked
+from judgesmith.programs.judging.program import AnySteps, PromptRequest, asked
 from judgesmith.programs.judging.prompts import QuestionForm, Slot, Template, Turn
 from judgesmith.programs.judging.registry import JudgeFamily
 from judgesmith.programs.judging.scoring import (
@@ -19,8 +19,8 @@ from judgesmith.programs.judging.scoring import (
     Once,
     criteria_text,
     each_scored,
+    per_sample,
     place_of,
-    sampled_steps,
     whole_or_each,
 )
 from judgesmith.signatures.config import WholeOrEachConfig
@@ -87,23 +87,18 @@ def gptscore_template(protocol: GPTScoreConfig, question: str) -> Template:
     )
 
 
-def gptscore_steps(
-    protocol: GPTScoreConfig, *, source: str, response: str, context: str | None = None
-) -> Steps:
+@per_sample
+def gptscore_steps(protocol: GPTScoreConfig, asking: Asking) -> Once:
     """Judge one response by ``protocol``: a generator of questions that returns a judgement."""
+    if not asking.texts["response"]:
+        return Judgement.unscored(
+            "an empty response has no tokens, and so no likelihood", reason=Reason.UNSUITABLE
+        )
 
-    def once(asking: Asking) -> Once:
-        if not response:
-            return Judgement.unscored(
-                "an empty response has no tokens, and so no likelihood", reason=Reason.UNSUITABLE
-            )
+    def ask(part: Asking, question: str, about: str) -> AnySteps[Answer]:
+        return _likelihood(part, question)
 
-        def ask(part: Asking, question: str, about: str) -> AnySteps[Answer]:
-            return _likelihood(part, question)
-
-        return (yield from each_scored(protocol, asking, gptscore_forms(protocol), ask))
-
-    return sampled_steps(protocol, once, source=source, response=response, context=context)
+    return (yield from each_scored(protocol, asking, gptscore_forms(protocol), ask))
 
 
 def score_of(logprobs: Sequence[float]) -> CriterionScore:

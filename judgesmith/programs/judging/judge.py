@@ -16,13 +16,12 @@ from judgesmith.programs.judging.executors import another_model
 from judgesmith.programs.judging.program import Steps, noted
 from judgesmith.programs.judging.registry import (
     JudgeFamily,
-    Own,
     check_lines_given,
     family_of,
     validated,
 )
 from judgesmith.programs.judging.runner import CONCURRENCY
-from judgesmith.programs.judging.scoring import check_terms, place_of, told_inputs
+from judgesmith.programs.judging.scoring import Own, check_terms, place_of, told_inputs
 from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.judgement import Judgement

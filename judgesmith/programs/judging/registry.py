@@ -15,7 +15,7 @@ from judgesmith.errors import InputError, did_you_mean
 from judgesmith.front_door import at
 from judgesmith.programs.judging.logprobs import OVERALL
 from judgesmith.programs.judging.prompts import QuestionForm
-from judgesmith.programs.judging.scoring import score_steps, told_inputs
+from judgesmith.programs.judging.scoring import Own, score_steps, told_inputs
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.plain_data import record_faults
 from judgesmith.signatures.space import Space, asks_choices, usual_choices
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from judgesmith.signatures.rubric import Rubric
 
 
-Own = TypeVar("Own", bound=JudgeConfig)
 _LINES = ("steps", "questions", "shows", "ignores")  # what may be given by criterion
 
 

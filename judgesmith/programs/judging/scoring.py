@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean, median, multimode
@@ -137,6 +138,22 @@ def sampled_steps(
     asks_whole = any(OVERALL in one.asked_about for one in samples)
     judgement = reduced(found, calls, protocol.reduction, asks_whole=asks_whole)
     return aggregate(protocol.aggregation, judgement, source, context, response)
+
+
+Own = TypeVar("Own", bound=JudgeConfig)
+
+
+def per_sample(once: Callable[[Own, Asking], Once]) -> Callable[..., Steps]:
+    """Return the steps of a judge whose every sample is asked for by ``once``."""
+
+    @functools.wraps(once)
+    def steps(protocol: Own, *, source: str, response: str, context: str | None = None) -> Steps:
+        def sample(asking: Asking) -> Once:
+            return once(protocol, asking)
+
+        return sampled_steps(protocol, sample, source=source, response=response, context=context)
+
+    return steps
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,7 +90,7 @@ def test_a_criterion_is_one_line_without_a_header_whatever_its_definition_holds(
     try:
         criterion = Criterion(name="a", definition=f"x {meaning} ## ]]", worst=worst)
     except ValueError as fault:
-        assert "marks the fields of a question" in str(fault)  # noqa: PT017
+        assert "is a marker of the prompt layout" in str(fault)  # noqa: PT017
         return
     text = criteria_text(Rubric(criteria=(criterion,)))
     assert text.splitlines() == [text]

@@ -98,7 +98,7 @@ def test_what_makes_no_direct_judge_is_refused(choices, said):
 
 
 def test_a_protocol_of_another_family_is_refused():
-    with pytest.raises(ValueError, match="expected a direct protocol"):
+    with pytest.raises(ValueError, match="expected a direct configuration"):
         DirectJudge(ActiveCritic().protocol)
 
 

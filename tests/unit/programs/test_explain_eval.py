@@ -127,5 +127,5 @@ def test_what_makes_no_such_judge_is_refused(choices, message):
 
 
 def test_a_protocol_of_another_family_is_refused():
-    with pytest.raises(ValueError, match="expected an explain-eval protocol"):
+    with pytest.raises(ValueError, match="expected an explain-eval configuration"):
         ExplainEvalJudge(ActiveCritic().protocol)

@@ -272,7 +272,7 @@ class TestTheJudge:
             GEvalJudge(**choices)
 
     def test_a_protocol_of_another_family_is_refused(self):
-        with pytest.raises(ValueError, match="expected a g-eval protocol"):
+        with pytest.raises(ValueError, match="expected a g-eval configuration"):
             GEvalJudge(ActiveCritic().protocol)
 
 

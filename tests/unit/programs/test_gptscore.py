@@ -107,7 +107,7 @@ class TestTheJudge:
             GPTScoreJudge(**choices)
 
     def test_a_protocol_of_another_family_is_refused(self):
-        with pytest.raises(ValueError, match="expected a gptscore protocol"):
+        with pytest.raises(ValueError, match="expected a gptscore configuration"):
             GPTScoreJudge(ActiveCritic().protocol)
 
     def test_the_prompt_ends_where_the_response_begins(self, offline):
