@@ -12,7 +12,6 @@ import contextlib
 import io
 import itertools
 import logging
-import os
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -70,10 +69,19 @@ OURS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def ours(task: Task, way: str, seed: int) -> dict[str, Any]:
-    """Run a search of ours over HTTP."""
+@contextlib.contextmanager
+def asked(task: Task, *, http: bool) -> Iterator[dspy.LM]:
+    """Yield the simulated model, over HTTP or in this process; its answers are the same."""
+    if not http:
+        yield simulated_lm(task.world)
+        return
     with served(task.world) as address:
-        lm = model("openai/simulated", api_base=address, ledger=None)
+        yield model("openai/simulated", api_base=address, ledger=None)
+
+
+def ours(task: Task, way: str, seed: int, *, http: bool) -> dict[str, Any]:
+    """Run a search of ours."""
+    with asked(task, http=http) as lm:
         search = EffectSearch(lm=lm, seed=seed, **OURS[way])
         judge = search.compile(ActiveCritic(), trainset=task.examples)
         client = lm_client_of(lm)
@@ -95,8 +103,8 @@ def ours(task: Task, way: str, seed: int) -> dict[str, Any]:
     }
 
 
-def theirs(task: Task, way: str, seed: int) -> dict[str, Any]:
-    """Run an optimizer of DSPy's over HTTP, with what its users write."""
+def theirs(task: Task, way: str, seed: int, *, http: bool) -> dict[str, Any]:
+    """Run an optimizer of DSPy's, with what its users write."""
     examples = [
         dspy.Example(
             source=one.source,
@@ -108,8 +116,7 @@ def theirs(task: Task, way: str, seed: int) -> dict[str, Any]:
     random.Random(seed).shuffle(examples)
     random.seed(seed)
     start = dspy.ChainOfThought(Grade)
-    with served(task.world) as address, _quiet():
-        lm = model("openai/simulated", api_base=address, ledger=None)
+    with asked(task, http=http) as lm, _quiet():
         with dspy.context(lm=lm, num_threads=1):
             half = len(examples) // 2
             found = OF_DSPY[way](lm, seed).compile(
@@ -153,12 +160,12 @@ def _quiet() -> Iterator[None]:
         logging.disable(logging.NOTSET)
 
 
-def result(name: str, seed: int, way: str, null: bool, fresh: int) -> dict[str, Any]:
+def result(key: Mapping[str, Any], *, http: bool) -> dict[str, Any]:
     """Return one run, ready for JSON."""
-    os.environ.setdefault("OPENAI_API_KEY", "none")
-    task = Task.drawn(name, seed, is_null=null, n_fresh=fresh)
+    seed, way = key["seed"], key["way"]
+    task = Task.drawn(key["set"], seed, is_null=key["null"], n_fresh=key["fresh"])
     started = time.perf_counter()
-    found = theirs(task, way, seed) if way in OF_DSPY else ours(task, way, seed)
+    found = (theirs if way in OF_DSPY else ours)(task, way, seed, http=http)
     return {**found, "seconds": round(time.perf_counter() - started, 1)}
 
 
@@ -176,6 +183,7 @@ def search(
     seeds: Annotated[str, "of the models"] = "100-109",
     null: Annotated[bool, "models to which no prompt matters"] = False,
     fresh: Annotated[int, "new texts that judges are compared on"] = 5000,
+    http: Annotated[bool, "or in this process, with the same answers"] = True,
     results: Annotated[str | None, "file of runs that are not done again"] = None,
 ) -> Iterator[Row]:
     """Expected gain, calls and harm of searches on simulated models, ours beside DSPy's."""
@@ -184,13 +192,7 @@ def search(
         runs = []
         for seed, name in keys:
             key = {"set": name, "seed": seed, "way": way, "null": null, "fresh": fresh}
-            runs.append(
-                kept(
-                    results,
-                    key,
-                    lambda name=name, seed=seed, way=way: result(name, seed, way, null, fresh),
-                )
-            )
+            runs.append(kept(results, key, lambda key=key: result(key, http=http)))
         yield summary(way, runs)
 
 
