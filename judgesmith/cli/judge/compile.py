@@ -318,7 +318,16 @@ def _of_name(name: str, models: Sequence[dspy.LM]) -> dspy.LM:
 )
 @field_options(
     CompileFields,
-    *("optimizer", "objective", "roles", "n_demonstrations", "n_rounds", "n_trials", "screen"),
+    *(
+        "optimizer",
+        "effort",
+        "objective",
+        "roles",
+        "n_demonstrations",
+        "n_rounds",
+        "n_trials",
+        "screen",
+    ),
     "n_draws",
 )
 @click.option(

@@ -30,7 +30,8 @@ _OF_THE_JUDGE = (
 
 _OF_SEARCHES = {
     "n_trials": ("protocol", "reflective"),
-    "n_draws": ("protocol",),
+    "n_draws": ("effects", "protocol"),
+    "effort": ("effects",),
     "screen": ("protocol",),
     "vary_samples": ("protocol",),
     "storage": ("protocol",),

@@ -22,6 +22,7 @@ from judgesmith.experiments.compile.judging_estimate import (
 )
 from judgesmith.experiments.compile.settings import CompileSettings, settings_without_labels
 from judgesmith.experiments.compile.split import parts_of
+from judgesmith.optimizers.effect_search import EFFORTS
 from judgesmith.optimizers.fair import PARAPHRASES, ROUNDS, TEXTS, refuse_many_answers
 from judgesmith.optimizers.gepa import BATCH
 from judgesmith.optimizers.rows import Rows
@@ -355,6 +356,11 @@ def estimate_run(
             sizes=sizes,
             by_row=_by_row(parts.selection),
         )
+    elif settings.optimizer == "effects":
+        # The search, then the report, and the rows to show for the weights.
+        n_searched = math.floor(EFFORTS[settings.effort] * (n_selection + n_pool))
+        judged = n_searched + n_selection * settings.rubrics_compete + 2 * n_held + n_pool
+        most = math.ceil(one.calls * judged)
     elif settings.optimizer in ("reflective", "balanced", "miprov2", "simba"):
         most = text_search_calls(
             settings,

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 else:
     AnyObjective = Any  # a validator checks it
 
-Optimizer = Literal["random", "protocol", "reflective", "balanced", "miprov2", "simba", "none"]
+Optimizer = Literal[
+    "random", "effects", "protocol", "reflective", "balanced", "miprov2", "simba", "none"
+]
+Effort = Literal["light", "medium", "heavy"]
 Task = Literal["summarization", "story_completion", "question_answering", "translation"]
 Group = Literal["data", "judge", "search", "run"]
 
@@ -83,7 +86,8 @@ class CompileFields(SettingsModel):
     )
     optimizer: Optimizer = Field(
         default="random",
-        description="Search demonstrations (random) or the whole protocol; rewrite texts after "
+        description="Search demonstrations (random), the protocol by the effects of its options "
+        "within a bound on calls (effects), or the whole protocol; rewrite texts after "
         "wrong scores (reflective); reword instructions until scores are spread evenly, without "
         "ratings (balanced); an optimizer of DSPy (miprov2, simba); or none. Weights are fitted "
         "after each.",
@@ -136,6 +140,12 @@ class CompileFields(SettingsModel):
         description="Score all configurations of a protocol search on few rows first, estimate "
         "the effect of every option, and score only the best on all rows.",
         json_schema_extra=_told("search", expert=True),
+    )
+    effort: Effort = Field(
+        default="medium",
+        description="Calls of a search of effects: at most 2, 4 or 13 times those of scoring the "
+        "learning rows once.",
+        json_schema_extra=_told("search"),
     )
     fixed: tuple[str, ...] = Field(
         default=("samples",),

@@ -23,6 +23,7 @@ from judgesmith.experiments.compile.settings import CompileSettings
 from judgesmith.experiments.compile.split import Parts, examples_of
 from judgesmith.optimizers import (
     DSPyOptimizer,
+    EffectSearch,
     FairPromptSearch,
     FitAggregation,
     ProtocolSearch,
@@ -179,7 +180,50 @@ def protocol_search(
     )
 
 
-def searched(search: ProtocolSearch, student: Judge, parts: Parts) -> Judge:
+def effect_search(
+    settings: CompileSettings, parts: Parts, *, targets: Sequence[str], **given: Any
+) -> EffectSearch:
+    """Return the search by effects that these settings ask for, ready to compile."""
+    return EffectSearch(
+        effort=settings.effort,
+        n_demo_sets=settings.n_draws,
+        n_demonstrations=settings.n_demonstrations if parts.pool is not None else 0,
+        fixed=tuple(dict.fromkeys((*settings.fixed, "weighting"))),
+        targets=targets,
+        percent_of_max=settings.percent_of_max,
+        **given,
+    )
+
+
+def effect_notes(search: EffectSearch) -> list[str]:
+    """Return what a reader should know of a search by effects that has ended, in sentences."""
+    if not search.trials_:
+        return [_UNSTARTED]
+    n_tried = len(search.trials_) - 1
+    found = [
+        f"{n_tried} configurations scored parts of the {search.trials_[0].n_rows} rows to choose "
+        f"by, with {search.n_calls_} calls of at most {search.n_calls_at_most_}."
+    ]
+    if not search.complete_:
+        found.append("the budget ended the search.")
+    gain = search.gain_
+    tested = ""
+    if gain is not None and not math.isnan(gain.value):
+        tested = (
+            f" Cross-fitted, the gain of this choice is {gain.value:+.3f} "
+            f"(95% interval {gain.low:+.3f} to {gain.high:+.3f})."
+        )
+    if not search.taken_:
+        return [*found, f"the baseline stays: no configuration is better beyond doubt; {USUAL}"]
+    picked = _picked_text(search.trials_[search.taken_].picked)
+    return [
+        *found,
+        f"number {search.taken_} replaces the baseline ({picked}): the expected gain of "
+        f"{search.objective} is {search.expected_:+.3f}.{tested}",
+    ]
+
+
+def searched(search: ProtocolSearch | EffectSearch, student: Judge, parts: Parts) -> Judge:
     """Return the best judge that a search finds on the rows of a compilation."""
     selection = examples_of(parts.selection)
     if parts.pool is None:
@@ -334,6 +378,7 @@ _FOUND_BY_DSPY = ("number", "n_demonstrations", "instructions", "keys", "problem
 KEYS: Mapping[str, tuple[str, ...]] = {
     "demonstrations": ("n_demonstrations", "n_bootstrapped", "keys", "value", "share_scored"),
     "protocol": ("number", "picked", *_JUDGED, "against"),
+    "effects": ("number", "picked", *_JUDGED, "against"),
     "aggregation": ("name", "value", "behind", "standard_error", "allowed"),
     "reflective": (*_REWRITTEN, *_JUDGED),
     "balanced": (*_REWRITTEN, *_JUDGED),

@@ -145,9 +145,9 @@ class CompileSettings(CompileFields):
                 "rubric.",
                 hint="leave 'criteria' out of inference.without.",
             )
-        if self.optimizer == "protocol":
+        if self.optimizer in ("effects", "protocol"):
             check_fixed(self.fixed, self.protocol)
-        elif self.screen:
+        if self.screen and self.optimizer != "protocol":
             raise InputError(
                 "a search of the protocol is screened (optimizer='protocol'), and this is "
                 f"{self.optimizer}.",
@@ -161,9 +161,9 @@ class CompileSettings(CompileFields):
     def _without_another_search(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out what only another search would read: it decides nothing."""
         found: dict[str, Any] = plain(self)
-        of_protocol = () if self.optimizer == "protocol" else ("n_draws", "fixed")
+        of_protocol = () if self.optimizer in ("effects", "protocol") else ("n_draws", "fixed")
         tried = () if self.optimizer in ("protocol", "reflective") else ("n_trials",)
-        unread = (*of_protocol, *tried)
+        unread = (*of_protocol, *tried, *(("effort",) if self.optimizer != "effects" else ()))
         unread += tuple(name for name in ("models", "roles", "screen") if not getattr(self, name))
         unread += () if self.minds_versions else ("task", "kinds", "holdout_kinds", "versions")
         return {name: value for name, value in found.items() if name not in unread}

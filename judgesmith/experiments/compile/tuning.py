@@ -18,6 +18,8 @@ from judgesmith.experiments.compile.searching import (
     aggregation_note,
     confirmation_of,
     confirmation_record,
+    effect_notes,
+    effect_search,
     outcome_note,
     plain_trial,
     protocol_search,
@@ -283,6 +285,8 @@ class Tuning:
             return judge
         if self.settings.optimizer == "protocol":
             judge = self._with_protocol(judge, bare, parts)
+        elif self.settings.optimizer == "effects":
+            judge = self._with_effects(judge, parts)
         elif self.settings.optimizer != "random":
             judge = self._with_texts(judge, parts)
         elif parts.pool is not None:
@@ -367,6 +371,27 @@ class Tuning:
             seed=self.settings.seed,
         )
         return tables, number, found
+
+    def _with_effects(self, start: Judge, parts: Parts) -> Judge:
+        search = effect_search(
+            self.settings,
+            parts,
+            targets=self.targets,
+            on_trial=None,
+            **self._common("effects", None),
+        )
+        best = searched(search, start, parts)
+        self.complete = self.complete and search.complete_
+        self.notes += effect_notes(search)
+        self.history += [_trial("effects", trial) for trial in search.trials_]
+        record = confirmation_record(None, taken=search.taken_, chosen_on=len(parts.selection))
+        self.confirmation = {
+            **record,
+            "better": bool(search.taken_),
+            "expected": search.expected_,
+            "cross_fitted": None if search.gain_ is None else search.gain_.to_dict(),
+        }
+        return best
 
     def _with_protocol(self, start: Judge, bare: Judge, parts: Parts) -> Judge:
         competing = self.settings.rubrics_compete

@@ -85,12 +85,15 @@ def _chain(
     return chain
 
 
-OPTIMIZERS = ("random", "protocol", "reflective", "balanced", "miprov2", "simba", "none")
+OPTIMIZERS = (
+    *("random", "effects", "protocol", "reflective", "balanced", "miprov2", "simba", "none"),
+)
 
 _OF_SEARCHES: Mapping[str, tuple[str, ...]] = {
     "rounds": ("random",),
     "trials": ("protocol", "reflective"),
-    "draws": ("protocol",),
+    "draws": ("effects", "protocol"),
+    "effort": ("effects",),
     "screen": ("protocol",),
     "vary_samples": ("protocol",),
     "models": ("protocol",),

@@ -223,7 +223,16 @@ class JudgeSpec(Part):
 
 @settings_fields(
     CompileFields,
-    *("optimizer", "n_demonstrations", "n_rounds", "n_trials", "n_draws", "screen", "models"),
+    *(
+        "optimizer",
+        "n_demonstrations",
+        "n_rounds",
+        "n_trials",
+        "n_draws",
+        "effort",
+        "screen",
+        "models",
+    ),
     "objective",
     open_default=("optimizer", "n_trials", "objective"),
 )
