@@ -1,24 +1,49 @@
-"""Benchmarks as they are built: rows that keep their promises, the same however they were made."""
+"""Benchmarks are built: candidates, plans, folders and settings."""
 
+import hashlib
 import json
 from collections import Counter, defaultdict
+from dataclasses import replace
+from importlib.metadata import version
 
 import hostile
+import numpy as np
 import pytest
 from benchmark_texts import PLACES, rows
 
 from judgesmith.data import read_items
 from judgesmith.data.items import DataSet
 from judgesmith.errors import InputError
-from judgesmith.experiments.benchmark.building import build_benchmark
+from judgesmith.experiments.benchmark.anchor_texts import LOOKED_AT, texts_looked_at
+from judgesmith.experiments.benchmark.beginning import plan_of, start_of
+from judgesmith.experiments.benchmark.building import build_benchmark, planned_steps
 from judgesmith.experiments.benchmark.errors_per_rating import ErrorsPerRating, UnratedPilotError
-from judgesmith.experiments.benchmark.models import UnfinishedError
-from judgesmith.experiments.benchmark.report import read_benchmark, report_text
-from judgesmith.experiments.benchmark.settings import BenchmarkSettings
+from judgesmith.experiments.benchmark.global_building import COPY, Order, made_candidates
+from judgesmith.experiments.benchmark.models import (
+    BenchmarkModels,
+    UnfinishedError,
+    check_benchmark_roles,
+)
+from judgesmith.experiments.benchmark.plan import counting
+from judgesmith.experiments.benchmark.report import (
+    check_benchmark,
+    put_report,
+    read_benchmark,
+    report_text,
+    save_benchmark,
+)
+from judgesmith.experiments.benchmark.rows import drawn_sources, sources_of
+from judgesmith.experiments.benchmark.settings import ROLES, BenchmarkSettings, rating_levels
 from judgesmith.metrics.anchors import rating_of
-from judgesmith.programs.lm import BudgetSpent, model
+from judgesmith.programs.lm import BudgetSpent, LMClient, ModelAnswer, model
 from judgesmith.programs.lm.client import Computer
-from judgesmith.signatures.perturbation import SubAspect
+from judgesmith.programs.lm.dspy_lm import ClientLM
+from judgesmith.programs.perturbing.orders import ATTEMPTS
+from judgesmith.signatures import RatedItem, Scale
+from judgesmith.signatures.judgement import Reason
+from judgesmith.signatures.perturbation import Skipped, SubAspect
+
+# Benchmarks as they are built: rows that keep their promises, the same however they were made.
 
 
 def by_sequence(made):
@@ -313,3 +338,334 @@ def test_texts_of_a_source_and_criterion_stand_from_the_best_rating_down(ratings
     for own in by_sequence(ratings).values():
         given = [row["human"]["fluency"][0] for row in own]
         assert given == sorted(given, reverse=True)
+
+
+# Texts that are to have a rating: what is ordered is made, dropped, or a copy, and counted.
+
+
+@pytest.fixture(scope="module")
+def plan(articles):
+    settings = BenchmarkSettings(perspective="global", n_references=2)
+    by_role = dict.fromkeys(ROLES, model("offline", ledger=None))
+    made, _ = plan_of(start_of(articles, settings), BenchmarkModels(by_role=by_role))
+    return made
+
+
+def order(plan, n_errors, **more):
+    source = plan.sources[0]
+    given = {"reference": plan.references[source.id][0], "aimed": 2.0, **more}
+    return Order(source=source, n_errors=n_errors, **given)
+
+
+def test_candidates_have_the_errors_that_were_ordered_each_side_before_any_twice(plan):
+    criterion = plan.criteria[0]
+    orders = [order(plan, n) for n in (4, 4, 1)]
+    found, counts = made_candidates(plan, criterion, orders, step="errors put in")
+    assert [one.target.n_errors for one in found] == [4, 4, 1]
+    assert found[0].target.text != found[1].target.text
+    sides = {one.name for one in plan.sub_aspects[criterion.name]}
+    assert {error.sub_aspect for error in found[0].target.errors} == sides
+    assert (counts.wanted, counts.made) == (3, 3)
+
+
+def test_without_errors_a_candidate_is_the_reference_and_a_second_one_a_copy(plan):
+    found, counts = made_candidates(
+        plan, plan.criteria[0], [order(plan, 0), order(plan, 0, aimed=3.0)], step="errors put in"
+    )
+    assert [(one.target.text, one.aimed) for one in found] == [(found[0].reference.text, 2.0)]
+    assert counts.dropped == {COPY: 1}
+
+
+def test_errors_of_one_side_alone_can_be_ordered(plan):
+    side = plan.sub_aspects["fluency"][1]
+    (one,), _ = made_candidates(
+        plan, plan.criteria[0], [order(plan, 1, sides=(side,))], step="single errors put in"
+    )
+    assert one.target.errors[0].sub_aspect == side.name
+
+
+class Mumbler:
+    """Answers nothing that can be read; remembers which answer to a question was wanted."""
+
+    endpoint = "scripted"
+
+    def __init__(self):
+        self.samples = []
+
+    def answer(self, request):
+        self.samples.append(request.sample)
+        return ModelAnswer(text="Well.", input_tokens=1, output_tokens=1)
+
+
+def test_a_model_that_is_asked_the_same_again_is_asked_for_another_answer(plan):
+    engine = Mumbler()
+    lm = ClientLM.over(LMClient(engine), "scripted", recipe={}, temperature=0.0)
+    asking = replace(plan, models=BenchmarkModels(by_role=dict.fromkeys(ROLES, lm)))
+    side = plan.sub_aspects["fluency"][:1]
+    orders = [order(plan, 1, sides=side), order(plan, 1, sides=side, aimed=3.0)]
+    found, counts = made_candidates(asking, plan.criteria[0], orders, step="errors put in")
+    assert (found, counts.dropped.total()) == ([], 2)
+    assert sorted(engine.samples) == list(range(2 * ATTEMPTS))
+
+
+def test_errors_that_the_budget_did_not_reach_end_the_run():
+    with counting() as counts:
+        counts.outcome(Skipped(reason="unchanged"))
+    with (
+        pytest.raises(UnfinishedError, match="before all errors were put in"),
+        counting() as counts,
+    ):
+        counts.outcome(Skipped(reason="no answer", code=Reason.OVER_BUDGET))
+
+
+def test_sources_are_drawn_in_their_order_and_differ_by_seed():
+    several = sources_of(DataSet(name="toy", items=tuple(rows(places=tuple("abcdefghij")))))
+    drawn = [drawn_sources(several, 4, rng=np.random.default_rng(seed)) for seed in range(4)]
+    for own in drawn:
+        assert [one.id for one in own] == sorted(one.id for one in own)
+    assert len({tuple(one.id for one in own) for own in drawn}) > 1
+    assert drawn_sources(several, 99, rng=np.random.default_rng(0)) == several
+
+
+def test_sources_without_an_id_get_one_and_none_has_that_of_another():
+    items = [RatedItem(source=text, response="r") for text in ("a", "b", "a")]
+    items.append(RatedItem(source_id="source-1", source="c", response="r"))
+    found = sources_of(DataSet(name="toy", items=tuple(items)))
+    assert [one.indices for one in found] == [(0, 2), (1,), (3,)]
+    assert len({one.id for one in found}) == 3
+
+
+def test_the_rater_is_shown_what_people_rated_nearest_to_each_rating(articles):
+    some = DataSet(name="toy", items=articles.items * 10)
+    found = texts_looked_at(some, "fluency", (1.0, 3.0), 1)
+    assert len(found) == 2 * LOOKED_AT
+    assert {some[index].human["fluency"] for index in found} == {(1.0,), (3.0,)}
+    assert texts_looked_at(articles, "fluency", (1.0, 2.0, 3.0), 5) == list(range(12))
+
+
+def test_of_texts_rated_alike_the_rater_is_shown_such_as_have_different_sources():
+    items = [
+        RatedItem(source_id=f"{n // 20}", response="r", human={"c": (2,)}, scale={"c": "1..2"})
+        for n in range(20 * LOOKED_AT)
+    ]
+    found = texts_looked_at(DataSet(name="toy", items=tuple(items)), "c", (2.0,), 1)
+    assert len({items[index].source_id for index in found}) == len(found) == LOOKED_AT
+
+
+@pytest.mark.parametrize(
+    ("scale", "says"),
+    [
+        (None, "nobody says what clear is rated on; say --scale clear=LOW..HIGH"),
+        (Scale(low=0, high=0.5), "not whole points"),
+        (Scale(low=0, high=11), "too many"),
+        (Scale(low=0, high=3, higher_is_better=False), "people counted faults on clear"),
+    ],
+)
+def test_a_scale_that_is_none_of_a_few_whole_points_is_refused(scale, says):
+    with pytest.raises(ValueError, match=says):
+        rating_levels("clear", scale)
+    assert rating_levels("clear", Scale(low=0, high=1)) == (0.0, 1.0)
+
+
+# The folder of a benchmark: whole or not there, and nobody's answers are lost.
+
+ROWS = [{"source_id": "1", "system_id": "c-0", "response": "é\u2028"}]
+
+
+def save(folder, run="one", sheet=b"blank"):
+    report = {"run": run, "perspective": "local"}
+    save_benchmark(
+        folder,
+        rows=ROWS,
+        report=report,
+        text="# Report\n",
+        sheet=sheet,
+        sub_aspects="c: []\n",
+        costs={},
+        more={"references.jsonl": [{"id": "given-1"}]},
+    )
+
+
+def test_what_was_saved_is_read_back_from_the_folder_or_a_file_in_it(tmp_path):
+    save(tmp_path / "made")
+    for place in (tmp_path / "made", tmp_path / "made" / "benchmark.jsonl"):
+        folder, report, rows = read_benchmark(place)
+        assert (folder, report["run"], rows) == (tmp_path / "made", "one", ROWS)
+
+
+def test_the_same_run_may_write_again_and_leaves_the_sheet_that_people_wrote_on(tmp_path):
+    save(tmp_path / "made")
+    (tmp_path / "made" / "spot_check.csv").write_bytes(b"answers")
+    check_benchmark(tmp_path / "made", "one", force=False)
+    save(tmp_path / "made")
+    assert (tmp_path / "made" / "spot_check.csv").read_bytes() == b"answers"
+
+
+def test_another_run_is_replaced_only_when_told_to_and_with_its_sheet(tmp_path):
+    save(tmp_path / "made")
+    with pytest.raises(FileExistsError, match=r"another run \(one, this is two\)"):
+        check_benchmark(tmp_path / "made", "two", force=False)
+    check_benchmark(tmp_path / "made", "two", force=True)
+    save(tmp_path / "made", run="two", sheet=b"other")
+    assert (tmp_path / "made" / "spot_check.csv").read_bytes() == b"other"
+
+
+def test_what_is_no_benchmark_is_never_replaced(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "folder").mkdir()
+    save(tmp_path / "more")
+    (tmp_path / "more" / "notes.txt").write_text("mine")
+    for name in ("file", "folder", "more"):
+        with pytest.raises(FileExistsError, match="something else than a benchmark"):
+            check_benchmark(tmp_path / name, "one", force=True)
+    for name in ("file", "folder", "nowhere"):
+        with pytest.raises(ValueError, match="is no benchmark"):
+            read_benchmark(tmp_path / name)
+
+
+def test_a_report_is_replaced_in_its_place(tmp_path):
+    save(tmp_path / "made")
+    put_report(tmp_path / "made", {"run": "one", "perspective": "local", "n": 1}, "# New\n")
+    assert json.loads((tmp_path / "made" / "report.json").read_text())["n"] == 1
+    assert (tmp_path / "made" / "report.md").read_text() == "# New\n"
+
+
+# What a benchmark will ask: as many questions as it then does where every text has room.
+
+
+def planned(dataset, **settings):
+    own = model("offline", ledger=None)
+    by_role = dict.fromkeys(ROLES, own) | settings.pop("roles", {})
+    start = start_of(dataset, BenchmarkSettings(**settings))
+    return {one.step: one for one in planned_steps(start, BenchmarkModels(by_role=by_role))}
+
+
+def asked(made):
+    return {one["step"]: one["questions"] for one in made.report["questions"] if one["questions"]}
+
+
+def test_a_local_benchmark_asks_what_was_planned(articles, sequences):
+    found = planned(articles, perspective="local", steps=4, n_references=2)
+    assert {step: one.calls for step, one in found.items()} == asked(sequences)
+
+
+def test_a_global_benchmark_asks_no_more_than_was_planned(articles, ratings):
+    found = planned(
+        articles,
+        perspective="global",
+        criteria=("fluency",),
+        n_candidates=0,
+        per_rating=1,
+        n_anchors=2,
+        n_samples=2,
+        n_references=2,
+    )
+    done = asked(ratings)
+    assert set(done) == set(found)
+    for step, one in found.items():
+        assert 0.5 * one.calls < done[step] <= one.calls, step
+
+
+def test_a_model_that_puts_errors_in_is_asked_for_each_and_three_times_at_most(articles):
+    injector = model("openai/m", api_base="http://127.0.0.1:9/v1", ledger=None)
+    found = planned(
+        articles, perspective="local", steps=5, n_candidates=3, roles={"injector": injector}
+    )
+    step = found["errors put in"]
+    assert (step.role, step.model, step.calls, step.max_calls) == (
+        "injector",
+        "openai/m",
+        2 * 4 * 5,
+        3 * 2 * 4 * 5,
+    )
+    assert found["references written"].calls == 12
+
+
+@pytest.mark.parametrize(
+    ("role", "says"), [("compare", "did you mean comparator"), ("x", "it has writer, injector")]
+)
+def test_a_role_that_nobody_has_is_refused_with_the_nearest(role, says):
+    with pytest.raises(ValueError, match=says):
+        check_benchmark_roles([role])
+
+
+# Settings of a benchmark: what cannot be is refused, and every one tells runs apart.
+
+GLOBAL = BenchmarkSettings(perspective="global")
+MODELS = {"injector": "offline"}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"perspective": "sideways"},
+        {"criteria": ()},
+        {"n_sources": 0},
+        {"per_rating": 0},
+        {"spare": -0.1},
+        {"pilot": 0},
+        {"pilot": 1.1},
+        {"stepps": 3},
+    ],
+)
+def test_what_cannot_be_is_refused(given):
+    with pytest.raises(InputError):
+        BenchmarkSettings(**{"perspective": "local", **given})
+
+
+def test_a_third_more_than_wanted_is_made():
+    made = [GLOBAL.model_copy(update={"per_rating": n}).n_made for n in (1, 2, 3, 6, 9)]
+    assert made == [2, 3, 4, 8, 12]
+    assert GLOBAL.model_copy(update={"spare": 0.0}).n_made == 3
+
+
+def test_a_global_benchmark_has_texts_written_unless_said_otherwise():
+    local = BenchmarkSettings(perspective="local")
+    assert (GLOBAL.n_written, local.n_written) == (20, 0)
+    given = [one.model_copy(update={"n_candidates": 3}) for one in (GLOBAL, local)]
+    assert [one.n_written for one in given] == [3, 3]
+
+
+def test_the_pilot_has_a_tenth_of_the_sources_and_three_of_a_few():
+    assert [GLOBAL.n_pilot(n) for n in (1, 2, 10, 60, 100)] == [1, 2, 3, 6, 10]
+
+
+def test_fingerprints_change_with_data_models_sub_aspects_rubric_and_every_setting():
+    side = SubAspect(criterion="c", name="n")
+    found = {
+        GLOBAL.fingerprint("data", MODELS),
+        GLOBAL.fingerprint("other", MODELS),
+        GLOBAL.fingerprint("data", {"injector": "openai/m"}),
+        GLOBAL.fingerprint("data", MODELS, [side]),
+        GLOBAL.fingerprint("data", MODELS, rubric="c: Is it?"),
+        *(
+            GLOBAL.model_copy(update=one).fingerprint("data", MODELS)
+            for one in (
+                {"perspective": "local"},
+                {"criteria": ("c",)},
+                {"n_sources": 3},
+                {"n_references": 2},
+                {"n_candidates": 2},
+                {"steps": 3},
+                {"per_rating": 2},
+                {"spare": 0.5},
+                {"n_anchors": 3},
+                {"n_samples": 3},
+                {"pilot": 0.2},
+                {"keep_inverted": True},
+                {"n_spot_checks": 7},
+                {"seed": 1},
+            )
+        ),
+    }
+    assert len(found) == 19
+    assert GLOBAL.fingerprint("data", MODELS) == GLOBAL.fingerprint("data", dict(MODELS))
+
+
+def test_a_fingerprint_holds_what_is_kept_only_where_that_is_said():
+    stated = {"perspective": "global", **GLOBAL.model_dump(exclude={"perspective"})}
+    assert "keep_inverted" in stated
+    whole = {name: value for name, value in stated.items() if name != "keep_inverted"}
+    said = [whole, "data", MODELS, None, "", version("judgesmith")]
+    before = hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:12]
+    assert GLOBAL.fingerprint("data", MODELS) == before

@@ -1,12 +1,25 @@
-"""What a teacher says of texts becomes data that its student is asked in, word for word."""
+"""Judgements of a teacher become training data."""
 
 import json
 
 import hostile
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from judgesmith.data.items import DataSet
-from judgesmith.experiments.distil.examples import distillation, questions_of
+from judgesmith.data.items import DataSet, grouped
+from judgesmith.experiments.distil.examples import (
+    CONTRADICTS,
+    NOT_ASKED,
+    UNGRADED,
+    UNREADABLE,
+    UNRESOLVED,
+    UNSCORED,
+    distillation,
+    example_of,
+    questions_of,
+    rounded,
+)
 from judgesmith.experiments.distil.folder import (
     FILES,
     card_of,
@@ -14,12 +27,14 @@ from judgesmith.experiments.distil.folder import (
     save_distilled,
     summary_of,
 )
-from judgesmith.experiments.distil.sampling import DistilSettings
+from judgesmith.experiments.distil.sampling import DistilSettings, KnownInputs, Sampled, sample
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.families.forms import DISTILLED
 from judgesmith.programs.families.modules import AnnotatorJudge, DistilledJudge
 from judgesmith.programs.lm import lm_client_of, model
-from judgesmith.signatures import RatedItem, Rubric
+from judgesmith.signatures import ErrorSpan, Judgement, RatedItem, Reason, Rubric, Scale
+
+# What a teacher says of texts becomes data that its student is asked in, word for word.
 
 RUBRIC = Rubric(
     task="Judge a notice.",
@@ -189,3 +204,252 @@ def test_hostile_texts_stay_what_they_are(tmp_path):
         DISTILLED.read(answer["content"])
     rows = (tmp_path / "data" / "examples.jsonl").read_text(encoding="utf-8").splitlines()
     assert len(rows) == len(examples)
+
+
+# What a judgement is worth as an example, and why some are worth nothing.
+
+TEXT = "The ferry left at ten, and again at ten past ten, with Ms Ito."
+SAMPLED = Sampled(
+    item=RatedItem(source="s", response=TEXT), source=0, criteria=("truth",), split="train"
+)
+
+
+def at(start, end, severity=3, **more):
+    return ErrorSpan(
+        **{
+            "text": TEXT[start:end],
+            "start": start,
+            "end": end,
+            "severity": severity,
+            "explanation": f"Number {start}.",
+            "criterion": "truth",
+            **more,
+        }
+    )
+
+
+LOST = ErrorSpan(text="a balloon", severity=5, located="unresolved", criterion="truth")
+MISSING = ErrorSpan(
+    text="none", severity=2, explanation="No date.", located="missing", criterion="truth"
+)
+
+
+def of(score, *errors, unresolved=0.25):
+    said = Judgement(score=1, criteria={"truth": {"score": score}}, errors=errors)
+    return example_of(SAMPLED, "truth", said, scale=Scale(low=1, high=5), unresolved=unresolved)
+
+
+def test_errors_are_told_in_the_order_of_the_text_and_what_is_missing_last():
+    found = of(61.25, MISSING, at(18, 21), at(4, 9, 5))
+    assert (found.left_out, found.score, found.n_errors, found.n_dropped) == ("", 60, 3, 0)
+    assert found.answer == (
+        'Errors:\n1. Location: "ferry"\n   Severity: 5\n   Explanation: Number 4.\n'
+        '2. Location: "ten"\n   Severity: 3\n   Explanation: Number 18.\n'
+        "3. Location: none\n   Severity: 2\n   Explanation: No date.\n\nOverall score: 60"
+    )
+
+
+def test_of_many_errors_the_eight_most_severe_are_told():
+    found = of(5, *(at(n, n + 1, 1 if n == 3 else 4) for n in range(9)))
+    assert (found.n_errors, found.n_dropped) == (8, 1)
+    assert "Number 3." not in found.answer
+
+
+def test_errors_of_other_criteria_are_not_told():
+    found = of(100, at(0, 3, criterion="wit"))
+    assert found.answer == "Errors:\nNo Error\n\nOverall score: 100"
+
+
+@pytest.mark.parametrize(
+    ("score", "errors", "reason"),
+    [
+        (100, [at(0, 3)], CONTRADICTS),
+        (98, [at(0, 3)], CONTRADICTS),
+        (80, [], CONTRADICTS),
+        (80, [LOST, at(0, 3)], UNRESOLVED),
+        (80, [at(0, 999)], UNRESOLVED),
+        (80, [at(0, 3, None)], UNGRADED),
+        (80, [at(0, 3, explanation="It is. Location: nowhere")], UNREADABLE),
+        (None, [], UNSCORED),
+    ],
+)
+def test_what_teaches_nothing_right_is_left_out_with_the_reason(score, errors, reason):
+    found = of(score, *errors)
+    assert (found.left_out, found.answer) == (reason, "")
+    assert found.row()["left_out"] == reason
+
+
+def test_few_errors_that_are_nowhere_are_dropped_and_counted():
+    found = of(20, LOST, *(at(n, n + 2) for n in (0, 4, 10)))
+    assert (found.left_out, found.n_errors, found.n_dropped) == ("", 3, 1)
+    assert of(20, LOST, at(0, 3), unresolved=0.5).left_out == ""
+
+
+def test_an_output_without_a_judgement_says_why():
+    def why(problem, reason):
+        said = Judgement.unscored(problem, reason=reason)
+        return example_of(SAMPLED, "truth", said, scale=Scale(low=0, high=1), unresolved=0)
+
+    assert why("max_calls is reached", Reason.OVER_BUDGET).left_out == NOT_ASKED
+    found = why("the answer could not be read", Reason.UNREADABLE)
+    assert (found.left_out, found.score) == (UNSCORED, None)
+    assert found.row()["problem"] == "the answer could not be read"
+
+
+def test_a_criterion_that_has_a_score_counts_although_another_has_none():
+    said = Judgement.unscored("wit: unreadable", criteria={"truth": {"score": 100.0}})
+    scale = Scale(low=0, high=1)
+    assert example_of(SAMPLED, "truth", said, scale=scale, unresolved=0).left_out == ""
+
+
+@pytest.mark.parametrize(
+    ("judgement", "score"), [(Judgement(score=3, raw=100), 100), (Judgement(score=5), 100)]
+)
+def test_of_the_whole_the_score_is_as_the_model_gave_it(judgement, score):
+    scale = Scale(low=1, high=5)
+    assert example_of(SAMPLED, "", judgement, scale=scale, unresolved=0).score == score
+
+
+def test_a_mean_of_five_levels_is_a_multiple_of_five():
+    means = [sum((5, 5, 4, 4, n)) / 5 for n in range(1, 6)]
+    assert [rounded(100 * (mean - 1) / 4) for mean in means] == [70, 75, 80, 85, 90]
+    assert [rounded(one) for one in (0, 2.4, 2.5, 97.4, 97.5, 100)] == [0, 0, 5, 95, 100, 100]
+
+
+# overlap
+
+ARTICLE = " ".join(f"word{n}" for n in range(60))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ARTICLE,
+        ARTICLE.upper(),
+        ARTICLE.replace(" ", " ,\n"),
+        f"(Reuters) – {ARTICLE}",
+        " ".join(ARTICLE.split()[:35]),
+        ARTICLE.replace("word30", "other"),
+    ],
+)
+def test_an_input_is_known_in_another_edition(text):
+    assert text in KnownInputs([ARTICLE])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "?!",
+        "word1 word2",
+        " ".join(f"other{n}" for n in range(60)),
+        # A quotation from the article makes no article.
+        " ".join([*ARTICLE.split()[:20], *(f"other{n}" for n in range(60))]),
+    ],
+)
+def test_another_input_is_not(text):
+    assert text not in KnownInputs([ARTICLE, "", "…"])
+
+
+def test_nothing_is_known_of_nothing():
+    assert len(KnownInputs([])) == 0
+    assert ARTICLE not in KnownInputs([])
+    assert 3 not in KnownInputs([ARTICLE])
+
+
+@given(st.text(max_size=40))
+def test_whatever_has_a_word_is_known_as_it_is(text):
+    assert (text in KnownInputs([text])) == (len(KnownInputs([text])) == 1)
+
+
+# sampling
+
+CRITERIA = ("truth", "wit", "tact", "brevity")
+
+
+def rows(n_sources=6, systems="abcdef"):
+    return [
+        RatedItem(source_id=f"{n}", system_id=one, source=f"Text {n}.", response=f"{one} of {n}.")
+        for n in range(n_sources)
+        for one in systems
+    ]
+
+
+def drawn(items, criteria=CRITERIA, known=None, **settings):
+    return sample(items, grouped(items), criteria, DistilSettings(**settings), known=known)
+
+
+def test_of_every_source_so_many_outputs_are_drawn_on_so_many_criteria():
+    found = drawn(rows())
+    assert found.n_sources == 6
+    by_source = {}
+    for one in found.outputs:
+        by_source.setdefault(one.source, []).append(one)
+    assert [len(several) for several in by_source.values()] == [4] * 6
+    assert {len(one.criteria) for one in found.outputs} == {3}
+    assert len({one.criteria for one in found.outputs}) > 1
+    order = [CRITERIA.index(name) for name in found.outputs[0].criteria]
+    assert order == sorted(order)
+
+
+def test_fewer_are_all_taken_and_none_twice():
+    items = [*rows(2, "ab"), *rows(2, "ab")]
+    found = drawn(items, ("truth",))
+    assert len(found.outputs) == 4
+    assert len({one.item.key for one in found.outputs}) == 4
+    assert {one.criteria for one in found.outputs} == {("truth",)}
+
+
+def test_outputs_are_of_different_systems_where_there_are():
+    items = [
+        RatedItem(source="s", source_id="1", system_id=system, response=f"{system} {n}")
+        for system in "ab"
+        for n in range(9)
+    ]
+    found = drawn(items, outputs=2)
+    assert {one.item.system_id for one in found.outputs} == {"a", "b"}
+    assert len(drawn(items, outputs=5).outputs) == 5
+
+
+def test_empty_outputs_are_not_annotated():
+    items = [RatedItem(source="s", response=text) for text in ("", " \n", "It is.")]
+    assert [one.item.response for one in drawn(items).outputs] == ["It is."]
+
+
+def test_a_source_is_in_training_or_in_validation_never_in_both():
+    found = drawn(rows(20), validation=0.2)
+    splits = {}
+    for one in found.outputs:
+        splits.setdefault(one.split, set()).add(one.source)
+    assert not splits["train"] & splits["validation"]
+    assert len(splits["validation"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("n_sources", "share", "n_held"), [(1, 0.5, 0), (2, 0.1, 1), (3, 0.99, 2), (5, 0.0, 0)]
+)
+def test_training_always_has_a_source_and_validation_one_if_it_can(n_sources, share, n_held):
+    found = drawn(rows(n_sources), validation=share)
+    held = {one.source for one in found.outputs if one.split == "validation"}
+    assert len(held) == n_held
+
+
+def test_the_seed_decides_and_further_sources_change_nothing():
+    def picked(items, **settings):
+        return [(one.item.key, one.criteria) for one in drawn(items, **settings).outputs]
+
+    few, many = rows(5), rows(9)
+    assert picked(few) == picked(few)
+    assert picked(few) != picked(few, seed=1)
+    assert picked(many)[: len(picked(few))] == picked(few)
+
+
+def test_excluded_inputs_take_all_of_their_outputs_with_them():
+    items = [*rows(3), RatedItem(source_id="0", source="Another text.", response="x")]
+    found = drawn(items, known=KnownInputs(["another  TEXT"]))
+    assert (found.n_sources, found.n_shared) == (2, 1)
+    assert {one.item.source_id for one in found.outputs} == {"1", "2"}
+
+
+def test_without_criteria_the_whole_is_annotated():
+    assert {one.criteria for one in drawn(rows(1), ()).outputs} == {("",)}

@@ -1,3 +1,5 @@
+"""Drift of scores is measured."""
+
 import json
 
 import numpy as np
@@ -12,9 +14,20 @@ from judgesmith.experiments.monitor.drifting import (
     known_before,
     read_snapshot,
 )
-from judgesmith.experiments.monitor.snapshot import N_POINTS, Numbers, Row, snapshot_of
+from judgesmith.experiments.monitor.snapshot import (
+    N_POINTS,
+    Numbers,
+    Row,
+    labels_of,
+    numbers_of,
+    script_of,
+    snapshot_of,
+)
 from judgesmith.programs.artifacts.record import content_hash
 from judgesmith.programs.artifacts.saved import SavedJudge, SavedJudgeError
+from judgesmith.signatures import RatedItem
+
+# drifting
 
 
 @pytest.fixture(scope="module")
@@ -195,3 +208,38 @@ def test_other_texts_than_were_scored_are_refused(tmp_path, texts, came):
     inputs.write_text("".join(json.dumps({"source": "s", "response": one}) + "\n" for one in texts))
     with pytest.raises(DataError, match=came):
         look(path, inputs=inputs)
+
+
+# measured
+
+
+@pytest.mark.parametrize(
+    ("text", "script"),
+    [
+        ("El puente está cerrado", "Latin"),
+        ("Мост закрыт, ok", "Cyrillic"),
+        ("Η γέφυρα", "Greek"),
+        ("다리가 닫혔다", "Hangul"),
+        ("ブリッジ", "Kana"),
+        ("橋已關閉", "Han"),
+        ("पुल बंद है", "Devanagari"),
+        ("🙂🙂 12", ""),
+        ("", ""),
+    ],
+)
+def test_the_script_is_that_of_most_letters(text, script):
+    assert script_of(text) == script
+
+
+def test_languages_are_told_by_common_words_or_not_at_all():
+    german = RatedItem(response="Der Weg ist nicht gesperrt, und die Brücke ist es auch nicht.")
+    assert labels_of(german)["response language"] == "German"
+    assert labels_of(RatedItem(response="abracadabra"))["response language"] == "not told"
+
+
+@pytest.mark.parametrize("text", ["", "\x00", "😀" * 9, "\u202eabc", "a" * 300_000, "<b>[[ ## "])
+def test_any_text_is_measured_as_finite_numbers(text):
+    found = numbers_of(RatedItem(source=text, context=text, response=text))
+    assert found["response characters"] == len(text)
+    json.dumps(found, allow_nan=False)
+    labels_of(RatedItem(source=text, response=text))

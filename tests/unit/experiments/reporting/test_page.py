@@ -1,12 +1,270 @@
+"""The report page: sections, figures and the explorer."""
+
+import dataclasses
+import json
 import re
+import shutil
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from judgesmith import InputError
+from judgesmith.data.items import DataSet
 from judgesmith.experiments.evaluate.errors.page import LARGEST
-from judgesmith.experiments.report import texts_of, write_report
-from judgesmith.experiments.report.page import SCRIPT, STYLE
+from judgesmith.experiments.report import read_run, texts_of, write_report
+from judgesmith.experiments.report.explorer import explorer
+from judgesmith.experiments.report.figures import (
+    agreement_figure,
+    apart,
+    band,
+    confusion,
+    search_figure,
+    standing,
+)
+from judgesmith.experiments.report.page import SCRIPT, STYLE, warnings_of
+from judgesmith.experiments.report.reading import Mattered, ReportRow, SeedsBoard, Trial
+from judgesmith.experiments.report.sections import board_section, cell_section
+from judgesmith.experiments.runs.cell_result import Besides, LevelCounts, SeenFrom
+
+# Rankings as a page shows them: what the other forms of the leaderboard tell is told here, too.
+
+SPREAD = {"mean": 1.25, "sd": 0.5, "low": 0.75, "high": 1.75, "n_seeds": 2, "n_undefined": 1}
+LINE = {"judge": "<b>fine</b>", "optimizer": None, "model": "offline", "q": SPREAD}
+
+
+@pytest.fixture
+def several(reported):
+    """The run with a ranking over three seeds, too."""
+    lines = [LINE | {"difference": None}, LINE | {"difference": SPREAD | {"mean": -0.25}}]
+    told = {"data": "answers", "target": "overall", "level": "dataset", "seeds": [0, 1, 2]}
+    board = SeedsBoard.model_validate(told | {"cells": lines})
+    return replace(reported, board=reported.board.model_copy(update={"over_seeds": (board,)}))
+
+
+def test_systems_and_rows_of_both_are_counted_and_few_systems_told(reported):
+    section = board_section(reported)
+    assert ">systems</th>" in section
+    assert ">rows of both</th>" in section
+    few = max(line.n_systems for line in reported.board.blocks[-1].cells)
+    assert f"system level (only {few} systems: tells little)</caption>" in section
+    assert "dataset level</caption>" in section
+
+
+def test_means_over_seeds_stand_before_those_of_each(several):
+    section = board_section(several)
+    first = section.index("<h3><bdi>answers: overall, over 3 seeds</bdi></h3>")
+    assert first < section.index("<h3><bdi>answers: overall, seed 0</bdi></h3>")
+    assert "<bdi>&lt;b&gt;fine&lt;/b&gt;</bdi>" in section
+    for cell in ("1.25", "0.50", "0.75", "1.75", "2, 1 undefined", "-0.25"):
+        assert f'<td class="num">{cell}</td>' in section
+
+
+def test_a_leaderboard_of_before_is_read_without_what_it_lacks(reported):
+    board = reported.board.model_copy(update={"over_seeds": ()})
+    lines = [line.model_copy(update={"n_systems": None}) for line in board.blocks[-1].cells]
+    old = board.blocks[-1].model_copy(update={"cells": tuple(lines)})
+    section = board_section(replace(reported, board=board.model_copy(update={"blocks": (old,)})))
+    assert "tells little" not in section
+    assert '<td class="num">unknown</td>' in section
+
+
+def test_a_cell_without_a_part_of_its_own_has_no_link(reported):
+    first, *others = reported.cells
+    section = board_section(reported, {first})
+    assert f'href="#cell-{first}"' in section
+    assert not [one for one in others if f'href="#cell-{one}"' in section]
+    assert all(f'href="#cell-{one}"' in board_section(reported) for one in others)
+
+
+# cell section
+
+
+@pytest.fixture
+def section_with(reported):
+    cell = next(iter(reported.cells.values()))
+
+    def made(**besides):
+        result = cell.result.model_copy(update={"besides": Besides(**besides)})
+        changed = type(cell)(names=cell.names, result=result, rows=cell.rows)
+        return cell_section(changed, 0, figures=False)
+
+    return made
+
+
+def test_rows_are_counted_by_level_where_people_rate_by_level(section_with):
+    counts = LevelCounts(levels=(1, 2), counts=((3, 0), (1, 4)))
+    section = section_with(confusion=counts)
+    assert 'people: 2</th><td class="num">1</td><td class="num">4</td>' in section
+    assert "judge: middle" not in section
+
+
+def test_rows_are_counted_by_thirds_where_there_are_no_levels(section_with):
+    assert "judge: middle" in section_with()
+    uneven = LevelCounts(levels=(1, 2), counts=((3,), (1, 4)))
+    assert "judge: middle" in section_with(confusion=uneven)
+
+
+def test_both_perspectives_are_told_where_they_are_there(reported):
+    sections = [cell_section(one, 0, figures=False) for one in reported.cells.values()]
+    for section in sections:
+        assert "lobal perspective" in section
+        assert "ocal perspective" in section
+    assert any(
+        "neighbours put in the right order, on rows held out</caption>" in one for one in sections
+    )
+
+
+def test_a_perspective_tells_each_criterion_their_mean_and_what_is_left_out(reported):
+    cell = next(iter(reported.cells.values()))
+    number = {"value": 0.5, "low": 0.25, "high": 0.75, "n": 9, "n_groups": 4}
+    seen = SeenFrom.model_validate(
+        {
+            "criteria": {"<i>": {"kappa": number, "confusion": {}}, "style": {"kappa": None}},
+            "mean": number,
+            "left_out": {"length": "nobody rated it"},
+            "notes": ["few <b>rows</b>"],
+        }
+    )
+    result = cell.result.model_copy(update={"perspectives": {"global": seen}})
+    section = cell_section(replace(cell, result=result), 0, figures=False)
+    cells = '<td class="num">0.50 [0.25, 0.75]</td><td class="num">9</td><td class="num">4</td>'
+    assert f"<bdi>&lt;i&gt;</bdi></th>{cells}" in section
+    assert f"mean</th>{cells}" in section
+    assert "<li>length is left out: nobody rated it</li>" in section
+    assert "<li>few &lt;b&gt;rows&lt;/b&gt;</li>" in section
+    assert "Local perspective" not in section
+
+
+def test_a_search_tells_which_choices_mattered(reported):
+    cell = next(iter(reported.cells.values()))
+    trials = tuple(Trial(number=n, value=n / 4) for n in range(3))
+    mattered = (Mattered(objective="<q>", shares={"scale": 0.25, "explain": 0.75}),)
+    searched = replace(cell, trials=trials, mattered=mattered)
+    section = cell_section(searched, 0, figures=False)
+    assert "apart by &lt;q&gt;, by PED-ANOVA</caption>" in section
+    assert section.index("width:75.0%") < section.index("width:25.0%")
+    assert '<td class="num">75%</td>' in section
+    assert "PED-ANOVA" not in cell_section(replace(searched, mattered=()), 0, figures=False)
+
+
+def test_rows_that_a_saved_judge_was_made_from_are_told_apart(reported):
+    cell = next(one for one in reported.cells.values() if one.asks)
+    told = " rows to learn from, "
+    assert told in cell_section(cell, 0, figures=False)
+    assert "Made elsewhere" not in cell_section(cell, 0, figures=False)
+    names = cell.names.model_copy(update={"optimizer": None})
+    section = cell_section(replace(cell, names=names), 0, figures=False)
+    assert "Made elsewhere with " in section
+    assert f"to choose by; here {cell.result.rows.heldout} held out" in section
+
+
+# explorer
+
+
+@pytest.fixture(scope="module")
+def bodies_of():
+    def found(section):
+        return section.split("<tbody")[1:]
+
+    return found
+
+
+def test_the_largest_differences_come_first(reported, sets, bodies_of):
+    found = explorer(reported, sets, room=10**9)
+    gaps = [
+        abs(float(one.split('data-apart="')[1].split('"')[0])) if "data-apart" in one else -1.0
+        for one in bodies_of(found.section)
+    ]
+    assert gaps == sorted(gaps, reverse=True)
+    assert gaps.count(-1.0) == sum(
+        row.score is None for cell in reported.cells.values() for row in cell.rows
+    )
+    assert "judgements of rows held out are below, the largest differences first" in found.section
+
+
+def test_what_does_not_fit_is_said_and_no_judge_is_left_out(reported, sets, bodies_of):
+    found = explorer(reported, sets, room=60_000)
+    assert 3 < found.shown < found.n_rows
+    assert f"{found.shown} of {found.n_rows} judgements" in found.section
+    assert "More do not fit on a page" in found.section
+    for name in reported.cells:
+        assert any(f'data-cell="{name}"' in one for one in bodies_of(found.section))
+    assert "unscored" in found.section
+
+
+def test_errors_are_marked_in_their_text(reported, sets):
+    section = explorer(reported, sets, room=10**9).section
+    assert '<mark class="m' in section
+    assert "data-errors" in section
+
+
+def test_a_text_that_changed_since_is_not_shown_for_the_one_that_was_judged(reported, sets):
+    items = [one.model_copy(update={"response": "Something else."}) for one in sets["answers"]]
+    changed = dataclasses.replace(sets["answers"], items=tuple(items))
+    assert isinstance(changed, DataSet)
+    section = explorer(reported, {"answers": changed}, room=10**9).section
+    assert "Something else." not in section
+
+
+def test_a_run_without_rows_has_a_section_without_a_table(reported):
+    empty = dataclasses.replace(reported, cells={})
+    found = explorer(empty, {}, room=10**9)
+    assert (found.shown, found.n_rows) == (0, 0)
+    assert "<table" not in found.section
+
+
+# figures
+
+
+def rows_of(n, seed=0):
+    rng = np.random.default_rng(seed)
+    human = rng.normal(size=n)
+    scores = human + rng.normal(size=n)
+    return [
+        ReportRow(item=place, group=place // 2, human=human[place], score=scores[place])
+        for place in range(n)
+    ]
+
+
+def test_a_figure_takes_the_colours_of_its_page_and_names_of_its_own():
+    svg = agreement_figure(rows_of(40), name="f7", seed=0)
+    assert svg.startswith("<svg ")
+    assert "on 40 rows" in svg
+    assert "var(--ink)" in svg
+    assert not re.search(r"#0102|<script|<style|http", svg)
+    assert all(name.startswith("f7-") for name in re.findall(r' id="([^"]*)"', svg))
+    assert svg == agreement_figure(rows_of(40), name="f7", seed=0)
+
+
+def test_a_figure_of_many_rows_is_not_larger_for_it():
+    assert len(agreement_figure(rows_of(5_000), name="f", seed=0)) < 90_000
+
+
+def test_nothing_is_drawn_of_nothing():
+    assert agreement_figure(rows_of(1), name="f", seed=0) is None
+    unscored = [one.model_copy(update={"score": None}) for one in rows_of(9)]
+    assert agreement_figure(unscored, name="f", seed=0) is None
+    assert search_figure([Trial(number=0, value=None)], name="s") is None
+
+
+def test_judges_without_any_spread_are_drawn_without_a_line():
+    flat = [one.model_copy(update={"score": 3.0}) for one in rows_of(9)]
+    assert "on 9 rows" in agreement_figure(flat, name="f", seed=0)
+
+
+def test_a_search_is_drawn_with_the_best_so_far():
+    trials = [Trial(number=n, value=value) for n, value in enumerate((0.5, None, 0.2, 0.75))]
+    svg = search_figure(trials, name="s")
+    assert "What 3 trials of the search reached" in svg
+    assert "the best is 0.750, the first was 0.500" in svg
+
+
+# page
 
 VOID = {"meta", "input"}
 
@@ -158,3 +416,164 @@ def test_what_correlations_do_not_tell_stands_beside_them(read):
     names = [text for tag, text in read.texts if tag == "bdi"]
     assert "faithfulness" in names
     assert "**" not in read.text
+
+
+# reading
+
+PLAIN = "answers.overall.plain.none.offline.0"
+
+
+@pytest.fixture
+def copied(study, tmp_path):
+    return shutil.copytree(study / "run", tmp_path / "run")
+
+
+def rewrite(place, change):
+    content = json.loads(place.read_text("utf-8"))
+    change(content)
+    place.write_text(json.dumps(content), "utf-8")
+
+
+def test_a_run_is_read_with_its_rankings_cells_rows_and_questions(reported):
+    assert len(reported.cells) == 3
+    assert reported.unranked == ()
+    cell = reported.cells[PLAIN]
+    assert len(cell.rows) == cell.result.rows.heldout
+    assert any(line.startswith("task: ") for line in cell.asks)
+    assert cell.title == "plain · none · offline on answers: overall, seed 0"
+    assert reported.board.blocks[0].level == "dataset"
+
+
+def test_a_folder_without_a_run_or_without_rankings_is_refused(copied, tmp_path):
+    with pytest.raises(FileNotFoundError, match="is no folder that 'judgesmith experiment' made"):
+        read_run(tmp_path)
+    (copied / "leaderboard.json").unlink()
+    with pytest.raises(FileNotFoundError, match=r"has no leaderboard.json yet; wait for its run"):
+        read_run(copied)
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("run.json", "restore it"),
+        ("leaderboard.json", "give the command"),
+        (f"cells/{PLAIN}/result.json", f"remove the folder .*{PLAIN}, and the command"),
+        (f"cells/{PLAIN}/scores.jsonl", f"remove the folder .*{PLAIN}, and the command"),
+    ],
+)
+@pytest.mark.parametrize("text", ["[]", "{", "\udcff", "[" * 100_000, '{"score": NaN}'])
+def test_a_file_that_was_changed_is_named(copied, name, remedy, text):
+    (copied / name).write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(InputError, match=f"; {remedy}") as caught:
+        read_run(copied)
+    assert name.rpartition("/")[2] in str(caught.value)
+
+
+def test_rows_that_are_fewer_than_the_result_states_are_refused(copied):
+    place = copied / "cells" / PLAIN / "scores.jsonl"
+    place.write_text(place.read_text().partition("\n")[2])
+    with pytest.raises(InputError, match=r"scores.jsonl: it has \d+ rows, and .*; remove the"):
+        read_run(copied)
+
+
+def test_an_id_leads_nowhere_but_to_its_own_folder(copied):
+    def change(content):
+        content["cells"][0]["id"] = "../../elsewhere"
+
+    rewrite(copied / "run.json", change)
+    with pytest.raises(ValueError, match=r"not as it was written \(cells.0.id\)"):
+        read_run(copied)
+
+
+def test_rankings_of_another_run_are_refused(copied):
+    rewrite(copied / "leaderboard.json", lambda content: content.update(run="0" * 12))
+    with pytest.raises(ValueError, match="is that of another run"):
+        read_run(copied)
+
+
+def test_a_judge_that_cannot_be_read_is_said_and_the_rest_shown(copied):
+    rewrite(copied / "cells" / PLAIN / "judge" / "judge.json", lambda one: one.update(model="x"))
+    found = read_run(copied)
+    assert found.cells[PLAIN].asks == ()
+    assert any("cannot be read" in one for one in warnings_of(found))
+
+
+def test_cells_that_failed_or_came_late_are_told_first(copied):
+    def change(content):
+        content["failed"] = {"a.b": "no key"}
+        content["unfinished"] = {PLAIN: "the budget ended", "c.d": "the budget ended"}
+        for block in content["blocks"]:
+            block["cells"] = [one for one in block["cells"] if one["cell"] != PLAIN]
+
+    rewrite(copied / "leaderboard.json", change)
+    told = warnings_of(read_run(copied))
+    assert told[0] == "a.b failed: no key"
+    assert told[1] == "c.d is not finished: the budget ended"
+    assert told[2].startswith(f"{PLAIN} ended after the rankings were made")
+
+
+def test_warnings_are_of_unscored_rows_few_sources_and_the_offline_model(reported):
+    told = "\n".join(warnings_of(reported))
+    assert "rows held out have no score (" in told
+    assert "6 sources are held out; intervals over so few are rough" in told
+    assert "The offline model is a classical model" in told
+    assert "chosen by" not in told
+
+
+def test_what_holds_at_several_seeds_is_said_once(reported):
+    first = reported.board.blocks[0]
+    blocks = tuple(first.model_copy(update={"seed": seed}) for seed in (0, 2))
+    board = reported.board.model_copy(update={"blocks": blocks})
+    (told,) = (
+        one for one in warnings_of(replace(reported, board=board)) if "sources are held out" in one
+    )
+    assert told.startswith("answers: overall, seeds 0, 2: 6 sources are held out; ")
+
+
+# standing
+
+points = st.lists(st.sampled_from([None, 1.0, 2.0, 3.0]), min_size=8, max_size=8)
+
+
+def rows_of_standing(human, scores):
+    return [
+        ReportRow(item=place, group=place, human=one, score=other)
+        for place, (one, other) in enumerate(zip(human, scores, strict=True))
+    ]
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=9))
+def test_a_place_is_the_share_below_with_ties_counted_half(values):
+    found = standing(np.asarray(values, dtype=float))
+    for value, place in zip(values, found, strict=True):
+        below = sum(one < value for one in values) + sum(one == value for one in values) / 2
+        assert place == pytest.approx(below / len(values))
+
+
+@given(points, points)
+def test_differences_are_defined_where_both_are_and_add_to_nothing(human, scores):
+    rows = rows_of_standing(human, scores)
+    gaps = apart(rows)
+    assert [one is None for one in gaps] == [
+        None in both for both in zip(human, scores, strict=True)
+    ]
+    known = [one for one in gaps if one is not None]
+    assert sum(known) == pytest.approx(0)
+    assert confusion(rows).sum() == len(known)
+    # The scale that a judge uses makes no difference.
+    stretched = rows_of_standing(human, [None if one is None else one**3 - 7 for one in scores])
+    assert apart(stretched) == gaps
+
+
+def test_a_band_holds_the_line_and_is_undefined_where_there_is_none():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60)
+    sources = np.repeat(np.arange(20), 3)
+    found = band(x, x + rng.normal(size=60), sources, seed=1)
+    assert (found.low < found.middle).all()
+    assert (found.middle < found.high).all()
+    again = band(x, x + 0 * x, sources, seed=1)
+    assert again.low == pytest.approx(again.high)
+    assert band(np.ones(60), x, sources, seed=0) is None
+    assert band(x, np.ones(60), sources, seed=0) is None
+    assert band(x, 2 * x, np.zeros(60, dtype=int), seed=0) is None

@@ -1,15 +1,498 @@
+"""Cells of an experiment are run: claims, results and leaderboard."""
+
+import csv
+import io
 import json
+import os
+import signal
+import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from judgesmith import InputError
-from judgesmith.experiments.runs import RunFolder, RunModels, run_cells
+from judgesmith.data.score_files import read_scores
+from judgesmith.experiments.compile.chosen_targets import chosen_targets
+from judgesmith.experiments.compile.split import parts_of
+from judgesmith.experiments.runs import RunFolder, RunModels, check_run, run_cells
 from judgesmith.experiments.runs.claims import claimed
 from judgesmith.experiments.runs.folder import Made
+from judgesmith.experiments.runs.heldout import places_held_out, table_of_rows
+from judgesmith.experiments.runs.leaderboard import (
+    COLUMNS,
+    FEW_SYSTEMS,
+    csv_text,
+    latex,
+    latex_cell,
+    leaderboard,
+    markdown,
+    titles,
+)
 from judgesmith.experiments.runs.making import Maker
-from judgesmith.experiments.specs import cells_of, read_sets, spec_of
+from judgesmith.experiments.specs import cells_of, read_sets, settings_of, spec_of
+from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.lm import lm_client_of
+
+# claims
+
+HOLDER = """
+import fcntl, sys, time
+with open(sys.argv[1], "w") as file:
+    fcntl.flock(file, fcntl.LOCK_EX)
+    print(True, flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_claim_keeps_others_out_until_it_is_given_up(tmp_path):
+    place = tmp_path / "one"
+    with claimed(place) as mine:
+        assert mine
+        with claimed(place) as theirs:
+            assert not theirs
+        assert place.exists()
+    with claimed(place) as mine:
+        assert mine
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_was_left_behind_claims_nothing(tmp_path):
+    place = tmp_path / "one"
+    place.touch()
+    with claimed(place) as mine:
+        assert mine
+
+
+def test_a_claim_dies_with_its_owner(tmp_path):
+    place = tmp_path / "one"
+    call = [sys.executable, "-c", HOLDER, str(place)]
+    with subprocess.Popen(call, stdout=subprocess.PIPE, text=True) as owner:
+        assert owner.stdout.readline() == "True\n"
+        with claimed(place) as mine:
+            assert not mine
+        os.kill(owner.pid, signal.SIGKILL)
+        owner.wait()
+        with claimed(place) as mine:
+            assert mine
+
+
+# folder
+
+_FOLDERS = ("cells", "claims")
+OTHER = "name: other\ndata: {answers: {path: sample}}\njudges: {plain: {judge: direct}}\nseeds: [7]"
+
+
+def test_a_folder_holds_the_specification_as_it_was_given(spec, tmp_path):
+    folder = RunFolder.opened(tmp_path / "run", spec, text="# mine\n")
+    assert (folder.path / "spec.yaml").read_text() == "# mine\n"
+    told = check_run(folder.path, spec.fingerprint)
+    assert told["run"] == spec.fingerprint
+    assert [one["id"] for one in told["cells"]] == [cell.id for cell in cells_of(spec)]
+
+
+def test_another_run_is_refused_unless_it_may_go(spec, tmp_path):
+    folder = RunFolder.opened(tmp_path / "run", spec)
+    cell = cells_of(spec)[0]
+    folder.fail(cell, "no luck", kind="ValueError")
+    folder.ledger.write_text("answers")
+    other = spec_of(OTHER)
+    with pytest.raises(FileExistsError, match=f"another specification .{spec.fingerprint}, this"):
+        RunFolder.opened(tmp_path / "run", other)
+    assert folder.failure(cell).reason == "no luck"
+    RunFolder.opened(tmp_path / "run", other, overwrite=True)
+    assert folder.failure(cell) is None
+    assert folder.ledger.read_text() == "answers"
+
+
+def test_a_run_that_somebody_is_at_work_on_is_not_replaced(spec, tmp_path):
+    folder = RunFolder.opened(tmp_path / "run", spec)
+    cell = cells_of(spec)[0]
+    with (
+        claimed(folder.claim_of(cell)),
+        pytest.raises(FileExistsError, match="a process is at work on it; wait for its end"),
+    ):
+        RunFolder.opened(tmp_path / "run", spec_of(OTHER), overwrite=True)
+    folder.fail(cell, "no luck", kind="ValueError")
+    other = RunFolder.opened(tmp_path / "run", spec_of(OTHER), overwrite=True)
+    for late in (
+        lambda: folder.fail(cell, "late", kind="ValueError"),
+        lambda: folder.keep(cell, Made(result={}, scores=(), saved=None, usage={})),
+        lambda: leaderboard(spec, folder).write(folder),
+    ):
+        with pytest.raises(FileExistsError, match="holds the run of another specification"):
+            late()
+    assert {one.name for one in other.path.iterdir()} == {"run.json", "spec.yaml", *_FOLDERS}
+    assert not list((other.path / "cells").iterdir())
+
+
+def test_what_is_no_run_is_left_alone(spec, tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    for force in (False, True):
+        with pytest.raises(FileExistsError, match="holds no experiment; name another folder"):
+            RunFolder.opened(tmp_path, spec, overwrite=force)
+
+
+_ROW = {"score": 3, "human": 2.0, "problem": None, "system_id": "a", "item": 0, "group": 0}
+_RESULT = {
+    "schema": 1,
+    "cell": {},
+    "target": "overall",
+    "human_scale": "1..5",
+    "scale": None,
+    "problems": {},
+    "judge": "plain",
+    "model": None,
+    "notes": [],
+    "rows": {"heldout": 2, "unscored": 0},
+    "agreement": {"heldout": None},
+    "per_item": {"calls": None, "usd": None},
+}
+
+
+@pytest.mark.parametrize(
+    ("result", "why"),
+    [
+        ("{", "no JSON can be read in it"),
+        ("[" * 100_000, "no JSON can be read in it"),
+        ("[]", "it holds no JSON object"),
+        ('{"schema": 99}', "it is no result of this version"),
+        ('{"schema": 1}', "target is not as it was written"),
+        (json.dumps(_RESULT | {"per_item": None}), "per_item is not as it was written"),
+        (json.dumps(_RESULT | {"per_item": {}}), "per_item.calls is not as it was written"),
+        (json.dumps(_RESULT | {"rows": {"heldout": -1, "unscored": 0}}), "rows.heldout is not"),
+        (json.dumps(_RESULT | {"scale": [0]}), "scale.1 is not as it was written"),
+        (
+            json.dumps(_RESULT | {"agreement": {"heldout": {"dataset": {"q": {"value": "1"}}}}}),
+            "agreement.heldout.dataset.q.value is not as it was written",
+        ),
+        (
+            json.dumps(_RESULT | {"agreement": {"heldout": {"dataset": {"q": 1}}}}),
+            "heldout.dataset.q is not",
+        ),
+    ],
+)
+def test_a_result_that_was_changed_is_told_and_how_to_mend_it(spec, tmp_path, result, why):
+    folder = RunFolder.opened(tmp_path / "run", spec)
+    cell = cells_of(spec)[0]
+    place = folder.place_of(cell)
+    place.mkdir()
+    (place / "result.json").write_text(result)
+    for read in (folder.result, folder.scores):
+        with pytest.raises(ValueError, match=f"{why}.*; remove the folder") as fault:
+            read(cell)
+        assert str(fault.value).startswith(str(place / "result.json"))
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        ([_ROW], "it has 1 rows, and the result of its cell 2"),
+        ([_ROW] * 3, "it has 3 rows, and"),
+        ([_ROW, _ROW | {"score": None}], "1 rows have no score, and 0 by the result"),
+        ([_ROW, _ROW | {"score": "3"}], "line 2 is not as it was written"),
+        ([_ROW, _ROW | {"score": float("nan")}], "line 2 is not as it was written"),
+        ([_ROW, _ROW | {"human": 10**400}], "line 2 is not as it was written"),
+        ([{"score": 3}, _ROW], "line 1 is not as it was written"),
+        ([_ROW, "torn"], "line 2 is not as it was written"),
+    ],
+)
+def test_scores_that_are_not_those_of_the_result_are_refused(spec, tmp_path, rows, why):
+    folder = RunFolder.opened(tmp_path / "run", spec)
+    cell = cells_of(spec)[0]
+    place = folder.place_of(cell)
+    place.mkdir()
+    (place / "result.json").write_text(json.dumps(_RESULT))
+    with pytest.raises(ValueError, match=r"scores.jsonl: the file is gone; remove the folder"):
+        folder.scores(cell)
+    text = "".join(f"{row if row == 'torn' else json.dumps(row)}\n" for row in rows)
+    (place / "scores.jsonl").write_text(text)
+    with pytest.raises(ValueError, match=rf"scores.jsonl: {why}.*; remove the folder"):
+        folder.scores(cell)
+    (place / "scores.jsonl").write_text(2 * f"{json.dumps(_ROW)}\n")
+    assert folder.scores(cell) == [_ROW, _ROW]
+
+
+# leaderboard
+
+
+@pytest.fixture(scope="module")
+def board(spec, done):
+    return leaderboard(spec, done)
+
+
+def test_cells_stand_by_q_and_differ_from_the_first(board, done):
+    first = board.blocks[0]
+    assert [block.level for block in board.blocks] == ["dataset", "sample", "system"]
+    values = [line.value for line in first.lines]
+    assert values == sorted(values, reverse=True)
+    assert {line.cell.judge for line in first.lines} == {"plain", "coarse", "theirs", "both"}
+    best, *others = first.lines
+    assert (best.difference, best.p_holm) == (None, None)
+    for line in others:
+        assert line.difference.n <= 24
+        assert line.p_holm >= line.difference.p_value
+    theirs = next(line for line in first.lines if line.cell.judge == "theirs")
+    assert theirs.unscored == pytest.approx(1 - theirs.q["n"] / 24)
+    assert theirs.difference.n == theirs.q["n"]
+    assert theirs.difference.value == pytest.approx(
+        theirs.difference.first - theirs.difference.second
+    )
+
+
+def test_all_forms_say_the_same(board, done):
+    board.write(done)
+    found = json.loads((done.path / "leaderboard.json").read_text())
+    assert found == json.loads(json.dumps(board.to_dict()))
+    rows = list(csv.DictReader(io.StringIO(csv_text(board))))
+    assert tuple(rows[0]) == COLUMNS
+    assert len(rows) == sum(len(block.lines) for block in board.blocks)
+    flat = [line for block in found["blocks"] for line in block["cells"]]
+    assert [float(row["q"]) for row in rows] == [line["q"]["value"] for line in flat]
+    for row, line in zip(rows, flat, strict=True):
+        q, gain = line["q"], line["difference"]
+        assert [row[one] for one in ("n_systems", "n_undefined", "n_sources", "confidence")] == [
+            str(one)
+            for one in (line["n_systems"], q["n_undefined"], q["n_groups"], q["confidence"])
+        ]
+        assert row["difference_n"] == ("" if gain is None else str(gain["n"]))
+    for text in (markdown(board), latex(board)):
+        for line in board.blocks[0].lines:
+            assert f"{line.value:.3f}" in text
+    assert (done.path / "leaderboard.md").read_text() == markdown(board)
+
+
+def test_a_ranking_over_few_systems_says_so(board):
+    from dataclasses import replace
+
+    dataset, _, system = board.blocks
+    n_systems = system.lines[0].n_systems
+    assert 1 < n_systems < FEW_SYSTEMS
+    few = f"system level (only {n_systems} systems: tells little), seed 0"
+    assert titles(system) == f"answers: overall, {few}"
+    assert titles(dataset) == "answers: overall, dataset level, seed 0"
+    many = replace(system, lines=(replace(system.lines[0], n_systems=FEW_SYSTEMS),))
+    assert titles(many) == "answers: overall, system level, seed 0"
+
+
+def test_several_seeds_have_a_mean_and_a_spread_in_every_form(board):
+    seeds = several_seeds(board)
+    dataset = seeds.over_seeds[0]
+    assert (dataset.level, dataset.seeds) == ("dataset", (0, 1))
+    by_judge = {line.judge: line for line in dataset.lines}
+    first = {line.cell.judge: line.value for line in board.blocks[0].lines}
+    for name, value in first.items():
+        assert by_judge[name].q.mean == pytest.approx(value + 0.5 * (name == "coarse"))
+        assert by_judge[name].q.sd == pytest.approx(2**0.5 / 2 * (name == "coarse"))
+    best, *others = dataset.lines
+    assert (best.difference, others[0].difference.n_seeds) == (None, 2)
+    assert others[0].difference.mean == pytest.approx(others[0].q.mean - best.q.mean)
+    assert seeds.to_dict()["over_seeds"][0]["cells"][0]["q"]["mean"] == best.q.mean
+    rows = list(csv.DictReader(io.StringIO(csv_text(seeds))))
+    assert tuple(rows[0])[: len(COLUMNS)] == COLUMNS
+    means = [row for row in rows if row["seed"] == "mean"]
+    assert len(means) == sum(len(block.lines) for block in seeds.over_seeds)
+    assert (float(means[0]["q"]), means[0]["n_seeds"]) == (best.q.mean, "2")
+    for text in (markdown(seeds), latex(seeds)):
+        assert "overall, dataset level, over 2 seeds" in text
+        assert f"{best.q.mean:.3f}" in text
+
+
+def test_a_seed_without_a_number_is_counted_and_left_out_of_the_mean(board):
+    from dataclasses import replace
+
+    first, second = board.blocks[0], several_seeds(board).blocks[3]
+    nothing = dict.fromkeys(first.lines[0].q) | {"n": 0, "n_groups": 0}
+    lines = (replace(second.lines[0], q=nothing), *second.lines[1:-1])
+    (found,) = replace(board, blocks=(first, replace(second, lines=lines))).over_seeds
+    n_undefined = {line.judge: line.q.n_undefined for line in found.lines}
+    gone = {second.lines[0].cell.judge, second.lines[-1].cell.judge}
+    assert n_undefined == {name: int(name in gone) for name in n_undefined}
+    assert all(line.q.sd is None for line in found.lines if line.judge in gone)
+
+
+def test_one_seed_has_no_spread(board):
+    assert board.over_seeds == ()
+    assert "over_seeds" not in board.to_dict()
+
+
+def several_seeds(board):
+    """Return rankings by a second seed, too, in which one judge agrees better by 1."""
+    from dataclasses import replace
+
+    def other(line):
+        gain = 1.0 if line.cell.judge == "coarse" else 0.0
+        return replace(line, q={**line.q, "value": line.q["value"] + gain})
+
+    again = (replace(block, seed=1, lines=tuple(map(other, block.lines))) for block in board.blocks)
+    return replace(board, blocks=(*board.blocks, *again))
+
+
+def test_what_is_missing_is_told(board):
+    from dataclasses import replace
+
+    text = markdown(replace(board, failed={"one": "no *luck*"}, unfinished={"two": "not yet"}))
+    assert "- one failed: no \\*luck\\*\n- two is not finished: not yet\n" in text
+
+
+@pytest.mark.parametrize("text", ["\\end{table}", "50% $x$", "a\nb", "é~^", '"[x]"'])
+def test_nobodys_name_is_a_command_of_latex(text):
+    shown = latex_cell(text)
+    assert "\n" not in shown
+    plain = shown
+    assert "textquotedbl" not in shown  # which takes a package
+    for mark in ("textbackslash", "textasciitilde", "textasciicircum"):
+        plain = plain.replace(f"\\{mark}{{}}", "")
+    for one in "\\%$#&_{}":
+        plain = plain.replace(f"\\{one}", "")
+    assert not set(plain.replace("{[}", "").replace("{]}", "")) & set("\\%$#&_^~")
+
+
+# making
+
+
+@pytest.fixture
+def cells(spec):
+    return {cell.judge: cell for cell in cells_of(spec)}
+
+
+def test_every_cell_is_held_against_the_same_rows(spec, done, cells):
+    rows = {name: [row["item"] for row in done.scores(cell)] for name, cell in cells.items()}
+    assert len({tuple(one) for one in rows.values()}) == 1
+    dataset = read_sets(spec)["answers"]
+    settings = settings_of(spec, cells["plain"])
+    targets = chosen_targets(dataset, settings)
+    own = parts_of(dataset, targets, settings).heldout_places
+    assert rows["theirs"] == own.tolist()
+    found = places_held_out(dataset, targets.whole, holdout=spec.holdout, seed=0)
+    assert found.tolist() == own.tolist()
+
+
+def test_a_result_says_what_compile_says(done, cells):
+    found = done.result(cells["plain"])
+    saved = SavedJudge.load(done.place_of(cells["plain"]) / "judge")
+    assert found["agreement"] == saved.agreement.plain
+    assert found["judge"] == saved.fingerprint
+    assert found["rows"]["heldout"] == saved.rows["heldout"] == 24
+    assert found["cell"] == cells["plain"].to_dict()
+    assert found["per_item"] == {"calls": 1.0, "usd": 0.0}
+    assert set(found["usage"]) == {"calls", "recorded", "tokens", "usd", "seconds"}
+    assert found["besides"]["kappa"] is not None
+
+
+def test_rows_of_a_cell_are_scores_that_other_commands_read(spec, done, cells):
+    dataset = read_sets(spec)["answers"]
+    place = done.place_of(cells["plain"]) / "scores.jsonl"
+    scores = read_scores(place, dataset)
+    rows = done.scores(cells["plain"])
+    assert np.isfinite(scores.values).sum() == len(rows)
+    assert [scores.values[row["item"]] for row in rows] == [row["score"] for row in rows]
+
+
+def test_scores_on_record_that_are_missing_are_unscored_and_counted(done, cells):
+    found = done.result(cells["theirs"])
+    rows = done.scores(cells["theirs"])
+    missing = [row for row in rows if row["item"] % 5 == 0]
+    assert [row["score"] for row in missing] == [None] * len(missing)
+    assert found["rows"]["unscored"] == len(missing) > 0
+    assert sum(found["problems"].values()) == len(missing)
+    assert found["agreement"]["heldout"]["dataset"]["q"]["n"] == len(rows) - len(missing)
+    assert found["per_item"] == {"calls": None, "usd": None}
+    assert found["judge"] == "them"
+
+
+def test_a_panel_says_the_mean_of_what_its_members_say_as_shares(done, cells):
+    results = {name: done.result(cells[name]) for name in ("plain", "coarse", "both")}
+    shares = []
+    for name in ("plain", "coarse"):
+        low, high = results[name]["scale"]
+        values = table_of_rows(done.scores(cells[name])).predicted
+        shares.append((values - low) / (high - low))
+    found = table_of_rows(done.scores(cells["both"])).predicted
+    assert found == pytest.approx(np.mean(shares, axis=0))
+    assert results["both"]["per_item"]["calls"] == 2.0
+    assert results["both"]["usage"]["calls"] == 0
+
+
+def test_a_result_holds_nothing_of_the_hour(spec, done, tmp_path, cells):
+    again = RunFolder.opened(tmp_path / "run", spec)
+    run_cells(spec, again)
+    for cell in cells.values():
+        for name in ("result.json", "scores.jsonl"):
+            one, other = (folder.place_of(cell) / name for folder in (done, again))
+            assert one.read_bytes() == other.read_bytes()
+
+
+def test_members_of_unlike_scales_make_no_panel_and_say_why(study, tmp_path):
+    text = json.dumps(
+        {
+            "name": "unlike",
+            "data": {"answers": {"path": "rated.jsonl", "targets": ["overall"]}},
+            "judges": {
+                "plain": {"judge": "direct"},
+                "theirs": {"recorded": "theirs.jsonl", "name": "them"},
+                "both": {"panel": ["plain", "theirs"]},
+            },
+            "optimizers": {"none": {}},
+        }
+    )
+    spec = spec_of(text, folder=str(study))
+    folder = RunFolder.opened(tmp_path / "run", spec)
+    found = run_cells(spec, folder)
+    assert [cell.judge for cell in found.finished] == ["plain", "theirs"]
+    (reason,) = found.failed.values()
+    assert "nobody knows what the scores of answers.overall.theirs.0 are points of" in reason
+
+
+def test_a_stated_scale_and_least_number_of_members_make_a_panel_of_record_and_judge(
+    study, tmp_path
+):
+    text = """
+name: mixed
+data:
+  answers: {path: rated.jsonl, targets: [overall]}
+judges:
+  plain: {judge: direct}
+  theirs: {recorded: theirs.jsonl, name: them, scale: "0..9,overall=1..5"}
+  half: {panel: [plain, theirs]}
+  whole: {panel: [plain, theirs], at_least: 2}
+optimizers: {none: {}}
+holdout: 0.5
+"""
+    spec = spec_of(text, folder=str(study))
+    folder = RunFolder.opened(tmp_path / "run", spec)
+    assert run_cells(spec, folder).complete
+    cells = {cell.judge: cell for cell in cells_of(spec)}
+    found = {name: folder.result(cell) for name, cell in cells.items()}
+    assert found["theirs"]["scale"] == [1, 5]
+    assert found["half"]["rows"]["unscored"] == 0
+    assert found["whole"]["rows"]["unscored"] == found["theirs"]["rows"]["unscored"] > 0
+    tables = {name: table_of_rows(folder.scores(cell)).predicted for name, cell in cells.items()}
+    low, high = found["plain"]["scale"]
+    shares = [(tables["plain"] - low) / (high - low), (tables["theirs"] - 1) / 4]
+    assert tables["whole"] == pytest.approx(np.mean(shares, axis=0), nan_ok=True)
+
+
+def test_perspectives_are_reported_of_the_rows_held_out_or_why_not(study, tmp_path):
+    text = """
+name: both ways
+data:
+  answers: {path: rated.jsonl, targets: [overall, mean]}
+judges: {plain: {judge: direct}}
+optimizers: {none: {}}
+perspectives: [global, local]
+"""
+    spec = spec_of(text, folder=str(study))
+    folder = RunFolder.opened(tmp_path / "run", spec)
+    overall, mean = (folder.result(cell) for cell in run_cells(spec, folder).finished)
+    for name in ("global", "local"):
+        found = overall["perspectives"][name]
+        assert found["perspective"] == name
+        assert "overall" in found.get("criteria", {}) or "undisputed" in found["problem"]
+        assert mean["perspectives"][name]["problem"].startswith("nobody rated 'mean'")
+
+
+# running
 
 TWO = """
 name: two

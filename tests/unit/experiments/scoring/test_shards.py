@@ -1,7 +1,232 @@
-import pytest
+"""Shards of a score run."""
 
+import io
+import json
+from pathlib import Path
+
+import pytest
+from sharding import rows_of, texts, write
+
+from judgesmith.data import read_scores
+from judgesmith.data.items import DataSet
 from judgesmith.data.problems import DataError
-from judgesmith.experiments.scoring import shards_of
+from judgesmith.data.reading import read_items
+from judgesmith.experiments import score_shards
+from judgesmith.experiments.scoring import parts, shards_of, unscored_items
+from judgesmith.programs.judging.runner import judge_each
+from judgesmith.programs.lm import model
+from judgesmith.signatures import Judgement, Reason
+
+# score shards
+
+
+class Watch:
+    """Remembers what it is told."""
+
+    def __init__(self):
+        self.rows = []
+        self.n_kept = 0
+
+    def judged(self, file, row, item, judgement):
+        self.rows.append((file, row, item.source_id, judgement.score is not None))
+
+    def kept(self, n_rows):
+        self.n_kept += n_rows
+
+
+def ids(path):
+    return [row["source_id"] for row in rows_of(path)]
+
+
+def test_all_rows_go_into_one_file_in_order_and_a_watch_sees_each(shards, vanilla, lm, tmp_path):
+    watch, told = Watch(), []
+    done = score_shards(vanilla, "in", "out.jsonl", lm=lm, watch=watch, progress=told.append)
+    assert done.n_rows == sum(told) == 10
+    assert ids(tmp_path / "out.jsonl") == [str(n) for n in range(10)]
+    assert watch.rows[4:7] == [
+        *(("in/a.jsonl", 5, "4", True), ("in/b.jsonl", 1, "5", True), ("in/c.jsonl", 1, "6", True))
+    ]
+    assert len({row["run"] for row in rows_of(tmp_path / "out.jsonl")}) == 1
+
+
+def test_each_file_of_a_folder_is_what_it_would_be_by_itself(shards, vanilla, lm, tmp_path):
+    done = score_shards(vanilla, "in", "out/", lm=lm)
+    assert done.n_rows == 10
+    for name in "abc":
+        score_shards(vanilla, f"in/{name}.jsonl", f"{name}.jsonl", lm=lm)
+        alone = (tmp_path / f"{name}.jsonl").read_bytes()
+        assert (tmp_path / "out" / f"{name}.jsonl").read_bytes() == alone
+    manifest = json.loads((tmp_path / "out" / "scores.json").read_text())
+    assert (manifest["rows"], manifest["unscored"], manifest["judge"]) == (
+        *(10, 0),
+        vanilla.fingerprint,
+    )
+    assert [(one["input"], one["rows"]) for one in manifest["files"]] == [
+        *(("in/a.jsonl", 5), ("in/b.jsonl", 1), ("in/c.jsonl", 4))
+    ]
+    assert sorted(one.name for one in (tmp_path / "out").iterdir()) == [
+        *("a.jsonl", "b.jsonl", "c.jsonl", "scores.json")
+    ]
+
+
+def test_what_is_finished_in_a_folder_stays_and_what_is_new_is_added(shards, vanilla, lm, tmp_path):
+    score_shards(vanilla, "in", "out/", lm=lm)
+    write(shards / "d.jsonl", texts(2, 10))
+    (tmp_path / "out" / "b.jsonl").unlink()
+    watch = Watch()
+    done = score_shards(vanilla, "in", "out/", lm=lm, watch=watch)
+    assert (done.n_rows, watch.n_kept) == (12, 9)
+    assert [row[0] for row in watch.rows] == ["in/b.jsonl", "in/d.jsonl", "in/d.jsonl"]
+    manifest = json.loads((tmp_path / "out" / "scores.json").read_text())
+    assert [one["rows"] for one in manifest["files"]] == [5, 1, 4, 2]
+
+
+def test_what_has_changed_in_a_folder_is_refused_by_name(shards, vanilla, lm, tmp_path):
+    score_shards(vanilla, "in", "out/", lm=lm)
+    place = tmp_path / "out" / "c.jsonl"
+    before = place.read_bytes()
+    place.write_bytes(before + b"\n")
+    with pytest.raises(FileExistsError, match=r"out/c.jsonl has changed since it was written"):
+        score_shards(vanilla, "in", "out/", lm=lm)
+    place.write_bytes(before)
+    write(shards / "b.jsonl", texts(1, 50))
+    with pytest.raises(FileExistsError, match=r"in/b.jsonl has changed since out/b.jsonl was made"):
+        score_shards(vanilla, "in", "out/", lm=lm)
+    with pytest.raises(FileExistsError, match="read or written otherwise"):
+        score_shards(vanilla, "in", "out/", lm=lm, ordered=False)
+    with pytest.raises(FileExistsError, match="by this judge asking another model"):
+        score_shards(vanilla, "in", "out/", lm=model("ollama/m", ledger=None))
+    (tmp_path / "out" / "scores.json").write_text("{}")
+    with pytest.raises(FileExistsError, match="expected the record of a folder of scores"):
+        score_shards(vanilla, "in", "out/", lm=lm)
+    assert score_shards(vanilla, "in", "out/", lm=lm, overwrite=True).n_rows == 10
+
+
+def spent(n):
+    """Return what judges ``n`` items and has no budget for the others."""
+
+    def judging(items):
+        for number, item in enumerate(items, start=1):
+            nothing = Judgement.unscored("the budget is spent", reason=Reason.OVER_BUDGET)
+            yield item, Judgement(score=1.0) if number <= n else nothing
+
+    return judging
+
+
+def test_a_finished_file_with_rows_worth_another_try_is_scored_again(shards, vanilla, lm):
+    done = score_shards(vanilla, "in", "out/", lm=lm, judging=spent(7))
+    assert done.reasons == {"the budget is spent": 3}
+    watch = Watch()
+    again = score_shards(vanilla, "in", "out/", lm=lm, judging=spent(10), watch=watch)
+    assert (again.n_unscored, watch.n_kept, len(watch.rows)) == (0, 6, 4)
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_a_run_that_was_stopped_judges_only_what_it_had_not_committed(
+    shards, vanilla, lm, tmp_path, monkeypatch, ordered
+):
+    monkeypatch.setattr(parts, "ROWS", 2)
+    score_shards(vanilla, "in", "whole.jsonl", lm=lm, ordered=ordered)
+
+    def stops(items):
+        for n, pair in enumerate(judge_each(vanilla, items, lm=lm)):
+            if n == 7:
+                raise OSError("the machine is gone")
+            yield pair
+
+    with pytest.raises(OSError, match="the machine is gone"):
+        score_shards(vanilla, "in", "out.jsonl", lm=lm, ordered=ordered, judging=stops)
+    assert not (tmp_path / "out.jsonl").exists()
+    watch = Watch()
+    done = score_shards(vanilla, "in", "out.jsonl", lm=lm, ordered=ordered, watch=watch)
+    assert (done.n_rows, watch.n_kept, len(watch.rows)) == (10, 7, 3)
+    assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+    assert not (tmp_path / "out.jsonl.parts").exists()
+
+
+def test_rows_as_they_are_finished_say_which_they_are(shards, vanilla, lm, tmp_path):
+    def backwards(items):
+        yield from reversed(list(judge_each(vanilla, items, lm=lm)))
+
+    for _ in range(2):  # the second time beside what is there
+        score_shards(vanilla, "in", "out.jsonl", lm=lm, ordered=False, judging=backwards)
+        rows = rows_of(tmp_path / "out.jsonl")
+        assert [row["source_id"] for row in rows] == [str(n) for n in reversed(range(10))]
+        assert [(row["file"], row["row"]) for row in rows[3:5]] == [
+            *(("in/c.jsonl", 1), ("in/b.jsonl", 1))
+        ]
+    score_shards(vanilla, "in/a.jsonl", "a.jsonl", lm=lm, ordered=False, judging=backwards)
+    assert list(rows_of(tmp_path / "a.jsonl")[0])[:2] == ["row", "source_id"]
+    write(shards / "c.jsonl", texts(4, 60))
+    with pytest.raises(FileExistsError, match="expected the texts of row 1 of this run, '60'"):
+        score_shards(vanilla, "in", "out.jsonl", lm=lm, ordered=False, judging=backwards)
+
+
+@pytest.mark.parametrize("fault", ["out of order", "twice", "left out", "another"])
+def test_what_judges_cannot_lose_or_double_a_row(shards, vanilla, lm, tmp_path, fault):
+    def judging(items):
+        first, second, *others = [(item, Judgement(score=1.0)) for item in items]
+        yield from {
+            "out of order": [second, first, *others],
+            "twice": [first, first, second, *others],
+            "left out": [first, second],
+            "another": [(first[0].model_copy(), first[1]), second, *others],
+        }[fault]
+
+    with pytest.raises(ValueError, match=r"once and in their order|left out 8 items"):
+        score_shards(vanilla, "in", "out.jsonl", lm=lm, judging=judging)
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["in"]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".jsonl.gz"])
+def test_every_format_is_read_back_continued_and_kept_from_loss(shards, vanilla, lm, ending):
+    out = f"out{ending}"
+    score_shards(vanilla, "in", "plain.jsonl", lm=lm)
+    score_shards(vanilla, "in", out, lm=lm)
+    Path("folder").mkdir()
+    items = DataSet(
+        name="in", items=tuple(i for s in "abc" for i in read_items(f"in/{s}.jsonl").items)
+    )
+    plain, found = read_scores("plain.jsonl", items), read_scores(out, items)
+    assert found.values.tolist() == plain.values.tolist()
+    assert found.criteria == plain.criteria
+    score_shards(vanilla, "in", "folder", lm=lm, ending=ending)
+    assert read_scores("folder", items).values.tolist() == plain.values.tolist()
+    assert score_shards(vanilla, "in", out, lm=lm).n_rows == 10
+    with pytest.raises(FileExistsError, match="holds 10 rows, 10 with a score, and this run has 5"):
+        score_shards(vanilla, "in/a.jsonl", out, lm=lm)
+    with pytest.raises(FileExistsError, match="for another input or model"):
+        score_shards(vanilla, "in/c.jsonl", out, lm=lm)
+
+
+def test_an_empty_input_among_others_has_an_empty_file(shards, vanilla, lm, tmp_path):
+    (shards / "b.jsonl").write_text("")
+    score_shards(vanilla, "in", "out/", lm=lm)
+    assert (tmp_path / "out" / "b.jsonl").read_bytes() == b""
+    assert score_shards(vanilla, "in", "out/", lm=lm).n_rows == 9
+    score_shards(vanilla, ["in/b.jsonl", "in/a.jsonl"], "out.csv", lm=lm)
+    with pytest.raises(DataError, match="at least one row"):
+        score_shards(vanilla, "in/b.jsonl", "new/", lm=lm)
+
+
+def test_standard_input_is_read_once(shards, vanilla, lm, tmp_path, monkeypatch):
+    given = "".join(json.dumps(row) + "\n" for row in texts(3, 20)).encode()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given)))
+    done = score_shards(vanilla, ["in/b.jsonl", "-"], "out/", lm=lm)
+    assert done.n_rows == 4
+    assert ids(tmp_path / "out" / "standard-input.jsonl") == ["20", "21", "22"]
+
+
+def test_who_asks_before_is_given_what_would_be_judged(shards, vanilla, lm, monkeypatch):
+    inputs = shards_of("in")
+    asked = [one.source_id for one in unscored_items(vanilla, inputs, "out/", lm=lm)]
+    assert asked == [str(n) for n in range(10)]
+    score_shards(vanilla, "in/a.jsonl", "out/", lm=lm)
+    asked = [one.source_id for one in unscored_items(vanilla, inputs, "out/", lm=lm)]
+    assert asked == ["5", "6", "7", "8", "9"]
+
+
+# shards
 
 
 @pytest.fixture

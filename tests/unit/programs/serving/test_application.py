@@ -1,23 +1,32 @@
+"""The HTTP application: routes, guard, door and service."""
+
+import asyncio
 import json
 import sys
 import threading
+from contextlib import ExitStack
 
 import pytest
 from asgi import Caller
 from optimizing import lm_of
-from panelling import error, judged, planted
+from panelling import Planted, error, judged, planted
 from prometheus_client.parser import text_string_to_metric_families
 
 from judgesmith.errors import InputError
 from judgesmith.programs import Calibrated, DirectJudge, PairwiseJudge, Panel, judge_items
 from judgesmith.programs.artifacts.saved import SavedJudge
+from judgesmith.programs.judging.executors import Executor
 from judgesmith.programs.judging.rows import score_row
-from judgesmith.programs.lm import ModelError, model
-from judgesmith.programs.serving import ServingLimits, app
-from judgesmith.programs.serving.routes import Fault, JudgeList, Row, Rows
+from judgesmith.programs.lm import LedgerError, ModelError, model
+from judgesmith.programs.serving import ServedJudge, ServingLimits, app
+from judgesmith.programs.serving.requests import ClientGone, Refusal
+from judgesmith.programs.serving.routes import Door, Fault, Guard, JudgeList, Row, Rows
+from judgesmith.programs.serving.service import Service
 from judgesmith.signatures import RatedItem, Scale
 from judgesmith.signatures.aggregation import Calibration
 from judgesmith.signatures.plain_data import json_line
+
+# application
 
 LEARNED = Calibration(
     thresholds=(0, 100),
@@ -394,3 +403,265 @@ def test_without_the_libraries_their_extra_is_named(monkeypatch, library):
 def test_what_cannot_be_served_is_refused(judges, said):
     with pytest.raises(ValueError, match=said):
         app(judges)
+
+
+# door
+
+OPEN = Door(hosts=("judge.example", "127.0.0.1", "localhost"))  # as --host adds itself
+LOCKED = Door(token="s3cret-token")
+
+
+def status(door, path="/v1/judges", **headers):
+    try:
+        door.check(path, headers)
+    except Refusal as refusal:
+        return refusal.status
+    return 200
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("localhost:8000", 200),
+        ("127.0.0.1:8000", 200),
+        ("10.1.2.3", 200),
+        ("[::1]:8000", 200),
+        ("Judge.Example:443", 200),
+        ("rebound.example", 403),
+        ("localhost.rebound.example:8000", 403),
+        ("", 403),
+    ],
+)
+def test_a_server_without_a_token_answers_to_its_own_names_alone(host, expected):
+    assert status(OPEN, host=host) == expected
+    assert status(OPEN, "/healthz", host=host) == 200
+
+
+@pytest.mark.parametrize(
+    ("origin", "expected"),
+    [
+        ("http://127.0.0.1:8000", 200),
+        ("https://judge.example", 200),
+        ("http://127.0.0.1:9000", 403),
+        ("http://localhost:8000", 403),
+        ("http://other.example", 403),
+        ("null", 403),
+        ("", 403),
+        ("http://[", 403),
+        ("http://a]b", 403),
+    ],
+)
+def test_nor_does_it_answer_pages_of_other_servers(origin, expected):
+    assert status(OPEN, host="127.0.0.1:8000", origin=origin) == expected
+
+
+@pytest.mark.parametrize(
+    ("authorization", "expected"),
+    [
+        ("Bearer s3cret-token", 200),
+        ("bearer  s3cret-token", 200),
+        ("Bearer s3cret-tokem", 401),
+        ("Bearer s3cret-token2", 401),
+        ("Basic s3cret-token", 401),
+        ("s3cret-token", 401),
+        ("Bearer é\x00", 401),
+        ("", 401),
+    ],
+)
+def test_a_server_with_a_token_asks_for_just_that(authorization, expected):
+    given = {"host": "any.example", "origin": "http://any", "authorization": authorization}
+    for path in ("/v1/judges", "/v1/judges/a/judge", "/metrics", "/openapi.json", "/pages"):
+        assert status(LOCKED, path, **given) == expected
+    for path in ("/", "/page/page.js", "/healthz"):
+        assert status(LOCKED, path, **given) == 200
+
+
+def test_a_refusal_says_how_to_send_the_token_and_not_which():
+    with pytest.raises(Refusal) as found:
+        LOCKED.check("/metrics", {"authorization": "Bearer guess"})
+    assert found.value.headers == {"WWW-Authenticate": "Bearer"}
+    assert "s3cret" not in str(found.value.body)
+    assert "guess" not in str(found.value.body)
+
+
+# guard
+
+
+@pytest.fixture
+def service_guard():
+    lm = model("offline", ledger=None)
+    return Service({"plain": ServedJudge("plain", DirectJudge(), lm)}, ServingLimits())
+
+
+def replied(service, fault, *, begins=False, stops=False):
+    """Return what is sent where the application inside ends in a fault."""
+    sent = []
+
+    async def inside(scope, receive, send):
+        service.accept(scope)
+        if begins:
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+        service.stopping = stops
+        raise fault
+
+    async def send(message):
+        sent.append(message)
+
+    guard = Guard(inside, service=service, door=Door())
+    scope = {"type": "http", "path": "/v1/judges", "headers": [(b"host", b"localhost")]}
+    asyncio.run(guard(scope, None, send))
+    assert service.n_accepted == 0
+    return sent
+
+
+def test_a_fault_that_nobody_foresaw_is_told_by_its_kind_and_place(service_guard, caplog):
+    start, body = replied(service_guard, RuntimeError("a secret text"))
+    assert start["status"] == 500
+    assert json.loads(body["body"])["where"] == "server"
+    assert "RuntimeError while answering a request:" in caplog.text
+    assert "in inside" in caplog.text
+    assert "secret" not in caplog.text + body["body"].decode()
+
+
+def test_what_is_wrong_with_the_ledger_is_told_to_whoever_runs_the_server_alone(
+    service_guard, caplog
+):
+    start, body = replied(service_guard, LedgerError("/somewhere/secret is not a ledger"))
+    assert start["status"] == 503
+    assert json.loads(body["body"])["where"] == "ledger"
+    assert "somewhere" not in body["body"].decode()
+    assert caplog.messages == ["/somewhere/secret is not a ledger"]
+
+
+def test_once_a_reply_has_begun_no_other_begins(service_guard):
+    assert len(replied(service_guard, RuntimeError(), begins=True)) == 1
+    assert replied(service_guard, ClientGone()) == []
+
+
+def test_who_is_cut_off_at_the_end_is_told_so_and_nobody_else_is(service_guard):
+    with pytest.raises(asyncio.CancelledError):
+        replied(service_guard, asyncio.CancelledError())
+    start, body = replied(service_guard, asyncio.CancelledError(), stops=True)
+    assert start["status"] == 503
+    assert json.loads(body["body"])["error"] == "the server stopped before this was judged."
+
+
+# What requests share: bytes that all of them hold, streams that are open, and their counters.
+
+LIMITS = ServingLimits(queue=4, concurrency=1, max_items=5, max_body=100)
+
+
+class Watching(Planted):
+    """Notes how many bytes the server holds while it judges."""
+
+    calls_per_item = 1
+
+    def __init__(self):
+        super().__init__(None)
+        self.seen = []
+
+    def bound_to(self, lm):
+        return Watcher(self)
+
+
+class Watcher(Executor):
+    def __init__(self, judge):
+        self.judge_ = judge
+
+    async def judge(self, item):
+        self.judge_.seen.append(self.judge_.service._n_bytes)
+        return judged(4)
+
+
+@pytest.fixture
+def watching():
+    return Watching()
+
+
+@pytest.fixture
+def service_service(watching):
+    made = Service({"plain": ServedJudge("plain", watching)}, LIMITS)
+    yield made
+    made.close()
+
+
+def test_bodies_of_all_requests_are_held_to_one_bound_and_given_back(service_service):
+    with service_service.reading("one") as hold, service_service.reading("two") as other:
+        for _ in range(8):
+            hold(100)
+            other(100)
+        with pytest.raises(Refusal) as found, service_service.reading("three") as more:
+            more(1)
+        assert (found.value.status, found.value.reason) == (429, "full")
+    assert service_service._bytes == {}
+
+
+def test_one_client_holds_no_more_than_half_of_the_bytes_and_streams(service_service):
+    with service_service.reading("one") as hold, service_service.reading("two") as other:
+        hold(800)
+        with pytest.raises(Refusal) as found:
+            hold(1)
+        other(799)
+    assert (found.value.status, found.value.reason) == (429, "share")
+    assert "Retry-After" in found.value.headers
+    with ExitStack() as streams:
+        for _ in range(64):
+            streams.enter_context(service_service.stream("one"))
+        with pytest.raises(Refusal) as found:
+            streams.enter_context(service_service.stream("one"))
+        assert found.value.reason == "share"
+        streams.enter_context(service_service.stream("two"))
+    assert service_service._streams == service_service._bytes == {}
+
+
+@pytest.mark.parametrize(
+    ("route", "value"), [("judge", {"response": "r"}), ("batch", {"items": [{"response": "r"}]})]
+)
+def test_texts_are_held_until_they_are_answered(watching, route, value):
+    application = app({"plain": watching}, limits=LIMITS)
+    watching.service = application.state.service
+    with Caller(application) as client:
+        assert client.post(f"/v1/judges/plain/{route}", value).status == 200
+        client.post(f"/v1/judges/plain/{route}", b"{")
+    assert watching.seen == [len(json.dumps(value))]
+    assert watching.service._n_bytes == 0
+
+
+def test_what_was_still_read_when_the_stop_came_is_not_accepted(service_service):
+    scope = {}
+    with service_service.attended(scope):
+        service_service.accept(scope)
+        service_service.stopping = True
+        with pytest.raises(Refusal) as found:
+            service_service.accept(scope)
+        assert (found.value.status, service_service.n_accepted) == (503, 1)
+    assert service_service.n_accepted == 0
+
+
+def test_so_many_streams_are_open_at_a_time(service_service):
+    with ExitStack() as streams:
+        for n in range(128):
+            streams.enter_context(service_service.stream(str(n % 2)))
+        with pytest.raises(Refusal) as found:
+            streams.enter_context(service_service.stream("2"))
+        assert found.value.status == 429
+        assert "Retry-After" in found.value.headers
+    with service_service.stream("0"):
+        pass
+
+
+def test_no_item_is_begun_that_takes_what_others_need_of_the_budget():
+    lm = lm_of(lambda *_: 70, max_calls=9)
+    served = ServedJudge("twice", DirectJudge(samples=2), lm)
+    job = served.job(RatedItem(response="r"))
+    assert served.described()["calls_per_item"] == 2
+    # Each may take a second attempt at both of its calls.
+    assert [job.may_begin(n) for n in range(4)] == [True, True, False, False]
+
+
+def test_who_leaves_is_counted_as_such_under_no_name_that_clients_make_up(service_service):
+    with pytest.raises(asyncio.CancelledError), service_service.measured("made up", "judge"):
+        raise asyncio.CancelledError
+    told = service_service.measures.text().decode()
+    assert 'judgesmith_requests_total{judge="",route="judge",status="499"} 1.0' in told
+    assert "made up" not in told
