@@ -1,4 +1,4 @@
-"""What benchmarks are made from: sides of a criterion, references, and comparisons."""
+"""Material for benchmarks: sub-aspects of a criterion, references, and comparisons."""
 
 from __future__ import annotations
 
@@ -265,7 +265,7 @@ SHARE = 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class FoundReferences:
-    """The references of sources, and what became of the other candidates."""
+    """The references of each source, and how many other candidates were dropped, by reason."""
 
     by_item: tuple[tuple[Reference, ...], ...]
     n_candidates: int
@@ -338,7 +338,7 @@ def references_for(
 
 @dataclass
 class _Sieve:
-    """What is taken from many candidates, and why the others are not."""
+    """Selects references from candidates and counts why others are dropped."""
 
     n_candidates: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
@@ -411,7 +411,7 @@ _SIGNS: Mapping[Relation, Literal[-1, 0, 1]] = {"first": 1, "similar": 0, "secon
 
 @dataclass(frozen=True, slots=True)
 class AcrossPair:
-    """Two texts to compare, each with what it was written about."""
+    """Two texts to compare, each with its own source."""
 
     first: RatedItem
     second: RatedItem
@@ -419,7 +419,7 @@ class AcrossPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """What a model says of a pair in both orders, and what that comes to."""
+    """A model's answers about a pair in both orders, and the relation that follows."""
 
     given: Relation | None = None
     swapped: Relation | None = None

@@ -1,4 +1,4 @@
-"""How numbers become one score: of one judge, of a panel, and on the scale of people."""
+"""How numbers become one score: of one judge, of a panel, and on the human scale."""
 
 from __future__ import annotations
 
@@ -275,7 +275,7 @@ class Abstention(BaseModel):
 
 
 class Calibration(BaseModel):
-    """A monotone way to people's scale, how far to trust it, and when not to."""
+    """A monotone map to the human scale, with intervals and abstention."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -1,4 +1,4 @@
-"""What a judge is told: what all judges share, the default judge, and lines by criterion."""
+"""The configuration of judges: what all share, the default judge, and lines by criterion."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Sampling:
 
 
 class JudgeConfig(BaseModel):
-    """What a judge of any family is told; each family adds what is particular to it."""
+    """The configuration that all families share; each family adds its own fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -110,7 +110,7 @@ class JudgeConfig(BaseModel):
 
     @property
     def tells_rubric(self) -> bool:
-        """Whether the model is told anything of task and criteria."""
+        """Whether prompts contain task and criteria."""
         return True
 
     @property
@@ -124,7 +124,7 @@ class JudgeConfig(BaseModel):
         return type(self).model_validate({**dict(self), **sets})
 
     def for_own_rubric(self) -> Self:
-        """Return the protocol without what it holds for criteria of other rubrics."""
+        """Return the configuration without lines for criteria of other rubrics."""
         return self
 
     @property
@@ -134,7 +134,7 @@ class JudgeConfig(BaseModel):
 
 
 class WholeOrEachConfig(JudgeConfig):
-    """The part of a protocol that says what is asked about."""
+    """A configuration with ``asks``: about each criterion, or about the whole."""
 
     asks: Literal["criteria", "overall"] = "criteria"
 
@@ -151,7 +151,7 @@ __all__ = ["ActiveCriticConfig", "Aggregation", "Demonstration"]
 
 
 class ActiveCriticConfig(JudgeConfig):
-    """The whole of an Active-Critic judge but its model: read, edit, compare it, put it back.
+    """The configuration of an Active-Critic judge.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ class ActiveCriticConfig(JudgeConfig):
 
     @property
     def tells_rubric(self) -> bool:
-        """Whether the model is told anything of task and criteria."""
+        """Whether prompts contain task and criteria."""
         return self.variant != "vanilla"
 
     @property

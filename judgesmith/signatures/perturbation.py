@@ -1,4 +1,4 @@
-"""Ways to make a text worse on purpose, and single errors put into one."""
+"""Perturbations of texts, and injected errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Method = Literal["rule", "model"]
 
 
 class Perturbation(BaseModel):
-    """One way to change texts.
+    """One kind of perturbation.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Perturbation(BaseModel):
 
     @property
     def name(self) -> str:
-        """What tells it from all others: kind and degree."""
+        """Kind and degree, unique among perturbations."""
         return self.kind if self.degree is None else f"{self.kind}/{self.degree}"
 
     def __str__(self) -> str:
@@ -212,7 +212,7 @@ _SAYING = 3  # words that say something twice wherever they stand
 
 
 def mends(target: Target, edits: Sequence[Edit]) -> bool:
-    """Say whether edits leave out, somewhere else, the very words that an earlier error put in."""
+    """Return whether edits delete, elsewhere, the very words that an earlier error inserted."""
     put_in = [
         (span, words)
         for one in target.errors

@@ -1,4 +1,4 @@
-"""Plain data from outside: YAML as people write it, and what a record does not take, in words."""
+"""Plain data from users: strict YAML, and validation faults as sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be chosen about a judge: named choices, their options, and when they arise.
+"""The search space of a judge: named choices, their options, and their conditions.
 
 Plain data with stable text ids, so that a search can propose, a log can name and a person can
 read any configuration; what an option means is the parts of a protocol that it sets.
@@ -23,7 +23,7 @@ Picked = Mapping[str, str]
 
 
 class UnknownChoiceError(InputError):
-    """There are no choices of these names; ``known`` are those that there are."""
+    """No choices have these names; ``known`` lists the valid ones."""
 
     def __init__(self, message: str, *, unknown: Sequence[str], known: Sequence[str]) -> None:
         super().__init__(message)
@@ -31,7 +31,7 @@ class UnknownChoiceError(InputError):
 
 
 class UnknownOptionError(InputError):
-    """A choice does not have the option ``given``; ``known`` are those that it has."""
+    """A choice lacks the option ``given``; ``known`` lists the valid ones."""
 
     def __init__(self, message: str, *, choice: str, given: str, known: Sequence[str]) -> None:
         super().__init__(message)
@@ -39,7 +39,7 @@ class UnknownOptionError(InputError):
 
 
 class Option(BaseModel):
-    """One way to decide a choice."""
+    """One option of a choice."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -48,7 +48,7 @@ class Option(BaseModel):
 
 
 class Choice(BaseModel):
-    """Something to be decided about a judge."""
+    """One decision about a judge."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -86,7 +86,7 @@ class Choice(BaseModel):
 
 
 class Space(BaseModel):
-    """All choices about a judge, those that depend on others after them."""
+    """All choices about a judge; a choice comes after those that it depends on."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -164,7 +164,7 @@ class Space(BaseModel):
         return found
 
     def extended(self, *choices: Choice) -> Space:
-        """Return a space with further choices; one that is there already is replaced in place."""
+        """Return a space with further choices; an existing one is replaced in place."""
         given = {one.name: one for one in choices}
         kept = [given.pop(one.name, one) for one in self.choices]
         return Space(choices=(*kept, *given.values()))
@@ -252,7 +252,7 @@ def _rubric_options(rubrics: Mapping[str, Rubric]) -> list[Option]:
 def asks_choices(
     protocol: JudgeConfig, rubrics: Mapping[str, Rubric] | None = None
 ) -> tuple[Choice, ...]:
-    """Return the choices of what is asked about: the whole, or each criterion if there are any."""
+    """Return the choice between whole and criteria, and of the rubric; empty without criteria."""
     if not protocol.rubric.criteria:
         return ()
     asks = field_choice(protocol, "asks", ("overall", "criteria"))
@@ -269,7 +269,7 @@ def answers_choice(protocol: JudgeConfig) -> Choice:
 def sampling_choices(
     protocol: JudgeConfig, competing: tuple[int, ...] = SAMPLES, *, warm: float = WARM
 ) -> tuple[Choice, Choice]:
-    """Return how many answers there are to a question, how warm, and what several come to."""
+    """Return the choices of the number and temperature of samples, and of their reduction."""
     own: dict[str, Any] = {"samples": protocol.samples, "temperature": protocol.temperature}
     options = [Option(id=str(protocol.samples), sets=own)]
     for n in competing:

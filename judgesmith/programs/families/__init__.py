@@ -1,1 +1,1 @@
-"""The families of judges, one file each, and judges that hold judges."""
+"""The families of judges, one file each, and ensembles."""

@@ -1,4 +1,4 @@
-"""The steps of an Active-Critic judge: criteria first, then the whole (Active-Critic, stage 2).
+"""The Active-Critic judge: it scores the criteria first, then the whole (Active-Critic, stage 2).
 
 Free of DSPy, so that a loaded judge takes the same steps as the program it came from.
 """

@@ -1,4 +1,4 @@
-"""The steps of judges that point at errors, and of those that learned to."""
+"""The annotator, which lists errors before its score, and models distilled from annotators."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _SEVERITY_POINTS = "a whole number from 1 (hardly matters) to 5 (ruins the respo
 
 
 class AnnotatorConfig(WholeOrEachConfig):
-    """The whole of an annotator but its model."""
+    """The configuration of an annotator."""
 
     by_criterion: ClassVar[tuple[str, ...]] = ("shows", "ignores")
 
@@ -113,7 +113,7 @@ class AnnotatorConfig(WholeOrEachConfig):
         return "response" if is_language else "source+context"
 
     def rules_for(self, criterion: Criterion | None) -> str:
-        """Return the rules as they are told, one per line; empty where there are none."""
+        """Return the rules of the prompt, one per line; empty if they are off."""
         if self.rules == "off":
             return ""
         best = self.answers.labels[-1] if self.answers.labels else f"{self.answers.high:g}"
@@ -132,7 +132,7 @@ class AnnotatorConfig(WholeOrEachConfig):
 
     @property
     def grades(self) -> str:
-        """What an error's severity is asked for on, as it stands in the JSON that is asked for."""
+        """The levels of severity, as the requested JSON shows them."""
         words = f'"one of {", ".join(SEVERITIES)}"'
         return _SEVERITY_POINTS if self.severity == "points" else words
 
@@ -306,7 +306,7 @@ ANNOTATOR = JudgeFamily(
 
 
 class DistilledConfig(PromptFormatConfig):
-    """The whole of a judge that asks a distilled model but that model."""
+    """The configuration of a judge that asks a distilled model."""
 
     form: ClassVar[str] = "distilled"
     judge: Literal["distilled"] = "distilled"

@@ -1,4 +1,4 @@
-"""The steps of a judge with a checklist: questions to be answered by yes or no, by criterion.
+"""The checklist judge: yes-or-no questions about each criterion.
 
 Free of DSPy, so that a loaded judge takes the same steps as the program it came from.
 """
@@ -35,7 +35,7 @@ MOST_WRITTEN = 5
 
 
 class ChecklistConfig(JudgeConfig):
-    """The whole of a judge that asks yes or no, but its model."""
+    """The configuration of a checklist judge."""
 
     judge: Literal["checklist"] = "checklist"
     plan: Literal["own", "rubric"] = "own"
@@ -88,7 +88,7 @@ def asked_of(protocol: ChecklistConfig) -> Iterator[tuple[Criterion, dict[str, s
 
 
 def checklist_forms(protocol: ChecklistConfig) -> dict[str, QuestionForm]:
-    """Return the questions of such a judge: each of each criterion."""
+    """Return all questions of all criteria."""
     return {name: _FORM for _, several in asked_of(protocol) for name in several}
 
 
@@ -137,7 +137,7 @@ def checklist_steps(protocol: ChecklistConfig, asking: Asking) -> Once:
 
 
 def mean_chances(found: Sequence[AnswerProbabilities], n: int) -> AnswerProbabilities:
-    """Return the mean probabilities of ``n`` answers, or none if one of them has none."""
+    """Return the mean probabilities of ``n`` answers; mode ``none`` if any answer lacks them."""
     without = [one for one in found if one.mode == "none"]
     mass = min((one.mass for one in found), default=0.0)
     if without or len(found) < n:

@@ -1,4 +1,4 @@
-"""Judges that ask for one score: the direct judge alone, the other one with an explanation."""
+"""Judges that ask for one score: ``direct`` alone, ``explain-eval`` with an explanation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from judgesmith.signatures.space import Space, asks_choices, field_choice, usual
 
 
 class DirectConfig(WholeOrEachConfig):
-    """The whole of a direct judge but its model."""
+    """The configuration of a direct judge."""
 
     judge: Literal["direct"] = "direct"
     asks: Literal["overall", "criteria"] = "overall"
@@ -38,7 +38,7 @@ DIRECT = JudgeFamily(
 
 
 class ExplainEvalConfig(WholeOrEachConfig):
-    """The whole of a judge that analyses and rates, but its model."""
+    """The configuration of a judge that explains its score."""
 
     judge: Literal["explain-eval"] = "explain-eval"
     explain: Literal["before", "after", "none"] = "before"

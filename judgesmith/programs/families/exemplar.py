@@ -1,4 +1,4 @@
-"""The steps of a judge by exemplars: write what is good and bad, then compare."""
+"""The exemplar judge: it writes responses of known levels and compares with them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ ANY_MANNER = "as long as such responses usually are, in their usual tone, comple
 
 
 class ExemplarConfig(WholeOrEachConfig):
-    """The whole of a judge by synthetic exemplars but its models."""
+    """The configuration of an exemplar judge."""
 
     judge: Literal["exemplar"] = "exemplar"
     asks: Literal["overall", "criteria"] = "overall"
@@ -188,7 +188,7 @@ _NOT_ASKED = "the judge draws samples instead"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LadderComparisons:
-    """How a response compares with each of several texts, and how that is known."""
+    """Comparisons of a response with several texts, and how they were obtained."""
 
     compared: tuple[LevelComparison, ...]
     stated: tuple[LevelComparison, ...]
@@ -334,7 +334,7 @@ WARM = 0.7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exemplar:
-    """A response that was written to stand on a level."""
+    """A response that was written for one level of quality."""
 
     level: int
     text: str
@@ -364,7 +364,7 @@ class _Writing:
     found: dict[int, Exemplar] = field(default_factory=dict)
 
     def end(self, level: int, *, other: int) -> AnySteps[Cause | None]:
-        """Write the worst or the best; return why there is none, or nothing."""
+        """Write the worst or the best response; return the cause if that fails."""
         name = "worst" if level == 1 else "best"
         said = f"{level} of {self.protocol.levels}: the {name} possible response"
         return self._one("end", level, said, beside=(other,))

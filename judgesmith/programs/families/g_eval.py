@@ -1,4 +1,4 @@
-"""How a judge with evaluation steps scores: the same steps for every item, then one number.
+"""The G-Eval judge: it scores by evaluation steps, weighted by probabilities.
 
 Free of DSPy, so that a loaded judge takes the same steps as the program it came from.
 """
@@ -56,7 +56,7 @@ GENERAL_STEPS = (
 
 
 class GEvalConfig(WholeOrEachConfig):
-    """The whole of a judge that scores by evaluation steps, but its model."""
+    """The configuration of a G-Eval judge."""
 
     judge: Literal["g-eval"] = "g-eval"
     plan: Literal["own", "general"] = "own"
@@ -88,7 +88,7 @@ _Settled = dict[str, tuple[CriterionScore, AnswerProbabilities]]
 
 
 def g_eval_forms(protocol: GEvalConfig) -> dict[str, QuestionForm]:
-    """Return the questions of such a judge: one for each criterion, or one about the whole."""
+    """Return one question for each criterion, or one about the whole."""
     return whole_or_each(protocol, _FORM, whole="follow", each="follow")
 
 

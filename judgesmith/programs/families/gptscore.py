@@ -1,4 +1,4 @@
-"""The steps of a judge by likelihood: how likely the model finds the response, token by token.
+"""The GPTScore judge: the likelihood of the response, token by token.
 
 Free of DSPy, so that a loaded judge takes the same steps as the program it came from.
 """
@@ -30,7 +30,7 @@ from judgesmith.signatures.space import Space, asks_choices
 
 
 class GPTScoreConfig(WholeOrEachConfig):
-    """The whole of a judge by likelihood, but its model."""
+    """The configuration of a GPTScore judge."""
 
     judge: Literal["gptscore"] = "gptscore"
     asks: Literal["overall", "criteria"] = "overall"

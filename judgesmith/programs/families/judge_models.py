@@ -19,7 +19,7 @@ from judgesmith.signatures.space import Space, asks_choices, sampling_choices
 
 
 class PromptFormatConfig(WholeOrEachConfig):
-    """The part of a protocol that all models with a form of their own share."""
+    """The configuration that all judge models with a prompt format share."""
 
     form: ClassVar[str]
 
@@ -41,7 +41,7 @@ class PromptFormatConfig(WholeOrEachConfig):
 
 
 class PrometheusConfig(PromptFormatConfig):
-    """The whole of a judge that asks a Prometheus model but that model."""
+    """The configuration of a Prometheus judge."""
 
     form: ClassVar[str] = "prometheus-absolute"
     judge: Literal["prometheus"] = "prometheus"
@@ -49,7 +49,7 @@ class PrometheusConfig(PromptFormatConfig):
 
 
 class ThemisConfig(PromptFormatConfig):
-    """The whole of a judge that asks a Themis model but that model."""
+    """The configuration of a Themis judge."""
 
     form: ClassVar[str] = "themis"
     judge: Literal["themis"] = "themis"
@@ -57,7 +57,7 @@ class ThemisConfig(PromptFormatConfig):
 
 
 class AutoJConfig(PromptFormatConfig):
-    """The whole of a judge that asks an Auto-J model but that model."""
+    """The configuration of an Auto-J judge."""
 
     form: ClassVar[str] = "auto-j-single"
     judge: Literal["auto-j"] = "auto-j"

@@ -1,4 +1,4 @@
-"""The judges that ship as DSPy modules, and the module that infers tasks and criteria.
+"""The judges as DSPy modules, and the module that infers tasks and criteria.
 
 What each asks in which order stands beside this file, one file a family, free of DSPy.
 """
@@ -195,7 +195,7 @@ class GEvalJudge(_LinesJudge):
 
 
 class ChecklistJudge(_LinesJudge):
-    """Ask yes or no, question by question."""
+    """Score by yes-or-no questions about each criterion."""
 
     _family = "checklist"
     _lines = QUESTIONS
@@ -287,7 +287,7 @@ class PairwiseJudge(FamilyJudge):
 
 
 class PreferenceJudge:
-    """Say which of two responses to a source is better, always asked in both orders.
+    """Compare two responses to a source, always in both orders.
 
     Parameters
     ----------
@@ -424,7 +424,7 @@ class _FormatsJudge(FamilyJudge):
 
 
 class PromptFormatJudge(_FormatsJudge):
-    """Ask a model in its own form, once per criterion or once about the whole."""
+    """Ask a judge model in its own prompt format, once per criterion or once about the whole."""
 
     _family = "prometheus"
 
@@ -525,7 +525,7 @@ _BETTER: dict[str, Literal["first", "second"]] = {"A": "first", "B": "second"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Better:
-    """Which of two responses a model calls better, or why it names none."""
+    """The better of two responses, or why the model named neither."""
 
     better: Literal["first", "second"] | None
     explanation: str = ""
@@ -563,7 +563,7 @@ class PromptFormatComparison(AskingModule):
 
 
 class TaskInference(dspy.Module):
-    """Find out from rated examples what is being judged, and by which criteria."""
+    """Infer the task and its criteria from rated examples."""
 
     def __init__(self, settings: InferenceSettings | None = None, **choices: Any) -> None:
         super().__init__()

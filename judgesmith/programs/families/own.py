@@ -1,4 +1,4 @@
-"""A family of judges of one's own, made of the DSPy signatures that it asks."""
+"""Your own family of judges, made from DSPy signatures."""
 
 from __future__ import annotations
 

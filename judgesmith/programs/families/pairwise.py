@@ -1,4 +1,4 @@
-"""The steps of judges that compare: a preference between two responses, and a ranking of many."""
+"""The pairwise judge: preferences between two responses, and rankings of many."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 class PairwiseConfig(JudgeConfig):
-    """The whole of a judge that compares but its model."""
+    """The configuration of a pairwise judge."""
 
     judge: Literal["pairs"] = "pairs"
     ranking: Literal["beam", "all"] = "beam"
@@ -83,7 +83,7 @@ _LEVELS = levels_of(PREFERENCES)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneOrder:
-    """What a judge says of two responses that it is shown in one order."""
+    """A judge's answer about two responses in one order."""
 
     probability: float | None = None
     stated: float | None = None
@@ -100,7 +100,7 @@ class OneOrder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preference:
-    """Which of two responses to a source is better, by both orders of showing them.
+    """A judge's preference between two responses to a source, from both orders.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class Preference:
 
     @property
     def cause(self) -> Cause | None:
-        """Why there is no answer to rely on; None where both orders have one."""
+        """Why an order has no answer; None if both have one."""
         return self.given.cause or self.swapped.cause
 
     @property
@@ -161,7 +161,7 @@ class Preference:
 
     @classmethod
     def unanswered(cls, cause: Cause) -> Preference:
-        """Return the preference of a pair that nothing was said of, and why."""
+        """Return the preference of a pair without an answer, with the cause."""
         none = OneOrder(cause=cause)
         return cls(given=none, swapped=none)
 
@@ -202,7 +202,7 @@ def unsendable(texts: Mapping[str, str | None]) -> Cause | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Answer:
-    """One answer to a comparison: the chances of the text that is shown first."""
+    """One answer to a comparison: the probability that the first text is better."""
 
     stated: float
     chance: float | None = None
@@ -211,7 +211,7 @@ class _Answer:
 
 
 def _one_order(protocol: PairwiseConfig, inputs: Mapping[str, str | None]) -> AnySteps[OneOrder]:
-    """Return what is said of the text that is shown first, asked as often as samples are wanted."""
+    """Return the answer about the first text, reduced over all samples."""
     wanted = None
     if protocol.weighting == "probabilities":
         wanted = ProbabilitiesOf(field="better", answers=tuple(_LEVELS))
@@ -410,7 +410,7 @@ class Unanswered(Exception):  # noqa: N818 - says what happened
 
 @dataclass(frozen=True, slots=True)
 class Comparisons:
-    """Comparisons of the texts to one source, each carried out once."""
+    """The comparisons of the responses to one source, each made once."""
 
     compare: Compare
     made: dict[tuple[int, int], Preference] = field(default_factory=dict)
@@ -436,7 +436,7 @@ def _ordered(pair: tuple[int, int]) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Path:
-    """A merge under way: what it has put in order, what is left of both runs, what it followed."""
+    """A partial merge: the merged texts, the rest of both runs, and its log-likelihood."""
 
     merged: tuple[int, ...]
     first: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""The steps of a judge by references: overlap and likeness, by published metrics."""
+"""The reference judge: published metrics of overlap with references."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _found: dict[str, Path] = {}  # where this process was shown weights, by name
 
 
 def weights_name(weights: str) -> str:
-    """Return the name of the weights in a folder; a name stays as it is."""
+    """Return the content hash of the weights in a folder; a hash is returned unchanged."""
     if _NAME.fullmatch(weights):
         return weights
     folder = _folder(weights or _only_place())
@@ -294,7 +294,7 @@ def _as_a_word(text: str, tokenizer: Any) -> str:
 
 @functools.lru_cache(maxsize=2)
 def _loaded(weights: str) -> tuple[Any, Any, int | None]:
-    """Return tokenizer, model, and the most tokens that it reads, None where that is open."""
+    """Return tokenizer, model, and the maximum number of tokens; None without a limit."""
     library("torch", extra="bertscore")
     transformers = library("transformers", extra="bertscore")
     folder = weights_folder(weights)
@@ -361,7 +361,7 @@ class _Words:
     stems: bool
 
     def tokenize(self, text: str) -> list[str]:
-        """Return the words of a text, cut to their stems where that is wanted."""
+        """Return the words of a text, stemmed if configured."""
         words = list(words_of(text))
         if not self.stems:
             return words
@@ -474,7 +474,7 @@ def reference_steps(
 def compared_with(
     protocol: ReferenceConfig, *, source: str, context: str | None, references: Sequence[str]
 ) -> tuple[str, ...] | Cause:
-    """Return the texts that a response is compared with, or the reason why there are none."""
+    """Return the texts that a response is compared with, or why there are none."""
     if protocol.against == "references":
         given = tuple(references)
         if not given:

@@ -118,7 +118,7 @@ def _check_samples(judge: JudgeLike, n: int) -> None:
 def _several(
     steps: Callable[[], AnySteps[Value]], n: int
 ) -> Generator[Any, Any, tuple[Value, ...]]:
-    """Return what the same steps come to in ``n`` samples, asked side by side."""
+    """Return the results of ``n`` samples of the same steps, asked concurrently."""
     found = yield from gather([_of_sample(steps(), sample, n) for sample in range(n)])
     return tuple(found)
 

@@ -1,4 +1,4 @@
-"""The steps of task inference: observe, describe, propose, then settle; and its record."""
+"""Task inference: observe, describe, propose, then merge; and its record."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from judgesmith.signatures.scale import read_yes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatedExample:
-    """One rated row as it is shown."""
+    """One rated row, as prompts show it."""
 
     item: RatedItem
     score: float
@@ -43,7 +43,7 @@ class RatedExample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExampleBatch:
-    """Examples that are shown together."""
+    """Examples that are shown in one prompt."""
 
     examples: tuple[RatedExample, ...]
     note: str = ""
@@ -123,7 +123,7 @@ def batches_of(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Description:
-    """What one batch made of the task: T_n of Active-Critic."""
+    """The description of the task from one batch: T_n of Active-Critic."""
 
     batch: int
     task_type: str
@@ -369,7 +369,7 @@ def read_description(fields: Mapping[str, Any], number: int) -> Description:
 
 
 def read_criteria(fields: Mapping[str, Any]) -> tuple[Criterion, ...]:
-    """Return the proposed criteria that a rubric can hold, each name once."""
+    """Return the proposed criteria that are valid in a rubric, without duplicate names."""
     found: dict[str, Criterion] = {}
     for one in fields["criteria"].root:
         name = one_line(one.name).strip(" .:*_`\"'")
@@ -384,7 +384,7 @@ def read_criteria(fields: Mapping[str, Any]) -> tuple[Criterion, ...]:
 
 
 def read_text(text: str, what: str) -> str:
-    """Return a text on one line, as a rubric can hold it."""
+    """Return a text on one line, valid in a rubric."""
     line = one_line(text)
     if not line:
         raise InputError(f"the {what} is empty.")

@@ -1,4 +1,4 @@
-"""What can be counted about a response without understanding it."""
+"""Lexical features of a response."""
 
 from judgesmith.programs.features.vector import (
     CONTEXT_FEATURES,

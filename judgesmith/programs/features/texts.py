@@ -38,7 +38,7 @@ CASELESS_NOTE = "a script without capitals: names and syllables are not seen"
 
 
 class Text:
-    """The words and sentences of one text, and what is counted over them."""
+    """The words and sentences of one text, and counts over them."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -306,7 +306,7 @@ def _share(part: float, whole: float) -> float:
 
 
 def unsupported(response: Text, source: Text, context: Text) -> tuple[list[str], list[str]]:
-    """Return the names, and the numbers, of the response that neither text holds, as written."""
+    """Return the names and the numbers of the response that are in neither text, as written."""
     names = []
     for place in response.names:
         word = response.words[place]
@@ -374,7 +374,7 @@ def _across_sentences(response: Text) -> tuple[float, float]:
 
 
 def repeated_phrase(response: Text) -> str:
-    """Return the three neighbouring words said most often, if said twice or more; else nothing."""
+    """Return the most frequent three-word phrase that occurs at least twice, else nothing."""
     words = response.words
     if len(response.trigrams) == max(len(words) - 2, 0):
         return ""

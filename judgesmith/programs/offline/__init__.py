@@ -1,4 +1,4 @@
-"""The offline model: classical text-quality features and hand-set reasons in place of a model."""
+"""The offline model: lexical features with hand-set weights in place of a language model."""
 
 from judgesmith.programs.offline import (  # they register what answers which question
     annotating,  # noqa: F401

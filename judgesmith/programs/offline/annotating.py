@@ -1,4 +1,4 @@
-"""How the offline model annotates, supervises, and answers in another model's form."""
+"""Offline answers of annotators and supervisors, and answers in prompt formats."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _ALIKE = 0.8  # of a sentence's pairs of words that another has as well
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotatedFault:
-    """A stretch of a response that shows a fault."""
+    """A span of a response with a fault."""
 
     start: int
     end: int

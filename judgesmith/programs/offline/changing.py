@@ -1,4 +1,4 @@
-"""How the offline model changes and writes texts: by the rules for each kind."""
+"""Offline answers that change or write texts, by rules."""
 
 from __future__ import annotations
 

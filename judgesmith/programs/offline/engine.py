@@ -207,7 +207,7 @@ def _likeliest(piece: Piece, levels: _Levels) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Levels:
-    """The levels of a scale: what they come to on 0 to 100, and how they are written."""
+    """The levels of a scale: their values on 0 to 100, and their texts."""
 
     percents: npt.NDArray[np.float64]
     texts: tuple[str, ...]

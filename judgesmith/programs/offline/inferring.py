@@ -1,4 +1,4 @@
-"""How the offline model infers a task: observations, criteria, and when to stop."""
+"""Offline answers of task inference: observations, criteria, and completeness."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ _ALIKE = 0.9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """One rated example as a question shows it."""
+    """One rated example from a prompt."""
 
     source: str
     context: str | None
@@ -225,7 +225,7 @@ def shown_examples(records: Sequence[Any]) -> list[Shown]:
 
 
 def language_of_texts(texts: Sequence[str]) -> str:
-    """Return the language that texts are written in, or nothing where that cannot be told."""
+    """Return the language of texts; an empty text if it is unclear."""
     words = Text("\n".join(text[:_READ_WORDS] for text in texts)).words[:_READ_WORDS]
     if not words:
         return ""

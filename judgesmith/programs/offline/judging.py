@@ -1,4 +1,4 @@
-"""How the offline model judges, compares, plans and checks: one function per question."""
+"""Offline answers of judges: one function per signature."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ _ENDS = re.compile(r" \w+ means: .*", re.DOTALL)
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class CriterionPoints:
-    """What a text would get for a criterion, 0 to 100, with its spread and the reasons."""
+    """The expected score of a text on a criterion, 0 to 100, with its spread and an explanation."""
 
     mean: float
     spread: float
@@ -187,7 +187,7 @@ class CriterionPoints:
 
 
 def criterion_points(fields: Fields, name: str) -> CriterionPoints:
-    """Return what the text of a field would get for the criterion that is shown beside it."""
+    """Return the expected score of a field's text on the criterion of the same request."""
     text = fields.get(name) or ""
     said = _CRITERION.match(fields.get("criterion") or "")
     called, meaning = said.groups() if said else ("quality", "")
@@ -233,7 +233,7 @@ def _overall(prefix: Prefix, question: Question, fields: Fields) -> Answer:
     inputs="criteria source response", outputs="score", optional="task context steps explanation"
 )
 def _rate(prefix: Prefix, question: Question, fields: Fields) -> Answer:
-    """Answer ``RateByCriteria``: what the criteria would get counts, though nobody writes it."""
+    """Answer ``RateByCriteria``; the expected scores of the criteria count."""
     features = features_of(fields)
     facets = facet_values(features)
     terms = overall_terms(features, facets, _implied(fields.get("criteria"), facets))
@@ -341,7 +341,7 @@ def read_assessments(text: str | None, answers: Scale = PERCENT) -> dict[str, fl
 
 
 def _percent(said: object, answers: Scale) -> float | None:
-    """Return what an answer that is shown comes to; None where it is none on the scale."""
+    """Return the percentage of an answer in a prompt; None if it is not on the scale."""
     if isinstance(said, bool) or not isinstance(said, str | int | float):
         return None
     try:

@@ -1,4 +1,4 @@
-"""What countable facts say of qualities, by hand-set reasons, before any example is seen."""
+"""Hand-set weights of the offline model: what lexical features say about qualities."""
 
 from __future__ import annotations
 

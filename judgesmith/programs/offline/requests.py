@@ -1,4 +1,4 @@
-"""Reading a request as strictly as it was written, and which function answers it."""
+"""Parses requests in DSPy's chat layout, and finds the function that answers them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class UnreadableRequest(InputError):  # noqa: N818 - says what happened
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """A demonstration: what was given, and the text of each answer that was supplied."""
+    """A demonstration: its inputs, and the text of each output."""
 
     inputs: Fields
     outputs: Mapping[str, str]
@@ -202,7 +202,7 @@ def _answers(message: Message, names: Sequence[str]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A score to be given, in points: the middle of a normal distribution and its spread."""
+    """A score before sampling: the mean and spread of a normal distribution, in points."""
 
     mean: float
     spread: float
@@ -210,7 +210,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """One of a few words to be given, by how likely each is; the likelihoods sum to 1.
+    """A word before sampling: the probability of each option; they sum to 1.
 
     Raises
     ------

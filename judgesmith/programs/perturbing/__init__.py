@@ -1,4 +1,4 @@
-"""Texts made worse on purpose, and controls that make none worse."""
+"""Perturbations: changes that make texts worse, and controls that do not."""
 
 from judgesmith.programs.perturbing.catalogue import (
     ADDITIONS,

@@ -1,4 +1,4 @@
-"""All ways to change a text, by name, and what a rule is given to change."""
+"""All perturbations by name, and the input of a rule."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
 
 
 class Every(BaseModel):
-    """As many places as a text has, or every second, and no fewer than some.
+    """All places of a text, or every second one, with a minimum.
 
     Parameters
     ----------
@@ -306,7 +306,7 @@ def _endings(name: str, kinds: Sequence[str]) -> list[str]:
 
 
 def named_amounts(given: Sequence[str], task: str | None = None) -> dict[str, Amount]:
-    """Return how many places are to be changed, from texts such as ``character_typos/minor=20``."""
+    """Return amounts by perturbation, from texts such as ``character_typos/minor=20``."""
     found: dict[str, Amount] = {}
     for one in given:
         name, separator, number = one.partition("=")
@@ -331,7 +331,7 @@ _TRIES = 20
 
 
 class Donors:
-    """Texts under judgement that others can be given in place of their own.
+    """Responses to other sources, which can replace a response or add to it.
 
     Parameters
     ----------
@@ -402,7 +402,7 @@ Found = list[Change] | Skipped
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One text to be changed in one way."""
+    """One text and one perturbation of it."""
 
     item: RatedItem
     passage: Passage

@@ -1,4 +1,4 @@
-"""Damage by rule: characters, slips of the hand, words, sentences, and harmless controls."""
+"""Perturbations by rule: characters, typing errors, words, sentences, and controls."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ LOOKALIKES: Final[Mapping[str, str]] = MappingProxyType(
 
 
 class Slips:
-    """The letters of a text, and each kind of slip at one of them."""
+    """The letters of a text, and each kind of typing error at a letter."""
 
     def __init__(self, text: str, letters: Sequence[Span], rng: Random) -> None:
         self._text = text

@@ -1,4 +1,4 @@
-"""Where a rewritten text differs from the original, and what was put around it."""
+"""Differences between a rewritten text and its original, and removal of what surrounds it."""
 
 from __future__ import annotations
 

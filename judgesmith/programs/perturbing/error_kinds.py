@@ -1,4 +1,4 @@
-"""The kinds of errors that rules put in, and the places of a text that are still free."""
+"""Rules that inject single errors, and the places of a text without errors."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from judgesmith.signatures.perturbation import Skipped, SubAspect, Target
 
 
 class InjectionJob(BaseModel):
-    """A text that errors are put into."""
+    """A text to inject errors into."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -70,7 +70,7 @@ def drawn_sub_aspects(
 
 
 class TakenPlaces:
-    """Spans of a text that nothing else may reach into, looked up without looking at each."""
+    """Spans of a text that no other change may touch, with fast lookup."""
 
     def __init__(self, spans: Iterable[Span]) -> None:
         several = sorted(set(spans))
@@ -108,7 +108,7 @@ class TakenPlaces:
 
 
 class Room:
-    """A text with errors in it, and the places where there are none yet."""
+    """A text with injected errors, and the places without errors."""
 
     def __init__(
         self,
@@ -279,7 +279,7 @@ def repeated_sentence(room: Room) -> Found:
 
 
 def contradiction(room: Room) -> Found:
-    """Deny a sentence right after it was said."""
+    """Contradict a sentence right after it."""
     if not room.is_english:
         return NOT_ENGLISH
     for place in drawn_order(len(room.whole_sentences), room.rng):

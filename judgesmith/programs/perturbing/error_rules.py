@@ -1,4 +1,4 @@
-"""Errors put in by rule, and which rules break which side of a criterion."""
+"""Error injection by rule: the sub-aspects of criteria, and the rules that violate them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["SUB_ASPECTS", "KnownSubAspect", "known_sub_aspects", "rule_kinds"]
 
 @dataclass(frozen=True, slots=True)
 class KnownSubAspect:
-    """One side of a quality, and the rules by which a text can be made to fail in it."""
+    """A sub-aspect of a quality, and the rules that violate it."""
 
     name: str
     definition: str
@@ -244,7 +244,7 @@ def _with(
 def sequence_by_rule(
     job: InjectionJob, wanted: Sequence[SubAspect], *, rng: Random, donors: Donors | None = None
 ) -> Iterator[Target]:
-    """Yield targets with one, two, three errors, as far as there is room."""
+    """Yield targets with one, two, three errors, until no place is left."""
     target, earlier = job.target, {job.target.text}
     for to_come, sub_aspect in zip(reversed(range(len(wanted))), wanted, strict=True):
         made = injected_by_rule(

@@ -1,4 +1,4 @@
-"""Damage by rule to names, numbers and grammar."""
+"""Perturbations by rule of names, numbers and grammar."""
 
 from __future__ import annotations
 

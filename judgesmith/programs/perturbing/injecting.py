@@ -1,4 +1,4 @@
-"""Errors put into many texts, by rule or by a model whose answers are verified."""
+"""Error injection into many texts, by rule or by a model whose answers are verified."""
 
 from __future__ import annotations
 
@@ -401,7 +401,7 @@ def _checked(fields: Any, target: Target, sub_aspects: Sequence[SubAspect]) -> T
 def told_of(
     job: InjectionJob, target: Target, sub_aspects: Sequence[SubAspect]
 ) -> dict[str, str | None]:
-    """Return what a model is told of a text, without what was wrong with an earlier answer."""
+    """Return the inputs of a request for errors, except for the fault of an earlier answer."""
     return {
         "task": job.task or None,
         "criterion": _line(job.criterion, job.definition),
@@ -428,7 +428,7 @@ def _earlier(target: Target) -> str | None:
 
 
 class Injector(AskingModule):
-    """Puts errors into texts by asking a language model."""
+    """Injects errors into texts with a language model."""
 
     def __init__(self) -> None:
         super().__init__(ActiveCriticConfig())

@@ -1,4 +1,4 @@
-"""What a language model is told to do to a text, and whether what it made is that."""
+"""Perturbation by a language model: the request, and the verification of its answer."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def grammar_fault(
 
 @dataclass(frozen=True, slots=True)
 class _Exchange:
-    """What was said in one place and what is said now, without capitals."""
+    """The old and new words at one place, in lower case."""
 
     old: tuple[str, ...]
     new: tuple[str, ...]
@@ -197,7 +197,7 @@ def kept_fault(tokens: Sequence[Token], other: Sequence[Token]) -> str:
 
 
 class _Formal:
-    """Tells words that carry little meaning, and forms of one word, in the language of a text."""
+    """Recognizes function words, and forms of one word, in the language of a text."""
 
     def __init__(self, tokens: Sequence[Token]) -> None:
         language = language_of(plain(token) for token in tokens if token.is_word)
@@ -245,7 +245,7 @@ _MOST_SENTENCES = 2  # that one sentence is said again in
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Insertion:
-    """What was put in after a sentence."""
+    """An insertion after a sentence."""
 
     after: int
     text: str
@@ -374,7 +374,7 @@ def paraphrase_fault(
     original: str,
     amount: Amount,
 ) -> str:
-    """Return what is wrong with a text that is to say the same in other words."""
+    """Return the fault of a paraphrase; empty if it has none."""
     if fault := kept_fault(tokens, other):
         return fault
     said = " ".join(token.text for token in other)
@@ -580,7 +580,7 @@ _TOLD = re.compile(r"([a-z ]+) \((?:(\d+)|(?:all|every (2)nd)(?:, at least (\d+)
 
 
 def can_be_ordered(perturbation: Perturbation) -> bool:
-    """Say whether a language model can be told to change texts in this way."""
+    """Return whether a language model can make this perturbation."""
     return perturbation.kind in _ORDERS
 
 
@@ -609,7 +609,7 @@ def read_order(text: str) -> tuple[str, Amount] | None:
 
 
 def no_use(text: str, perturbation: Perturbation, amount: Amount) -> str:
-    """Return why a text cannot be changed in this way, whoever is asked; empty if it may be."""
+    """Return why a text cannot be perturbed in this way; empty if it can."""
     if len(text) > LONGEST:
         return f"longer than {LONGEST} characters"
     passage = Passage(text)
@@ -663,7 +663,7 @@ Made = TypeVar("Made")
 
 @dataclass(slots=True)
 class Counts:
-    """How often what happened while texts were written anew."""
+    """Counts of requests, results and faults while texts are rewritten."""
 
     wanted: int = 0
     made: int = 0
@@ -731,7 +731,7 @@ def rewriting_steps(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """A version of a text that is to be made."""
+    """A perturbed version of a text, to be requested."""
 
     item: RatedItem
     perturbation: Perturbation
@@ -739,7 +739,7 @@ class Wanted:
 
     @property
     def order(self) -> str:
-        """What the model is told to do; equal for all texts."""
+        """The instruction to the model; equal for all texts."""
         return order_of(self.perturbation, self.amount)
 
     @property

@@ -1,4 +1,4 @@
-"""A text as characters, words and sentences that people see, and which language it is in."""
+"""A text as characters, words and sentences, and its language."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ _PLAIN_WORD = re.compile(r"[^\W_]+(?:['’.,:\-][^\W_]+)*")
 
 
 class Passage:
-    r"""A text and where its parts are, read when they are first asked for."""
+    r"""A text and the spans of its parts, computed on first use."""
 
     def __init__(self, text: str) -> None:
         self.text = text

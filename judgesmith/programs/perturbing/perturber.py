@@ -1,4 +1,4 @@
-"""Texts changed by a language model: the DSPy program, many texts at a time, their calls."""
+"""Perturbation of many texts by a language model: the DSPy program, and its calls."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Result = TypeVar("Result")
 
 
 class Perturber(AskingModule):
-    """Changes texts in ways that take a language model."""
+    """Perturbs texts with a language model."""
 
     def __init__(self) -> None:
         super().__init__(ActiveCriticConfig())
@@ -79,7 +79,7 @@ Plans = Mapping[str, tuple[str, ...]]
 
 
 def fault_in_words(n: int, first: Cause, what: str) -> str:
-    """Return what is told of versions, or what else, that the model could not be asked for."""
+    """Return a warning about versions, or other units, that the model could not be asked for."""
     were = f"{n} {what}{'s were' if n > 1 else ' was'}"
     why = first.detail.rstrip(".")
     if first.reason is Reason.OVER_BUDGET:
@@ -88,7 +88,7 @@ def fault_in_words(n: int, first: Cause, what: str) -> str:
 
 
 class Rewriting(Work[Unit, Result]):
-    """Texts that a model writes anew: what came of them is counted, and none in vain for long."""
+    """Work that rewrites texts: it counts results, and stops if no answer can be read."""
 
     def __init__(self, executor: Executor, counts: Counts) -> None:
         super().__init__(executor)
@@ -130,7 +130,7 @@ def rewritten_each(
     concurrency: int,
     told: Callable[[str], None] | None,
 ) -> Iterator[tuple[Unit, Result]]:
-    """Yield units with what became of them, in order, and tell of those that were not asked for."""
+    """Yield units with their results, in order, and report those that were not requested."""
     yield from work_each(work, units, concurrency=concurrency, may_begin=beginning(1, lm))
     for n, first in work.faults.values():
         if told is not None:
@@ -138,7 +138,7 @@ def rewritten_each(
 
 
 class _Changing(Rewriting[Wanted, Outcome]):
-    """Versions of texts, each asked for by itself."""
+    """Perturbed versions of texts, each requested by itself."""
 
     def __init__(self, executor: Executor, plans: Plans) -> None:
         super().__init__(executor, Counts())
@@ -189,7 +189,7 @@ def changes_by_rule(lm: dspy.LM | None) -> bool:
 
 
 def method_of(perturbation: Perturbation, lm: dspy.LM | None) -> Method:
-    """Return who makes a change: ``rule`` or ``model``."""
+    """Return how a perturbation is made: by ``rule`` or by ``model``."""
     asks = perturbation.method == "model" and can_be_ordered(perturbation)
     return "model" if asks and not changes_by_rule(lm) else "rule"
 
@@ -263,7 +263,7 @@ CHARACTERS_OF_A_PLAN = 600
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedCalls:
-    """What changing texts asks of a model, before anything is asked."""
+    """The planned model calls of perturbing texts."""
 
     calls: int = 0
     max_calls: int = 0

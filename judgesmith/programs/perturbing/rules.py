@@ -1,4 +1,4 @@
-"""One text changed in one way by rules, the same way whenever it is asked for."""
+"""Perturbation of one text by rule, deterministic for a seed."""
 
 from __future__ import annotations
 

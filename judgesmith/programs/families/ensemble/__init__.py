@@ -1,1 +1,1 @@
-"""Judges that hold judges: panels, supervisors, calibrated judges."""
+"""Ensembles: panels, supervisors, calibrated judges."""

@@ -1,4 +1,4 @@
-"""Judges that hold judges: panels, panels that point at errors, and calibrated judges."""
+"""Ensembles as DSPy modules: panels, panels that merge errors, and calibrated judges."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from judgesmith.signatures.scale import Scale
 
 
 class Supervisor(AskingModule):
-    """Merges what several annotators say of one response; a ``PanelJudge`` holds one.
+    """Merges the errors that several annotators list for one response, for a ``PanelJudge``.
 
     It asks the model that its predictor holds (``supervisor.set_lm``), else the one that all
     members of the panel are asked. Instruction and demonstrations of ``merge`` are open to
@@ -95,7 +95,7 @@ Found = TypeVar("Found")
 
 
 class CompositeJudge(dspy.Module):
-    """A judge that holds judges; it is asked, copied and saved like any other module."""
+    """A judge that combines other judges; it is called, copied and saved like any other module."""
 
     def __init__(self, members: Mapping[str, AnyJudge]) -> None:
         super().__init__()
@@ -151,7 +151,7 @@ class CompositeJudge(dspy.Module):
         return sum(calls_per_item(self.members[name]) for name in self.asked)
 
     def use_context(self) -> None:
-        """Have DSPy's current model, where there is one, stand above those that are bound."""
+        """Let DSPy's current model, if there is one, take precedence over bound models."""
         for module in self._asking_modules():
             module.use_context()
 
@@ -238,7 +238,7 @@ AnyJudge = Judge | CompositeJudge
 
 
 class _Called(Executor):
-    """Calls a judge or a supervisor as a DSPy module, where its caller's context is seen."""
+    """Calls a judge or a supervisor as a DSPy module, in the caller's context."""
 
     def __init__(self, module: Any, *, blocking: bool) -> None:
         self._module = module
@@ -286,7 +286,7 @@ def _kind_of(given: Mapping[str, Any]) -> type[Judgement]:
 
 
 class Panel(CompositeJudge):
-    """Score a response by the weighted mean of what several judges say.
+    """Score a response by the weighted mean of several judges' scores.
 
     A member without a score leaves the mean, and the others count as much more; where none has
     one, neither has the panel, and says why each has not. Members of weight 0 are not asked.
@@ -368,7 +368,7 @@ class Panel(CompositeJudge):
 
 
 class PanelJudge(Panel):
-    """Score a response as several annotators do, and put their errors into one list.
+    """Score a response by several annotators, and merge their errors into one list.
 
     The annotators are asked at the same time, each its own model if it has one
     (``member.set_lm``). The score is the mean of theirs, their median, or weighed as

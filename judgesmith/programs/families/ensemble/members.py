@@ -1,4 +1,4 @@
-"""What judges that hold judges ask and say, and one judgement made of several."""
+"""How ensembles ask their members and combine their judgements."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ Gathered = Callable[[Asked], Coroutine[Any, Any, list[Judgement | BaseException]
 
 
 class MembersExecutor(Executor):
-    """Asks all members and makes one judgement of what comes back."""
+    """Asks all members and combines their judgements."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class MembersExecutor(Executor):
 
 
 def refuse_ranks(name: str, member: object) -> None:
-    """Refuse to hold a judge that ranks the responses to a source: members are asked one by one."""
+    """Refuse a member that ranks the responses to a source: its scores cannot be combined."""
     protocol = getattr(member, "protocol", None)
     if isinstance(protocol, JudgeConfig) and family_of(protocol.judge).ranks:
         raise InputError(
@@ -112,7 +112,7 @@ def refuse_ranks(name: str, member: object) -> None:
 
 
 class PanelJudgement(Judgement):
-    """What a panel says of one response."""
+    """A panel's judgement of one response."""
 
     members: Mapping[str, FiniteFloat | None] = Field(default_factory=dict)
     voice: str | None = None
@@ -160,7 +160,7 @@ def panel_judgement(judgements: Mapping[str, Judgement], weights: PanelWeights) 
 
 
 class CalibratedJudgement(Judgement):
-    """A verdict on the scale of people, and how far to trust it."""
+    """A judgement on the human scale, with an interval."""
 
     low: FiniteFloat | None = None
     high: FiniteFloat | None = None
@@ -193,7 +193,7 @@ def calibrated(judgement: Judgement, calibration: Calibration) -> CalibratedJudg
 
 
 def doubt_of(judgement: Judgement, kind: Doubt) -> float | None:
-    """Return how unsure a judge is of a score, None where nothing tells."""
+    """Return how uncertain a score is; None if that is unknown."""
     if kind == "members":
         return judgement.disagreement if isinstance(judgement, PanelJudgement) else None
     scores = [one.score for one in judgement.criteria.values() if one.score is not None]
@@ -205,7 +205,7 @@ MergedBy = Literal["supervisor", "rule", "nobody"]
 
 
 class PanelVerdict(PanelJudgement):
-    """What a ``PanelJudge`` says of one response."""
+    """A ``PanelJudge``'s judgement of one response."""
 
     annotations: Mapping[str, tuple[ErrorSpan, ...]] = Field(default_factory=dict)
     outliers: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
@@ -257,7 +257,7 @@ def panel_verdict(
 def _too_few(
     judgements: Mapping[str, Judgement], asked: Sequence[str], rules: PanelRules
 ) -> Cause | None:
-    """Return why there is no score although a member has one."""
+    """Return why too few members have a score; None if enough have."""
     without = {name: one for name in asked if (one := judgements[name].cause) is not None}
     n = len(asked) - len(without)
     if n >= rules.readable * len(asked):
@@ -325,7 +325,7 @@ def _merged_by(merged: Sequence[tuple[Aspect, Merging]], by: MergedBy) -> Merged
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Concluding:
-    """How a panel comes from its members' judgements to its own; plain data."""
+    """Combines members' judgements into the panel's; plain data."""
 
     weights: PanelWeights
     rules: PanelRules
@@ -341,7 +341,7 @@ class Concluding:
     def by_rule(
         self, judgements: Mapping[str, Judgement], response: str, problem: str = ""
     ) -> PanelVerdict:
-        """Return the judgement with errors merged by rule, and why by rule if there is a reason."""
+        """Return the judgement with errors merged by rule; ``problem`` says why."""
         aspects = self.aspects(judgements, response)
         merged = [
             Merging(merged=tuple(merged_by_rule(one.annotations, response)), problem=problem)
@@ -367,7 +367,7 @@ class Concluding:
 
 
 class AnnotatorsExecutor(MembersExecutor):
-    """Asks all members, then the supervisor if there is one and there are errors."""
+    """Asks all members, then the supervisor, if there is one, about their errors."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Errors of several annotators in one list: by rule, or by a supervisor whose list is checked."""
+"""Merging the errors of several annotators: by rule, or by a supervisor whose list is checked."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from judgesmith.signatures.scale import PERCENT, Scale
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotation:
-    """An error, and whose it is."""
+    """An error and the annotator that listed it."""
 
     number: int
     member: str
@@ -39,7 +39,7 @@ class Annotation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merged:
-    """One error that annotations come to."""
+    """One error, merged from annotations."""
 
     error: ErrorSpan
     members: tuple[str, ...]
@@ -47,7 +47,7 @@ class Merged:
 
 
 def span_of(error: ErrorSpan) -> tuple[int, int] | None:
-    """Return where an error is, None where it has no place that holds a character."""
+    """Return the character span of an error; None if it has none or an empty one."""
     if error.start is None or error.end is None or error.start >= error.end:
         return None
     return error.start, error.end
@@ -126,14 +126,14 @@ def _letters(members: Mapping[str, None]) -> dict[str, str]:
 
 @dataclass(slots=True)
 class _Cluster:
-    """Annotations that are one error, and the stretch that covers them."""
+    """Annotations of the same error, and the span that covers them."""
 
     start: int
     end: int
     annotations: list[Annotation] = field(default_factory=list)
 
     def takes(self, other: Annotation, span: tuple[int, int]) -> bool:
-        """Say whether an annotation means the same: its member has said nothing else here."""
+        """Return whether an annotation overlaps, and its member has no other one here."""
         if any(one.member == other.member for one in self.annotations):
             return False
         shared = min(self.end, span[1]) - max(self.start, span[0])
@@ -141,7 +141,7 @@ class _Cluster:
 
 
 def merged_by_rule(annotations: Sequence[Annotation], response: str) -> list[Merged]:
-    """Return the errors that annotations come to, in the text's order, what is missing last."""
+    """Return the merged errors in the order of the text; missing content comes last."""
     return [merged_error(group, response, span) for group, span in grouped(annotations)]
 
 
@@ -256,7 +256,7 @@ def _of_others(name: str, shares: Mapping[str, float]) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aspect:
-    """Errors of one kind, of which one list is to be made."""
+    """The errors on one criterion, to be merged into one list."""
 
     criterion: str
     outliers: tuple[str, ...]
@@ -368,7 +368,7 @@ _LONG = 2000  # characters of a line in which a label is looked for
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What a supervisor says of one error, not yet checked."""
+    """One entry of a supervisor's list, before it is checked."""
 
     numbers: tuple[int, ...] = ()
     location: str = ""
@@ -397,7 +397,7 @@ def entries_in(answer: str) -> tuple[Entry, ...]:
 
 
 def _listed(answer: str) -> list[dict[str, str]] | None:
-    """Return the records of the one JSON list in an answer; None if there is no such list."""
+    """Return the records of the one JSON list in an answer; None without one."""
     try:
         values = [value for _, _, value in values_in(answer)]
     except ValueError:
@@ -535,7 +535,7 @@ QUESTION = "merge"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merging:
-    """What merging annotations came to."""
+    """The result of merging annotations."""
 
     merged: tuple[Merged, ...]
     n_dropped: int = 0

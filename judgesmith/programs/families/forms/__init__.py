@@ -1,4 +1,4 @@
-"""Models that were trained to judge, each with a form of its own: what it is sent and answers."""
+"""Prompt formats of trained judge models and of annotators."""
 
 from judgesmith.programs.families.forms.annotators import ANNOTATORS, DISTILLED
 from judgesmith.programs.families.forms.published import ABSOLUTE, RELATIVE, SINGLE, THEMIS

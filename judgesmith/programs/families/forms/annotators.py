@@ -1,4 +1,4 @@
-"""The formats of annotators: errors with place, reason and severity, asked for and read."""
+"""The prompt formats of annotators: how errors are requested, and how answers are read."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ _AROUND = " \t\r\n*_`\"'()[]{}<>.:;,!“”|"
 
 
 def severity_in(said: object) -> float | None:
-    """Return how bad an error is said to be, 1 to 5; None where that cannot be read."""
+    """Return the severity of an error, 1 to 5; None if it cannot be read."""
     text = str(said)[:_LONGEST]
     if any(map(str.isdigit, text)):
         given = {float(one[1]) for one in _NUMBER.finditer(text)}
@@ -325,7 +325,7 @@ def _bare(text: str) -> str:
 
 
 class _Lines:
-    """What was read of an answer so far, line by line."""
+    """Reads an answer line by line."""
 
     def __init__(self) -> None:
         self.errors: list[StatedError] = []

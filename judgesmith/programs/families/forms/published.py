@@ -1,4 +1,4 @@
-"""The formats of published judge models, and their marked results read."""
+"""The prompt formats of published judge models, and how their results are read."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _AROUND = " \t\r\n*_`\"'()[]<>.:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultMark:
-    """What stands between the words of an answer and its result."""
+    """The mark between the explanation of an answer and its result."""
 
     name: str
     pattern: re.Pattern[str]
