@@ -1,4 +1,4 @@
-"""Anchors, the rulers of a scale: existing texts that people and a model give the same rating.
+"""Anchors of a scale: texts to which raters and a model give the same rating.
 
 The value of a text as an anchor of a rating is how far people and the model are from that rating
 and from each other. Another text has the rating with whose anchors it is even, while it beats those

@@ -1,4 +1,4 @@
-"""Input checks at the door, so that the body of a metric is only its formula."""
+"""Input checks of all metrics."""
 
 from collections.abc import Iterable
 from typing import Any

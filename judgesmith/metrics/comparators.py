@@ -1,4 +1,4 @@
-"""Whether a comparator of two texts is right, about anchors, ratings and kinds of errors."""
+"""Accuracy of comparisons of two texts, by anchor, rating and kind of error."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -113,7 +113,7 @@ def comparator_accuracy(
     places = np.asarray(pairs, dtype=np.intp).reshape(len(pairs), 2)
     gap = np.asarray(levels_of, dtype=np.float64)[places] @ np.array([1.0, -1.0])
     if (gap == 0).any():
-        raise ValueError("two anchors of one rating say nothing of who is right.")
+        raise ValueError("both anchors have the same rating; compare anchors of different ratings.")
     answered = ~np.isnan(given)
     right = (given == np.sign(gap))[answered]
     ends = places[answered]

@@ -1,4 +1,4 @@
-"""What a statistic returns: an estimate with its interval, and records that print themselves."""
+"""Records of results: estimates with intervals, ready for JSON."""
 
 import math
 from collections.abc import Mapping

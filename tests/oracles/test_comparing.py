@@ -396,7 +396,7 @@ def test_many_undefined_permutations_leave_no_p_value():
         ({"n_permutations": 1e3}, TypeError, "number of permutations must be a whole number"),
         ({"swap": "items"}, ValueError, "swap must be one of"),
         ({"swap": "both"}, ValueError, "swap='both' needs systems="),
-        ({"alternative": "less"}, ValueError, "change the places of the judges"),
+        ({"alternative": "less"}, ValueError, "swap judge and other"),
         ({"statistic": "r"}, ValueError, "statistic must be one of"),
         ({"level": "item"}, ValueError, "level must be one of"),
         ({"sources": range(2)}, ValueError, "one label per item"),

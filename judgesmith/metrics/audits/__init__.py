@@ -1,4 +1,4 @@
-"""What a judge rewards that people do not: length, place, own family, scale, groups."""
+"""Audits of a judge: bias by length, position, own family and group, and use of the scale."""
 
 from judgesmith.front_door import stub_door
 

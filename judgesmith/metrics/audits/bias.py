@@ -1,4 +1,4 @@
-"""What a judge rewards more than raters do: length, its own family, a place.
+"""Bias of a judge by length, own family and position.
 
 Long answers may be better, and raters may say so. What counts as bias is how much more a judge
 gives to length, or to its own family, among answers that raters score alike.
@@ -39,7 +39,7 @@ _COLLINEAR = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LengthBias(Record):
-    """How a judge's scores go with the logarithm of length. 0 is no bias in all of them.
+    """Length bias of a judge, by the logarithm of length; 0 is no bias.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ def length_bias(
     rng: Rng = 0,
     n_resamples: int = 1000,
 ) -> LengthBias:
-    """Return how much a judge's scores rise with length among answers that people rate alike.
+    """Return how much a judge's scores rise with length at equal human ratings.
 
     With j the judge, l the logarithm of length, h people and r correlations, the slope is
     ``(R r_jl - r_jh r_hl) / (R - r_hl**2)``, where R is the reliability of the human scores: the
@@ -191,7 +191,7 @@ def _ranks(scores: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelfPreference(Record):
-    """How much higher the judge's own family stands with the judge than with people.
+    """How much higher the judge rates its own family than raters do.
 
     All in standard deviations over the rows; 0 is no preference.
 
@@ -229,7 +229,7 @@ def self_preference(
     rng: Rng = 0,
     n_resamples: int = 1000,
 ) -> SelfPreference:
-    """Return how much a judge prefers answers of its own family, beyond what people do.
+    """Return how much more a judge prefers answers of its own family than raters do.
 
     A judge with noise tells all groups apart less than people do, so if its own answers are the
     better ones, ``gap`` sits too low; noisy people make ``adjusted`` sit too high there. Where
@@ -282,7 +282,7 @@ def self_preference(
     h, p = paired_scores(human, judge, allow_unscored=True)
     given = score_vector(np.asarray(own), name="own", n_items=len(p))
     if not np.isin(given, (0, 1)).all():
-        raise ValueError("own must say True or False of each row.")
+        raise ValueError("own must be True or False for each row.")
     scored = ~np.isnan(p)
     codes = source_codes(sources, len(p), scored)
     is_own = given[scored]
@@ -320,7 +320,7 @@ def self_preference(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PositionBias(Record):
-    """How a judge of pairs favours the text shown first, over pairs judged in both orders.
+    """Position bias of a pairwise judge, from pairs judged in both orders.
 
     Attributes
     ----------
@@ -344,7 +344,7 @@ class PositionBias(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceEffects(Record):
-    """How scores depend on the place in a list.
+    """How scores depend on the position in a list.
 
     Attributes
     ----------
@@ -373,7 +373,7 @@ def position_bias(
     rng: Rng = 0,
     n_resamples: int = 1000,
 ) -> PositionBias:
-    """Return how much a judge favours the text shown first, from both orders of each pair.
+    """Return how much a pairwise judge favours the text shown first, from both orders of each pair.
 
     Asking in both orders takes quality out: what a text gains by being better, it gains in either
     place. How often a preference survives the exchange is
@@ -454,7 +454,7 @@ def place_effects(
     rng: Rng = 0,
     n_resamples: int = 1000,
 ) -> PlaceEffects:
-    """Return how scores depend on the place at which an item stood in a list.
+    """Return how scores depend on the position of an item in a list.
 
     The items must have been put into the lists in random order, or each into every place:
     otherwise what stands first may be what is best.

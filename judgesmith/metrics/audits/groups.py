@@ -1,4 +1,4 @@
-"""Differences between groups of texts in how a judge scores beside raters."""
+"""Differences between groups of texts at equal human scores."""
 
 from dataclasses import dataclass
 from statistics import NormalDist

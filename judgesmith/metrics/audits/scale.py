@@ -1,4 +1,4 @@
-"""How much of the scale a judge uses, and how unevenly."""
+"""Use of the scale: most frequent scores, ties and entropy."""
 
 import math
 from collections.abc import Sequence
@@ -111,7 +111,7 @@ _SAME = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScaleUse(Record):
-    """Which points of a scale were given, and how often. All but the first and last are shares.
+    """Use of the points of a scale; all fields but the first and last are fractions.
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ def scale_use(
     round_to: float | None = None,
     confidence: float = 0.95,
 ) -> ScaleUse:
-    """Return how the points of a scale are used, by a judge or by people.
+    """Return how a judge, or raters, use the points of a scale.
 
     Entropy is ``-sum(p log p) / log(n_levels)``, p the share of each level. Call it for both on
     the same rows, each with its own scale. Means of raters tie less than one rating: compare like

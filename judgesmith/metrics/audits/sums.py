@@ -1,4 +1,4 @@
-"""Sums of rows and of products within rows, by source, and what they say of variables.
+"""Sums of rows and of their products by source, for regressions on resampled sources.
 
 Means, covariances and regressions are functions of sums of rows and of products within rows. These
 are formed once per source; a resample then costs one product of counts and sums, however many rows

@@ -1,4 +1,4 @@
-"""From scores to what people would say, how far off they are, and when to leave a row to people."""
+"""Calibration of scores to human ratings, its error, and abstention."""
 
 from judgesmith.front_door import stub_door
 

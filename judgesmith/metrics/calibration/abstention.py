@@ -1,4 +1,4 @@
-"""When to leave a text to raters: by risk, and with a certificate."""
+"""Abstention: risk-coverage curves and certified thresholds."""
 
 import math
 from collections.abc import Mapping
@@ -62,7 +62,7 @@ def risk_coverage_error(
     *,
     certainty: ArrayLike,
 ) -> float:
-    """Return the area under the risk-coverage curve (AURC): mean risk over all coverages.
+    """Return the area under the risk-coverage curve (AURC): the mean risk over all coverages.
 
     Parameters
     ----------
@@ -253,7 +253,7 @@ def checked_losses(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CertifiedThreshold(Record):
-    """A certainty above which the risk is at most the wished one, as surely as stated.
+    """A certainty above which the risk is at most ``max_risk``, at the stated confidence.
 
     Attributes
     ----------

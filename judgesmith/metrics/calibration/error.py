@@ -1,4 +1,4 @@
-"""How far scores and probabilities are from what they claim."""
+"""Calibration errors of scores and of probabilities."""
 
 import math
 from dataclasses import dataclass
@@ -88,7 +88,7 @@ def _excess(sums: FloatArray, sources_in: IntArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReliabilityBin(Record):
-    """Rows with neighbouring scores: one point of a reliability diagram.
+    """One point of a reliability diagram: rows with similar scores.
 
     Attributes
     ----------
@@ -187,7 +187,7 @@ def equal_bins(judge: FloatArray, n_bins: int) -> IntArray:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationError(Record):
-    """How far scores lie from what people say, bin by bin; lower is better.
+    """Calibration error of scores in bins; lower is better.
 
     Attributes
     ----------
@@ -218,7 +218,7 @@ def expected_calibration_error(
     *,
     n_bins: int = 10,
 ) -> float:
-    """Return the mean distance between what scores say and what people say, in bins of scores.
+    """Return the expected calibration error: the mean distance of scores and human scores in bins.
 
     The sum over bins of their share of rows times ``|mean predicted - mean human|``. Compare it
     with ``expected_if_calibrated`` of :func:`calibration_error` before calling it large.
@@ -267,7 +267,7 @@ def calibration_error(
     n_bins: int = 10,
     confidence: float = 0.95,
 ) -> CalibrationError:
-    """Return the expected calibration error, what chance makes of it, and one without chance.
+    """Return the expected calibration error, also as it is by chance and corrected for it.
 
     The squared gap of a bin is on average too large by the variance of its mean. This variance
     comes from the sources in the bin and is taken out of ``root_mean_square``, whose interval is
@@ -377,7 +377,7 @@ def brier_error(
     *,
     levels: ArrayLike,
 ) -> float:
-    """Return the mean over rows of squared distances between probabilities and what came.
+    """Return the Brier score: the mean squared distance of probabilities and observed levels.
 
     The sum over levels of ``(p - o)**2``, where ``o`` is 1 for the human level and 0 for others.
     It treats all wrong levels alike: 4 instead of 5 is as wrong as 1 instead of 5.
@@ -422,7 +422,7 @@ def ranked_probability_error(
     *,
     levels: ArrayLike,
 ) -> float:
-    """Return the mean squared error of the chances that the level is at most each level.
+    """Return the ranked probability score: the mean squared error of cumulative probabilities.
 
     The sum over steps of the scale of ``(P - O)**2``, where ``P`` is the probability of a level at
     or below the step and ``O`` is 1 if the human level is and 0 otherwise, divided by the number

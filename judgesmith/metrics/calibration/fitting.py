@@ -44,7 +44,7 @@ class _Map(Record, ABC):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AffineMap(_Map):
-    """A straight line from the judge's scores to those of people.
+    """A straight line from the judge's scores to human scores.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class AffineMap(_Map):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IsotonicMap(_Map):
-    """A curve that never falls (or never rises), straight between its corners, flat outside.
+    """A monotone piecewise linear map, constant outside its thresholds.
 
     Attributes
     ----------
@@ -155,7 +155,7 @@ def affine_map(
     *,
     bounds: tuple[float, float] | None = None,
 ) -> AffineMap:
-    """Return the line through predicted scores that is closest to people in squares.
+    """Return the least-squares line from the judge's scores to human scores.
 
     Two numbers, so a few dozen rows suffice. It keeps every order (or turns all of them around,
     if the slope is negative) and so changes no rank correlation.
@@ -214,7 +214,7 @@ def isotonic_map(
     *,
     increasing: bool = True,
 ) -> IsotonicMap:
-    """Return the monotone curve through predicted scores that is closest to people in squares.
+    """Return the monotone least-squares map from the judge's scores to human scores.
 
     Pools neighbouring scores whose human means fall the wrong way. It bends where the judge's
     scale bends, but follows chance with few rows: below some hundred rows prefer
@@ -288,7 +288,7 @@ def cross_calibrated(
     n_folds: int = 5,
     rng: Rng = 0,
 ) -> FloatArray:
-    """Return scores each mapped by a map that was learned without its source.
+    """Return cross-fitted scores: each is mapped by a map fitted without its source.
 
     The honest scores for asking how good a calibrated judge is when no rows can be set aside.
     They come from ``n_folds`` slightly different maps; for use, learn one map from all rows.
@@ -355,7 +355,7 @@ _DUST = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConformalMargin(Record):
-    """How far human ratings lie from scores, at most, as often as claimed.
+    """A margin around scores that contains human ratings at the stated rate.
 
     Attributes
     ----------
@@ -437,7 +437,7 @@ def conformal_margin(
     covers: Covers = "row",
     confidence: float = 0.9,
 ) -> ConformalMargin:
-    """Return the margin around scores that holds human ratings with a guaranteed chance.
+    """Return the conformal margin around scores, with guaranteed coverage of human ratings.
 
     With n rows and no sources it is the ``ceil((n + 1) * confidence)``-th smallest of the
     distances ``|judge - human|`` (split conformal prediction). With K sources, each has the

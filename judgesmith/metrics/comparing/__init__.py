@@ -1,4 +1,4 @@
-"""Whether one judge is better than another, on how many rows that shows, and what has changed."""
+"""Comparison of two judges: tests, sample sizes and shifts."""
 
 from judgesmith.front_door import stub_door
 

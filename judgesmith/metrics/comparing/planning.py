@@ -1,4 +1,4 @@
-"""How many ratings to collect before an agreement, or a difference of two, is known well enough."""
+"""Sample sizes for an agreement and for a difference of two judges."""
 
 import math
 from collections.abc import Callable
@@ -20,7 +20,7 @@ def sample_size_pearson(
     intraclass: float = 0.0,
     confidence: float = 0.95,
 ) -> int:
-    """Return how many rated items pin a Pearson correlation down to a half width.
+    """Return how many rated items give a Pearson correlation an interval of a given half width.
 
     The interval is Fisher's, ``tanh(artanh(r) -+ z / sqrt(n - 3))``. Its half width is at most
     ``h`` from ``n = 3 + (2 z / u)**2`` on, where
@@ -88,7 +88,7 @@ def sample_size_pearson(
 
 
 def sources_needed(pilot: Estimate, half_width: float) -> int:
-    """Return how many sources like those of a pilot pin its statistic down to a half width.
+    """Return how many sources give the statistic of a pilot an interval of a given half width.
 
     The interval of a mean over ``K`` sources is ``w(K) / sqrt(K)`` times their spread, where
     ``w`` is the quantile, widened for few sources; every statistic here behaves so once there are
@@ -144,7 +144,7 @@ def sources_to_compare(
     difference: float | None = None,
     power: float = 0.8,
 ) -> int:
-    """Return how many sources like those of a pilot tell two judges apart.
+    """Return how many sources a significant difference between two judges takes.
 
     They are told apart if the interval of the difference, of the pilot's confidence, leaves out 0.
     With ``K`` sources that happens with the wished probability if the difference is

@@ -1,4 +1,4 @@
-"""How much a judge's scores change when it is asked again, or asked in the other order."""
+"""Changes of a judge's scores between repeats and between orders."""
 
 from __future__ import annotations
 

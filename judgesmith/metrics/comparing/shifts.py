@@ -1,4 +1,4 @@
-"""How far new texts are from those a judge was made from."""
+"""Shifts of distributions and shares between two samples."""
 
 import math
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ def effective_size(
     *,
     sources: Labels,
 ) -> float:
-    """Return how many independent values have a mean as sure as that of these.
+    """Return the effective sample size: independent values with an equally precise mean.
 
     The variance of the mean between sources, against what it would be if values were independent.
 
@@ -70,7 +70,7 @@ def effective_size(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShareShift(Record):
-    """How far a share has moved.
+    """The shift of a share.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ def share_shift(
     n_now: float,
     confidence: float = 0.95,
 ) -> ShareShift:
-    """Return how far a share lies from what it was.
+    """Return how far a share has shifted.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def share_shift(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DistributionShift(Record):
-    """How far numbers have moved.
+    """The shift of a distribution.
 
     Attributes
     ----------
@@ -200,7 +200,7 @@ def distribution_shift(
     n_now: float | None = None,
     confidence: float = 0.95,
 ) -> DistributionShift:
-    """Return how far numbers lie from what they were.
+    """Return how far a distribution has shifted.
 
     Parameters
     ----------

@@ -77,7 +77,7 @@ def scored_by_all(
 
 
 def holm(p_values: ArrayLike) -> FloatArray:
-    """Return p-values adjusted so that any false finding at all is unlikely.
+    """Return p-values adjusted by Holm's method (family-wise error).
 
     Calling those below ``alpha`` findings, the chance of one false finding or more is at most
     ``alpha``, however the comparisons depend on each other.
@@ -112,7 +112,7 @@ def holm(p_values: ArrayLike) -> FloatArray:
 
 
 def benjamini_hochberg(p_values: ArrayLike) -> FloatArray:
-    """Return p-values adjusted so that few of the findings are false.
+    """Return p-values adjusted by the Benjamini-Hochberg method (false discovery rate).
 
     Calling those below ``alpha`` findings, the expected share of false ones among them is at most
     ``alpha`` if the comparisons are independent or positively dependent, as comparisons on the
@@ -180,7 +180,7 @@ Alternative = Literal["two-sided", "greater"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignificanceTest(Record):
-    """A test of the hypothesis that two judges agree equally well with people.
+    """A test that two judges agree equally well with human ratings.
 
     Attributes
     ----------
@@ -224,7 +224,7 @@ def check_alternative(alternative: str) -> None:
     if alternative not in get_args(Alternative):
         raise ValueError(
             f"alternative must be one of {get_args(Alternative)}; got {alternative!r}. For the "
-            "other direction change the places of the judges."
+            "other direction swap judge and other."
         )
 
 
@@ -246,7 +246,7 @@ def permutation_test(
     rng: Rng = 0,
     n_permutations: int = 1000,
 ) -> SignificanceTest:
-    """Return whether ``judge`` agrees better or worse with people than ``other``.
+    """Test by permutation whether ``judge`` agrees as well with human ratings as ``other``.
 
     As in the paper, each judge's scores are standardised over all rows first (mean 0, variance
     1), also for rank correlations: lists that mix both judges are otherwise ordered by their
@@ -383,7 +383,7 @@ def williams_test(
     *,
     alternative: Alternative = "two-sided",
 ) -> SignificanceTest:
-    """Return whether two judges have the same Pearson correlation with people.
+    """Test whether two judges have the same Pearson correlation with human ratings.
 
     For independent rows, such as one mean score per system. Rows of one source are not
     independent; :func:`~judgesmith.metrics.permutation_test` and
@@ -441,7 +441,7 @@ def williams_of_correlations(
     n: int,
     alternative: Alternative = "two-sided",
 ) -> SignificanceTest:
-    """Return Williams' test from the three correlations, as a paper may report them.
+    """Return Williams' test from three reported correlations.
 
     Parameters
     ----------

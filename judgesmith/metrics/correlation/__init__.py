@@ -1,4 +1,4 @@
-"""Whether scores rise and rank with people's: at three levels, with intervals and differences."""
+"""Correlation with human ratings at three levels, with intervals and differences."""
 
 from judgesmith.front_door import stub_door
 

@@ -1,4 +1,4 @@
-"""Columns of numbers made ready for correlations, their pairs and their inversions."""
+"""Ranked columns, and counts of their pairs and inversions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Agreement over all rows, within sources or between systems, and the part of each row in it."""
+"""Agreement at dataset, sample and system level, and the contribution of each row."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ Labels = Sequence[object] | NDArray[np.generic]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelValue(Record):
-    """An agreement, and what it rests on.
+    """The value of an agreement and the data behind it.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ def agreement(
     statistic: Statistic = "pearson",
     level: Level = "dataset",
 ) -> LevelValue:
-    """Return how well predicted scores agree with human ones at one level.
+    """Return the correlation of a judge with human ratings at one level.
 
     ==========  ==================================================  ==========================
     level       value                                               also called
@@ -225,7 +225,7 @@ def contributions(
     statistic: Statistic = "pearson",
     level: Level = "dataset",
 ) -> FloatArray:
-    """Return the part of every row in an agreement: ``np.nansum`` of them is the agreement.
+    """Return the contribution of each row to an agreement: their ``np.nansum`` is the agreement.
 
     =============  ================================================================================
     statistic      part of a row among the n rows of its group
@@ -344,7 +344,7 @@ _BLOCK_PAIRS = 2_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorstPair(Record):
-    """Two rows that people order and the judge does not order likewise.
+    """Two rows that raters order and the judge reverses or ties.
 
     Attributes
     ----------
@@ -373,7 +373,7 @@ def worst_pairs(
     n: int = 10,
     kind: Kind = "reversed",
 ) -> tuple[WorstPair, ...]:
-    """Return the pairs of rows on which a judge contradicts people most.
+    """Return the pairs of rows on which a judge contradicts raters most.
 
     The harm of a reversed pair is the product of its two gaps, each in standard deviations of
     its list over all scored rows. Pearson's correlation is minus the sum of this product over all

@@ -184,7 +184,7 @@ def lins_ccc(
     systems: Labels | None = None,
     level: Level = "dataset",
 ) -> float:
-    """Return Lin's concordance: how close scores are to equal, beyond what shuffling them gives.
+    """Return Lin's concordance correlation: how close scores are to equal.
 
     One minus the mean squared distance between the lists, over that of the same lists
     unrelated to each other: ``2 cov / (var + var + (difference of means)²)``, with moments that

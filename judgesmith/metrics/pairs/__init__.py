@@ -1,4 +1,4 @@
-"""Which of two texts is better: pairwise accuracy with ties, votes, orders, and strengths."""
+"""Pairwise statistics: accuracy with ties, preferences, order consistency and strengths."""
 
 from judgesmith.front_door import stub_door
 

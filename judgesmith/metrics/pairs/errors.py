@@ -17,7 +17,7 @@ from judgesmith.metrics.resampling.shares import share_interval
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PairLosses(Record):
-    """Pairs of rows of one source that people order, as input for :func:`risk_coverage`.
+    """Pairs of rows of one source that raters order, as input for :func:`risk_coverage`.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ def pair_losses(
     *,
     sources: Labels,
 ) -> PairLosses:
-    """Return what the judge gets wrong about pairs of rows, and how sure it looks of each.
+    """Return the judge's loss on pairs of rows, and its certainty of each.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ _MOST_NUMBERS = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class AccuracyByErrors(Record):
-    """For every two numbers of errors, how often the text with fewer of them wins.
+    """How often the text with fewer errors wins, for each pair of error counts.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ def accuracy_by_errors(
     *,
     sources: Labels,
 ) -> AccuracyByErrors:
-    """Return how often the text with fewer errors has the higher score, number by number.
+    """Return how often the text with fewer errors has the higher score, by error counts.
 
     All pairs of rows of a source with different numbers of errors are compared. Scores do not
     know which text came first, so the tables are symmetric and each pair stands in both halves.
@@ -191,7 +191,7 @@ def accuracy_by_errors(
 def comparisons_by_errors(
     preferred: ArrayLike, errors_first: ArrayLike, errors_second: ArrayLike
 ) -> AccuracyByErrors:
-    """Return how often a direct comparison prefers the text with fewer errors, number by number.
+    """Return how often a direct comparison prefers the text with fewer errors, by error counts.
 
     Parameters
     ----------

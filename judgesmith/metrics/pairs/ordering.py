@@ -1,4 +1,4 @@
-"""Pairs of rows of one source: how often judge and raters order them alike."""
+"""Pairs of rows of one source: how often judge and raters order them the same way."""
 
 from dataclasses import dataclass
 from typing import cast
@@ -60,8 +60,8 @@ def _listed(
     n_pairs = int(counts.sum())
     if n_pairs > MOST_PAIRS:
         raise ValueError(
-            f"the rows make {n_pairs:,} pairs, more than the {MOST_PAIRS:,} that are looked at one "
-            "by one; take a random part of the sources, or of the rows of each."
+            f"the rows make {n_pairs:,} pairs, more than {MOST_PAIRS:,}; use a random sample of "
+            "the sources, or of the rows of each."
         )
     offsets = np.arange(n_pairs) - np.repeat(np.cumsum(counts) - counts, counts)
     return np.repeat(firsts, counts), order[np.repeat(starts, counts) + offsets]
@@ -149,7 +149,7 @@ _DECIMALS = 9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdjacentAccuracy(Estimate):
-    """The share of pairs of neighbours in which the better one has the higher score.
+    """The share of pairs of adjacent quality in which the better text has the higher score.
 
     ``n`` counts pairs, ``n_groups`` sources with a pair, ``n_undefined`` sources without one:
     those with a single rating, or whose pairs all have an unscored side.
@@ -174,7 +174,7 @@ def adjacent_accuracy(
     apart: int = 1,
     confidence: float = 0.95,
 ) -> AdjacentAccuracy:
-    """Return in how many pairs of neighbouring quality the better one has the higher score.
+    """Return the share of pairs of adjacent quality in which the better text has the higher score.
 
     For a sequence of targets of rising quality per source, ``human`` is the place in it (or minus
     the number of errors), and the value is (1 / n(k-1)) sum over sources and neighbours of

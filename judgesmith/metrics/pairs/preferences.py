@@ -81,7 +81,7 @@ def preferences_from_scores(
     *,
     tolerance: float = 0.0,
 ) -> FloatArray:
-    """Return which of two texts scores higher, so that scores can be compared with preferences.
+    """Return the preference that two scores imply.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def _answers(given: ArrayLike, name: str) -> FloatArray:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreferenceAgreement(Record):
-    """How often a judge prefers what people prefer.
+    """How often a judge has the preference of raters.
 
     Attributes
     ----------
@@ -159,7 +159,7 @@ class PreferenceAgreement(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderConsistency(Record):
-    """Whether a judge answers alike when the two texts change places.
+    """Whether a judge keeps its preference when the two texts swap positions.
 
     Attributes
     ----------
@@ -188,7 +188,7 @@ def preference_agreement(
     sources: Labels | None = None,
     confidence: float = 0.95,
 ) -> PreferenceAgreement:
-    """Return how well preferences agree with people's, with intervals over sources.
+    """Return how well preferences agree with those of raters, with intervals over sources.
 
     Intervals are those of :func:`~judgesmith.metrics.resampling.share_interval`. They take raters,
     systems and the judge's answers as given. Chance depends on how often either side answers what:
@@ -249,7 +249,7 @@ def order_consistency(
     sources: Labels | None = None,
     confidence: float = 0.95,
 ) -> OrderConsistency:
-    """Return how often a judge's preference survives the two texts changing places.
+    """Return how often a judge keeps its preference when the two texts swap positions.
 
     A pair whose answer flips adds one preference for the first place in both orders (or for the
     second in both), a consistent one adds one to each, so ``first_place`` is one half for a judge

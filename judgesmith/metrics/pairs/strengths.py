@@ -136,7 +136,7 @@ def _curvature(wins: FloatArray, strengths: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BradleyTerry(Record):
-    """Strengths of systems, and how far they can be trusted.
+    """Strengths of systems with their covariance.
 
     Attributes
     ----------

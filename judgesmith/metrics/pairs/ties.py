@@ -111,7 +111,7 @@ def tie_aware_accuracy(
     *,
     tolerance: float = 0.0,
 ) -> float:
-    """Return the share of pairs of items that are ordered, or tied, as people do.
+    """Return the share of pairs of items that the judge orders, or ties, as raters do.
 
     Takes O(n log n) time, with or without a tolerance.
 
@@ -284,7 +284,7 @@ def tie_aware_accuracy_difference(
     tolerances: tuple[float, float] = (0.0, 0.0),
     confidence: float = 0.95,
 ) -> PairedEstimate:
-    """Return by how much ``judge`` has the higher tie-aware accuracy than ``other``.
+    """Return the tie-aware accuracy of ``judge`` minus that of ``other`` on the same rows.
 
     The jackknife leaves each source out for both at once, so what they share cancels; the p-value
     is Student's for the same standard error. It holds for one comparison that was planned, and for
@@ -363,7 +363,7 @@ _SAME_ACCURACY = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TieCalibration(Record):
-    """A tolerance and how it did on the items it was chosen by.
+    """A tolerance and its accuracy on the validation items.
 
     Attributes
     ----------
@@ -398,7 +398,7 @@ def calibrate_ties(
     *,
     sources: Labels | None = None,
 ) -> TieCalibration:
-    """Return the tolerance with the highest tie-aware accuracy, over all that make a difference.
+    """Return the tolerance with the highest tie-aware accuracy.
 
     Every gap between two predicted scores is tried, in one pass over the sorted gaps:
     O(P log P) for P pairs. The best of so many is too good on the rows it was chosen on. Report

@@ -1,4 +1,4 @@
-"""Whether a judge notices that a text was made worse: discernment and the tests behind it."""
+"""Discernment: sensitivity of a judge to damaged texts, and the tests behind it."""
 
 from judgesmith.front_door import stub_door
 

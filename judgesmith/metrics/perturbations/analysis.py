@@ -1,4 +1,4 @@
-"""How well a judge discerns perturbed texts, and how many texts that takes."""
+"""Discernment of perturbed texts, and the number of texts it takes."""
 
 import math
 from collections.abc import Mapping, Sequence

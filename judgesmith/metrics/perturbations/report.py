@@ -149,7 +149,7 @@ def centred_interval(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricTest:
-    """Whether originals score higher on one metric than with one perturbation.
+    """The test of one metric on one perturbation.
 
     Attributes
     ----------
@@ -233,7 +233,7 @@ class ItemsNeeded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PerturbationDiscernment:
-    """What one perturbation showed.
+    """The discernment of one perturbation.
 
     Attributes
     ----------
@@ -291,7 +291,7 @@ class PerturbationDiscernment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Discernment:
-    """How reliably a judge scores damaged texts lower.
+    """The discernment of a judge over all perturbations.
 
     Attributes
     ----------

@@ -226,7 +226,7 @@ def discernment_score(log_p: ArrayLike) -> FloatArray:
 
 
 def average_discernment(scores: ArrayLike, levels: Sequence[PerturbationLevel]) -> float:
-    """Return the mean score, every level that occurs weighing the same.
+    """Return the mean score, with equal weight for each level that occurs.
 
     Perturbations of one level share its weight equally. Undefined scores are left out first, so a
     level of which nothing is left has no weight.

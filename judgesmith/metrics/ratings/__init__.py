@@ -1,4 +1,4 @@
-"""Ratings on levels: kappa, alpha, intraclass correlation, confusion, and what raters can reach."""
+"""Ratings on levels: kappa, alpha, intraclass correlation, confusion and the human ceiling."""
 
 from judgesmith.front_door import stub_door
 

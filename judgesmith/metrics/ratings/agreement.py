@@ -21,7 +21,7 @@ from judgesmith.metrics.records import Record
 
 
 def mean_absolute_error(human: ArrayLike, judge: ArrayLike) -> float:
-    """Return how far predicted scores are from human ones, on average over items.
+    """Return the mean absolute difference of the judge's and the human scores.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def nearest_levels(
     levels: ArrayLike,
     scale: tuple[float, float] | None = None,
 ) -> FloatArray:
-    """Return the level that each score is nearest to, once its scale is laid over the levels.
+    """Return the level nearest to each score after rescaling to the levels.
 
     A score half-way between two levels goes to the one nearer the middle of the scale, so that
     turning the scale round turns the result round; only in the very middle of an even number of
@@ -210,7 +210,7 @@ def nearest_levels(
     if outside.size:
         raise ValueError(
             f"scores must be from {low:g} to {high:g}; {outside.size} are not, the first "
-            f"{given.flat[outside[0]]:g}. Take what could not be read for nan."
+            f"{given.flat[outside[0]]:g}. Give unreadable scores as nan."
         )
     # Levels, too, as shares of their range. Half-ways are moved by a hair, those below the middle
     # down and all others up, so that a score on one of them goes towards the middle.
@@ -235,7 +235,7 @@ def _ends(scale: tuple[float, float]) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfusionMatrix:
-    """How often each pair of levels was given; rows are human levels, columns predicted ones.
+    """Counts of pairs of levels; rows are human levels, columns the judge's.
 
     Attributes
     ----------
@@ -298,7 +298,7 @@ def confusion_matrix(
     *,
     levels: ArrayLike | None = None,
 ) -> ConfusionMatrix:
-    """Count how often each predicted level meets each human one.
+    """Return the confusion matrix of human and judge levels.
 
     Parameters
     ----------
@@ -352,7 +352,7 @@ def _plain(values: Sequence[float]) -> list[float | None]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnanimousCounts(Record):
-    """How many items keep a level that all raters gave.
+    """Counts of items with and without unanimous ratings.
 
     Attributes
     ----------
@@ -382,7 +382,7 @@ def unanimous_ratings(
     levels: ArrayLike,
     is_mean: ArrayLike | None = None,
 ) -> FloatArray:
-    """Return the level that all raters of an item gave, nan where they gave several.
+    """Return the unanimous level of each item, nan where raters differ.
 
     Parameters
     ----------

@@ -373,7 +373,7 @@ def weighted_kappa_interval(
     rng: Rng = 0,
     n_resamples: int = 1000,
 ) -> Estimate:
-    """Return Cohen's kappa with an interval over the sources that might have been drawn.
+    """Return Cohen's kappa with an interval over sources.
 
     Systems and raters are taken as given: the interval says nothing about others.
 
@@ -442,7 +442,7 @@ def weighted_kappa_difference(
     rng: Rng = 0,
     n_resamples: int = 1000,
 ) -> PairedEstimate:
-    """Return how much higher the kappa of ``judge`` is than that of ``other`` on the same rows.
+    """Return the kappa of ``judge`` minus that of ``other`` on the same rows.
 
     Both are computed on the same resamples of sources, so what they share cancels. The p-value
     is that of :func:`agreement_difference`.

@@ -1,4 +1,4 @@
-"""Agreement of raters among themselves, and the ceiling that it sets."""
+"""Agreement between raters, and the ceiling that it sets."""
 
 import math
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ from judgesmith.metrics.resampling.intervals import RatedPart, mean_agreement_in
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaterVsRest(Record):
-    """How each rater agrees with the mean of the others, and how they do on average.
+    """The agreement of each rater with the mean of the others, and its average.
 
     Attributes
     ----------
@@ -305,7 +305,7 @@ def spearman_brown(reliability: float, factor: float) -> float:
 
 
 def raters_needed(reliability: float, target: float) -> int:
-    """Return how many ratings per item give their mean the reliability that is wanted.
+    """Return how many ratings per item give their mean a target reliability.
 
     Parameters
     ----------
@@ -351,7 +351,7 @@ def raters_needed(reliability: float, target: float) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HumanCeiling(Record):
-    """What a perfect judge can reach against these raters.
+    """The ceiling that rater noise sets for a perfect judge.
 
     Attributes
     ----------
@@ -381,7 +381,7 @@ def human_ceiling(
     rng: Rng = 0,
     n_splits: int = 200,
 ) -> HumanCeiling:
-    """Return the correlation with mean ratings that a perfect judge could expect.
+    """Return the correlation with mean ratings that a perfect judge can expect.
 
     Each item's ratings are split at random into two halves (one is left over if their number
     is odd); the correlation of the halves' means, averaged over splits, is stepped up to the

@@ -149,7 +149,7 @@ _DUST = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntraclassCorrelation(Record):
-    """The share of the variance of ratings that is about the items.
+    """Intraclass correlations: the share of the variance of ratings between items.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Correlations as functions of how often each source, item or system is drawn."""
+"""Correlations as functions of the counts of resampled sources, items or systems."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace

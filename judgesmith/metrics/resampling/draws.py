@@ -1,4 +1,4 @@
-"""Draws of sources, items or systems with replacement, and what is made of a statistic on them.
+"""Bootstrap draws of sources, items or systems, and estimates from them.
 
 This is the one engine of resampling: a statistic is a function of how often each unit is drawn
 (:class:`Counted`), and its interval, or that of a difference, follows from counts alone.

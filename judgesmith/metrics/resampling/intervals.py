@@ -35,7 +35,7 @@ from judgesmith.metrics.resampling.jackknife import Bca, acceleration
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatedPart:
-    """Scores on one target beside what people said.
+    """Judge and human scores of one target.
 
     Attributes
     ----------
@@ -234,7 +234,7 @@ def mean_agreement_interval(
     resample: Resample = "sources",
     method: Method = "percentile",
 ) -> Estimate:
-    """Return the mean agreement over parts, with an interval that draws sources for all at once.
+    """Return the mean agreement over parts, with an interval from joint resamples of sources.
 
     What is hard about a source is hard on every target, so the parts are not independent; a
     resample draws the same sources (or systems) for each of them. It covers about as often as
@@ -305,7 +305,7 @@ def mean_agreement_difference(
     resample: Resample = "sources",
     method: Method = "percentile",
 ) -> PairedEstimate:
-    """Return how much better the first predictor agrees on average over parts than the second.
+    """Return the mean agreement of the first judge minus that of the second, over parts.
 
     Parameters
     ----------
@@ -398,7 +398,7 @@ def agreement_interval(
     resample: Resample = "sources",
     method: Method = "percentile",
 ) -> Estimate:
-    """Return an agreement with an interval over the units that might have been drawn.
+    """Return an agreement with a bootstrap interval.
 
     What is not drawn is taken as given: by default the interval says nothing about other systems,
     and never about other raters. At system level the means of few rows are noisy, noise lowers
@@ -505,7 +505,7 @@ def agreement_difference(
     resample: Resample = "sources",
     method: Method = "percentile",
 ) -> PairedEstimate:
-    """Return how much better ``judge`` agrees with people than ``other`` on the same rows.
+    """Return the agreement of ``judge`` minus that of ``other`` on the same rows.
 
     Both are computed on the same resamples, so what they share cancels. The p-value inverts the
     interval: twice the smaller of ``(count + 1) / (n_resamples + 1)`` over resampled differences

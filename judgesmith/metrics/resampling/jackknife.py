@@ -78,7 +78,7 @@ def jackknife_interval(
     bounds: tuple[float, float] = (-math.inf, math.inf),
     confidence: float = 0.95,
 ) -> Estimate:
-    """Return a statistic of rows with an interval from leaving out one item at a time.
+    """Return a statistic of rows with a jackknife interval over items.
 
     It is Student's interval for the jackknife's standard error: a closed form, without a seed. The
     statistic is computed once per item.

@@ -27,7 +27,7 @@ def share_interval(
     sources: Labels | None = None,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Return the share of answers that are yes, with an interval over items.
+    """Return the share of yes answers, with an interval over items.
 
     Wilson's interval for as many independent answers as the answers to clustered questions are
     worth: their variance over items says how many (at most as many as there are answers), and

@@ -1,4 +1,4 @@
-"""Whether a judge points at the errors that people point at."""
+"""Agreement on error spans."""
 
 from judgesmith.front_door import stub_door
 

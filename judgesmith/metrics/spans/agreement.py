@@ -1,4 +1,4 @@
-"""Error spans of texts as arrays, how far two sets of them agree, and the gain of a judge in it."""
+"""Error spans as arrays, their agreement, and its difference between two judges."""
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
@@ -25,7 +25,7 @@ _WHOLE = (int, np.integer)
 
 
 class Span(NamedTuple):
-    """A stretch of a text, with how bad it is and of what kind.
+    """A span of a text with its severity and label.
 
     Attributes
     ----------
@@ -383,7 +383,7 @@ def span_agreement_difference(
     rng: Rng = 0,
     n_resamples: int = 1000,
 ) -> PairedEstimate:
-    """Return how much better the first judge marks spans, from the texts that both have scored.
+    """Return the span agreement of the first judge minus that of the second, on the same texts.
 
     Both are computed on the same resamples of sources, so what they share cancels.
 

@@ -28,7 +28,7 @@ def span_character_agreement(
     rng: Rng = 0,
     n_resamples: int = 1000,
 ) -> SpanAgreement:
-    """Return how well the characters marked in texts agree with those that people marked.
+    """Return precision, recall and F1 of the marked characters.
 
     A character that several spans of one side cover counts once. Precision is the part of the
     predicted characters that is gold, recall the part of the gold ones that is predicted, both
@@ -204,7 +204,7 @@ def matched_span_agreement(
     rng: Rng = 0,
     n_resamples: int = 1000,
 ) -> SpanAgreement:
-    """Return how many spans have a partner on the other side, and precision, recall and F1.
+    """Return precision, recall and F1 of matched spans.
 
     Each span has at most one partner, which it overlaps by at least ``iou_threshold``. Among all
     such pairings of a text the one with the largest total credit counts, so the order of spans

@@ -1,4 +1,4 @@
-"""How good systems are, from few ratings and many scores."""
+"""Means of systems from few ratings and many judge scores."""
 
 from judgesmith.front_door import stub_door
 

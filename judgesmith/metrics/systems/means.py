@@ -1,4 +1,4 @@
-"""Means of systems from many judged and few rated texts, and their differences."""
+"""Prediction-powered means of systems and their differences."""
 
 import math
 from collections.abc import Sequence
@@ -231,7 +231,7 @@ def _ratio(top: FloatArray | float, bottom: FloatArray, otherwise: float = 0.0) 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PredictionPoweredMean(Record):
-    """A mean human score with and without the help of a judge.
+    """A mean human score with and without judge scores.
 
     Attributes
     ----------
@@ -269,7 +269,7 @@ def prediction_powered_mean(
     weight: float | None = None,
     confidence: float = 0.95,
 ) -> PredictionPoweredMean:
-    """Return the mean human score of all rows, of which people rated some.
+    """Return the mean human score of all rows, of which some are rated.
 
     ``mean(human) - weight * (mean(predicted) - mean(predicted_unlabelled))``. It must be chance
     which rows were rated: if people rated the hard ones, both estimates are about hard ones.
@@ -431,7 +431,7 @@ class SystemMean(PredictionPoweredMean):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemDifference(Record):
-    """How much higher people score one system than another, with and without the judge.
+    """The difference of two systems' mean human scores, with and without the judge.
 
     Attributes
     ----------
@@ -465,7 +465,7 @@ def system_means(
     weight: float | None = None,
     confidence: float = 0.95,
 ) -> list[SystemMean]:
-    """Return every system's mean human score, from its ratings and the judge's other scores.
+    """Return the mean human score of each system, from ratings and judge scores.
 
     Parameters
     ----------
@@ -524,7 +524,7 @@ def system_difference(
     weight: float | None = None,
     confidence: float = 0.95,
 ) -> SystemDifference:
-    """Return how much higher people score one system than another, and how sure that is.
+    """Return the difference of two systems' mean human scores, with an interval.
 
     Both means are corrected by one weight and left without each source together, so what the two
     share on a source cancels: paired where both were rated on it, unpaired where only one was.
