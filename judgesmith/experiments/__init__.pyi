@@ -3,7 +3,7 @@ from judgesmith.experiments.ablate.table import ablation
 from judgesmith.experiments.benchmark.building import Benchmark, build_benchmark
 from judgesmith.experiments.benchmark.settings import BenchmarkSettings
 from judgesmith.experiments.compile.calibrating import calibrate_judge
-from judgesmith.experiments.compile.compiling import Compiled, compile_judge
+from judgesmith.experiments.compile.compiling import CompileResult, compile_judge
 from judgesmith.experiments.compile.inferring import InferenceRun, Inferred, infer_rubric
 from judgesmith.experiments.compile.settings import CompileSettings
 from judgesmith.experiments.evaluate.comparing import Comparison, compare_judges
@@ -43,8 +43,8 @@ __all__ = [
     "Changes",
     "ClusterError",
     "Comparison",
+    "CompileResult",
     "CompileSettings",
-    "Compiled",
     "Description",
     "DirectComparison",
     "Discerned",

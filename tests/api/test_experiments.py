@@ -90,7 +90,7 @@ def test_compiling(keep, data):
     assert isinstance(settings, e.CompileSettings)
     found = judgesmith.compile(data, settings)
     assert judgesmith.compile is e.compile_judge
-    assert isinstance(found, e.Compiled)
+    assert isinstance(found, e.CompileResult)
     keep("heldout", found.heldout["dataset"])
     keep("gain", found.gain["dataset"])
     keep("objective", found.objective)

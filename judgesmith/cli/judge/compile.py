@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     import dspy
 
     from judgesmith.data import DataSet
-    from judgesmith.experiments import Compiled, CompileSettings
+    from judgesmith.experiments import CompileResult, CompileSettings
     from judgesmith.experiments.compile.estimate import RunEstimate
     from judgesmith.experiments.compile.searching import SearchFiles
     from judgesmith.programs.artifacts.saved import SavedJudge
@@ -146,7 +146,7 @@ class CompileRun:
         journal, log = (folder / f"{self.fingerprint}.{kind}" for kind in ("journal", "jsonl"))
         return SearchFiles(storage=used or journal, log=log)
 
-    def compile(self, files: SearchFiles | None, *, concurrency: int, quiet: bool) -> Compiled:
+    def compile(self, files: SearchFiles | None, *, concurrency: int, quiet: bool) -> CompileResult:
         """Return the judge and how far it agrees, as ``compile_judge`` does."""
         from judgesmith.experiments import compile_judge
 

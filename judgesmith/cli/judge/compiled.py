@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from judgesmith.data import DataSet
-    from judgesmith.experiments import Compiled
+    from judgesmith.experiments import CompileResult
     from judgesmith.experiments.compile.estimate import RunEstimate
     from judgesmith.experiments.compile.notes import NothingScoredError, ObjectiveReport
     from judgesmith.experiments.compile.versions import Comparison, DiscernmentReport, Noticed
@@ -178,7 +178,7 @@ def estimate_note(estimate: RunEstimate | None, usage: Usage) -> list[str]:
     ]
 
 
-def print_compiled(found: Compiled, dataset: DataSet, usage: Usage) -> None:
+def print_compiled(found: CompileResult, dataset: DataSet, usage: Usage) -> None:
     """Print a compiled judge: its rows, its agreement, and what it is made of."""
     from judgesmith.programs.artifacts.card import score_text
 
@@ -221,7 +221,7 @@ def print_compiled(found: Compiled, dataset: DataSet, usage: Usage) -> None:
     say(f"model: {saved.model}; {usage_text(usage)}")
 
 
-def _no_gain(found: Compiled) -> bool:
+def _no_gain(found: CompileResult) -> bool:
     """Say whether no figure on the rows held out is another than before."""
     values = [one.value for row in (found.gain or {}).values() for one in row.values()]
     return not any(abs(value) > NO_DIFFERENCE for value in values)
@@ -234,7 +234,7 @@ def _shown_text(protocol: JudgeConfig) -> str:
     return ", ".join(f"{some}{n} in {name}" for name, n in counts.items()) or "none"
 
 
-def _print_objectives(found: Compiled) -> None:
+def _print_objectives(found: CompileResult) -> None:
     """Print what the judge notices, if that is looked at, and what it was chosen by."""
     if found.discernment is not None:
         earlier = found.saved.settings.get("earlier")
@@ -278,7 +278,7 @@ def print_saved(saved: AnySaved, folder: Path, asked: str) -> None:
     say(f"  judgesmith score {shlex.quote(str(folder))} INPUT.jsonl -o SCORES.jsonl{asked}")
 
 
-def print_examples(found: Compiled, saved: AnySaved) -> None:
+def print_examples(found: CompileResult, saved: AnySaved) -> None:
     """Print two judgements of texts that were held out, as the judge that is saved gives them."""
     from judgesmith.programs.artifacts.saved_ensembles import SavedCalibrated
     from judgesmith.programs.families.ensemble.members import calibrated

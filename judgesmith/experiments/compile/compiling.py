@@ -7,14 +7,15 @@ as incomplete, so that the same run again goes on from the answers on record.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from judgesmith.data.items import DataSet, check_dataset
+from judgesmith.data.targets import Targets
 from judgesmith.errors import InputError
-from judgesmith.experiments.compile.chosen_targets import chosen_targets
+from judgesmith.experiments.compile.chosen_targets import ChosenTargets, chosen_targets
 from judgesmith.experiments.compile.inferring import offline_notes
 from judgesmith.experiments.compile.notes import (
     ObjectiveReport,
@@ -69,10 +70,11 @@ from judgesmith.experiments.monitor.snapshot import reference_of
 from judgesmith.optimizers import Agreement, Objective, PredictionTable
 from judgesmith.optimizers.fair import refuse_many_answers
 from judgesmith.optimizers.predictions import SCORE
-from judgesmith.optimizers.rows import Rows
+from judgesmith.optimizers.rows import IntArray, Rows
 from judgesmith.optimizers.space.demonstrations import shown_keys
 from judgesmith.programs.artifacts.card import rows_that_taught
-from judgesmith.programs.artifacts.saved import GoldenItem, SavedJudge
+from judgesmith.programs.artifacts.saved import FrontMember, GoldenItem, SavedJudge
+from judgesmith.programs.judging.judge import Judge
 from judgesmith.programs.judging.registry import family_of, with_roles
 from judgesmith.signatures import Judgement, RatedItem
 
@@ -124,7 +126,7 @@ def good_and_bad(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Compiled:
+class CompileResult:
     """A compiled judge and how well it agrees with people.
 
     Attributes
@@ -155,6 +157,12 @@ class Compiled:
         Of the rows that it was chosen by and those held out.
     notes : tuple of str
         What a reader should know, in sentences.
+    targets : Targets
+        The ratings to agree with.
+    heldout_places : array of int
+        Places of the test rows in the dataset; empty where nothing is held out.
+    heldout_judgements : tuple of Judgement
+        Judgements of the compiled judge on these rows.
     complete : bool
         False where the budget ended before everything was asked. The same run with a larger
         budget goes on from there; ``saved.settings["complete"]`` says so too.
@@ -171,6 +179,9 @@ class Compiled:
     examples: tuple[tuple[RatedItem, float, Judgement], ...]
     unscored: Unscored
     notes: tuple[str, ...]
+    targets: Targets
+    heldout_places: IntArray
+    heldout_judgements: tuple[Judgement, ...]
     complete: bool
     discernment: DiscernmentReport | None = None
 
@@ -186,7 +197,7 @@ def compile_judge(
     concurrency: int = 32,
     progress: Progress | None = None,
     files: SearchFiles | None = None,
-) -> Compiled:
+) -> CompileResult:
     """Return a judge that agrees with the ratings in ``dataset`` as well as the search can make it.
 
     Parameters
@@ -230,31 +241,78 @@ def compile_judge(
     """
     from judgesmith.programs.judging.executors import current_lm
 
-    check_dataset(dataset)
-    settings = settings or CompileSettings()
-    if settings.optimizer == "balanced":
-        own = settings.protocol if earlier is None else earlier.protocol
-        refuse_many_answers(family_of(own.judge).judge_of(own))
-    _check_models(settings, models or {})
-    known: frozenset[str] = frozenset()
-    if earlier is not None:
-        settings, known = starting_from(earlier, settings), earlier.seen_keys
-    settings = settings_without_labels(dataset, settings)
-    check_searched(settings)
-    roles = roles or {}
-    check_role_models(settings, roles)
-    lm = lm or current_lm()
+    models, roles = models or {}, roles or {}
+    settings = _checked(dataset, settings or CompileSettings(), earlier, models, roles)
     targets = chosen_targets(dataset, settings)
+    known = frozenset() if earlier is None else earlier.seen_keys
     parts = parts_of(dataset, targets, settings, known)
     work = Tuning(
         settings=settings,
         targets=targets.compared,
-        lm=lm,
+        lm=lm or current_lm(),
         concurrency=concurrency,
         progress=progress,
         files=files or SearchFiles(),
-        models=models or {},
+        models=models,
     )
+    first_lm = work.lm
+    baseline, judge = _searched(work, dataset, targets, parts, roles)
+    report = _Report.of(work, dataset, targets, parts, baseline, judge, baseline_lm=first_lm)
+    run = settings.fingerprint(
+        dataset, str(first_lm.model), endpoints_of(first_lm, {**models, **roles})
+    )
+    saved = report.saved(run=run, known=known)
+    asked = (work.lm, *roles.values())
+    return CompileResult(
+        saved=saved.with_models({str(one.model): one for one in asked}),
+        uncompiled=report.uncompiled,
+        heldout=report.heldout,
+        gain=report.gain,
+        selection=report.selection,
+        objective=report.objectives[0],
+        objectives=report.objectives if len(report.objectives) > 1 else (),
+        by_criterion=report.by_criterion,
+        examples=report.examples,
+        unscored=unscored(*report.tables),
+        notes=tuple(dict.fromkeys(report.notes)),
+        targets=targets.whole,
+        heldout_places=parts.heldout_places,
+        heldout_judgements=report.heldout_judgements,
+        complete=work.complete,
+        discernment=report.discernment,
+    )
+
+
+def _checked(
+    dataset: DataSet,
+    settings: CompileSettings,
+    earlier: SavedJudge | None,
+    models: Mapping[str, dspy.LM],
+    roles: Mapping[str, dspy.LM],
+) -> CompileSettings:
+    """Return the settings for these rows, or refuse what does not fit them."""
+    check_dataset(dataset)
+    if settings.optimizer == "balanced":
+        own = settings.protocol if earlier is None else earlier.protocol
+        refuse_many_answers(family_of(own.judge).judge_of(own))
+    _check_models(settings, models)
+    if earlier is not None:
+        settings = starting_from(earlier, settings)
+    settings = settings_without_labels(dataset, settings)
+    check_searched(settings)
+    check_role_models(settings, roles)
+    return settings
+
+
+def _searched(
+    work: Tuning,
+    dataset: DataSet,
+    targets: ChosenTargets,
+    parts: Parts,
+    roles: Mapping[str, dspy.LM],
+) -> tuple[Judge, Judge]:
+    """Return the baseline and the best judge that the search finds."""
+    settings = work.settings
     bare, start = start_of(dataset, targets, work, parts)
     unasked = {**parts.counts(targets), "unscored": 0}
     bare, start = prepared_judges(work, bare, start, rows=unasked, target=targets.whole.name)
@@ -262,171 +320,230 @@ def compile_judge(
         bare, start = with_roles(bare, roles), with_roles(start, roles)
     if settings.rubrics_compete and settings.optimizer != "protocol":
         start = better_start(work, parts, bare, start)
-    judge = work.optimized(start, parts, bare=bare).for_own_rubric()
-    chosen_by = parts.selection.without(shown_keys(judge.protocol.demonstrations))
-    rows = parts.counts(targets)
-    judged = work.judged(judge, chosen_by, "selection rows")
-    selection = chosen_by.judged(judged, judge_scale=judge.scale)
-    tables = [selection]
-    if selection.n_unscored == selection.n:
-        rows["unscored"] = selection.n + rows["heldout"]
-        raise nothing_scored(work, selection, rows=rows, target=targets.whole.name)
+    return bare, work.optimized(start, parts, bare=bare).for_own_rubric()
 
-    def rng() -> np.random.Generator:
-        # The same resamples for every report: equal predictions have equal intervals.
-        return np.random.default_rng([settings.seed, 12])
 
-    def agreeing(table: PredictionTable) -> Report | None:
-        return agreement_report(table, rng=rng()) if table.is_rated else None
+@dataclass(kw_only=True, eq=False)
+class _Report:
+    """Agreement of the baseline and the compiled judge, on validation and test rows."""
 
-    selection_report = agreeing(selection)
-    uncompiled = heldout = gain = compared = None
-    by_criterion: dict[str, CriterionReports] = {}
-    shown: list[tuple[RatedItem, float, Judgement]] = []
-    golden: tuple[GoldenItem, ...] = ()
-    held_judgements: list[Judgement] = []
-    if parts.heldout is not None:
-        before = work.judged(bare, parts.heldout, "held-out rows, uncompiled", lm=lm)
-        after = work.judged(judge, parts.heldout, "held-out rows")
-        scales = bare.scale, judge.scale
-        first, second = (
-            parts.heldout.judged(said, judge_scale=own)
-            for said, own in zip((before, after), scales, strict=True)
+    work: Tuning
+    targets: ChosenTargets
+    parts: Parts
+    judge: Judge
+    validation: Rows
+    tables: list[PredictionTable]
+    selection: Report | None
+    compared: PredictionTable
+    uncompiled: Report | None = None
+    heldout: Report | None = None
+    gain: Gain | None = None
+    heldout_compared: tuple[PredictionTable, PredictionTable] | None = None
+    by_criterion: dict[str, CriterionReports] = field(default_factory=dict)
+    judgements: list[Judgement] = field(default_factory=list)
+    heldout_judgements: tuple[Judgement, ...] = ()
+    discernment: DiscernmentReport | None = None
+    objectives: tuple[ObjectiveReport, ...] = ()
+    front: tuple[FrontMember, ...] = ()
+    notes: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(
+        cls,
+        work: Tuning,
+        dataset: DataSet,
+        targets: ChosenTargets,
+        parts: Parts,
+        baseline: Judge,
+        judge: Judge,
+        *,
+        baseline_lm: dspy.LM,
+    ) -> Self:
+        validation = parts.selection.without(shown_keys(judge.protocol.demonstrations))
+        judged = work.judged(judge, validation, "selection rows")
+        table = validation.judged(judged, judge_scale=judge.scale)
+        if table.n_unscored == table.n:
+            rows = parts.counts(targets)
+            rows["unscored"] = table.n + rows["heldout"]
+            raise nothing_scored(work, table, rows=rows, target=targets.whole.name)
+        report = cls(
+            work=work,
+            targets=targets,
+            parts=parts,
+            judge=judge,
+            validation=validation,
+            tables=[table],
+            selection=agreement_report(table, rng=_rng(work)) if table.is_rated else None,
+            compared=validation.judged(
+                judged, targets.compared, judge_scale=judge.scale, usd=work.usd(judged)
+            ),
+            judgements=judged[: len(validation)],
         )
-        tables.append(second)
+        if parts.heldout is not None:
+            report._add_heldout(dataset, parts.heldout, baseline, baseline_lm)
+        report._add_discernment()
+        report.objectives = tuple(map(report._objective, each_objective(work.settings)))
+        report.front = saved_front(
+            work.front,
+            work,
+            parts,
+            judge=judge,
+            selection=plain(report.selection) or {},
+            seed=_seed(work),
+        )
+        report._add_notes(baseline)
+        return report
+
+    def _add_heldout(
+        self, dataset: DataSet, heldout: Rows, baseline: Judge, baseline_lm: dspy.LM
+    ) -> None:
+        work, targets = self.work, self.targets
+        before = work.judged(baseline, heldout, "held-out rows, uncompiled", lm=baseline_lm)
+        after = work.judged(self.judge, heldout, "held-out rows")
+        scales = baseline.scale, self.judge.scale
+        first = heldout.judged(before, judge_scale=scales[0])
+        second = heldout.judged(after, judge_scale=scales[1])
+        self.tables.append(second)
         if targets.is_rated:
-            reports = paired_reports(second, first, rng=rng)
-            heldout, uncompiled, gain = reports.first, reports.second, reports.gain
-        compared = (
-            parts.heldout.judged(
-                before, targets.compared, judge_scale=scales[0], usd=work.usd(before, lm=lm)
-            ),
-            parts.heldout.judged(
-                after, targets.compared, judge_scale=scales[1], usd=work.usd(after)
-            ),
+            reports = paired_reports(second, first, rng=lambda: _rng(work))
+            self.heldout, self.uncompiled, self.gain = reports.first, reports.second, reports.gain
+        usd = work.usd(before, lm=baseline_lm), work.usd(after)
+        self.heldout_compared = (
+            heldout.judged(before, targets.compared, judge_scale=scales[0], usd=usd[0]),
+            heldout.judged(after, targets.compared, judge_scale=scales[1], usd=usd[1]),
         )
-        before, after = before[: len(parts.heldout)], after[: len(parts.heldout)]
-        held_judgements, shown = after, good_and_bad(parts.heldout, after)
-        golden = golden_items(parts.heldout.items, after) if settings.texts else ()
+        before, after = before[: len(heldout)], after[: len(heldout)]
+        self.heldout_judgements = tuple(after)
+        self.judgements = [*self.judgements, *after]
         for name, judgements in (("uncompiled", before), ("heldout", after)):
-            by_criterion[name] = criterion_reports(
+            self.by_criterion[name] = criterion_reports(
                 dataset,
-                parts.heldout_places.tolist(),
+                self.parts.heldout_places.tolist(),
                 judgements,
-                aggregate=settings.aggregate,
-                rng=rng(),
+                aggregate=work.settings.aggregate,
+                rng=_rng(work),
             )
-    told_by = chosen_by.judged(
-        judged, targets.compared, judge_scale=judge.scale, usd=work.usd(judged)
-    )
-    discernment = None
-    if parts.versions is not None:
-        discernment = discernment_report(
-            parts.versions,
-            targets.compared,
-            selection=told_by,
-            heldout=compared,
-            seed=[settings.seed, 12],
-        )
-        if compared is not None:  # what was chosen by, and nothing else, was made larger
-            first, second = (table.of_kinds(told_by.kinds) for table in compared)
-            compared = first, second
 
-    def told(aim: Objective) -> ObjectiveReport:
-        if (
-            isinstance(aim, Agreement)
-            and targets.compared == (SCORE,)
-            and selection_report is not None
-        ):
+    def _add_discernment(self) -> None:
+        if self.parts.versions is None:
+            return
+        self.discernment = discernment_report(
+            self.parts.versions,
+            self.targets.compared,
+            selection=self.compared,
+            heldout=self.heldout_compared,
+            seed=_seed(self.work),
+        )
+        if self.heldout_compared is not None:  # the search maximized these kinds and no others
+            first, second = (table.of_kinds(self.compared.kinds) for table in self.heldout_compared)
+            self.heldout_compared = first, second
+
+    def _objective(self, aim: Objective) -> ObjectiveReport:
+        by_score = self.targets.compared == (SCORE,)
+        if isinstance(aim, Agreement) and by_score and self.selection is not None:
             return reported_objective(
-                aim, selection=selection_report, uncompiled=uncompiled, heldout=heldout, gain=gain
+                aim,
+                selection=self.selection,
+                uncompiled=self.uncompiled,
+                heldout=self.heldout,
+                gain=self.gain,
             )
-        seed = [settings.seed, 12]
         return objective_report(
-            aim, targets.compared, selection=told_by, heldout=compared, seed=seed
+            aim,
+            self.targets.compared,
+            selection=self.compared,
+            heldout=self.heldout_compared,
+            seed=_seed(self.work),
         )
 
-    objective, *further = (told(aim) for aim in each_objective(settings))
-    front = saved_front(
-        work.front,
-        work,
-        parts,
-        judge=judge,
-        selection=plain(selection_report) or {},
-        seed=[settings.seed, 12],
-    )
-    objectives = (objective, *further) if further else ()
-    rows["unscored"] = sum(table.n_unscored for table in tables)
-    taught = rows_that_taught(judge.protocol.rubric)
-    notes = [
-        *work.notes,
-        *notes_on(settings, judge, bare, tables, objective, complete=work.complete),
-    ]
-    own_judgements = [*judged[: len(chosen_by)], *held_judgements]
-    notes += criteria_notes(own_judgements, by_criterion.get("heldout"))
-    notes += versions_notes(parts, rated=targets.is_rated)
-    notes += unnoticed_note(discernment, settings.aims)
-    notes += taught_note(taught, parts.heldout)
-    notes += known_note(parts)
-    items = [item for part in parts.tuning for item in part.items]
-    notes += offline_notes(items, str(work.lm.model), inferred=False)
-    saved = SavedJudge(
-        protocol=judge.protocol,
-        questions=judge.templates(),
-        model=str(work.lm.model),
-        roles=settings.roles,
-        target=targets.whole.name,
-        human_scale=targets.whole.scale,
-        agreement={
-            "uncompiled": plain(uncompiled),
-            "selection": plain(selection_report),
-            "heldout": plain(heldout),
-            "gain": plain(gain),
-            "optimism": None if selection_report is None else optimism(selection_report, heldout),
-            "objective": objective.to_dict(),
-            "criteria": {name: one.to_dict() for name, one in by_criterion.items()},
-            **({"objectives": [one.to_dict() for one in objectives]} if objectives else {}),
-            **({"confirmation": work.confirmation} if work.confirmation else {}),
-            **({} if discernment is None else {"discernment": discernment.to_dict()}),
-        },
-        rows=rows,
-        seen={
-            "train": () if parts.pool is None else _keys(parts.pool),
-            "select": _keys(parts.selection),
-            **_seen_besides(parts, rubric=taught, earlier=known),
-        },
-        golden=golden,
-        history=tuple(work.history),
-        settings={
-            **settings.model_dump(mode="json", exclude={"protocol"}),
-            "run": settings.fingerprint(
-                dataset, str(lm.model), endpoints_of(lm, {**work.models, **roles})
+    def _add_notes(self, baseline: Judge) -> None:
+        work, parts, settings = self.work, self.parts, self.work.settings
+        items = [item for part in parts.tuning for item in part.items]
+        self.notes = [
+            *work.notes,
+            *notes_on(
+                settings,
+                self.judge,
+                baseline,
+                self.tables,
+                self.objectives[0],
+                complete=work.complete,
             ),
-            "compared": targets.compared,
-            "complete": work.complete,
-        },
-        reference=reference_of(
-            [*chosen_by.items, *(() if parts.heldout is None else parts.heldout.items)],
-            own_judgements,
-        ),
-        front=front,
-    )
-    made = (work.lm, *roles.values())
-    return Compiled(
-        saved=saved.with_models({str(one.model): one for one in made}),
-        uncompiled=uncompiled,
-        heldout=heldout,
-        gain=gain,
-        selection=selection_report,
-        objective=objective,
-        objectives=objectives,
-        by_criterion=by_criterion,
-        examples=tuple(shown[:2]),
-        unscored=unscored(*tables),
-        notes=tuple(dict.fromkeys(notes)),
-        complete=work.complete,
-        discernment=discernment,
-    )
+            *criteria_notes(self.judgements, self.by_criterion.get("heldout")),
+            *versions_notes(parts, rated=self.targets.is_rated),
+            *unnoticed_note(self.discernment, settings.aims),
+            *taught_note(self._taught, parts.heldout),
+            *known_note(parts),
+            *offline_notes(items, str(work.lm.model), inferred=False),
+        ]
+
+    @property
+    def _taught(self) -> frozenset[str]:
+        return rows_that_taught(self.judge.protocol.rubric)
+
+    @property
+    def examples(self) -> tuple[tuple[RatedItem, float, Judgement], ...]:
+        heldout = self.parts.heldout
+        if heldout is None:
+            return ()
+        return tuple(good_and_bad(heldout, self.heldout_judgements)[:2])
+
+    def saved(self, *, run: str, known: frozenset[str]) -> SavedJudge:
+        """Return the judge as plain data, with what is known of it."""
+        work, parts, targets = self.work, self.parts, self.targets
+        settings, heldout = work.settings, parts.heldout
+        rows = parts.counts(targets)
+        rows["unscored"] = sum(table.n_unscored for table in self.tables)
+        objectives = self.objectives if len(self.objectives) > 1 else ()
+        heldout_items = () if heldout is None else heldout.items
+        keeps_texts = heldout is not None and settings.texts
+        return SavedJudge(
+            protocol=self.judge.protocol,
+            questions=self.judge.templates(),
+            model=str(work.lm.model),
+            roles=settings.roles,
+            target=targets.whole.name,
+            human_scale=targets.whole.scale,
+            agreement={
+                "uncompiled": plain(self.uncompiled),
+                "selection": plain(self.selection),
+                "heldout": plain(self.heldout),
+                "gain": plain(self.gain),
+                "optimism": None
+                if self.selection is None
+                else optimism(self.selection, self.heldout),
+                "objective": self.objectives[0].to_dict(),
+                "criteria": {name: one.to_dict() for name, one in self.by_criterion.items()},
+                **({"objectives": [one.to_dict() for one in objectives]} if objectives else {}),
+                **({"confirmation": work.confirmation} if work.confirmation else {}),
+                **({} if self.discernment is None else {"discernment": self.discernment.to_dict()}),
+            },
+            rows=rows,
+            seen={
+                "train": () if parts.pool is None else _keys(parts.pool),
+                "select": _keys(parts.selection),
+                **_seen_besides(parts, rubric=self._taught, earlier=known),
+            },
+            golden=golden_items(heldout_items, self.heldout_judgements) if keeps_texts else (),
+            history=tuple(work.history),
+            settings={
+                **settings.model_dump(mode="json", exclude={"protocol"}),
+                "run": run,
+                "compared": targets.compared,
+                "complete": work.complete,
+            },
+            reference=reference_of([*self.validation.items, *heldout_items], self.judgements),
+            front=self.front,
+        )
+
+
+def _seed(work: Tuning) -> list[int]:
+    return [work.settings.seed, 12]
+
+
+def _rng(work: Tuning) -> np.random.Generator:
+    """Return the same resamples for every report: equal predictions have equal intervals."""
+    return np.random.default_rng(_seed(work))
 
 
 def _check_models(settings: CompileSettings, models: Mapping[str, dspy.LM]) -> None:

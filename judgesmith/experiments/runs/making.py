@@ -14,7 +14,6 @@ from judgesmith.data.score_files import Scores, recorded_among
 from judgesmith.data.scores import Placed, placed_rows
 from judgesmith.data.targets import Targets, targets_of
 from judgesmith.errors import FileError, InputError, file_faults
-from judgesmith.experiments.compile.chosen_targets import chosen_targets
 from judgesmith.experiments.compile.compiling import compile_judge
 from judgesmith.experiments.compile.estimate import RunEstimate
 from judgesmith.experiments.compile.judging_estimate import (
@@ -25,8 +24,8 @@ from judgesmith.experiments.compile.judging_estimate import (
     sizes_of,
 )
 from judgesmith.experiments.compile.searching import SearchFiles
-from judgesmith.experiments.compile.settings import settings_without_labels, without_equal_ratings
-from judgesmith.experiments.compile.split import parts_of, unseen_places
+from judgesmith.experiments.compile.settings import without_equal_ratings
+from judgesmith.experiments.compile.split import unseen_places
 from judgesmith.experiments.compile.tuning import Progress, endpoints_of
 from judgesmith.experiments.evaluate.agreement import judged_criteria
 from judgesmith.experiments.evaluate.judged_rows import rows_of_scores
@@ -209,24 +208,18 @@ class Maker:
             progress=self.progress,
             files=files,
         )
-        settings = settings_without_labels(dataset, settings)
-        targets = chosen_targets(dataset, settings)
-        parts = parts_of(dataset, targets, settings)
-        items = () if parts.heldout is None else parts.heldout.items
-        every = {str(one.model): one for one in self.models.made}
-        judge = found.saved.with_models(every)
-        winner = every.get(found.saved.model, lm)
-        # The judgements that the report rests on; the ledger has them all.
-        judged = judge_items(judge, items, lm=winner, concurrency=concurrency)
         usage = taken(before, usage_of(*self.models.made), time.monotonic() - begun)
+        judged = found.heldout_judgements
         if not found.complete or any(map(was_not_asked, judged)):
             return None
+        every = {str(one.model): one for one in self.models.made}
+        winner = every.get(found.saved.model, lm)
         return held_against(
             self.spec,
             cell,
             dataset,
-            targets.whole,
-            parts.heldout_places,
+            found.targets,
+            found.heldout_places,
             judged,
             Judged(
                 name=found.saved.fingerprint,
