@@ -216,59 +216,39 @@ def comparisons(
     texts = {**about, "criterion": criterion}
     turns = (False, True) if protocol.order == "both" else (False,)
     pairs = [
-        (turned, {**texts, **_in_order(protocol, response, other, turned)})
+        {**texts, **_in_order(protocol, response, other, turned)}
         for other in others
         for turned in turns
     ]
-    n_turns, reason, mass = len(turns), _NOT_ASKED, 0.0
     stated: list[str] = []
+    reason, mass = _NOT_ASKED, 0.0
+
+    def concluded(shares: Sequence[Mapping[str, float]], **how: Any) -> LadderComparisons:
+        said = [{word: 1.0} for word in stated]
+        compared, by_word = (_over_turns(protocol, one, turns) for one in (shares, said))
+        return LadderComparisons(compared=compared, stated=by_word, mass=mass, **how)
+
     if protocol.verdicts == "probabilities":
         wanted = ProbabilitiesOf(field="verdict", answers=protocol.words.labels)
-        found = yield from gather(
-            [
-                _verdict(
-                    PromptRequest(predictor="compare", inputs=one, probabilities=wanted),
-                    _AGAIN,
-                    calls,
-                )
-                for _, one in pairs
-            ]
-        )
+        asks = [
+            PromptRequest(predictor="compare", inputs=one, probabilities=wanted) for one in pairs
+        ]
+        found = yield from gather([_verdict(ask, _AGAIN, calls) for ask in asks])
         verdicts = [one for one in found if isinstance(one, _Verdict)]
         if len(verdicts) < len(found):
-            return _missing(found, n_turns)
+            return _missing(found, len(turns))
         stated = [one.said for one in verdicts]
         mass = min(one.given.mass for one in verdicts)
         reason = next((v.given.reason for v in verdicts if v.given.mode == "none"), "")
         if not reason:
-            sides = [
-                _compared(protocol, one.given.values, turned)
-                for one, (turned, _) in zip(verdicts, pairs, strict=True)
-            ]
-            return LadderComparisons(
-                compared=_over_turns(sides, n_turns),
-                stated=_stated(protocol, stated, pairs, n_turns),
-                mode="probabilities",
-                mass=mass,
-            )
-    n = protocol.n_sampled
-    drawn = yield from gather([_drawn(one, n, calls) for _, one in pairs])
+            return concluded([one.given.values for one in verdicts], mode="probabilities")
+    drawn = yield from gather([_drawn(one, protocol.n_sampled, calls) for one in pairs])
     counts = [one for one in drawn if isinstance(one, list)]
     if len(counts) < len(drawn):
-        return _missing(drawn, n_turns)
+        return _missing(drawn, len(turns))
     shares = [{word: c / len(one) for word, c in Counter(one).items()} for one in counts]
-    sides = [
-        _compared(protocol, one, turned) for one, (turned, _) in zip(shares, pairs, strict=True)
-    ]
     stated = stated or [one[0] for one in counts]
-    return LadderComparisons(
-        compared=_over_turns(sides, n_turns),
-        stated=_stated(protocol, stated, pairs, n_turns),
-        mode="samples",
-        n=min(map(len, counts)),
-        mass=mass,
-        reason=reason,
-    )
+    return concluded(shares, mode="samples", n=min(map(len, counts)), reason=reason)
 
 
 def _in_order(protocol: ExemplarConfig, response: str, other: str, turned: bool) -> dict[str, str]:
@@ -307,18 +287,13 @@ def _compared(
     return LevelComparison(second, first) if turned else LevelComparison(first, second)
 
 
-def _stated(
-    protocol: ExemplarConfig, said: Sequence[str], pairs: Sequence[tuple[bool, Any]], n: int
+def _over_turns(
+    protocol: ExemplarConfig, shares: Sequence[Mapping[str, float]], turns: Sequence[bool]
 ) -> tuple[LevelComparison, ...]:
-    sides = [
-        _compared(protocol, {word: 1.0}, turned)
-        for word, (turned, _) in zip(said, pairs, strict=True)
-    ]
-    return _over_turns(sides, n)
-
-
-def _over_turns(sides: Sequence[LevelComparison], n_turns: int) -> tuple[LevelComparison, ...]:
-    if n_turns == 1:
+    """Return one comparison by text, the mean of both orders if there are two."""
+    n = len(turns)
+    sides = [_compared(protocol, one, turns[at % n]) for at, one in enumerate(shares)]
+    if n == 1:
         return tuple(sides)
     return tuple(a.averaged(b) for a, b in zip(sides[::2], sides[1::2], strict=True))
 

@@ -230,7 +230,7 @@ def _one_order(protocol: PairwiseConfig, inputs: Mapping[str, str | None]) -> An
         first = next(one for one in found if isinstance(one, Cause))
         cause = replace(first, text=f"a comparison has no answer: {first}")
         return OneOrder(cause=cause, calls=made)
-    return _together(answers, protocol, made)
+    return _together(answers, made)
 
 
 def _answered(fields: Mapping[str, Any], calls: Calls) -> _Answer:
@@ -244,39 +244,26 @@ def _answered(fields: Mapping[str, Any], calls: Calls) -> _Answer:
     return _Answer(stated=stated, chance=chance, mass=found.mass)
 
 
-def _together(
-    answers: Sequence[_Answer], protocol: PairwiseConfig, calls: tuple[str, ...]
-) -> OneOrder:
+def _together(answers: Sequence[_Answer], calls: tuple[str, ...]) -> OneOrder:
     often = fmean(one.stated for one in answers)
-    said = 0.5 if often == 0.5 else float(often > 0.5)
-    chances = [one.chance for one in answers if one.chance is not None]
-    if len(chances) == len(answers):
-        return OneOrder(
-            probability=fmean(chances),
-            stated=said,
-            mode="probabilities",
-            mass=min(one.mass for one in answers),
-            calls=calls,
-        )
-    return OneOrder(
+    found = OneOrder(
         probability=often,
-        stated=said,
+        stated=0.5 if often == 0.5 else float(often > 0.5),
         mode="samples" if len(answers) > 1 else "stated",
         mass=min(one.mass for one in answers),
-        reason=next((one.reason for one in answers if one.reason), ""),
         calls=calls,
     )
+    chances = [one.chance for one in answers if one.chance is not None]
+    if len(chances) == len(answers):
+        return replace(found, probability=fmean(chances), mode="probabilities")
+    return replace(found, reason=next((one.reason for one in answers if one.reason), ""))
 
 
 def _turned(found: OneOrder) -> OneOrder:
-    return OneOrder(
+    return replace(
+        found,
         probability=None if found.probability is None else 1 - found.probability,
         stated=None if found.stated is None else 1 - found.stated,
-        mode=found.mode,
-        mass=found.mass,
-        reason=found.reason,
-        cause=found.cause,
-        calls=found.calls,
     )
 
 

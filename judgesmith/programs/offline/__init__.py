@@ -2,7 +2,6 @@
 
 from judgesmith.programs.offline import (  # they register what answers which question
     annotating,  # noqa: F401
-    changing,  # noqa: F401
     inferring,  # noqa: F401
     judging,  # noqa: F401
 )

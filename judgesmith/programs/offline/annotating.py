@@ -22,6 +22,8 @@ from judgesmith.programs.judging.prompts import parts
 from judgesmith.programs.lm.records import ModelRequest, Prefix
 from judgesmith.programs.offline.judging import CriterionPoints, criterion_points, telling_facts
 from judgesmith.programs.offline.requests import (
+    ABSENT,
+    FENCE,
     Answer,
     Fields,
     Piece,
@@ -322,8 +324,6 @@ def _quoted(places: Sequence[tuple[int, int]], response: str) -> list[str]:
     return found
 
 
-_FENCE = re.compile(r"<verbatim-([0-9a-f]{12})>\n")
-_ABSENT = "(none)"
 _AGREEING = {"rules": "Errors and score agree."}
 _NEAR = 10.0  # points that two texts must differ by before one is likely the better one
 
@@ -348,7 +348,7 @@ def fields_in(form: PromptFormat, text: str) -> Fields:
     tag = ""
     at = len(layout[0])
     for name, literal in zip(layout[1::2], layout[2::2], strict=True):
-        fence = _FENCE.match(text, at) if name in form.outside else None
+        fence = FENCE.match(text, at) if name in form.outside else None
         if fence and fence[1] == (tag or fence[1]):
             tag = fence[1]
             close = f"\n</verbatim-{tag}>"
@@ -357,7 +357,7 @@ def fields_in(form: PromptFormat, text: str) -> Fields:
             at = end + len(close)
         else:
             end = text.find(literal, at)
-            found = None if text[at:end] == _ABSENT else text[at:end]
+            found = None if text[at:end] == ABSENT else text[at:end]
             at = end
         if end < 0 or not text.startswith(literal, at):
             raise UnreadableRequest(f"the message does not show {name} as {form.name} has it.")

@@ -1,4 +1,7 @@
-"""Offline answers that change or write texts, by rules."""
+"""Offline answers that change or write texts, by rules.
+
+Imported when such an answer is first asked for: no judge needs the rules, and they load DSPy.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,19 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from judgesmith.programs.lm.records import Prefix
 from judgesmith.programs.offline.judging import listed_criteria
 from judgesmith.programs.offline.requests import Answer, Fields, Question, answers_signature
-
-if TYPE_CHECKING:
-    from judgesmith.programs.perturbing.error_kinds import InjectionJob
-    from judgesmith.programs.perturbing.injecting import ReportedError
-    from judgesmith.signatures.perturbation import Target
-
-
-# The rules are imported by whoever asks for them: no judge does, and they take a while.
+from judgesmith.programs.perturbing.catalogue import PERTURBATIONS
+from judgesmith.programs.perturbing.error_kinds import InjectionJob
+from judgesmith.programs.perturbing.error_rules import known_sub_aspects
+from judgesmith.programs.perturbing.injecting import ReportedError, inject_each, verified_errors
+from judgesmith.programs.perturbing.orders import GENERAL_STEPS, read_order
+from judgesmith.programs.perturbing.passage import Passage
+from judgesmith.programs.perturbing.rules import perturb
+from judgesmith.signatures.items import RatedItem
+from judgesmith.signatures.perturbation import InjectedError, Perturbed, SubAspect, Target
 
 _LINE = re.compile(r"\d+\. ([^:]*)(?:: (.*))?")
 _TRIES = 10
@@ -31,9 +34,6 @@ _TRIES = 10
 )
 def _inject(prefix: Prefix, question: Question, fields: Fields) -> Answer:
     """Answer ``InjectErrors``: the first draw of rules whose report holds, or the text as it is."""
-    from judgesmith.programs.perturbing.injecting import inject_each, verified_errors
-    from judgesmith.signatures.perturbation import Target
-
     job = _job(fields)
     if job is not None:
         refused = (fields.get("refused") or "").encode()
@@ -54,9 +54,6 @@ def _inject(prefix: Prefix, question: Question, fields: Fields) -> Answer:
 
 def _job(fields: Fields) -> InjectionJob | None:
     """Return what a request asks for; None where there is nothing to change or to be told."""
-    from judgesmith.programs.perturbing.error_kinds import InjectionJob
-    from judgesmith.signatures.perturbation import SubAspect
-
     ((criterion, definition), *_) = listed_criteria(fields.get("criterion") or "quality")
     lines = [_LINE.fullmatch(line) for line in (fields.get("wanted") or "").split("\n")]
     sides = [
@@ -79,8 +76,6 @@ def _job(fields: Fields) -> InjectionJob | None:
 
 def _with_earlier(text: str, earlier: str) -> Target:
     """Return a text whose earlier errors are wherever the words stand that are quoted of them."""
-    from judgesmith.signatures.perturbation import InjectedError, Target
-
     errors = []
     for line in earlier.split("\n"):
         try:
@@ -96,9 +91,6 @@ def _with_earlier(text: str, earlier: str) -> Target:
 
 def _reports(made: Target, job: InjectionJob) -> list[ReportedError]:
     """Return what is said of each new error: the words around all its places, then and now."""
-    from judgesmith.programs.perturbing.injecting import ReportedError
-    from judgesmith.programs.perturbing.passage import Passage
-
     passage = Passage(made.text)
     found = []
     for number, one in enumerate(made.errors[job.target.n_errors :], start=1):
@@ -127,8 +119,6 @@ def _as_json(reported: Sequence[ReportedError]) -> str:
 @answers_signature(inputs="change", outputs="steps")
 def _plan(prefix: Prefix, question: Question, fields: Fields) -> Answer:
     """Answer ``WriteChangeSteps``: the same steps for every change."""
-    from judgesmith.programs.perturbing.orders import GENERAL_STEPS
-
     return {"steps": ["\n".join(GENERAL_STEPS)]}
 
 
@@ -142,12 +132,6 @@ def _change(prefix: Prefix, question: Question, fields: Fields) -> Answer:
 
 def text_changed(text: str, order: str, *, seed: int) -> str:
     """Return a text changed by rule as an order says, or as it is where no rule can change it."""
-    from judgesmith.programs.perturbing.catalogue import PERTURBATIONS
-    from judgesmith.programs.perturbing.orders import read_order
-    from judgesmith.programs.perturbing.rules import perturb
-    from judgesmith.signatures.items import RatedItem
-    from judgesmith.signatures.perturbation import Perturbed
-
     kind, amount = read_order(order) or ("", 1)
     ways = [one for one in PERTURBATIONS.values() if one.kind == kind]
     if not ways:
@@ -170,9 +154,6 @@ def _write_reference(prefix: Prefix, question: Question, fields: Fields) -> Answ
 
 def extract_of(source: str, number: int) -> str:
     """Return up to three consecutive sentences of a source, from the n-th on."""
-    # What finds sentences reads whole modules of rules, which no judge needs.
-    from judgesmith.programs.perturbing.passage import Passage
-
     passage = Passage(source[:20_000])
     sentences = [" ".join(passage.shown(one).split()) for one in passage.sentences]
     if not sentences:
@@ -190,9 +171,6 @@ def extract_of(source: str, number: int) -> str:
 @answers_signature(inputs="criterion", outputs="sub_aspects", optional="task")
 def _name_sub_aspects(prefix: Prefix, question: Question, fields: Fields) -> Answer:
     """Answer ``NameSubAspects``."""
-    # The table reads the families of this package, and no judge needs it.
-    from judgesmith.programs.perturbing.error_rules import known_sub_aspects
-
     ((name, definition), *_) = listed_criteria(fields.get("criterion") or "quality")
     sides = known_sub_aspects(name, definition)
     return {"sub_aspects": ["\n".join(f"{one.name}: {one.definition}" for one in sides)]}

@@ -24,6 +24,7 @@ from judgesmith.programs.lm.records import (
 )
 from judgesmith.programs.offline.annotating import answered_in, in_a_form
 from judgesmith.programs.offline.requests import (
+    FENCE,
     Piece,
     Score,
     Words,
@@ -91,7 +92,6 @@ def likely_text(request: ModelRequest) -> ModelAnswer:
 
 
 _POINTS = np.arange(101.0)
-_FENCE = re.compile(r"<verbatim-([0-9a-f]{12})>\n")
 
 
 class OfflineEngine:
@@ -261,7 +261,7 @@ def _plain(prefix: Prefix) -> Prefix:
 
 
 def _under_all(message: str) -> str:
-    first = _FENCE.search(message)
+    first = FENCE.search(message)
     if first is None:
         return message
     tag = first[1]

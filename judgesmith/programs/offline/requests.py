@@ -12,6 +12,7 @@ from math import fsum
 from typing import Any
 
 from judgesmith.errors import InputError
+from judgesmith.front_door import at
 from judgesmith.programs.features import FeatureVector, lexical_features
 from judgesmith.programs.lm.records import Message, Prefix
 from judgesmith.signatures.scale import PERCENT, Scale
@@ -20,13 +21,13 @@ _INPUTS = "Your input fields are:\n"
 _OUTPUTS = "Your output fields are:\n"
 _END_OF_FIELDS = "All interactions will be structured"
 _FIELD = re.compile(r"^\d+\. `(\w+)` \(", re.MULTILINE)
-_FENCE = re.compile(r"<verbatim-([0-9a-f]{12})>\n")
+FENCE = re.compile(r"<verbatim-([0-9a-f]{12})>\n")
 _SCHEMA = re.compile(r"^\{(\w+)\} +# note: .*?JSON schema: (\{.*\})\s*$", re.MULTILINE)
 _SCORE_FIELD = re.compile(
     r"^\d+\. `(?:score|better|verdict)` \((?:Literal(\[.*\])|\w+)\): (.*)$", re.MULTILINE
 )
 _ENDS = re.compile(r"a whole number from (-?\d+) \(.*?\) to (-?\d+) \(")
-_ABSENT = "(none)"
+ABSENT = "(none)"
 _CLOSING = "\n\nRespond with the corresponding output fields"
 
 Fields = Mapping[str, str | None]
@@ -151,7 +152,7 @@ def read_user(text: str, names: Sequence[str], *, partial: bool = False) -> Fiel
             fields[name] = None
             continue
         start = here + len(header)
-        fence = _FENCE.match(text, start)
+        fence = FENCE.match(text, start)
         if fence and fence[1] == (tag or fence[1]):
             tag = fence[1]
             close = f"\n</verbatim-{tag}>"
@@ -163,7 +164,7 @@ def read_user(text: str, names: Sequence[str], *, partial: bool = False) -> Fiel
         else:
             at = _end_of_plain(text, start, names[place + 1 :])
             plain = text[start:at]
-            fields[name] = None if plain.strip() == _ABSENT else plain
+            fields[name] = None if plain.strip() == ABSENT else plain
         if text.startswith("\n\n", at):
             at += 2
     return fields
@@ -254,6 +255,7 @@ class _Registered:
 
 
 _REGISTRY: list[_Registered] = []
+_CHANGING = "judgesmith.programs.offline.changing:"  # registers more answers, and loads rules
 
 
 def answers_signature(
@@ -286,15 +288,22 @@ def answers_signature(
 
 
 def answerer_of(question: Question) -> Answerer:
-    inputs, outputs = frozenset(question.inputs), frozenset(question.outputs)
-    for entry in _REGISTRY:
-        if entry.fits(inputs, outputs):
-            return entry.answer
+    found = _fitting(question)
+    if found is None:
+        at(_CHANGING)
+        found = _fitting(question)
+    if found is not None:
+        return found
     raise UnknownSignature(
         "the offline model has no answer for the signature "
         f"{', '.join(question.inputs)} -> {', '.join(question.outputs)}; register one with "
         "judgesmith.programs.offline.answers_signature, or use another model."
     )
+
+
+def _fitting(question: Question) -> Answerer | None:
+    inputs, outputs = frozenset(question.inputs), frozenset(question.outputs)
+    return next((one.answer for one in _REGISTRY if one.fits(inputs, outputs)), None)
 
 
 def features_of(fields: Fields) -> FeatureVector:
