@@ -29,91 +29,78 @@ class KnownSubAspect:
     kinds: tuple[str, ...]
 
 
-_PARTICULARS = KnownSubAspect(
-    "names and numbers",
-    "Names, dates and figures are the right ones.",
-    ("fictional_entities", "number_swap"),
-)
-_STATEMENTS = KnownSubAspect(
-    "direction of statements",
-    "What is affirmed is so, and what is denied is not.",
-    ("negation", "opposite_words", "overstatement", "contradiction"),
-)
-_NOTHING_ADDED = KnownSubAspect(
-    "nothing added",
-    "Every sentence has its ground in the material.",
-    ("unsupported_addition",),
-)
-_MAIN_POINTS = KnownSubAspect(
-    "main points",
-    "What matters most is said.",
-    ("key_sentence_omission", "sentence_omission"),
-)
-_DETAILS = KnownSubAspect(
-    "needed details",
-    "No word is missing that the meaning depends on.",
-    ("phrase_omission", "vague_mentions", "word_deletions"),
-)
-_ONE_SUBJECT = KnownSubAspect(
-    "one subject",
-    "No sentence leads away to another subject.",
-    ("off_topic_sentence",),
-)
-_NOTHING_TWICE = KnownSubAspect(
-    "nothing said twice",
-    "No sentence says again what was said before.",
-    ("repetition", "phrase_repetition", "rewriting"),
-)
-_NO_EMPTY_WORDS = KnownSubAspect(
-    "no empty words",
-    "Every sentence and phrase says something.",
-    ("wordy_phrases", "empty_talk"),
-)
-_ORDER = KnownSubAspect(
-    "order of sentences",
-    "Each sentence stands where it follows from those before it.",
-    ("sentence_moved", "reordering", "wrong_connective"),
-)
-_WHOLE_SENTENCES = KnownSubAspect(
-    "whole sentences",
-    "Sentences are complete, with no word left out and none broken off.",
-    ("word_deletions", "truncation"),
-)
-_GRAMMAR = KnownSubAspect(
-    "grammar",
-    "Forms of words and their order follow the rules of the language.",
-    ("grammatical_errors", "phrase_moved", "word_repetition"),
-)
-_SPELLING = KnownSubAspect(
-    "spelling",
-    "Words are spelled correctly.",
-    ("character_typos", "character_deletions"),
-)
-_MARKS = KnownSubAspect(
-    "punctuation and capitals",
-    "Marks and capital letters show where sentences and names begin and end.",
-    ("punctuation_loss", "case_loss"),
-)
+_SIDES: Final = {
+    name: KnownSubAspect(name, definition, tuple(kinds.split()))
+    for name, definition, kinds in (
+        (
+            "names and numbers",
+            "Names, dates and figures are the right ones.",
+            "fictional_entities number_swap",
+        ),
+        (
+            "direction of statements",
+            "What is affirmed is so, and what is denied is not.",
+            "negation opposite_words overstatement contradiction",
+        ),
+        ("nothing added", "Every sentence has its ground in the material.", "unsupported_addition"),
+        ("main points", "What matters most is said.", "key_sentence_omission sentence_omission"),
+        (
+            "needed details",
+            "No word is missing that the meaning depends on.",
+            "phrase_omission vague_mentions word_deletions",
+        ),
+        ("one subject", "No sentence leads away to another subject.", "off_topic_sentence"),
+        (
+            "nothing said twice",
+            "No sentence says again what was said before.",
+            "repetition phrase_repetition rewriting",
+        ),
+        ("no empty words", "Every sentence and phrase says something.", "wordy_phrases empty_talk"),
+        (
+            "order of sentences",
+            "Each sentence stands where it follows from those before it.",
+            "sentence_moved reordering wrong_connective",
+        ),
+        (
+            "whole sentences",
+            "Sentences are complete, with no word left out and none broken off.",
+            "word_deletions truncation",
+        ),
+        (
+            "grammar",
+            "Forms of words and their order follow the rules of the language.",
+            "grammatical_errors phrase_moved word_repetition",
+        ),
+        ("spelling", "Words are spelled correctly.", "character_typos character_deletions"),
+        (
+            "punctuation and capitals",
+            "Marks and capital letters show where sentences and names begin and end.",
+            "punctuation_loss case_loss",
+        ),
+    )
+}
 
 SUB_ASPECTS: Final[Mapping[str, tuple[KnownSubAspect, ...]]] = MappingProxyType(
     {
-        "meaning": (_PARTICULARS, _STATEMENTS, _NOTHING_ADDED, _DETAILS),
-        "simplicity": (_WHOLE_SENTENCES, _GRAMMAR, _SPELLING, _NOTHING_TWICE),
-        "faithfulness": (_PARTICULARS, _STATEMENTS, _NOTHING_ADDED),
-        "coherence": (_ORDER, _ONE_SUBJECT, _NOTHING_TWICE, _WHOLE_SENTENCES),
-        "conciseness": (_NOTHING_TWICE, _NO_EMPTY_WORDS, _ONE_SUBJECT),
-        "specificity": (_PARTICULARS, _DETAILS, _NO_EMPTY_WORDS),
-        "relevance": (_MAIN_POINTS, _ONE_SUBJECT, _NOTHING_TWICE, _DETAILS),
-        "clarity": (_WHOLE_SENTENCES, _GRAMMAR, _SPELLING, _ORDER),
-        "fluency": (_GRAMMAR, _SPELLING, _WHOLE_SENTENCES, _MARKS),
-        "general": (_PARTICULARS, _MAIN_POINTS, _ORDER, _GRAMMAR),
+        family: tuple(_SIDES[name] for name in names.split(", "))
+        for family, names in (
+            (
+                "meaning",
+                "names and numbers, direction of statements, nothing added, needed details",
+            ),
+            ("simplicity", "whole sentences, grammar, spelling, nothing said twice"),
+            ("faithfulness", "names and numbers, direction of statements, nothing added"),
+            ("coherence", "order of sentences, one subject, nothing said twice, whole sentences"),
+            ("conciseness", "nothing said twice, no empty words, one subject"),
+            ("specificity", "names and numbers, needed details, no empty words"),
+            ("relevance", "main points, one subject, nothing said twice, needed details"),
+            ("clarity", "whole sentences, grammar, spelling, order of sentences"),
+            ("fluency", "grammar, spelling, whole sentences, punctuation and capitals"),
+            ("general", "names and numbers, main points, order of sentences, grammar"),
+        )
     }
 )
 """Two to four sides by family of criteria, see ``judgesmith.programs.features.qualities``."""
-
-_KINDS: Final = MappingProxyType(
-    {one.name: one.kinds for sides in SUB_ASPECTS.values() for one in sides}
-)
 
 # Beginnings of words by the rule that breaks what they name; the more particular rule first.
 _CLUES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
@@ -156,9 +143,9 @@ def known_sub_aspects(criterion: str, definition: str = "") -> tuple[SubAspect, 
 
 def rule_kinds(sub_aspect: SubAspect, definition: str = "") -> tuple[str, ...]:
     """Return the rules by which a text can be made to fail in one respect."""
-    known = _KINDS.get(folded(sub_aspect.name))
+    known = _SIDES.get(folded(sub_aspect.name))
     if known is not None:
-        return known
+        return known.kinds
     named = _words_of(sub_aspect.name[:200])
     meant = _words_of(sub_aspect.definition[:2000])
     votes = {
