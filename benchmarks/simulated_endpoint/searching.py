@@ -117,7 +117,7 @@ def theirs(task: Task, way: str, seed: int, *, http: bool) -> dict[str, Any]:
     random.seed(seed)
     start = dspy.ChainOfThought(Grade)
     with asked(task, http=http) as lm, _quiet():
-        with dspy.context(lm=lm, num_threads=1):
+        with dspy.context(lm=lm, num_threads=1, max_errors=10_000):
             half = len(examples) // 2
             found = OF_DSPY[way](lm, seed).compile(
                 start, trainset=examples[:half], valset=examples[half:]

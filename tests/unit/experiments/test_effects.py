@@ -6,14 +6,14 @@ from judgesmith.experiments.compile.estimate import estimate_run
 from judgesmith.programs.lm import lm_client_of, model
 
 
-def test_a_compilation_keeps_to_its_estimate():
+def test_a_compilation_keeps_to_its_estimate(tmp_path):
     data = judgesmith.read("sample")
     settings = CompileSettings(criteria="given", optimizer="effects", effort="light")
-    lm = model(ledger=None)
+    lm = model(ledger=tmp_path / "answers.sqlite")
     estimate = estimate_run(data, settings, lm)
     found = judgesmith.compile(data, settings, lm=lm)
     assert lm_client_of(lm).usage.calls <= 1.1 * estimate.calls
-    confirmation = found.saved.agreement["confirmation"]
+    confirmation = found.saved.agreement.confirmation
     assert confirmation["better"] is bool(confirmation["taken"])
     trials = [one for one in found.saved.history if one["stage"] == "effects"]
     assert [one["number"] for one in trials] == list(range(len(trials)))
