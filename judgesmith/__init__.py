@@ -33,9 +33,9 @@ if TYPE_CHECKING:
         ActiveCritic,
         Judge,
         SavedJudge,
-        judge_each,
+        iter_scores,
         judge_family,
-        judge_items,
+        score_batch,
     )
     from judgesmith.programs import load_judge as load
     from judgesmith.programs.lm import model
@@ -75,13 +75,13 @@ __all__ = [
     "compile",
     "evaluate",
     "infer",
-    "judge_each",
+    "iter_scores",
     "judge_family",
-    "judge_items",
     "load",
     "model",
     "read",
     "read_scores",
+    "score_batch",
 ]
 
 __getattr__ = front_door(
@@ -111,9 +111,9 @@ __getattr__ = front_door(
         "compile": "judgesmith.experiments:compile_judge",
         "evaluate": "judgesmith.experiments:evaluate_judge",
         "infer": "judgesmith.experiments:infer_rubric",
-        "judge_each": "judgesmith.programs:judge_each",
+        "iter_scores": "judgesmith.programs:iter_scores",
         "judge_family": "judgesmith.programs:judge_family",
-        "judge_items": "judgesmith.programs:judge_items",
+        "score_batch": "judgesmith.programs:score_batch",
         "load": "judgesmith.programs:load_judge",
         "model": "judgesmith.programs.lm:model",
         "read": "judgesmith.data:read_items",

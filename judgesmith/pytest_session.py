@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from judgesmith.cli.shared.judge_models import asked_models
 from judgesmith.cli.shared.model_options import ModelChoice
-from judgesmith.programs import judge_items
+from judgesmith.programs import score_batch
 from judgesmith.programs.artifacts.differences import Expectation
 from judgesmith.programs.artifacts.saved import SavedJudge
-from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedHolder, load_saved
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedComposite, load_saved
 from judgesmith.programs.judging.rows import usage_of
 from judgesmith.signatures import Judgement, RatedItem
 
@@ -66,7 +66,7 @@ class Judging:
         saved, lms = self._judge(judge)
         expected.check_against(saved)
         self.n_judged += len(items)
-        return judge_items(saved, items, lm=lms[0])
+        return score_batch(saved, items, lm=lms[0])
 
     def usage(self) -> dict[str, float | None]:
         """Return what the session asked so far, by name."""
@@ -82,12 +82,12 @@ class Judging:
         }
 
     def _judge(self, judge: AnySaved | str | Path) -> tuple[AnySaved, list[dspy.LM]]:
-        if isinstance(judge, SavedJudge | SavedHolder):
+        if isinstance(judge, SavedJudge | SavedComposite):
             name = judge.fingerprint
         else:
             name = str(self._place(Path(judge)).resolve())
         if name not in self._judges:
-            saved = judge if isinstance(judge, SavedJudge | SavedHolder) else load_saved(name)
+            saved = judge if isinstance(judge, SavedJudge | SavedComposite) else load_saved(name)
             self._judges[name] = asked_models(saved, self._choice(), run_id=self.asked.run_id)
         return self._judges[name]
 

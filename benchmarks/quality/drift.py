@@ -28,7 +28,7 @@ from judgesmith.experiments.monitor.snapshot import (
     measured,
     snapshot_of,
 )
-from judgesmith.programs import ActiveCritic, judge_items
+from judgesmith.programs import ActiveCritic, score_batch
 
 SETS = ("summeval", "topical_chat", "wiki_da", "openmeva_roc", "sfres")
 SIZES = ((60, 60), (60, 300), (200, 200))
@@ -99,7 +99,7 @@ def shares(
     whole, cut = (
         [
             measured(item, found)
-            for item, found in zip(texts, judge_items(judge, texts), strict=True)
+            for item, found in zip(texts, score_batch(judge, texts), strict=True)
         ]
         for texts in (items, halved)
     )

@@ -118,7 +118,7 @@ def judged(row: Row, data: DataSet, names: list[str] | None) -> tuple[list[Judge
     with tempfile.TemporaryDirectory() as folder:
         lm = judgesmith.model("offline", ledger=Path(folder) / "ledger.sqlite")
         judge, _ = family_of(row.family).start(rubric, **row.choices).prepared(lm)
-        found = judgesmith.judge_items(judge, data, lm=lm)
+        found = judgesmith.score_batch(judge, data, lm=lm)
         stack = lm_client_of(lm)
         assert stack is not None
         return found, stack.spent.calls

@@ -31,7 +31,7 @@ from judgesmith.experiments.panel.notes import subset_analysis
 from judgesmith.metrics import q
 from judgesmith.optimizers.fitting.panels import PanelSelection
 from judgesmith.optimizers.rows import Rows, split_by_source
-from judgesmith.programs import judge_items
+from judgesmith.programs import score_batch
 from judgesmith.programs.families.modules import AnnotatorJudge
 from judgesmith.signatures import Rubric, Scale
 from judgesmith.signatures.aggregation import PanelWeights
@@ -97,7 +97,7 @@ def judged(name: str, n_sources: int | None) -> tuple[Rows, Scores, int]:
     )
     rubric = human_rubric(data, rubric=TASKS[name]).rubric
     scores = {
-        member: [one.score for one in judge_items(made(rubric), items)]
+        member: [one.score for one in score_batch(made(rubric), items)]
         for member, made in MEMBERS.items()
     }
     return rows, scores, sum(one is None for given in scores.values() for one in given)

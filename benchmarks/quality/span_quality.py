@@ -33,7 +33,7 @@ from judgesmith.experiments.evaluate.errors.found import (
 )
 from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
 from judgesmith.experiments.robustness.perturbing import Changes, originals_of, perturb_texts
-from judgesmith.programs import family_of, judge_items
+from judgesmith.programs import family_of, score_batch
 from judgesmith.programs.perturbing import Donors
 from judgesmith.signatures import Rubric
 from judgesmith.signatures.judgement import ErrorSpan
@@ -107,7 +107,7 @@ def span_quality(
     ]
     known = [known_criterion(name) or named_criterion(name) for name in CRITERIA]
     judge = family_of("annotator").start(Rubric(task=TASK, criteria=tuple(known)))
-    found = found_errors(items, judge_items(judge, items), label="annotator")
+    found = found_errors(items, score_batch(judge, items), label="annotator")
     dataset = DataSet(name=set, items=tuple(items))
     settings = SpanSettings(overlap=overlap)
     one, base = (

@@ -9,7 +9,7 @@
 import json
 import sys
 
-from judgesmith import ActiveCritic, RatedItem, judge_each, model
+from judgesmith import ActiveCritic, RatedItem, iter_scores, model
 from judgesmith.programs.judging.runner import was_not_asked
 from judgesmith.programs.lm import lm_client_of
 
@@ -22,7 +22,7 @@ def main(ledger: str, url: str, n_items: str, max_tokens: str, ceiling: str, val
     lm = model("openai/m", api_base=url, ledger=ledger, run_id="run", price=PRICE, **ceilings)
     judge = ActiveCritic(variant="vanilla", max_tokens=int(max_tokens) or None)
     items = (RatedItem(source="Judge it.", response=f"item-{n} 文") for n in range(int(n_items)))
-    judged = [judgement for _, judgement in judge_each(judge, items, lm=lm, concurrency=32)]
+    judged = [judgement for _, judgement in iter_scores(judge, items, lm=lm, concurrency=32)]
     unasked = [one for one in judged if was_not_asked(one)]
     stack = lm_client_of(lm)
     told = {

@@ -120,7 +120,7 @@ class _Room:
 
 
 def _in_python(room: _Room) -> dict[str, Any]:
-    from judgesmith import ActiveCritic, RatedItem, judge_each, model
+    from judgesmith import ActiveCritic, RatedItem, iter_scores, model
     from judgesmith.programs.lm import lm_client_of
 
     lm = model("openai/m", api_base=room.server.url, ledger=room.folder / "ledger.sqlite")
@@ -128,7 +128,7 @@ def _in_python(room: _Room) -> dict[str, Any]:
     judge = ActiveCritic(variant="vanilla")
     judged = [
         (judgement.score, judgement.problem)
-        for _, judgement in judge_each(judge, items, lm=lm, concurrency=CONCURRENCY)
+        for _, judgement in iter_scores(judge, items, lm=lm, concurrency=CONCURRENCY)
     ]
     stack = lm_client_of(lm)
     return {

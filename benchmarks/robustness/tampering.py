@@ -12,7 +12,7 @@ from benchmarks.harness import Row, benchmark, held
 from benchmarks.robustness.fuzz import TARGETS
 from judgesmith.programs import SavedJudge, SavedJudgeError
 from judgesmith.programs.artifacts.saved import content_hash
-from judgesmith.programs.lm import LedgerError, ResponseCache
+from judgesmith.programs.lm import CacheError, ResponseCache
 from judgesmith.programs.lm.cache.admin import rescue
 
 N_ANSWERS = 2_000
@@ -130,7 +130,7 @@ def _ledgers(folder: Path, n: int) -> Iterator[Row]:
             new = folder / "new.sqlite"
             try:
                 found = rescue(path, new)
-            except LedgerError:
+            except CacheError:
                 lost += N_ANSWERS
                 continue
             torn += path.read_bytes() != before
@@ -158,7 +158,7 @@ def _asked(path: Path, answers: dict[bytes, str], rng: random.Random) -> tuple[i
     for identity in rng.sample(sorted(answers), 100):
         try:
             found = ledger.lookup(identity)
-        except LedgerError as fault:
+        except CacheError as fault:
             silent += not ("rescue" in str(fault) or "another file" in str(fault))
             continue
         wrong += found is not None and found.text != answers[identity]

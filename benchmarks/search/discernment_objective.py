@@ -24,7 +24,7 @@ from judgesmith.experiments import CompileSettings, compile_judge
 from judgesmith.experiments.compile.chosen_targets import chosen_targets
 from judgesmith.experiments.compile.split import parts_of
 from judgesmith.optimizers import PredictionTable, parse_objective
-from judgesmith.programs import judge_items
+from judgesmith.programs import score_batch
 
 SEEN = (
     *("character_deletions", "character_typos", "word_deletions", "reordering"),
@@ -56,7 +56,7 @@ def compared(data: DataSet, *, seed: int, n_trials: int, versions: int) -> dict[
             **(minds if objective != "q" else {}),
         )
         judge = compile_judge(data, settings).saved.program()
-        table = held.judged(judge_items(judge, held.texts), judge_scale=judge.scale)
+        table = held.judged(score_batch(judge, held.texts), judge_scale=judge.scale)
         seconds = round(time.perf_counter() - started, 1)
         found[objective] = numbers(table, parts.versions.unseen) | {"seconds": seconds}
     return found

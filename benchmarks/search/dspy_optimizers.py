@@ -52,7 +52,7 @@ from judgesmith.optimizers.objectives.base import numbered_sources
 from judgesmith.optimizers.objectives.combining import WeightedSum
 from judgesmith.optimizers.rows import rows_of
 from judgesmith.optimizers.space.demonstrations import CHOSEN, DRAW, ORDER, N
-from judgesmith.programs import ActiveCritic, Judge, judge_items
+from judgesmith.programs import ActiveCritic, Judge, score_batch
 from judgesmith.programs.lm import LMClient, ModelAnswer, lm_client_of, model
 from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures.space import Space
@@ -274,7 +274,7 @@ def result(name: str, seed: int, way: str) -> dict[str, Any]:
     judge, calls = WAYS[way](task, seed)
     seconds = round(time.perf_counter() - started, 1)
     held = rows_of(task.held)
-    judgements = judge_items(judge, held.items, lm=model(ledger=None))
+    judgements = score_batch(judge, held.items, lm=model(ledger=None))
     table = held.judged(judgements, judge_scale=judge.scale)
     shown = max((len(several) for several in judge.protocol.demonstrations.values()), default=0)
     return {

@@ -23,7 +23,7 @@ from benchmarks.search.stages import TARGETS
 from judgesmith.data import targets_of
 from judgesmith.experiments import CompileSettings, compile_judge
 from judgesmith.metrics import q
-from judgesmith.programs import ActiveCritic, judge_items
+from judgesmith.programs import ActiveCritic, score_batch
 
 N_LABELS = 40
 HARM = 0.05
@@ -70,7 +70,7 @@ def drawn(name: str, seed: int, sampling: str, criteria: str, n_sources: int | N
     seconds = time.perf_counter() - start
     items = [data[place] for place in others.tolist()]
     after, before = (
-        q(targets.values[others], [one.score for one in judge_items(judge, items)])
+        q(targets.values[others], [one.score for one in score_batch(judge, items)])
         for judge in (found.saved, ActiveCritic(settings.protocol))
     )
     protocol = found.saved.protocol

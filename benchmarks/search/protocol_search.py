@@ -29,7 +29,7 @@ from judgesmith.experiments.compile.chosen_targets import chosen_targets
 from judgesmith.experiments.compile.estimate import estimate_run
 from judgesmith.experiments.compile.split import parts_of
 from judgesmith.optimizers import PredictionTable, parse_objective
-from judgesmith.programs import judge_items
+from judgesmith.programs import score_batch
 from judgesmith.programs.lm import lm_client_of, model
 
 WAYS = ("random", "protocol")
@@ -52,7 +52,7 @@ def compared(name: str, seed: int, n_trials: int, n_sources: int | None) -> dict
             usage = lm_client_of(lm).usage
             calls = usage.calls
             held = parts_of(data, chosen_targets(data, settings), settings).heldout
-            judgements = judge_items(compiled.saved.program(), held.items, lm=lm)
+            judgements = score_batch(compiled.saved.program(), held.items, lm=lm)
         tables[way] = held.judged(judgements, judge_scale=compiled.saved.scale)
         confirmation = compiled.saved.agreement.plain.get("confirmation")
         of_search = [one for one in compiled.saved.history if one["stage"] == "protocol"]

@@ -35,7 +35,7 @@ from judgesmith.metrics.resampling.counted import of_counts
 from judgesmith.optimizers import FitAggregation, RandomDemonstrationSearch
 from judgesmith.optimizers.rows import Rows
 from judgesmith.optimizers.space.demonstrations import Pool, kept_runs
-from judgesmith.programs import ActiveCritic, Judge, judge_items
+from judgesmith.programs import ActiveCritic, Judge, score_batch
 from judgesmith.programs.judging.executors import current_lm
 from judgesmith.programs.judging.runner import CONCURRENCY
 
@@ -155,7 +155,7 @@ def with_random_demonstrations(
 ) -> Iterator[Judge]:
     """Yield judges with as many demonstrations as the search shows, drawn as it draws them."""
     assert parts.pool is not None
-    pool = Pool(rows=parts.pool, runs=kept_runs(parts.pool, judge_items(judge, parts.pool.items)))
+    pool = Pool(rows=parts.pool, runs=kept_runs(parts.pool, score_batch(judge, parts.pool.items)))
     rng = np.random.default_rng([settings.seed, 20])
     n = settings.n_demonstrations
     for _ in range(N_RANDOM):
@@ -166,7 +166,7 @@ def with_random_demonstrations(
 
 def scores(judge: Judge, rows: Rows) -> np.ndarray:
     """Return the judge's scores, nan where it gave none."""
-    return rows.judged(judge_items(judge, rows.items), judge_scale=judge.scale).predicted
+    return rows.judged(score_batch(judge, rows.items), judge_scale=judge.scale).predicted
 
 
 def q_of(predicted: np.ndarray, run: Run) -> float:

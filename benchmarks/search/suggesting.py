@@ -29,7 +29,7 @@ from judgesmith.experiments.compile.split import rated_rows
 from judgesmith.experiments.labels.suggesting import STRATEGIES, Candidates, diverse, doubts_of
 from judgesmith.metrics import q
 from judgesmith.optimizers.fitting.aggregation import FitAggregation
-from judgesmith.programs import ActiveCritic, judge_items
+from judgesmith.programs import ActiveCritic, score_batch
 from judgesmith.programs.judging.scoring import aggregate
 from judgesmith.signatures import Judgement
 from judgesmith.signatures.config import Aggregation
@@ -50,7 +50,7 @@ SETS = TARGETS | {
 def judged(name: str, n_sources: int | None) -> tuple[DataSet, Targets, list[Judgement]]:
     """Return a set, what people said of it, and what the judge says before it learned anything."""
     data = rated(name, n_sources)
-    return data, targets_of(data, SETS[name]), judge_items(ActiveCritic(), data.items)
+    return data, targets_of(data, SETS[name]), score_batch(ActiveCritic(), data.items)
 
 
 def labelled(name: str, seed: int, strategy: str, n_sources: int | None) -> list[float]:

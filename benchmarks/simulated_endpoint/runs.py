@@ -18,7 +18,7 @@ from benchmarks.simulated_endpoint.world import World
 from judgesmith.data.targets import targets_of
 from judgesmith.metrics import q
 from judgesmith.optimizers import rated_example
-from judgesmith.programs import judge_items
+from judgesmith.programs import score_batch
 
 SETS = ("summeval", "topical_chat", "sfres")
 FEWEST_ROWS, MOST_ROWS = 75, 350
@@ -79,7 +79,7 @@ class Task:
 
     def expected(self, judge: Any) -> float:
         """Return Q of a judge on the new texts, without HTTP."""
-        said = judge_items(judge, self.fresh, lm=simulated_lm(self.world))
+        said = score_batch(judge, self.fresh, lm=simulated_lm(self.world))
         scores = np.asarray([np.nan if one.score is None else one.score for one in said])
         scored = ~np.isnan(scores)
         return float(q(self.human[scored], scores[scored]))

@@ -54,7 +54,7 @@ def write_shards(folder: Path, n_rows: int, n_shards: int) -> None:
 Moment = tuple[float, float, float, float]
 
 
-class Meter:
+class UsageMeter:
     """Takes wall time, CPU time and memory at every tenth of the rows."""
 
     def __init__(self, n_rows: int) -> None:
@@ -100,7 +100,7 @@ def measured(n_rows: int, n_shards: int, *, ledger: bool, into_folder: bool) -> 
         )
         judge = compile_judge(read_items("sample"), settings, lm=model(ledger=None)).saved
         lm = model("offline", ledger=folder / "ledger.sqlite" if ledger else None)
-        meter = Meter(n_rows)
+        meter = UsageMeter(n_rows)
         began = meter.now()
         output = f"{folder}/out{'/' if into_folder else '.jsonl'}"
         done = score_shards(judge, folder / "in", output, lm=lm, watch=meter)

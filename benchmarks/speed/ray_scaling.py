@@ -23,7 +23,7 @@ from loopback import Loopback, serving
 from benchmarks.harness import NotRun, Row, benchmark
 from judgesmith.data import read_items
 from judgesmith.experiments import CompileSettings, compile_judge, ray_judging
-from judgesmith.programs import judge_each
+from judgesmith.programs import iter_scores
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.lm import client_model
 from judgesmith.signatures import RatedItem
@@ -70,9 +70,9 @@ def overhead(judge: SavedJudge, rows: int) -> Iterator[Row]:
     """Yield what a row takes here and by one worker, with the offline model."""
     items = list(texts(rows, "offline"))
     lm = client_model("offline", ledger=None)
-    list(judge_each(judge, iter(items[:WARM]), lm=lm))
+    list(iter_scores(judge, iter(items[:WARM]), lm=lm))
     cpu, wall = time.process_time(), time.perf_counter()
-    alone = list(judge_each(judge, iter(items), lm=lm))
+    alone = list(iter_scores(judge, iter(items), lm=lm))
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     with ray_judging(judge, lm, workers=1) as judging:
         list(judging(iter(items[:WARM])))

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Annotated
 
 from benchmarks.harness import ROOT, Row, benchmark
-from judgesmith import ActiveCritic, ActiveCriticConfig, RatedItem, judge_each, judge_items, model
+from judgesmith import ActiveCritic, ActiveCriticConfig, RatedItem, iter_scores, model, score_batch
 from judgesmith.programs.features import lexical_features
 from judgesmith.signatures import Demonstration
 
@@ -49,7 +49,7 @@ def overhead(n: int, n_demonstrations: int) -> tuple[float, float]:
     protocol = ActiveCriticConfig(demonstrations={"overall": shown} if shown else {})
     lm = model("offline", ledger=None)
     judge = ActiveCritic(protocol)
-    judge_items(judge, list(texts(32, salt=5)), lm=lm)
+    score_batch(judge, list(texts(32, salt=5)), lm=lm)
     bare, judged = [], []
     for round_number in range(3):
         items = list(texts(n, salt=1000 + round_number))
@@ -59,7 +59,7 @@ def overhead(n: int, n_demonstrations: int) -> tuple[float, float]:
         bare.append(time.perf_counter() - began)
         items = list(texts(n, salt=2000 + round_number))
         began = time.perf_counter()
-        judge_items(judge, items, lm=lm)
+        score_batch(judge, items, lm=lm)
         judged.append(time.perf_counter() - began)
     return 1000 * min(bare) / n, 1000 * min(judged) / n
 
@@ -70,7 +70,7 @@ def stream(n: int) -> dict[str, float]:
         lm = model("offline", ledger=Path(folder) / "ledger.sqlite")
         began = time.perf_counter()
         n_scored = sum(
-            one.score is not None for _, one in judge_each(ActiveCritic(), texts(n, salt=0), lm=lm)
+            one.score is not None for _, one in iter_scores(ActiveCritic(), texts(n, salt=0), lm=lm)
         )
         seconds = time.perf_counter() - began
     assert n_scored == n

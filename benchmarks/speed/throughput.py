@@ -66,7 +66,7 @@ def stack(url: str, texts: list[str], in_flight: int) -> None:
 
 def judge(url: str, texts: list[str], in_flight: int, n_shown: int = 0) -> None:
     """Judge items with the runner: rendering, ledger, reading, one call per item."""
-    from judgesmith import ActiveCritic, RatedItem, judge_items, model
+    from judgesmith import ActiveCritic, RatedItem, model, score_batch
 
     with tempfile.TemporaryDirectory() as folder:
         lm = model(MODEL, api_base=url, ledger=Path(folder) / "ledger.sqlite")
@@ -77,7 +77,7 @@ def judge(url: str, texts: list[str], in_flight: int, n_shown: int = 0) -> None:
                 {"source": INSTRUCTION, "response": f"{n} {TEXT}", "score": 10.0 * n}
                 for n in range(n_shown)
             ]
-        found = judge_items(judge, items, lm=lm, concurrency=in_flight)
+        found = score_batch(judge, items, lm=lm, concurrency=in_flight)
         assert all(one.score == 70.0 for one in found)
 
 

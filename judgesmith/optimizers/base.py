@@ -28,7 +28,7 @@ from judgesmith.optimizers.search.confirmation import (
 from judgesmith.optimizers.space.demonstrations import shown_keys
 from judgesmith.programs.judging.executors import JudgeLike
 from judgesmith.programs.judging.judge import Judge, check_judge
-from judgesmith.programs.judging.runner import CONCURRENCY, judge_items
+from judgesmith.programs.judging.runner import CONCURRENCY, score_batch
 from judgesmith.signatures.config import Demonstration, JudgeConfig
 from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.judgement import Judgement
@@ -74,7 +74,7 @@ class JudgeOptimizer(Teleprompter):
 
     def judged(self, judge: JudgeLike, rows: Rows) -> list[Judgement]:
         """Return the judgement of every row, then of their changed versions, if they have some."""
-        return judge_items(
+        return score_batch(
             judge, rows.texts, lm=self.lm, concurrency=self.concurrency, progress=self.on_progress
         )
 

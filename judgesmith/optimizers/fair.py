@@ -22,10 +22,10 @@ from judgesmith.optimizers.trials import ENOUGH_SCORED, TrialRecord
 from judgesmith.programs.judging.ask_once import paraphrased, paraphrased_by_rule
 from judgesmith.programs.judging.executors import with_own_models
 from judgesmith.programs.judging.judge import Judge, check_judge
-from judgesmith.programs.judging.program import ModelReply, PromptRequest, Steps
+from judgesmith.programs.judging.program import JudgeProgram, ModelReply, PromptRequest
 from judgesmith.programs.judging.prompts import Template
 from judgesmith.programs.judging.registry import family_of
-from judgesmith.programs.judging.runner import judge_items, was_not_asked
+from judgesmith.programs.judging.runner import score_batch, was_not_asked
 from judgesmith.programs.lm import BudgetSpent, lm_client_of
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.items import RatedItem
@@ -57,7 +57,7 @@ class Overheard:
         """Return the models that single predictors have, by predictor."""
         return self._judge.own_models()
 
-    def steps(self, **texts: Any) -> Steps:
+    def steps(self, **texts: Any) -> JudgeProgram:
         """Return the judgement of one response, as a generator of questions."""
         steps = self._judge.steps(**texts)
         try:
@@ -255,7 +255,7 @@ class FairPromptSearch(JudgeOptimizer):
         ------
         ValueError
             If there is no text, or the judge asks for no answer from a short list.
-        ModelError, LedgerError
+        ModelError, CacheError
             If a model cannot be asked at all, or the ledger not used.
         """
         check_judge(student)
@@ -340,7 +340,7 @@ class FairPromptSearch(JudgeOptimizer):
 
     def _measured(self, judge: Judge, items: Sequence[RatedItem], lm: dspy.LM) -> Measured:
         heard = Overheard(judge)
-        said = judge_items(
+        said = score_batch(
             heard, items, lm=lm, concurrency=self.concurrency, progress=self.on_progress
         )
         complete = not any(map(was_not_asked, said))

@@ -37,7 +37,7 @@ from judgesmith.programs.judging.registry import (
     register_family,
     with_roles,
 )
-from judgesmith.programs.judging.runner import judge_each, judge_items
+from judgesmith.programs.judging.runner import iter_scores, score_batch
 
 __all__ = [
     "ActiveCritic",
@@ -70,9 +70,8 @@ __all__ = [
     "export_judge",
     "family_of",
     "inspect_scorer",
-    "judge_each",
+    "iter_scores",
     "judge_family",
-    "judge_items",
     "known_families",
     "load_judge",
     "load_program",
@@ -80,5 +79,6 @@ __all__ = [
     "mlflow_scorer",
     "prefer_each",
     "register_family",
+    "score_batch",
     "with_roles",
 ]

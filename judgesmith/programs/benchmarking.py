@@ -21,13 +21,13 @@ from judgesmith.programs.judging.ask_once import LineOrder, Written, written_sid
 from judgesmith.programs.judging.dspy_executor import AskingModule
 from judgesmith.programs.judging.executors import Executor, current_lm
 from judgesmith.programs.judging.judge import without_untold
-from judgesmith.programs.judging.program import AnySteps, Calls, PromptRequest, asked, gather
+from judgesmith.programs.judging.program import Calls, PromptRequest, RequestProgram, asked, gather
 from judgesmith.programs.judging.runner import (
     CONCURRENCY,
     StepsWork,
     beginning,
-    judge_items,
-    readable_of,
+    read_rate_of,
+    score_batch,
     work_each,
 )
 from judgesmith.programs.judging.scoring import criteria_text
@@ -202,10 +202,10 @@ class ReferenceWriter(AskingModule):
         return {name: text for name, text in told.items() if text}
 
     def forward(self, *, source: str, number: int = 1, context: str | None = None) -> Written:
-        return self.taken(writing_steps(source, context, number))
+        return self.run(writing_steps(source, context, number))
 
 
-def writing_steps(source: str, context: str | None, number: int) -> AnySteps[Written]:
+def writing_steps(source: str, context: str | None, number: int) -> RequestProgram[Written]:
     """Ask for one text, and once more where the answer is not a text alone."""
 
     def read(fields: Mapping[str, object]) -> Written:
@@ -311,7 +311,7 @@ def references_for(
         for place, item in enumerate(items)
     ]
     rated = iter(
-        judge_items(
+        score_batch(
             DirectJudge(rubric=rubric),
             [
                 _as_rated(item, one)
@@ -446,7 +446,7 @@ class Compared:
         return self.given != self.swapped
 
 
-def across_steps(pair: AcrossPair) -> AnySteps[Compared]:
+def across_steps(pair: AcrossPair) -> RequestProgram[Compared]:
     """Ask which text of a pair is better, in both orders at once."""
     sides = [(pair.first, pair.second), (pair.second, pair.first)]
     inputs = [{**_shown("first", one), **_shown("second", two)} for one, two in sides]
@@ -504,7 +504,7 @@ class AcrossComparer(AskingModule):
         return pair_inputs(self.protocol)
 
     def forward(self, *, first: RatedItem, second: RatedItem) -> Compared:
-        return self.taken(across_steps(AcrossPair(first, second)))
+        return self.run(across_steps(AcrossPair(first, second)))
 
 
 class Comparator:
@@ -529,7 +529,7 @@ class Comparator:
             self._executor,
             across_steps,
             lambda cause: Compared(cause=cause),
-            readable=readable_of(self._lm),
+            readable=read_rate_of(self._lm),
             judged=lambda found: (_as_read(found),),
         )
         return work_each(

@@ -39,9 +39,9 @@ def test_a_judge(keep, name):
     assert isinstance(judge, p.Judge)
     assert isinstance(judge, getattr(p, name))
     items = [one.model_copy(update={"references": (SOURCE[:30],)}) for one in ITEMS]
-    said = p.judge_items(judge, items)
+    said = p.score_batch(judge, items)
     keep("said", said)
-    keep("each", [(one.system_id, found.score) for one, found in p.judge_each(judge, items)])
+    keep("each", [(one.system_id, found.score) for one, found in p.iter_scores(judge, items)])
     templates = judge.templates()
     assert all(isinstance(one, p.Template) for one in templates.values())
     keep("templates", {name: one.as_text().split("\n") for name, one in templates.items()})
@@ -52,8 +52,8 @@ def test_the_face_has_the_same_names():
     assert judgesmith.ActiveCritic is p.ActiveCritic
     assert judgesmith.Judge is p.Judge
     assert judgesmith.SavedJudge is p.SavedJudge
-    assert judgesmith.judge_items is p.judge_items
-    assert judgesmith.judge_each is p.judge_each
+    assert judgesmith.score_batch is p.score_batch
+    assert judgesmith.iter_scores is p.iter_scores
     assert judgesmith.load is p.load_judge
 
 
@@ -109,7 +109,7 @@ def test_saving_and_loading(keep, folder, saved):
     assert isinstance(made, p.SavedJudge)
     assert p.load_saved(place) == judgesmith.SavedJudge.load(place) == made
     judge = judgesmith.load(place)
-    keep("said", p.judge_items(judge, ITEMS))
+    keep("said", p.score_batch(judge, ITEMS))
     keep("fingerprint", {"fingerprint": made.fingerprint, "target": made.target})
     told = json.loads((place / "judge.json").read_text(encoding="utf-8"))
     told["target"] = "another"
@@ -124,7 +124,7 @@ def test_elsewhere(keep, folder, saved):
         told = p.export_judge(made, form, folder / form)
         keep(form, sorted(one.name for one in told.place.iterdir()))
     program = p.load_program(folder / "dspy" / "program.json")
-    keep("said", p.judge_items(program, ITEMS))
+    keep("said", p.score_batch(program, ITEMS))
     for scorer in (p.mlflow_scorer, p.inspect_scorer):
         with pytest.raises(judgesmith.MissingExtraError):
             scorer(made)

@@ -63,7 +63,7 @@ def test_what_a_server_does_has_its_code(asked, kind, tmp_path):
     choices = {"direct": {}, "active-critic": {"variant": "vanilla"}}[kind]
     judge = p.family_of(kind).start(**choices)
     store = tmp_path / "answers.sqlite"
-    first, again = (p.judge_items(judge, ITEMS, lm=asked(ledger=store)) for _ in range(2))
+    first, again = (p.score_batch(judge, ITEMS, lm=asked(ledger=store)) for _ in range(2))
     assert [one.reason for one in first] == ALL
     assert [one.reason for one in again] == ALL  # of answers in the cache, too
     assert all((one.problem is None) == (one.reason is None) for one in first)
@@ -72,14 +72,14 @@ def test_what_a_server_does_has_its_code(asked, kind, tmp_path):
 def test_a_budget_has_its_code(asked):
     judge = p.family_of("direct").start()
     few = asked(ledger=None, max_calls=1)
-    found = p.judge_items(judge, ITEMS[:3], lm=few, concurrency=1)
+    found = p.score_batch(judge, ITEMS[:3], lm=few, concurrency=1)
     assert [one.reason for one in found] == [None, Reason.OVER_BUDGET, Reason.OVER_BUDGET]
 
 
 def test_what_a_judge_lacks_has_its_code():
-    found = p.judge_items(p.family_of("reference").start(), ITEMS[:1])
+    found = p.score_batch(p.family_of("reference").start(), ITEMS[:1])
     assert [one.reason for one in found] == [Reason.UNSUITABLE]
-    alone = p.judge_items(p.family_of("pairs").start(), ITEMS[:1])
+    alone = p.score_batch(p.family_of("pairs").start(), ITEMS[:1])
     assert [one.reason for one in alone] == [Reason.UNSUITABLE]
 
 

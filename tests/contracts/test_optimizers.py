@@ -19,7 +19,7 @@ from judgesmith.optimizers import (
     ReflectiveSearch,
     ScreeningStage,
 )
-from judgesmith.programs import ActiveCritic, DirectJudge, Panel, judge_items
+from judgesmith.programs import ActiveCritic, DirectJudge, Panel, score_batch
 from judgesmith.signatures import RatedItem, Scale
 
 pytestmark = pytest.mark.no_cover
@@ -185,6 +185,6 @@ def test_it_is_never_worse_on_the_rows_it_chose_by_and_metric_is_an_objective(na
     items = [RatedItem(source_id=one.source, **one.inputs(), human={}) for one in chosen]
     values = []
     for judge in (case.student, made.compile(case.student, trainset=TRAIN, **case.split)):
-        said = [one.score for one in judge_items(judge, items, lm=lm)]
+        said = [one.score for one in score_batch(judge, items, lm=lm)]
         values.append(q([one.score for one in chosen], said))
     assert values[1] >= values[0]

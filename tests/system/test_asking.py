@@ -103,7 +103,7 @@ def test_questions_of_a_judge(story, server, lm, name):
     if hasattr(judge, "prepared"):
         judge, _ = judge.prepared()
         judge.set_lm(lm)
-    said = judgesmith.judge_items(judge, ITEMS, lm=lm)
+    said = judgesmith.score_batch(judge, ITEMS, lm=lm)
     story.keep("scores", [one.score for one in said])
     story.keep("problems", [one.problem for one in said])
     story.keep("asked", asked(server))
@@ -113,7 +113,7 @@ def test_questions_after_an_answer_of_no_use(story, server, lm):
     server.script({"answer": "I would rather not."})
     for family in ("active-critic", "direct", "annotator", "checklist", "prometheus"):
         judge = family_of(family).start(judgesmith.Rubric.model_validate(RUBRIC))
-        said = judgesmith.judge_items(judge, ITEMS[:1], lm=lm)
+        said = judgesmith.score_batch(judge, ITEMS[:1], lm=lm)
         story.keep(family, [[one.score, one.problem] for one in said])
     story.keep("asked", asked(server))
 
@@ -139,7 +139,7 @@ def test_the_question_of_a_supervisor(story, server, lm):
         "second": family_of("annotator").start(rubric, severity="words"),
     }
     judge = PanelJudge(members, supervisor=Supervisor())
-    said = judgesmith.judge_items(judge, ITEMS, lm=lm)
+    said = judgesmith.score_batch(judge, ITEMS, lm=lm)
     story.keep("errors", [[(one.text, one.severity) for one in each.errors] for each in said])
     story.keep("merged by", [one.merged_by for one in said])
     story.keep("asked", asked(server))

@@ -57,7 +57,7 @@ def test_its_program_judges_in_python(story, place, name):
         return
     judge = saved.program()
     items = judgesmith.read("few.jsonl").items[:4]
-    said = judgesmith.judge_items(judge, items)
+    said = judgesmith.score_batch(judge, items)
     story.keep("scores", [one.score for one in said])
     story.keep("criteria", [{k: v.score for k, v in one.criteria.items()} for one in said])
     story.keep("problems", [one.problem for one in said])

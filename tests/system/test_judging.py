@@ -47,8 +47,8 @@ def test_score_watched(story, judge, texts):
 
 def test_score_on_record_and_replayed(story, judge, texts):
     name = judge("direct")
-    tape = ["--record", "tape.jsonl.gz"]
-    story.run("score", name, texts, "-o", "scores.jsonl", *tape, "--json")
+    recording = ["--record", "tape.jsonl.gz"]
+    story.run("score", name, texts, "-o", "scores.jsonl", *recording, "--json")
     shutil.rmtree(story.folder / ".judgesmith")
     story.run("score", name, texts, "-o", "a.jsonl", "--replay", "tape.jsonl.gz", "--json")
     story.run(

@@ -6,7 +6,7 @@ import pytest
 from benchmarks.harness import NotRun
 from benchmarks.simulated_endpoint.runs import Task
 from benchmarks.simulated_endpoint.serving import served, simulated_lm
-from judgesmith.programs import ActiveCritic, judge_items
+from judgesmith.programs import ActiveCritic, score_batch
 from judgesmith.programs.lm import model
 
 CHOICES = [{}, {"explain": "after"}, {"variant": "vanilla"}, {"overall": "mean"}]
@@ -21,7 +21,7 @@ def task(**given):
 
 def scores(judge, one, lm):
     one.world.asked.clear()
-    return [found.score for found in judge_items(judge, one.fresh, lm=lm)]
+    return [found.score for found in score_batch(judge, one.fresh, lm=lm)]
 
 
 @pytest.mark.parametrize("choices", CHOICES)

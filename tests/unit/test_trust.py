@@ -14,7 +14,7 @@ from exporting import saved_of
 import judgesmith
 from judgesmith.cli.main import main
 from judgesmith.errors import InputError
-from judgesmith.programs import judge_items
+from judgesmith.programs import score_batch
 from judgesmith.programs.artifacts.record import content_hash
 from judgesmith.programs.artifacts.saved import FrontMember, SavedJudge
 from judgesmith.programs.artifacts.saved_ensembles import SavedPanel, SavedSupervisor, load_saved
@@ -163,7 +163,7 @@ def test_no_field_of_a_judge_opens_a_socket(kind, tmp_path, opened):
                 continue
             n_asked += 1
             for ask in (
-                lambda judge=judge: judge_items(judge, [ITEM]),
+                lambda judge=judge: score_batch(judge, [ITEM]),
                 lambda folder=folder: judgesmith.load(folder)(**TEXTS),
             ):
                 try:
@@ -227,8 +227,8 @@ def test_a_model_that_the_user_did_not_name_is_listed_with_its_address(
     assert f"--allow-model {name}" in said
     assert main([*command, "--dry-run"]) == 2
     for ask in (
-        lambda: judge_items(load_saved(folder), [ITEM]),
-        lambda: judge_items(judgesmith.load(folder), [ITEM]),
+        lambda: score_batch(load_saved(folder), [ITEM]),
+        lambda: score_batch(judgesmith.load(folder), [ITEM]),
     ):
         if isinstance(load_saved(folder), SavedPanel) and load_saved(folder).supervisor:
             break  # asked only where members found errors
@@ -303,7 +303,7 @@ class TestLoad:
             found = judgesmith.load(folder, use_context=True)(**TEXTS)
         assert [one.text for one in found.notes] == [said]
         for judge in (judgesmith.load(folder), load_saved(folder)):
-            (found,) = judge_items(judge, [ITEM], lm=offline)
+            (found,) = score_batch(judge, [ITEM], lm=offline)
             assert [one.text for one in found.notes] == [said]
 
     def test_without_a_current_model_the_saved_one_stays(self, tmp_path):
@@ -314,7 +314,7 @@ class TestLoad:
     def test_the_model_that_it_was_compiled_with_is_no_news(self, tmp_path):
         folder = plain().save(tmp_path / "judge")
         assert judgesmith.load(folder)(**TEXTS).notes == ()
-        (found,) = judge_items(load_saved(folder), [ITEM])
+        (found,) = score_batch(load_saved(folder), [ITEM])
         assert (found.score is not None, found.notes) == (True, ())
 
     def test_a_name_that_the_judge_does_not_ask_is_refused(self, tmp_path):
@@ -328,7 +328,7 @@ class TestLoad:
         with pytest.raises(InputError, match="did not name: openai/m"):
             judgesmith.load(folder)(**TEXTS)
         with pytest.raises(InputError, match="did not name: openai/m"):
-            judge_items(judgesmith.load(folder), [ITEM])
+            score_batch(judgesmith.load(folder), [ITEM])
         found = judgesmith.load(folder, lm="offline")(**TEXTS)
         assert [(one.kind, one.about) for one in found.notes] == [("another model", "a/overall")]
         assert opened == []

@@ -28,9 +28,9 @@ def command() -> None:
 def stats(ledger: str, as_json: bool) -> None:
     """Say what the ledger holds, by model."""
     from judgesmith.programs.lm import ResponseCache
-    from judgesmith.programs.lm.cache.admin import ledger_stats
+    from judgesmith.programs.lm.cache.admin import cache_stats
 
-    found = ledger_stats(ResponseCache(ledger))
+    found = cache_stats(ResponseCache(ledger))
     if as_json:
         print_json(asdict(found))
         return

@@ -197,7 +197,7 @@ def command(
     from judgesmith.experiments.specs import cells_of, read_sets, read_spec
     from judgesmith.programs.judging.rows import usage_of
     from judgesmith.programs.lm import ResponseCache
-    from judgesmith.programs.lm.cache.cassettes import Tape, read_cassette, record_cassette
+    from judgesmith.programs.lm.cache.recordings import Recording, read_recording, save_recording
 
     if not Path(spec).is_file():
         raise OptionError(
@@ -215,7 +215,7 @@ def command(
         read = (str(declared.place(one)) for one in declared.files)
         kept = record_place(record, replay, spec, *read, output=output, force=force)
     with blaming("--replay"):
-        played = None if replay is None else read_cassette(check_cassette(replay))
+        played = None if replay is None else read_recording(check_cassette(replay))
     is_same = begun.get("run") == declared.fingerprint
     sets = read_sets(declared)
     notes = [unranked] if (unranked := why_unranked(declared)) else []
@@ -228,12 +228,12 @@ def command(
         _print_estimate(declared, sets, known, allow_models, as_json=as_json)
         return None
     ledger = place.resolve() / "ledger.sqlite"
-    tape = Tape() if kept else None
+    recording = Recording() if kept else None
     models = RunModels(
         declared,
         ledger,
         replay=replay is not None,
-        tape=tape,
+        recording=recording,
         allow_models=allow_models,
         only_hosts=only_hosts,
     )
@@ -244,7 +244,7 @@ def command(
         text = Path(spec).read_text(encoding="utf-8-sig")
         folder = RunFolder.opened(place, declared, text=text, overwrite=force)
     if played is not None:
-        models.tape = played.play(ResponseCache(ledger)).tape
+        models.recording = played.play(ResponseCache(ledger)).recording
     tracker = begun_tracker(declared, folder, address, uri=tracking_uri)
     again = ["experiment", spec, "-o", output, "--json"]
     again += [] if replay is None else ["--replay", replay]
@@ -268,7 +268,7 @@ def command(
     if tracker is not None:
         tracker.close(found)
     if kept:
-        record_cassette(ResponseCache(ledger), kept, tape=tape)
+        save_recording(ResponseCache(ledger), kept, recording=recording)
     usage = usage_of(*models.made)
     if as_json:
         spent = {"calls": usage.calls, "cost_usd": usage.cost_usd} if usage else {}

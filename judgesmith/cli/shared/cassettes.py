@@ -19,7 +19,7 @@ from judgesmith.cli.shared.places import file_place
 from judgesmith.cli.shared.printing import counted, say_notes
 
 if TYPE_CHECKING:
-    from judgesmith.programs.lm.cache.cassettes import Tape
+    from judgesmith.programs.lm.cache.recordings import Recording
 
 RECORD, REPLAY = "--record", "--replay"
 _ENDS = (".jsonl", ".jsonl.gz")
@@ -39,7 +39,7 @@ class Taping:
         For what only this run needs, which is gone with it.
     """
 
-    tape: Tape
+    recording: Recording
     replay: bool
     folder: Path
 
@@ -130,20 +130,22 @@ def _refuse_to_go_on(output: object, *, force: bool | None) -> None:
 
 
 def _recording(folder: Path) -> Taping:
-    from judgesmith.programs.lm.cache.cassettes import Tape
+    from judgesmith.programs.lm.cache.recordings import Recording
 
-    return Taping(tape=Tape(), replay=False, folder=folder)
+    return Taping(recording=Recording(), replay=False, folder=folder)
 
 
 def _write(taping: Taping, ledger: str, place: Path, *, as_json: bool) -> None:
     from judgesmith.programs.lm import ResponseCache
-    from judgesmith.programs.lm.cache.cassettes import record_cassette
+    from judgesmith.programs.lm.cache.recordings import save_recording
 
-    if not (taping.tape.answered or taping.tape.failures):
+    if not (taping.recording.answered or taping.recording.failures):
         say_notes([f"no answer was given, so {place} is not written."], as_json=as_json)
         return
-    n_answers = record_cassette(ResponseCache(ledger), place, tape=taping.tape, whole=False)
-    failed = len(taping.tape.failures)
+    n_answers = save_recording(
+        ResponseCache(ledger), place, recording=taping.recording, whole=False
+    )
+    failed = len(taping.recording.failures)
     also = f" and {counted(failed, 'failed request')}" if failed else ""
     say_notes([f"{counted(n_answers, 'answer')}{also} are in {place}"], as_json=as_json)
 
@@ -152,14 +154,14 @@ def _write(taping: Taping, ledger: str, place: Path, *, as_json: bool) -> None:
 def _played(cassette: Path) -> Iterator[tuple[Taping, Path]]:
     """Yield what plays a cassette, and the ledger that its answers stand in."""
     from judgesmith.programs.lm import ResponseCache
-    from judgesmith.programs.lm.cache.cassettes import NotOnRecord, play_cassette
+    from judgesmith.programs.lm.cache.recordings import NotOnRecord, play_recording
 
     with tempfile.TemporaryDirectory(prefix="judgesmith-") as folder:
         ledger = ResponseCache(Path(folder) / "ledger.sqlite")
         try:
             with blaming(REPLAY):
-                tape = play_cassette(cassette, ledger).tape
-            yield Taping(tape=tape, replay=True, folder=Path(folder)), ledger.path
+                recording = play_recording(cassette, ledger).recording
+            yield Taping(recording=recording, replay=True, folder=Path(folder)), ledger.path
         except NotOnRecord as fault:
             raise OptionError(fault, option=REPLAY) from fault
         finally:

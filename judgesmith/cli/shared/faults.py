@@ -120,4 +120,4 @@ def _where(fault: Exception) -> str | None:
     if isinstance(fault, click.BadParameter) and fault.param is not None:
         is_option = isinstance(fault.param, click.Option)
         return max(fault.param.opts, key=len) if is_option else fault.param.human_readable_name
-    return "--ledger" if _is_of(fault, "LedgerError") else None
+    return "--ledger" if _is_of(fault, "CacheError") else None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import dspy
 
     from judgesmith.programs.artifacts.saved import SavedJudge
-    from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedHolder
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedComposite
 
 
 def models_of_all(
@@ -60,11 +60,11 @@ def asked_models(
 ) -> tuple[AnySaved, list[dspy.LM]]:
     """Return the judge bound to its models, and these; one ledger and one budget hold for all."""
     from judgesmith.programs.artifacts.saved import SavedJudge
-    from judgesmith.programs.artifacts.saved_ensembles import SavedHolder
+    from judgesmith.programs.artifacts.saved_ensembles import SavedComposite
 
     if isinstance(saved, SavedJudge) and (roles or saved.roles):
         return _with_roles(saved, choice, run_id=run_id, roles=roles)
-    if isinstance(saved, SavedHolder):
+    if isinstance(saved, SavedComposite):
         if roles and not saved.part_names:
             raise OptionError(
                 "roles are of one judge or of a panel, and this judge holds another one.",
@@ -148,7 +148,7 @@ class PanelModels:
 
 
 def panel_models(
-    panel: SavedHolder, given: Mapping[str, ModelAt], choice: ModelChoice, *, run_id: str | None
+    panel: SavedComposite, given: Mapping[str, ModelAt], choice: ModelChoice, *, run_id: str | None
 ) -> PanelModels:
     """Return the models of a panel: each part asks its own, or all others the one that is named."""
     from judgesmith.programs.artifacts.saved_ensembles import models_of_parts

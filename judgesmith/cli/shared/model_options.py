@@ -304,7 +304,7 @@ class ModelChoice:
             tpm=self.tpm,
             run_id=run_id,
             replay=self.taping is not None and self.taping.replay,
-            tape=None if self.taping is None else self.taping.tape,
+            recording=None if self.taping is None else self.taping.recording,
         )
         client = lm_client_of(made)
         assert client is not None

@@ -321,7 +321,7 @@ def command(
         run_of,
         save_discerned,
     )
-    from judgesmith.programs.artifacts.saved_ensembles import SavedHolder
+    from judgesmith.programs.artifacts.saved_ensembles import SavedComposite
     from judgesmith.programs.judging.executors import endpoint_of
     from judgesmith.programs.judging.rows import usage_of
 
@@ -343,7 +343,7 @@ def command(
         planned, planned_lms = asked_models(saved, looked, run_id="", roles=roles)
         models = {str(lm.model): lm for lm in planned_lms}
         told = [f"{name} {endpoint_of(lm)}" for name, lm in models.items()]
-        own = planned.parts if isinstance(planned, SavedHolder) else {}
+        own = planned.parts if isinstance(planned, SavedComposite) else {}
         told += [f"{part} {lm.model} {endpoint_of(lm)}" for part, lm in own.items()]
     settings = (kinds, task, sample, weights, by, form, criterion, seed)
     run = run_of(what, dataset.digest, told, *settings)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from judgesmith.experiments.scoring import Shard
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
     from judgesmith.programs.lm import ClientModel
-    from judgesmith.programs.lm.batches import BatchDesk
+    from judgesmith.programs.lm.batches import BatchCoordinator
     from judgesmith.signatures import RatedItem
 
 BATCH, FILES = "--batch", "--batch-files"
@@ -81,21 +81,21 @@ class Batching:
     @contextmanager
     def desk_for(
         self, output: Path, shards: Sequence[Shard], *, run: str, choice: Mapping[str, Any]
-    ) -> Iterator[BatchDesk | None]:
+    ) -> Iterator[BatchCoordinator | None]:
         """Return a block with a desk where requests are put down, or None if none is wanted."""
         self.check(shards, choice)
         if not self.wanted:
             yield None
             return
-        from judgesmith.programs.lm.batches import BatchDesk
+        from judgesmith.programs.lm.batches import BatchCoordinator
 
         folder = None if self.batch_files is None else Path(self.batch_files)
         with blaming(self.option):
-            desk = BatchDesk(output, run=run, folder=folder)
+            coordinator = BatchCoordinator(output, run=run, folder=folder)
         try:
-            yield desk
+            yield coordinator
         finally:
-            desk.close()
+            coordinator.close()
 
     def check(self, shards: Sequence[Shard], choice: Mapping[str, Any]) -> None:
         """Refuse options that do not go together, and an input that can be read but once."""
@@ -146,18 +146,18 @@ class Batching:
         self,
         saved: AnySaved,
         read: Callable[[], Iterator[RatedItem]],
-        desk: BatchDesk,
+        coordinator: BatchCoordinator,
         lm: ClientModel | dspy.LM,
         progress: Callable[[str, int, int | None], None] | None,
     ) -> tuple[Path, ...]:
         """Have all questions answered; return files that somebody else has to submit first."""
         from judgesmith.experiments.scoring.batches import answer_in_batches
 
-        self.check_models(list(desk.clients), None)
+        self.check_models(list(coordinator.clients), None)
         watch = None if progress is None else (lambda words: progress(words, 0, None))
         with blaming(self.option):
-            desk.check()
-        return answer_in_batches(saved, read, desk, lm=lm, poll=self.poll, watch=watch)
+            coordinator.check()
+        return answer_in_batches(saved, read, coordinator, lm=lm, poll=self.poll, watch=watch)
 
 
 def say_waiting(files: Sequence[Path], *, as_json: bool) -> int:
@@ -179,13 +179,13 @@ def say_waiting(files: Sequence[Path], *, as_json: bool) -> int:
 class BatchChoice(AskedChoice):
     """The models of saved judges, asked in batches."""
 
-    desk: BatchDesk = field(repr=False)
+    coordinator: BatchCoordinator = field(repr=False)
 
     def _made(self, name: str, **settings: Any) -> ClientModel:
         from judgesmith.programs.lm.batches import batch_model
 
         made = super()._made(name, **settings)
-        with blaming(BATCH if self.desk.folder is None else FILES):
+        with blaming(BATCH if self.coordinator.folder is None else FILES):
             return batch_model(
-                made, self.desk, api_base=settings["api_base"], price=settings["price"]
+                made, self.coordinator, api_base=settings["api_base"], price=settings["price"]
             )

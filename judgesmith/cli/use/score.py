@@ -117,8 +117,12 @@ def command(
             as_json=as_json,
         )
         return 0
-    with batching.desk_for(place, shards, run=run_id, choice=choice) as desk:
-        asked = engines.asked(choice) if desk is None else BatchChoice(**choice, desk=desk)
+    with batching.desk_for(place, shards, run=run_id, choice=choice) as coordinator:
+        asked = (
+            engines.asked(choice)
+            if coordinator is None
+            else BatchChoice(**choice, coordinator=coordinator)
+        )
         saved, (lm, *others) = asked_models(saved, asked, run_id=run_id, roles=roles)
         if retry_unscored:
             for one in (lm, *others):
@@ -133,14 +137,14 @@ def command(
             run_progress(pulse, quiet=as_json) as progress,
             blaming(OUTPUT),
         ):
-            if desk is not None:
+            if coordinator is not None:
 
                 def read() -> Iterator[RatedItem]:
                     return unscored_items(
                         saved, shards, files.output, lm=lm, overwrite=force, **files.said
                     )
 
-                if left := batching.answer(saved, read, desk, lm, progress):
+                if left := batching.answer(saved, read, coordinator, lm, progress):
                     return say_waiting(left, as_json=as_json)
             with engines.started(saved, lm, concurrency=concurrency) as engine:
                 pulse.counted = None if engine is None else (lambda: engine.usage)
@@ -155,8 +159,8 @@ def command(
                     watch=watch,
                     **files.said,
                 )
-        if desk is not None:
-            desk.finished()
+        if coordinator is not None:
+            coordinator.finished()
     client = lm_client_of(lm)
     usage = usage_of(lm, *others) if engine is None else engine.usage
     assert client is not None

@@ -108,12 +108,12 @@ class _LookedUp(AskedChoice):
     """The models of a run, looked up and not asked; no ledger is made where there is none."""
 
     def _made(self, name: str, **settings: Any) -> ClientModel:
-        from judgesmith.programs.lm.factory import looking_model
+        from judgesmith.programs.lm.factory import cache_only_model
 
         ledger = settings["ledger"]
         if isinstance(ledger, str) and "://" not in ledger:
             settings["ledger"] = ledger if Path(ledger).expanduser().exists() else None
-        return looking_model(super()._made(name, **settings))
+        return cache_only_model(super()._made(name, **settings))
 
 
 def _print(found: ScoringSize) -> None:

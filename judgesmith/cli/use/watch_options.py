@@ -169,11 +169,11 @@ def _forgiven(write: Callable[[], None], name: str) -> Callable[[], None]:
     said: list[str] = []
 
     def attempt() -> None:
-        from judgesmith.programs.lm.errors import LedgerError
+        from judgesmith.programs.lm.errors import CacheError
 
         try:
             write()
-        except (OSError, LedgerError) as fault:
+        except (OSError, CacheError) as fault:
             if not said:
                 said.append(str(fault))
                 why = fault.strerror if isinstance(fault, OSError) else str(fault)

@@ -27,7 +27,7 @@ from judgesmith.experiments.compile.split import parts_of
 from judgesmith.experiments.compile.tuning import Progress
 from judgesmith.optimizers import PredictionTable
 from judgesmith.optimizers.rows import Rows
-from judgesmith.programs import judge_items
+from judgesmith.programs import score_batch
 from judgesmith.programs.judging.runner import was_not_asked
 from judgesmith.signatures import Judgement
 
@@ -91,7 +91,7 @@ def ablation(
         If no row at all could be scored, for another reason than the budget.
     FileExistsError
         If ``folder`` holds something else, or another run.
-    ModelError, LedgerError
+    ModelError, CacheError
         If the model cannot be asked at all, or the ledger not used. Finished rows stay.
 
     Examples
@@ -203,7 +203,7 @@ class _Maker:
         )
         calls = self._calls_since(before)
         # The judgements that the report rests on; a ledger has them all.
-        judged = judge_items(
+        judged = score_batch(
             found.saved, self.heldout.items, lm=self.lm, concurrency=self.concurrency
         )
         if not found.complete or any(map(was_not_asked, judged)):

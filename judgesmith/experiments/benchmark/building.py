@@ -122,7 +122,7 @@ def build_benchmark(
         answers on record.
     ValueError
         If nothing can be made of the data, or a role is unknown.
-    ModelError, LedgerError
+    ModelError, CacheError
         If a model cannot be asked at all, or the ledger not used.
 
     Examples

@@ -15,7 +15,7 @@ from judgesmith.errors import ExistingFileError, file_faults
 from judgesmith.experiments.scoring.earlier_rows import WAY_OUT
 from judgesmith.metrics import Estimate
 from judgesmith.metrics.resampling import share_interval
-from judgesmith.programs import Judge, SavedJudge, judge_each
+from judgesmith.programs import Judge, SavedJudge, iter_scores
 from judgesmith.programs.families.exemplar import Ladder, LadderExecutor, LadderJudgement
 from judgesmith.programs.judging.executors import own_models, with_own_models
 from judgesmith.signatures import RatedItem
@@ -129,7 +129,7 @@ def exemplar_ladders(
     judge, lm = with_own_models(judge, lm)
     executor = LadderExecutor(judge, lm)
     sources = reversed(firsts.values())
-    for item, found in judge_each(executor, sources, concurrency=concurrency, progress=progress):
+    for item, found in iter_scores(executor, sources, concurrency=concurrency, progress=progress):
         ladders = found if isinstance(found, LadderJudgement) else None
         yield item, ladders or LadderJudgement(score=None, problem=found.problem)
 

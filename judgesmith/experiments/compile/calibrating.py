@@ -15,7 +15,7 @@ from judgesmith.experiments.compile.split import rated_rows, unseen_places
 from judgesmith.optimizers import Calibrator
 from judgesmith.optimizers.fitting.calibrating import FEWEST_ROWS
 from judgesmith.optimizers.rows import Rows
-from judgesmith.programs import judge_items
+from judgesmith.programs import score_batch
 from judgesmith.programs.artifacts.record import SavedAgreement
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedCalibrated
 from judgesmith.programs.families.ensemble.members import CalibratedJudgement, calibrated
@@ -188,7 +188,7 @@ class _Asking:
         """Return the judgement of every row, and take note of what the budget left out."""
         told = self.progress
         tell = None if told is None else (lambda n: told(stage, n, len(rows)))
-        found = judge_items(
+        found = score_batch(
             self.judge, rows.items, lm=self.lm, concurrency=self.concurrency, progress=tell
         )
         if any(map(was_not_asked, found)):

@@ -229,7 +229,7 @@ def compile_judge(
         If the data holds too little to learn from; the message says what is missing.
     NothingScoredError
         If no row to choose by got a score: the budget was too small, or no answer readable.
-    ModelError, LedgerError
+    ModelError, CacheError
         If the model cannot be asked at all, or the ledger not used.
 
     Examples

@@ -143,7 +143,7 @@ def infer_rubric(
     ValueError
         If nothing can be learned from the ratings, ``percent_of_max`` does not fit their scale,
         or nothing could be inferred.
-    ModelError, BudgetSpent, LedgerError
+    ModelError, BudgetSpent, CacheError
         If the model cannot be asked, or not further; the same run again continues.
 
     Examples

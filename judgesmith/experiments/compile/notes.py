@@ -33,7 +33,7 @@ from judgesmith.optimizers.predictions import SCORE
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import Judge
 from judgesmith.programs.judging.registry import family_of
-from judgesmith.programs.judging.runner import readable_of
+from judgesmith.programs.judging.runner import read_rate_of
 from judgesmith.signatures import Judgement
 
 
@@ -284,7 +284,7 @@ def nothing_scored(
     whys = [f"of the rows to choose by, {unscored_text(unscored(selection))}"]
     if work.pool is not None and work.pool.n_unscored:
         whys.insert(0, f"of the rows to show, {unscored_text(unscored(work.pool))}")
-    answers = readable_of(work.lm)
+    answers = read_rate_of(work.lm)
     if answers.nothing:
         whys.insert(
             0, f"nothing that the model answered could be read, for example: {answers.example}"

@@ -45,7 +45,7 @@ from judgesmith.optimizers.search.confirmation import (
 from judgesmith.optimizers.space.demonstrations import shown_keys
 from judgesmith.optimizers.storage import importances
 from judgesmith.optimizers.trials import ENOUGH_SCORED, TrialRecord, rank_of
-from judgesmith.programs import Judge, judge_items
+from judgesmith.programs import Judge, score_batch
 from judgesmith.programs.artifacts.saved import FrontMember
 from judgesmith.programs.judging.executors import endpoint_of
 from judgesmith.programs.judging.rows import usd_of
@@ -267,7 +267,7 @@ class Tuning:
         Those of changed versions of the rows follow, where the rows have some.
         """
         tell = self.tell(stage, len(rows.texts))
-        found = judge_items(
+        found = score_batch(
             judge, rows.texts, lm=lm or self.lm, concurrency=self.concurrency, progress=tell
         )
         if any(map(was_not_asked, found)):

@@ -23,7 +23,7 @@ from judgesmith.programs.families.forms.annotators import MOST_ERRORS, answer_in
 from judgesmith.programs.families.modules import DistilledJudge
 from judgesmith.programs.judging.executors import calls_per_item
 from judgesmith.programs.judging.prompts import Template
-from judgesmith.programs.judging.runner import judge_items, was_not_asked
+from judgesmith.programs.judging.runner import score_batch, was_not_asked
 from judgesmith.signatures.judgement import ErrorSpan, Judgement
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.scale import Scale
@@ -217,7 +217,7 @@ class Distillation:
         for criteria, places in self._by_criteria():
             some = narrowed(self.judge, criteria)
             items = [self.sample.outputs[at].item for at in places]
-            judged = judge_items(some, items, lm=lm, concurrency=concurrency, progress=progress)
+            judged = score_batch(some, items, lm=lm, concurrency=concurrency, progress=progress)
             for at, judgement in zip(places, judged, strict=True):
                 found[at] = [
                     example_of(

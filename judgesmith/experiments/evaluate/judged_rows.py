@@ -15,7 +15,7 @@ from judgesmith.data.scores import judgement_of
 from judgesmith.data.targets import Targets
 from judgesmith.experiments.evaluate.agreement import judged_criteria, oriented
 from judgesmith.optimizers.predictions import PredictionTable, on_criterion, prediction_table
-from judgesmith.programs import judge_items
+from judgesmith.programs import score_batch
 from judgesmith.programs.artifacts.record import SavedRecord
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.families.ensemble.judges import AnyJudge
@@ -78,7 +78,7 @@ def rows_of_judge(
 ) -> JudgedRows:
     """Judge every rated row."""
     items = [dataset[i] for i in targets.rated.tolist()]
-    judgements = judge_items(judge, items, lm=lm, concurrency=concurrency, progress=progress)
+    judgements = score_batch(judge, items, lm=lm, concurrency=concurrency, progress=progress)
     known = judge.seen_keys if isinstance(judge, SavedRecord) else frozenset()
     own_scale = judge.scale
     return _rows(

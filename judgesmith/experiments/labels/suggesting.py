@@ -21,7 +21,7 @@ from judgesmith.data.items import DataSet, check_dataset
 from judgesmith.data.rating_sheets import RANDOM
 from judgesmith.data.targets import FRACTION, MEAN, PLUS
 from judgesmith.errors import InputError
-from judgesmith.programs import judge_items
+from judgesmith.programs import score_batch
 from judgesmith.programs.artifacts.record import SavedRecord
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.families.ensemble.members import (
@@ -441,7 +441,7 @@ def suggest(
     rows = [(items[place], RANDOM) for place in chosen]
     causes = Counter[Cause]()
     if needed:
-        judgements = judge_items(judge, items, lm=lm, concurrency=concurrency, progress=progress)
+        judgements = score_batch(judge, items, lm=lm, concurrency=concurrency, progress=progress)
         lost = (one.cause for one in judgements if score_before(one) is None)
         causes.update(one or Cause(Reason.OTHER, "") for one in lost)
         scored = [place for place, one in enumerate(judgements) if score_before(one) is not None]

@@ -33,7 +33,7 @@ from judgesmith.metrics import holm
 from judgesmith.metrics.comparing import distribution_shift, share_shift
 from judgesmith.metrics.records import Record
 from judgesmith.programs.artifacts.record import SavedJudgeError, SavedRecord
-from judgesmith.programs.artifacts.saved_ensembles import SavedCalibrated, SavedHolder
+from judgesmith.programs.artifacts.saved_ensembles import SavedCalibrated, SavedComposite
 from judgesmith.signatures import RatedItem
 from judgesmith.signatures.aggregation import Calibration
 
@@ -188,7 +188,7 @@ def known_before(judge: SavedRecord) -> Snapshot | None:
     if isinstance(judge, SavedCalibrated):
         found = known_before(judge.members["judge"])
         return None if found is None else _calibrated(found, judge.calibration)
-    if isinstance(judge, SavedHolder):
+    if isinstance(judge, SavedComposite):
         known = (known_before(one) for one in judge.members.values())
         return next((one.without_scores() for one in known if one is not None), None)
     return None

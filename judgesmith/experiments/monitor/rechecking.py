@@ -15,13 +15,13 @@ from judgesmith.experiments.monitor.recheck_rule import (
     RecheckSettings,
     recheck_of,
 )
-from judgesmith.programs import judge_items
+from judgesmith.programs import score_batch
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.judging.executors import with_own_models
 from judgesmith.programs.judging.runner import (
     CONCURRENCY,
     judges_sources,
-    readable_of,
+    read_rate_of,
     was_not_asked,
 )
 from judgesmith.programs.lm import lm_client_of
@@ -90,7 +90,7 @@ def recheck_judge(
     RecheckError
         If the judge has fewer than three golden items or ranks responses, or the budget or the
         connection ended before all was asked.
-    ModelError, LedgerError
+    ModelError, CacheError
         If the model cannot be asked at all, or the ledger not used.
 
     Examples
@@ -113,12 +113,12 @@ def recheck_judge(
         with ExitStack() as asking:
             for one in lms:
                 # That nothing can be read any more is a finding here, not a fault of the set-up.
-                asking.enter_context(readable_of(one).forgiving())
+                asking.enter_context(read_rate_of(one).forgiving())
                 if (client := lm_client_of(one)) is not None:
                     asking.enter_context(client.in_round(start + number))
             items = [one.item for one in golden]
             again.append(
-                judge_items(judge, items, lm=lm, concurrency=concurrency, progress=progress)
+                score_batch(judge, items, lm=lm, concurrency=concurrency, progress=progress)
             )
         _refuse_unasked(again[-1])
     return recheck_of(

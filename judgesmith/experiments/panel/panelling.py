@@ -35,7 +35,7 @@ from judgesmith.optimizers import PanelSelection
 from judgesmith.optimizers.fitting.aggregation import FEWEST_ROWS
 from judgesmith.optimizers.predictions import SCORE
 from judgesmith.optimizers.rows import Rows
-from judgesmith.programs import judge_items
+from judgesmith.programs import score_batch
 from judgesmith.programs.artifacts.record import GoldenItem, SavedAgreement
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedPanel
 from judgesmith.programs.families.ensemble.members import PanelJudgement
@@ -335,7 +335,7 @@ class _Asking:
         """Return what a panel says of every item, as far as the budget reaches."""
         told = self.progress
         tell = None if told is None else (lambda n: told(stage, n, len(items)))
-        found = judge_items(panel, items, lm=self.lm, concurrency=self.concurrency, progress=tell)
+        found = score_batch(panel, items, lm=self.lm, concurrency=self.concurrency, progress=tell)
         self.complete = self.complete and not any(map(was_not_asked, found))
         return found
 
@@ -361,7 +361,7 @@ def _golden(
 ) -> tuple[GoldenItem, ...]:
     """Return a few texts with what the panel says of them, words and all."""
     items = [one.item for one in golden_items(rows.items, judgements)]
-    said = judge_items(panel, items, lm=lm, concurrency=concurrency)
+    said = score_batch(panel, items, lm=lm, concurrency=concurrency)
     return tuple(
         GoldenItem.of(item, found)
         for item, found in zip(items, said, strict=True)

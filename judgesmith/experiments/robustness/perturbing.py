@@ -98,7 +98,7 @@ def perturb_texts(
     ------
     ValueError
         If a perturbation is unknown, or an original has no system id.
-    ModelError, LedgerError
+    ModelError, CacheError
         If the model cannot be asked at all, or the ledger not used.
 
     Examples

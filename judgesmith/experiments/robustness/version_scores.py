@@ -16,7 +16,7 @@ from judgesmith.data.score_files import Scores
 from judgesmith.data.scores import judgement_of
 from judgesmith.errors import InputError
 from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
-from judgesmith.programs import judge_items
+from judgesmith.programs import score_batch
 from judgesmith.programs.judging.runner import judges_sources
 from judgesmith.signatures import Judgement, RatedItem
 from judgesmith.signatures.rubric import folded
@@ -133,7 +133,7 @@ def judged_versions(
             hint="use one that judges each text by itself.",
         )
     texts = blind_texts(perturbed)
-    found = judge_items(
+    found = score_batch(
         judge, list(texts.values()), lm=lm, concurrency=concurrency, progress=progress
     )
     said = dict(zip(texts, found, strict=True))

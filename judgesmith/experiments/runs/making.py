@@ -41,10 +41,10 @@ from judgesmith.experiments.runs.results import (
 )
 from judgesmith.experiments.specs import Cell, Spec, cells_of, settings_of
 from judgesmith.optimizers.predictions import on_criterion
-from judgesmith.programs import judge_items
+from judgesmith.programs import score_batch
 from judgesmith.programs.artifacts.record import SavedRecord
 from judgesmith.programs.artifacts.saved import SavedJudge
-from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedHolder, load_saved
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedComposite, load_saved
 from judgesmith.programs.judging.rows import usage_of, usd_of
 from judgesmith.programs.judging.runner import judges_sources, was_not_asked
 from judgesmith.programs.lm import lm_client_of
@@ -76,7 +76,7 @@ def judged_by_saved(
     concurrency = _CONCURRENCY if cell.model is None else spec.models[cell.model].concurrency
     before, begun = usage_of(*models.made), time.monotonic()
     items = [dataset[i] for i in places.tolist()]
-    judged = list(judge_items(bound, items, lm=lms[0], concurrency=concurrency))
+    judged = list(score_batch(bound, items, lm=lms[0], concurrency=concurrency))
     usage = taken(before, usage_of(*models.made), time.monotonic() - begun)
     if any(map(was_not_asked, judged)):
         return None
@@ -127,7 +127,7 @@ def _leaves(saved: SavedRecord) -> Iterator[SavedJudge]:
     """Yield the judges that ask a model themselves, however deep they are held."""
     if isinstance(saved, SavedJudge):
         yield saved
-    elif isinstance(saved, SavedHolder):
+    elif isinstance(saved, SavedComposite):
         for name in saved.asked:
             yield from _leaves(saved.members[name])
 

@@ -14,7 +14,7 @@ from judgesmith.programs.artifacts.saved_ensembles import AnySaved, load_saved
 if TYPE_CHECKING:
     import dspy
 
-    from judgesmith.programs.lm.cache.cassettes import Tape
+    from judgesmith.programs.lm.cache.recordings import Recording
 
 
 class RunModels:
@@ -54,14 +54,14 @@ class RunModels:
         ledger: Path | None,
         *,
         replay: bool = False,
-        tape: Tape | None = None,
+        recording: Recording | None = None,
         allow_models: Collection[str] = (),
         only_hosts: Collection[str] = (),
     ) -> None:
         self.spec = spec
         self.ledger = ledger
         self.replay = replay
-        self.tape = tape
+        self.recording = recording
         self.allow_models = frozenset(allow_models)
         self.only_hosts = tuple(only_hosts)
         self._told: Callable[[dspy.LM], None] | None = None
@@ -207,7 +207,7 @@ class RunModels:
             max_minutes=budget.minutes,
             run_id=self.run,
             replay=self.replay,
-            tape=self.tape,
+            recording=self.recording,
         )
 
 

@@ -90,7 +90,7 @@ def run_cells(
     ------
     SpecError
         If the data do not hold what the specification speaks of.
-    LedgerError
+    CacheError
         If the ledger cannot be used.
     Stopped
         If the process was asked to stop. What is finished stays.

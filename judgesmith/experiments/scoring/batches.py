@@ -13,9 +13,9 @@ from pathlib import Path
 from judgesmith.errors import InputError
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.judging.executors import calls_per_item
-from judgesmith.programs.judging.runner import judge_each, judges_sources
+from judgesmith.programs.judging.runner import iter_scores, judges_sources
 from judgesmith.programs.lm import AnyModel
-from judgesmith.programs.lm.batches import BatchDesk
+from judgesmith.programs.lm.batches import BatchCoordinator
 from judgesmith.programs.lm.limits import STOPPING
 from judgesmith.programs.lm.waiting import BLOCKING, driven
 from judgesmith.signatures import RatedItem
@@ -28,7 +28,7 @@ _ELSEWHERE = 0.25  # seconds until it is looked again what another process was a
 def answer_in_batches(
     judge: AnySaved,
     read: Callable[[], Iterator[RatedItem]],
-    desk: BatchDesk,
+    coordinator: BatchCoordinator,
     *,
     lm: AnyModel,
     poll: float = 60.0,
@@ -39,27 +39,29 @@ def answer_in_batches(
         raise InputError(f"poll must be above zero seconds; got {poll:g}.")
     tell = watch or (lambda words: None)
     with STOPPING.attended():
-        desk.pick_up()
+        coordinator.pick_up()
         while True:
-            if desk.folder is None:
-                _wait(desk, poll, tell)
-            elif left := desk.read_folder():
+            if coordinator.folder is None:
+                _wait(coordinator, poll, tell)
+            elif left := coordinator.read_folder():
                 return tuple(left)
-            n_requests = _taken_down(judge, read(), desk, lm)
+            n_requests = _taken_down(judge, read(), coordinator, lm)
             if not n_requests:
                 return ()
             tell(f"sending {n_requests} requests")
-            if desk.send():
+            if coordinator.send():
                 continue
-            if not desk.n_elsewhere:
+            if not coordinator.n_elsewhere:
                 return ()
             driven(BLOCKING.sleep(_ELSEWHERE))
 
 
-def _taken_down(judge: AnySaved, items: Iterator[RatedItem], desk: BatchDesk, lm: AnyModel) -> int:
+def _taken_down(
+    judge: AnySaved, items: Iterator[RatedItem], coordinator: BatchCoordinator, lm: AnyModel
+) -> int:
     """Take down what a judge asks next about each item; return how many requests these are."""
     together = judges_sources(judge)
-    with desk.collecting(None if together else calls_per_item(judge)) as round_:
+    with coordinator.collecting(None if together else calls_per_item(judge)) as round_:
 
         def one_by_one() -> Iterator[RatedItem]:
             for item in items:
@@ -67,17 +69,17 @@ def _taken_down(judge: AnySaved, items: Iterator[RatedItem], desk: BatchDesk, lm
                 yield item
 
         # One at a time: nothing is waited for, and the requests of an item stay together.
-        for _ in judge_each(judge, one_by_one(), lm=lm, concurrency=1):
+        for _ in iter_scores(judge, one_by_one(), lm=lm, concurrency=1):
             if together:
                 round_.next_item()
         round_.next_item()
         return round_.n_requests
 
 
-def _wait(desk: BatchDesk, poll: float, tell: Callable[[str], None]) -> None:
+def _wait(coordinator: BatchCoordinator, poll: float, tell: Callable[[str], None]) -> None:
     """Wait until all batches under way are over and read."""
     distance = min(_FIRST_LOOK, poll)
-    while n_waiting := desk.look():
+    while n_waiting := coordinator.look():
         tell(f"waiting for {n_waiting} {'batch' if n_waiting == 1 else 'batches'}")
         driven(BLOCKING.sleep(distance))
         distance = min(poll, _GROWTH * distance)

@@ -23,7 +23,7 @@ from judgesmith.programs.lm import AnyModel
 from judgesmith.signatures import Judgement, RatedItem
 
 Judging = Callable[[Iterator[RatedItem]], Iterator[tuple[RatedItem, Judgement]]]
-"""What judges a stream of items: ``judge_each`` with its judge and its model.
+"""What judges a stream of items: ``iter_scores`` with its judge and its model.
 
 It reads the items as far as it needs them and yields each of them, the very object that it was
 given, with its judgement: once, and in the order of the items unless rows may come as they are

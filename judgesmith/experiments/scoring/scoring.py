@@ -17,7 +17,7 @@ from judgesmith.experiments.scoring.run import Judging, RowWatch, Run
 from judgesmith.experiments.scoring.shards import Inputs, Shard, is_folder, shards_of, targets_of
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.judging.executors import with_own_models
-from judgesmith.programs.judging.runner import CONCURRENCY, judge_each, judges_sources
+from judgesmith.programs.judging.runner import CONCURRENCY, iter_scores, judges_sources
 from judgesmith.programs.lm import AnyModel
 from judgesmith.signatures import RatedItem
 
@@ -67,7 +67,7 @@ def score_shards(
     overwrite : bool
         As for ``score_file``. What a stopped run left is then not gone on with.
     judging : callable or None
-        What judges a stream of items; None is ``judge_each`` with ``judge``, ``lm`` and
+        What judges a stream of items; None is ``iter_scores`` with ``judge``, ``lm`` and
         ``concurrency``. ``judge`` and ``lm`` must be those that it asks: rows are marked by them.
     progress : callable or None
         Told how many rows are done since it was last told.
@@ -79,7 +79,7 @@ def score_shards(
     FileExistsError
         As for ``score_file``; if a stopped run of another kind left rows beside the output; if a
         finished file in a folder, or its input, has changed.
-    DataError, ModelError, LedgerError, ValueError
+    DataError, ModelError, CacheError, ValueError
         As for ``score_file``, ``shards_of`` and ``targets_of``.
 
     Examples
@@ -145,7 +145,7 @@ def _are_shards(inputs: object) -> bool:
 
 
 def _locally(judge: AnySaved, lm: AnyModel, concurrency: int, *, ordered: bool = True) -> Judging:
-    return lambda items: judge_each(judge, items, lm=lm, concurrency=concurrency, ordered=ordered)
+    return lambda items: iter_scores(judge, items, lm=lm, concurrency=concurrency, ordered=ordered)
 
 
 def score_file(
@@ -191,7 +191,7 @@ def score_file(
     DataError
         If there are no items, or a row of the input cannot be read: all such rows are named,
         and nothing is written.
-    ModelError, LedgerError
+    ModelError, CacheError
         If the model cannot be asked at all, or the ledger not used.
     ValueError
         If ``output`` is named as another format.

@@ -21,7 +21,7 @@ from judgesmith.optimizers.search.racing import OutOfBudget
 from judgesmith.optimizers.space.candidates import Candidates, JudgeOnRows, Said
 from judgesmith.optimizers.space.proposing import ITEM
 from judgesmith.optimizers.storage import StudyStorage
-from judgesmith.programs.judging.runner import is_unread, readable_of
+from judgesmith.programs.judging.runner import is_unread, read_rate_of
 from judgesmith.programs.lm.cache.store import Owners, owners_beside
 from judgesmith.programs.lm.limits import STOPPING
 from judgesmith.signatures.judgement import CriterionScore, Judgement
@@ -310,7 +310,7 @@ def _take(item: _Item, result: Mapping[str, Any]) -> None:
     usd = [result["usd"][place] for place in answered] if result["usd"] else ()
     item.judge.take([item.rows[place] for place in answered], said, usd)
     # A model that others could read is no garbage, however this worker's first prompts fare.
-    readable = readable_of(item.judge.asking.lm)
+    readable = read_rate_of(item.judge.asking.lm)
     for one in (one for several in said for one in several):
         if not is_unread(one):
             readable.add(one)

@@ -32,7 +32,7 @@ from judgesmith.optimizers.space.proposing import configuration_id
 from judgesmith.programs.judging.judge import Judge, own_settings
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.judging.rows import knows_costs, usd_of
-from judgesmith.programs.judging.runner import judge_items, readable_of, was_not_asked
+from judgesmith.programs.judging.runner import read_rate_of, score_batch, was_not_asked
 from judgesmith.signatures.config import ActiveCriticConfig, JudgeConfig
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rubric import Rubric, folded
@@ -119,8 +119,8 @@ class Asking:
 
     def judged(self, judge: Judge, rows: Rows) -> list[Judgement]:
         """Return the judgement of every row, then of their changed versions, if they have some."""
-        with readable_of(self.lm).forgiving() if self.competes else nullcontext():
-            found = judge_items(
+        with read_rate_of(self.lm).forgiving() if self.competes else nullcontext():
+            found = score_batch(
                 judge,
                 rows.texts,
                 lm=self.lm,

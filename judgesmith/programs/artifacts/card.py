@@ -23,7 +23,7 @@ from judgesmith.signatures.scale import Scale
 if TYPE_CHECKING:
     from judgesmith.programs.artifacts.record import SavedRecord
     from judgesmith.programs.artifacts.saved import SavedJudge
-    from judgesmith.programs.artifacts.saved_ensembles import SavedHolder, SavedPanel
+    from judgesmith.programs.artifacts.saved_ensembles import SavedComposite, SavedPanel
 
 
 def rows_that_taught(rubric: Rubric) -> frozenset[str]:
@@ -97,7 +97,7 @@ def holder_title(judge: SavedRecord) -> str:
     return "A panel of judges" if isinstance(judge, SavedPanel) else "A calibrated judge"
 
 
-def holder_lines(judge: SavedHolder) -> Iterator[str]:
+def holder_lines(judge: SavedComposite) -> Iterator[str]:
     """Yield what was learned, then every member."""
     from judgesmith.programs.artifacts.saved_ensembles import SavedCalibrated, SavedPanel
 
@@ -211,11 +211,11 @@ def report_lines(report: Any) -> Iterator[str]:
 def _member_lines(member: SavedRecord) -> Iterator[str]:
 
     from judgesmith.programs.artifacts.saved import SavedJudge
-    from judgesmith.programs.artifacts.saved_ensembles import SavedCalibrated, SavedHolder
+    from judgesmith.programs.artifacts.saved_ensembles import SavedCalibrated, SavedComposite
 
     if isinstance(member, SavedJudge):
         yield from protocol_lines(member)
-    elif isinstance(member, SavedHolder):
+    elif isinstance(member, SavedComposite):
         if isinstance(member, SavedCalibrated):
             yield from calibration_lines(member.calibration, member.members["judge"].scale)
         for name, one in member.members.items():
@@ -254,7 +254,7 @@ def _on_one_line(text: str) -> str:
 
 def _lines(judge: SavedRecord) -> Iterator[str]:
     from judgesmith.programs.artifacts.saved import SavedJudge
-    from judgesmith.programs.artifacts.saved_ensembles import SavedHolder
+    from judgesmith.programs.artifacts.saved_ensembles import SavedComposite
 
     alone = isinstance(judge, SavedJudge)
     yield "# A compiled judge" if alone else f"# {holder_title(judge)}"
@@ -291,7 +291,7 @@ def _lines(judge: SavedRecord) -> Iterator[str]:
         yield ""
         yield from protocol_lines(judge)
         yield ""
-    elif isinstance(judge, SavedHolder):
+    elif isinstance(judge, SavedComposite):
         yield from holder_lines(judge)
     yield "`judge.json` is the judge; `prompts/` shows every question as text. Load it with"
     yield '`judgesmith.load("FOLDER")` or score with `judgesmith score FOLDER INPUT -o OUT.jsonl`.'

@@ -31,7 +31,7 @@ from judgesmith.programs.artifacts.record import (
     content_hash,
 )
 from judgesmith.programs.judging.executors import Binding, as_dspy, unnamed_model
-from judgesmith.programs.judging.program import Steps
+from judgesmith.programs.judging.program import JudgeProgram
 from judgesmith.programs.judging.prompts import Slot, Template, pairs_missing
 from judgesmith.programs.judging.registry import (
     AnyProtocol,
@@ -272,7 +272,7 @@ class SavedJudge(SavedRecord):
         response: str,
         context: str | None = None,
         references: Sequence[str] = (),
-    ) -> Steps:
+    ) -> JudgeProgram:
         """Return the judgement of one response, as a generator of questions."""
         return family_of(self.protocol.judge).steps_of(
             self.protocol,

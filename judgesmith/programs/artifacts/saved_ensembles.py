@@ -38,7 +38,7 @@ from judgesmith.programs.judging.executors import (
     as_dspy,
     unnamed_model,
 )
-from judgesmith.programs.judging.program import Steps
+from judgesmith.programs.judging.program import JudgeProgram
 from judgesmith.programs.judging.prompts import Slot, Template
 from judgesmith.programs.judging.scoring import place_of
 from judgesmith.signatures.aggregation import Aggregation, Calibration, PanelRules, PanelWeights
@@ -89,7 +89,7 @@ class SavedSupervisor(BaseModel):
     def templates(self) -> Mapping[str, Template]:
         return {QUESTION: self.question}
 
-    def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
+    def steps(self, *, source: str, response: str, context: str | None = None) -> JudgeProgram:
         raise TypeError("a supervisor merges what others found; ask the panel that holds it.")
 
     def program(self) -> Supervisor:
@@ -115,7 +115,7 @@ SUPERVISOR = "supervisor"
 MemberName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$")]  # names a folder
 
 
-class SavedHolder(SavedRecord):
+class SavedComposite(SavedRecord):
     """What saved judges have that hold others."""
 
     members: Mapping[MemberName, Member]
@@ -218,7 +218,7 @@ class SavedHolder(SavedRecord):
         for name in self.asked:
             member: Any = self.members[name]
             lms = self._lms_of(name, self._lms)
-            if isinstance(member, SavedHolder):
+            if isinstance(member, SavedComposite):
                 executors[name] = member.with_models(lms).bound_to(lm)
             else:
                 executors[name] = Executor.of(member.with_models(lms), lms.get(member.model, lm))
@@ -240,7 +240,7 @@ class SavedHolder(SavedRecord):
                 yield f"{name}/{question}", template
 
 
-class SavedPanel(SavedHolder):
+class SavedPanel(SavedComposite):
     """A panel as plain data.
 
     Parameters
@@ -254,7 +254,7 @@ class SavedPanel(SavedHolder):
     supervisor : SavedSupervisor or None
         Who merges them, by the rules; None has them merged without a model.
     members, target, human_scale, agreement, rows, seen, golden, history, settings
-        See ``SavedHolder``.
+        See ``SavedComposite``.
 
     Raises
     ------
@@ -381,7 +381,7 @@ class SavedPanel(SavedHolder):
         return PanelJudge(members, self.weights, supervisor=own, rules=self.rules)
 
 
-class SavedCalibrated(SavedHolder):
+class SavedCalibrated(SavedComposite):
     """A judge with a calibration, as plain data.
 
     Parameters
@@ -393,7 +393,7 @@ class SavedCalibrated(SavedHolder):
     members : dict of str to saved judge
         The judge, as ``judge``.
     target, human_scale, agreement, rows, seen, golden, history, settings
-        See ``SavedHolder``.
+        See ``SavedComposite``.
 
     Raises
     ------
@@ -424,23 +424,23 @@ class SavedCalibrated(SavedHolder):
     def part_names(self) -> tuple[str, ...]:
         """Those of its judge, if that is a panel."""
         held = self.members["judge"]
-        return held.part_names if isinstance(held, SavedHolder) else ()
+        return held.part_names if isinstance(held, SavedComposite) else ()
 
     @property
     def parts(self) -> Mapping[str, AnyModel]:
         """The models that parts of its judge were given."""
         held = self.members["judge"]
-        return held.parts if isinstance(held, SavedHolder) else {}
+        return held.parts if isinstance(held, SavedComposite) else {}
 
     def models_beside(self, parts: Collection[str]) -> tuple[str, ...]:
         """Return those of ``models`` that are asked where ``parts`` have a model of their own."""
         held = self.members["judge"]
-        return held.models_beside(parts) if isinstance(held, SavedHolder) else self.models
+        return held.models_beside(parts) if isinstance(held, SavedComposite) else self.models
 
     def with_parts(self, lms: Mapping[str, AnyModel]) -> Self:
         """Return the same judge, parts of which ask a model of their own."""
         other, held = super().with_parts(lms), self.members["judge"]
-        if not isinstance(held, SavedHolder):
+        if not isinstance(held, SavedComposite):
             return other
         return other.model_copy(update={"members": {"judge": held.with_parts(lms)}})
 
@@ -460,7 +460,7 @@ def _own_names(member: SavedRecord) -> tuple[str, ...]:
     return (member.model,) if isinstance(member, SavedJudge) else member.models
 
 
-AnySaved = SavedJudge | SavedHolder
+AnySaved = SavedJudge | SavedComposite
 """A saved judge of any kind, which can be asked."""
 
 
@@ -475,12 +475,12 @@ def leaves_and_parts(
     """Yield the same with the model that the part was given, None where it was given none."""
     if isinstance(judge, SavedJudge):
         yield judge, own
-    elif isinstance(judge, SavedHolder):
+    elif isinstance(judge, SavedComposite):
         for name in judge.asked:
             yield from leaves_and_parts(judge.members[name], own or judge._part_of(name))
 
 
-def models_of_parts(judge: SavedHolder) -> list[AnyModel]:
+def models_of_parts(judge: SavedComposite) -> list[AnyModel]:
     """Return the models that parts were given, of those that are asked, each once."""
     found = [own for _, own in leaves_and_parts(judge) if own is not None]
     found += [
@@ -495,7 +495,7 @@ def saved_panels(judge: SavedRecord) -> Iterator[SavedPanel]:
     """Yield the saved panels that are asked, the judge itself among them if it is one."""
     if isinstance(judge, SavedPanel):
         yield judge
-    if isinstance(judge, SavedHolder):
+    if isinstance(judge, SavedComposite):
         for name in judge.asked:
             yield from saved_panels(judge.members[name])
 
@@ -530,7 +530,7 @@ def load_saved(folder: str | Path) -> AnySaved:
     (True, 'direct')
     """
     found = SavedRecord.load(folder)
-    assert isinstance(found, SavedJudge | SavedHolder)  # there are no others
+    assert isinstance(found, SavedJudge | SavedComposite)  # there are no others
     return found
 
 
@@ -644,14 +644,14 @@ def pointed_rubric(judge: AnySaved) -> Rubric:
 
 def narrowed(judge: AnySaved, criteria: Collection[str]) -> AnySaved:
     """Return a judge that is asked about these criteria only, by the questions that it has."""
-    if isinstance(judge, SavedHolder):
+    if isinstance(judge, SavedComposite):
         members = {name: _of_any_kind(one, criteria) for name, one in judge.members.items()}
         return judge.model_copy(update={"members": members})
     return _narrowed(judge, criteria)
 
 
 def _of_any_kind(judge: object, criteria: Collection[str]) -> AnySaved:
-    assert isinstance(judge, SavedJudge | SavedHolder)  # there are no others
+    assert isinstance(judge, SavedJudge | SavedComposite)  # there are no others
     return narrowed(judge, criteria)
 
 
@@ -690,7 +690,7 @@ def with_sampling(
         protocol = judge.protocol
         other = type(protocol).model_validate({**dict(protocol), **wanted})
         return judge.model_copy(update={"protocol": other})
-    assert isinstance(judge, SavedHolder)
+    assert isinstance(judge, SavedComposite)
     members = {
         name: with_sampling(one, samples=samples, temperature=temperature)  # type: ignore[arg-type]
         for name, one in judge.members.items()

@@ -16,7 +16,7 @@ from judgesmith.errors import ExistingFileError, InputError
 from judgesmith.front_door import at
 from judgesmith.programs.artifacts.card import printable
 from judgesmith.programs.artifacts.record import plain_report
-from judgesmith.programs.judging.runner import judge_items
+from judgesmith.programs.judging.runner import score_batch
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement
 
@@ -164,7 +164,7 @@ def verified(
     if found is None:
         return None
     bound = saved.with_models(lms)
-    own = judge_items(bound, golden_items(saved), lm=lms[saved.models[0]])
+    own = score_batch(bound, golden_items(saved), lm=lms[saved.models[0]])
     differences = tuple(
         one
         for n, (judgement, row) in enumerate(zip(own, found, strict=True))
@@ -266,7 +266,7 @@ def export_judge(
         If something is there that may not be replaced.
     ImportError
         If the form needs a library that is not installed.
-    ModelError, LedgerError
+    ModelError, CacheError
         If the model cannot be asked; nothing is written then.
 
     Examples

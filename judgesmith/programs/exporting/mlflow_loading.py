@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from judgesmith.errors import InputError
 from judgesmith.programs.artifacts.saved_ensembles import load_saved
 from judgesmith.programs.judging.rows import score_row
-from judgesmith.programs.judging.runner import CONCURRENCY, judge_items
+from judgesmith.programs.judging.runner import CONCURRENCY, score_batch
 from judgesmith.signatures.items import RatedItem, source_hash
 from judgesmith.signatures.judgement import Judgement, Reason
 
@@ -80,7 +80,7 @@ class JudgeModel:
         items = [item_of(one) for one in given]
         asked = [place for place, one in enumerate(given) if not _is_missing(one.get("response"))]
         judgements = [Judgement.unscored(MISSING, reason=Reason.UNSUITABLE) for _ in items]
-        judged = judge_items(
+        judged = score_batch(
             self.judge, [items[place] for place in asked], lm=self.lm, concurrency=self.concurrency
         )
         for place, judgement in zip(asked, judged, strict=True):

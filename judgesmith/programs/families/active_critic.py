@@ -13,7 +13,7 @@ from typing import Any
 from judgesmith.errors import InputError
 from judgesmith.programs.judging.answers import Kind, UnreadRecord
 from judgesmith.programs.judging.logprobs import criterion_term
-from judgesmith.programs.judging.program import AnySteps
+from judgesmith.programs.judging.program import RequestProgram
 from judgesmith.programs.judging.prompts import TEXTS, QuestionForm
 from judgesmith.programs.judging.registry import JudgeFamily
 from judgesmith.programs.judging.scoring import (
@@ -122,7 +122,7 @@ _Assessed = tuple[dict[str, CriterionScore], Cause | None]
 """Scores by criterion, and why some are missing; None where none is."""
 
 
-def _together(protocol: ActiveCriticConfig, asking: Asking) -> AnySteps[_Assessed]:
+def _together(protocol: ActiveCriticConfig, asking: Asking) -> RequestProgram[_Assessed]:
     """Score all criteria in one call; what two answers lack stays without a score."""
     names = protocol.rubric.names
     found: dict[str, CriterionScore] = {}
@@ -142,13 +142,13 @@ def _together(protocol: ActiveCriticConfig, asking: Asking) -> AnySteps[_Assesse
     return {name: found.get(name) or CriterionScore.unscored(cause) for name in names}, cause
 
 
-def _one_by_one(protocol: ActiveCriticConfig, asking: Asking) -> AnySteps[_Assessed]:
+def _one_by_one(protocol: ActiveCriticConfig, asking: Asking) -> RequestProgram[_Assessed]:
     """Score every criterion in a call of its own, all at once."""
     criteria: dict[str, CriterionScore] = {}
     causes = []
     names = protocol.rubric.names
 
-    def scoring(name: str, question: str) -> Callable[[Asking], AnySteps[Answer]]:
+    def scoring(name: str, question: str) -> Callable[[Asking], RequestProgram[Answer]]:
         about = criterion_term(name)
         return lambda part: part.of(question, score_on(protocol.answers), about=about)
 

@@ -29,7 +29,7 @@ from judgesmith.programs.families.judge_models import (
     form_questions,
     form_space,
 )
-from judgesmith.programs.judging.program import AnySteps
+from judgesmith.programs.judging.program import RequestProgram
 from judgesmith.programs.judging.prompts import TEXTS, QuestionForm
 from judgesmith.programs.judging.registry import JudgeFamily, family_of
 from judgesmith.programs.judging.scoring import (
@@ -199,7 +199,7 @@ def pointing_steps(protocol: JudgeConfig, asking: Asking) -> Once:
     errors: dict[str, tuple[ErrorSpan, ...]] = {}
     notes: dict[str, tuple[Note, ...]] = {}
 
-    def ask(part: Asking, question: str, about: str) -> AnySteps[Answer]:
+    def ask(part: Asking, question: str, about: str) -> RequestProgram[Answer]:
         criterion = criterion_of(protocol, question)
 
         def read(fields: Mapping[str, Any]) -> CriterionScore:

@@ -13,7 +13,7 @@ from pydantic import field_validator, model_validator
 
 from judgesmith.errors import InputError
 from judgesmith.programs.judging.logprobs import AnswerProbabilities, criterion_term
-from judgesmith.programs.judging.program import AnySteps
+from judgesmith.programs.judging.program import RequestProgram
 from judgesmith.programs.judging.prompts import QuestionForm
 from judgesmith.programs.judging.registry import JudgeFamily
 from judgesmith.programs.judging.scoring import (
@@ -102,7 +102,7 @@ def checklist_inputs(protocol: ChecklistConfig, question: str) -> dict[str, str]
 def checklist_steps(protocol: ChecklistConfig, asking: Asking) -> Once:
     """Judge one response by ``protocol``: a generator of questions that returns a judgement."""
 
-    def checking(predictor: str) -> Callable[[Asking], AnySteps[Answer]]:
+    def checking(predictor: str) -> Callable[[Asking], RequestProgram[Answer]]:
         return lambda part: part.of(predictor, score_on(protocol.answers), about=predictor)
 
     predictors = [name for _, questions in asked_of(protocol) for name in questions]

@@ -22,10 +22,10 @@ from judgesmith.programs.judging.answers import Kind
 from judgesmith.programs.judging.executors import Executor, JudgeLike
 from judgesmith.programs.judging.logprobs import OVERALL, AnswerProbabilities, criterion_term
 from judgesmith.programs.judging.program import (
-    AnySteps,
     Calls,
     ProbabilitiesOf,
     PromptRequest,
+    RequestProgram,
     asked,
     gather,
 )
@@ -211,7 +211,7 @@ def comparisons(
     others: Sequence[str],
     about: Texts,
     calls: Calls,
-) -> AnySteps[LadderComparisons | Cause]:
+) -> RequestProgram[LadderComparisons | Cause]:
     """Return how a response compares with other texts, or why one comparison is missing."""
     texts = {**about, "criterion": criterion}
     turns = (False, True) if protocol.order == "both" else (False,)
@@ -257,7 +257,7 @@ def _in_order(protocol: ExemplarConfig, response: str, other: str, turned: bool)
     return {"first": first, "second": second}
 
 
-def _verdict(ask: PromptRequest, again: int, calls: Calls) -> AnySteps[_Verdict | Cause]:
+def _verdict(ask: PromptRequest, again: int, calls: Calls) -> RequestProgram[_Verdict | Cause]:
     def read(fields: Mapping[str, Any]) -> _Verdict:
         given = {} if calls.latest is None else calls.latest.probabilities
         none = AnswerProbabilities.none(_NOT_ASKED)
@@ -266,7 +266,9 @@ def _verdict(ask: PromptRequest, again: int, calls: Calls) -> AnySteps[_Verdict 
     return asked(ask, read, again=again, calls=calls)
 
 
-def _drawn(inputs: Mapping[str, str | None], n: int, calls: Calls) -> AnySteps[list[str] | Cause]:
+def _drawn(
+    inputs: Mapping[str, str | None], n: int, calls: Calls
+) -> RequestProgram[list[str] | Cause]:
     """Return the verdicts among ``n`` samples of one comparison, or why there is none."""
     courses = []
     for sample in range(1, n + 1):
@@ -322,7 +324,7 @@ def n_rounds(levels: int) -> int:
 
 def written_exemplars(
     protocol: ExemplarConfig, criterion: str, texts: Texts, calls: Calls
-) -> AnySteps[tuple[Exemplar, ...] | Cause]:
+) -> RequestProgram[tuple[Exemplar, ...] | Cause]:
     writing = _Writing(protocol, texts, criterion, calls)
     n = protocol.levels
     causes = yield from gather([writing.end(1, other=n), writing.end(n, other=1)])
@@ -338,13 +340,13 @@ class _Writing:
     calls: Calls
     found: dict[int, Exemplar] = field(default_factory=dict)
 
-    def end(self, level: int, *, other: int) -> AnySteps[Cause | None]:
+    def end(self, level: int, *, other: int) -> RequestProgram[Cause | None]:
         """Write the worst or the best response; return the cause if that fails."""
         name = "worst" if level == 1 else "best"
         said = f"{level} of {self.protocol.levels}: the {name} possible response"
         return self._one("end", level, said, beside=(other,))
 
-    def between(self, low: int, high: int) -> AnySteps[Cause | None]:
+    def between(self, low: int, high: int) -> RequestProgram[Cause | None]:
         """Write all between two that are there; return why one is missing, or nothing."""
         if high - low < 2:
             return None
@@ -359,7 +361,7 @@ class _Writing:
 
     def _one(
         self, question: str, level: int, said: str, beside: tuple[int, ...]
-    ) -> AnySteps[Cause | None]:
+    ) -> RequestProgram[Cause | None]:
         inputs = {**self.texts, "criterion": self.criterion, "level": said}
         if question == "between":
             inputs |= {
@@ -491,7 +493,7 @@ def exemplar_steps(protocol: ExemplarConfig, asking: Asking) -> Once:
     return judgement.model_copy(update={"weighting": how})
 
 
-def _one(protocol: ExemplarConfig, line: str, asking: Asking) -> AnySteps[_Scored | Cause]:
+def _one(protocol: ExemplarConfig, line: str, asking: Asking) -> RequestProgram[_Scored | Cause]:
     texts, calls = dict(asking.texts), asking.calls
     response = texts.pop("response") or ""
     exemplars = yield from written_exemplars(protocol, line, texts, calls)
@@ -586,7 +588,7 @@ class LadderExecutor(Executor):
 
     async def judge(self, item: RatedItem) -> Judgement:
         steps = ladder_steps(self._protocol, source=item.source, context=item.context)
-        return await self._executor.taken(steps)
+        return await self._executor.run(steps)
 
     async def aclose(self) -> None:
         await self._executor.aclose()
@@ -594,7 +596,7 @@ class LadderExecutor(Executor):
 
 def ladder_steps(
     protocol: ExemplarConfig, *, source: str, context: str | None = None
-) -> AnySteps[LadderJudgement]:
+) -> RequestProgram[LadderJudgement]:
     """Write the exemplars of one source for every criterion, and compare neighbours."""
     calls = Calls()
     texts: Texts = {"source": source, "context": context}
@@ -620,7 +622,7 @@ def ladder_steps(
 
 def _ladder(
     protocol: ExemplarConfig, name: str, line: str, texts: Texts, calls: Calls
-) -> AnySteps[tuple[Ladder, Cause | None]]:
+) -> RequestProgram[tuple[Ladder, Cause | None]]:
     """Return the exemplars of one criterion, and why some, or their verdicts, are missing."""
     written = yield from written_exemplars(protocol, line, texts, calls)
     if isinstance(written, Cause):

@@ -17,7 +17,7 @@ from judgesmith.programs.judging.logprobs import (
     criterion_term,
     weighed,
 )
-from judgesmith.programs.judging.program import AnySteps, Steps
+from judgesmith.programs.judging.program import JudgeProgram, RequestProgram
 from judgesmith.programs.judging.prompts import QuestionForm
 from judgesmith.programs.judging.registry import JudgeFamily
 from judgesmith.programs.judging.scoring import (
@@ -106,7 +106,7 @@ def g_eval_inputs(protocol: GEvalConfig, question: str) -> dict[str, str]:
 
 def g_eval_steps(
     protocol: GEvalConfig, *, source: str, response: str, context: str | None = None
-) -> Steps:
+) -> JudgeProgram:
     """Judge one response by ``protocol``: a generator of questions that returns a judgement."""
     settled: _Settled = {}
     terms = (
@@ -118,7 +118,7 @@ def g_eval_steps(
     n_scored = 0
 
     def once(asking: Asking) -> Once:
-        def ask(part: Asking, question: str, about: str) -> AnySteps[Answer]:
+        def ask(part: Asking, question: str, about: str) -> RequestProgram[Answer]:
             return _asked_until_settled(protocol, part, settled, question, about)
 
         nonlocal n_scored
@@ -171,7 +171,7 @@ def _counted(judgement: Judgement, n: int) -> Judgement:
 
 def _asked_until_settled(
     protocol: GEvalConfig, asking: Asking, settled: _Settled, question: str, about: str
-) -> AnySteps[Answer]:
+) -> RequestProgram[Answer]:
     """Ask for a score, unless an earlier answer came with probabilities, which stands."""
     if about in settled:
         answer, asking.probabilities[about] = settled[about]

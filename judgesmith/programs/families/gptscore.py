@@ -10,7 +10,7 @@ from math import exp
 from statistics import fmean
 from typing import Any, Literal
 
-from judgesmith.programs.judging.program import AnySteps, PromptRequest, asked
+from judgesmith.programs.judging.program import PromptRequest, RequestProgram, asked
 from judgesmith.programs.judging.prompts import QuestionForm, Slot, Template, Turn
 from judgesmith.programs.judging.registry import JudgeFamily
 from judgesmith.programs.judging.scoring import (
@@ -95,7 +95,7 @@ def gptscore_steps(protocol: GPTScoreConfig, asking: Asking) -> Once:
             "an empty response has no tokens, and so no likelihood", reason=Reason.UNSUITABLE
         )
 
-    def ask(part: Asking, question: str, about: str) -> AnySteps[Answer]:
+    def ask(part: Asking, question: str, about: str) -> RequestProgram[Answer]:
         return _likelihood(part, question)
 
     return (yield from each_scored(protocol, asking, gptscore_forms(protocol), ask))
@@ -109,7 +109,7 @@ def score_of(logprobs: Sequence[float]) -> CriterionScore:
     return CriterionScore(score=100 * exp(mean), explanation=words)
 
 
-def _likelihood(asking: Asking, question: str) -> AnySteps[Answer]:
+def _likelihood(asking: Asking, question: str) -> RequestProgram[Answer]:
     texts = asking.texts
     ask = PromptRequest(
         predictor=question,

@@ -252,7 +252,7 @@ class PairwiseJudge(FamilyJudge):
     """Rank the responses to a source by comparing two at a time, in both orders.
 
     A response by itself has no score: ask for all of a source with ``rank``, or for many sources
-    with ``judge_items``. Scores are ranks within a source and say nothing about another one.
+    with ``score_batch``. Scores are ranks within a source and say nothing about another one.
 
     Parameters
     ----------
@@ -281,7 +281,7 @@ class PairwiseJudge(FamilyJudge):
         self, *, source: str, responses: Sequence[str], context: str | None = None
     ) -> list[Judgement]:
         """Return the judgements of all responses to one source, in order, asked through DSPy."""
-        return self.taken(
+        return self.run(
             source_steps(self._settings, source=source, context=context, responses=responses)
         )
 
@@ -351,7 +351,7 @@ class PreferenceJudge:
         steps = preference_steps(
             self.protocol, source=source, first=first, second=second, context=context
         )
-        return self.judge.taken(steps)
+        return self.judge.run(steps)
 
 
 class ReferenceJudge(FamilyJudge):
@@ -554,7 +554,7 @@ class PromptFormatComparison(AskingModule):
         inputs = {name: (self.told | texts)[name] for name in self.form.inputs}
         calls = Calls()
         ask = PromptRequest(predictor="compare", inputs=inputs)
-        found = self.taken(asked(ask, dict, again=1, calls=calls))
+        found = self.run(asked(ask, dict, again=1, calls=calls))
         made = tuple(calls.made)
         if isinstance(found, Cause):
             return Better(better=None, problem=str(found), calls=made)

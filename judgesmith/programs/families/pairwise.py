@@ -16,11 +16,11 @@ from judgesmith.errors import InputError
 from judgesmith.programs.judging.executors import Executor, JudgeLike, with_own_models
 from judgesmith.programs.judging.logprobs import OVERALL
 from judgesmith.programs.judging.program import (
-    AnySteps,
     Calls,
+    JudgeProgram,
     ProbabilitiesOf,
     PromptRequest,
-    Steps,
+    RequestProgram,
     asked,
     gather,
 )
@@ -30,7 +30,7 @@ from judgesmith.programs.judging.runner import (
     CONCURRENCY,
     StepsWork,
     beginning,
-    readable_of,
+    read_rate_of,
     work_each,
 )
 from judgesmith.programs.judging.scoring import criteria_text
@@ -168,7 +168,7 @@ class Preference:
 
 def preference_steps(
     protocol: PairwiseConfig, *, source: str, first: str, second: str, context: str | None = None
-) -> AnySteps[Preference]:
+) -> RequestProgram[Preference]:
     """Ask which of two responses is better, in both orders at once."""
     texts = {"source": source, "context": context, "first response": first}
     fault = unsendable({**texts, "second response": second})
@@ -210,7 +210,9 @@ class _Answer:
     reason: str = ""
 
 
-def _one_order(protocol: PairwiseConfig, inputs: Mapping[str, str | None]) -> AnySteps[OneOrder]:
+def _one_order(
+    protocol: PairwiseConfig, inputs: Mapping[str, str | None]
+) -> RequestProgram[OneOrder]:
     """Return the answer about the first text, reduced over all samples."""
     wanted = None
     if protocol.weighting == "probabilities":
@@ -218,7 +220,7 @@ def _one_order(protocol: PairwiseConfig, inputs: Mapping[str, str | None]) -> An
 
     several = [Calls() for _ in range(protocol.samples)]
 
-    def sampled(sample: int, calls: Calls) -> AnySteps[_Answer | Cause]:
+    def sampled(sample: int, calls: Calls) -> RequestProgram[_Answer | Cause]:
         ask = PromptRequest(predictor=COMPARE, inputs=inputs, sample=sample, probabilities=wanted)
         again = protocol.samples + sample
         return asked(ask, lambda fields: _answered(fields, calls), again=again, calls=calls)
@@ -301,7 +303,7 @@ class ResponsePair:
         )
 
 
-def pair_steps(protocol: PairwiseConfig, pair: ResponsePair) -> AnySteps[Preference]:
+def pair_steps(protocol: PairwiseConfig, pair: ResponsePair) -> RequestProgram[Preference]:
     return preference_steps(
         protocol, source=pair.source, first=pair.first, second=pair.second, context=pair.context
     )
@@ -345,8 +347,8 @@ def prefer_each(
     ------
     ValueError
         If the judge does not compare responses.
-    ModelError, LedgerError
-        As for ``judge_items``. A pair that the budget did not reach has no answer, and says so.
+    ModelError, CacheError
+        As for ``score_batch``. A pair that the budget did not reach has no answer, and says so.
 
     Examples
     --------
@@ -361,7 +363,7 @@ def prefer_each(
         Executor.of(judge, lm),
         lambda pair: pair_steps(protocol, pair),
         Preference.unanswered,
-        readable=readable_of(lm),
+        readable=read_rate_of(lm),
         judged=lambda found: (as_read(found),),
     )
     return work_each(
@@ -380,7 +382,7 @@ def as_read(found: Preference) -> Judgement:
     return Judgement(score=0.0)
 
 
-Compare = Callable[[int, int], AnySteps[Preference]]
+Compare = Callable[[int, int], RequestProgram[Preference]]
 """Takes the places of two texts, the lower one first, and returns the steps of comparing them."""
 
 _LEAST = 1e-6  # probability of an answer that a model calls impossible
@@ -402,7 +404,7 @@ class Comparisons:
     compare: Compare
     made: dict[tuple[int, int], Preference] = field(default_factory=dict)
 
-    def all_of(self, pairs: set[tuple[int, int]]) -> AnySteps[None]:
+    def all_of(self, pairs: set[tuple[int, int]]) -> RequestProgram[None]:
         wanted = sorted({_ordered(pair) for pair in pairs} - set(self.made))
         found = yield from gather([self.compare(*pair) for pair in wanted])
         self.made.update(zip(wanted, found, strict=True))
@@ -461,7 +463,7 @@ class _Path:
 
 def merge_ranked(
     places: tuple[int, ...], comparisons: Comparisons, *, beam: int, doubt: float
-) -> AnySteps[tuple[int, ...]]:
+) -> RequestProgram[tuple[int, ...]]:
     """Return texts from best to worst, by a merge sort with a beam of rankings in every merge."""
     if len(places) < 2:
         return places
@@ -551,7 +553,7 @@ def pair_inputs(protocol: PairwiseConfig) -> dict[str, str]:
 
 def lone_steps(
     protocol: PairwiseConfig, *, source: str, response: str, context: str | None = None
-) -> Steps:
+) -> JudgeProgram:
     """Say of one response by itself that it cannot be ranked; nothing is asked."""
     yield from ()
     return Judgement.unscored(ALONE)
@@ -592,7 +594,7 @@ def source_steps(
     source: str,
     context: str | None,
     responses: Sequence[str],
-) -> AnySteps[list[Judgement]]:
+) -> RequestProgram[list[Judgement]]:
     """Rank the responses to one source: a generator of questions that returns judgements."""
     faults = [
         unsendable({"source": source, "context": context, "response": one}) for one in responses
@@ -603,7 +605,7 @@ def source_steps(
     texts = sorted(set(sendable), key=_content)
     place_of = {text: place for place, text in enumerate(texts)}
 
-    def compare(one: int, other: int) -> AnySteps[Preference]:
+    def compare(one: int, other: int) -> RequestProgram[Preference]:
         return preference_steps(
             protocol, source=source, first=texts[one], second=texts[other], context=context
         )

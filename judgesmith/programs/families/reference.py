@@ -26,7 +26,7 @@ from pydantic import (
 
 from judgesmith.errors import InputError, file_faults
 from judgesmith.programs.extras import library
-from judgesmith.programs.judging.program import Steps
+from judgesmith.programs.judging.program import JudgeProgram
 from judgesmith.programs.judging.registry import JudgeFamily
 from judgesmith.programs.judging.scoring import Asking, Once, sampled_steps
 from judgesmith.signatures.config import JudgeConfig
@@ -448,7 +448,7 @@ def reference_steps(
     response: str,
     context: str | None = None,
     references: Sequence[str] = (),
-) -> Steps:
+) -> JudgeProgram:
     """Compare one response with what ``protocol`` says, and return a judgement."""
     measure = measure_of(protocol)
 

@@ -20,14 +20,14 @@ from judgesmith.programs.judging.executors import (
     calls_per_item,
     with_own_models,
 )
-from judgesmith.programs.judging.program import AnySteps, PromptRequest, gather
+from judgesmith.programs.judging.program import PromptRequest, RequestProgram, gather
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.judging.runner import (
     CONCURRENCY,
     StepsWork,
     beginning,
     judges_sources,
-    readable_of,
+    read_rate_of,
     work_each,
 )
 from judgesmith.signatures.items import RatedItem
@@ -62,9 +62,9 @@ def judged_samples(
     steps: Any = judge.steps
     more_texts = family_of(judge.protocol.judge).more_texts
 
-    def judged(item: RatedItem) -> AnySteps[Judgement]:
+    def judged(item: RatedItem) -> RequestProgram[Judgement]:
         texts = {"source": item.source, "response": item.response, "context": item.context}
-        made: AnySteps[Judgement] = steps(**texts, **more_texts(item.references))
+        made: RequestProgram[Judgement] = steps(**texts, **more_texts(item.references))
         return made
 
     # A sample that was cut short would be no fair one: all or none are kept.
@@ -72,7 +72,7 @@ def judged_samples(
         Executor.of(judge, lm),
         lambda item: _several(lambda: judged(item), n),
         lambda cause: (Judgement.unscored(cause),) * n,
-        readable=readable_of(lm),
+        readable=read_rate_of(lm),
         judged=lambda found: found,
     )
     may_begin = beginning(n * calls_per_item(judge), lm)
@@ -97,7 +97,7 @@ def preferred_samples(
         Executor.of(judge, lm),
         lambda pair: _several(lambda: pair_steps(protocol, pair), n),
         lambda cause: (Preference.unanswered(cause),) * n,
-        readable=readable_of(lm),
+        readable=read_rate_of(lm),
         judged=lambda found: map(as_read, found),
     )
     may_begin = beginning(2 * n, lm)
@@ -116,14 +116,14 @@ def _check_samples(judge: JudgeLike, n: int) -> None:
 
 
 def _several(
-    steps: Callable[[], AnySteps[Value]], n: int
+    steps: Callable[[], RequestProgram[Value]], n: int
 ) -> Generator[Any, Any, tuple[Value, ...]]:
     """Return the results of ``n`` samples of the same steps, asked concurrently."""
     found = yield from gather([_of_sample(steps(), sample, n) for sample in range(n)])
     return tuple(found)
 
 
-def _of_sample(steps: AnySteps[Value], sample: int, n: int) -> Generator[Any, Any, Value]:
+def _of_sample(steps: RequestProgram[Value], sample: int, n: int) -> Generator[Any, Any, Value]:
     """Return the same steps with every question asked for one of ``n`` samples."""
 
     def numbered(ask: PromptRequest) -> PromptRequest:

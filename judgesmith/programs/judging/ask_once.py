@@ -88,7 +88,7 @@ class _Writing(Work[int, "Lines | Cause"]):
             return order.read(str(fields[order.field] or ""))
 
         ask = PromptRequest(predictor=f"write_{unit}", inputs=order.told)
-        return await self.executor.taken(asked(ask, read, again=1, calls=Calls()))
+        return await self.executor.run(asked(ask, read, again=1, calls=Calls()))
 
     def undone(self, unit: int, cause: Cause) -> Lines | Cause:
         return cause

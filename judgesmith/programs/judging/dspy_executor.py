@@ -20,26 +20,26 @@ from judgesmith.programs.judging.executors import (
     Executor,
     call_config,
     current_lm,
-    in_turn,
     probability_config,
+    request_slot,
 )
 from judgesmith.programs.judging.program import (
-    AnySteps,
+    JudgeProgram,
     ModelReply,
     PromptRequest,
-    Steps,
+    RequestProgram,
     answer_by_dspy,
     answered,
-    answered_at_once,
     cause_of,
-    lacking,
-    noted,
     readable,
     refusal_of,
+    run_program,
     text_reply,
     text_request,
     too_long,
     unreadable,
+    with_no_probabilities,
+    with_note,
 )
 from judgesmith.programs.judging.prompts import Indexes, Template, is_shown
 from judgesmith.programs.judging.registry import family_of
@@ -51,7 +51,7 @@ from judgesmith.programs.lm import (
     lm_client_of,
     sampling,
 )
-from judgesmith.programs.lm.dspy_lm import hearing
+from judgesmith.programs.lm.dspy_lm import collected_answers
 from judgesmith.programs.lm.errors import redacted, speaks_of_one_item, unscoring
 from judgesmith.programs.lm.limits import STOPPING
 from judgesmith.programs.lm.waiting import BLOCKING, SUSPENDING, driven
@@ -86,7 +86,7 @@ class AskingModule(dspy.Module):
         """Return the models that single predictors have, by predictor."""
         return {name: one.lm for name, one in self.named_predictors() if one.lm is not None}
 
-    def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
+    def steps(self, *, source: str, response: str, context: str | None = None) -> JudgeProgram:
         """Return the judgement of one response; a module that judges nothing refuses."""
         raise TypeError(f"{type(self).__name__} asks a model, and judges nothing by itself.")
 
@@ -122,15 +122,15 @@ class AskingModule(dspy.Module):
             return self, current_lm()
         return self, self._bound_lm
 
-    def taken(self, steps: AnySteps[Found]) -> Found:
+    def run(self, steps: RequestProgram[Found]) -> Found:
         """Return what steps come to whose questions this judge asks, one after the other."""
         with dspy.context(adapter=self.adapter(), lm=self.with_own_models()[1]):
             return answered(steps, lambda ask: driven(self._reply(ask, blocking=True)))
 
-    async def ataken(self, steps: AnySteps[Found]) -> Found:
+    async def ataken(self, steps: RequestProgram[Found]) -> Found:
         """Return what steps come to without blocking; see ``taken``."""
         with dspy.context(adapter=self.adapter(), lm=self.with_own_models()[1]):
-            return await answered_at_once(steps, lambda ask: self._reply(ask, blocking=False))
+            return await run_program(steps, lambda ask: self._reply(ask, blocking=False))
 
     async def _reply(self, ask: PromptRequest, *, blocking: bool) -> ModelReply:
         if ask.attempt:
@@ -149,7 +149,7 @@ class AskingModule(dspy.Module):
                 if refused is None:
                     raise
         without = replace(ask, probabilities=None)
-        return lacking(await self._reply(without, blocking=blocking), ask, refused)
+        return with_no_probabilities(await self._reply(without, blocking=blocking), ask, refused)
 
     def _likelihood(self, ask: PromptRequest) -> tuple[LMClient, ModelRequest]:
         """Return what asks how likely a text is, and how: DSPy has no such call."""
@@ -205,7 +205,7 @@ async def ask_once(
     """Ask one question of DSPy's current model, and return what came back."""
     behind: dict[str, Any] = {}  # call and answer; models that are not ours leave none
     try:
-        with sampling(sample=ask.sample), hearing() as heard:
+        with sampling(sample=ask.sample), collected_answers() as heard:
             try:
                 if blocking:
                     prediction = predictor(**inputs, config=dict(config))
@@ -265,7 +265,7 @@ class DSPyExecutor(Executor):
     async def judge(self, item: RatedItem) -> Judgement:
         return await self._in_thread(lambda: self._judged(item))
 
-    async def taken(self, steps: AnySteps[Found]) -> Found:
+    async def run(self, steps: RequestProgram[Found]) -> Found:
         return await self._in_thread(lambda: self._taken(steps))
 
     async def aclose(self) -> None:
@@ -275,8 +275,8 @@ class DSPyExecutor(Executor):
             threads.shutdown(wait=False, cancel_futures=True)
 
     async def _in_thread(self, asked: Callable[[], Found]) -> Found:
-        async with in_turn():
-            return noted(await self._begun(asked), self._note)
+        async with request_slot():
+            return with_note(await self._begun(asked), self._note)
 
     def _begun(self, asked: Callable[[], Found]) -> asyncio.Future[Found]:
         loop = asyncio.get_running_loop()
@@ -293,9 +293,9 @@ class DSPyExecutor(Executor):
             )
         return Judgement(**{name: found[name] for name in Judgement.model_fields})
 
-    def _taken(self, steps: AnySteps[Found]) -> Found:
+    def _taken(self, steps: RequestProgram[Found]) -> Found:
         with dspy.context(lm=self._lm), our_errors():
-            found: Found = self._judge.taken(steps)
+            found: Found = self._judge.run(steps)
         return found
 
 

@@ -14,19 +14,19 @@ from typing import Protocol as Interface
 
 from judgesmith.front_door import at
 from judgesmith.programs.judging.program import (
-    AnySteps,
+    JudgeProgram,
     ModelReply,
     ProbabilitiesOf,
     PromptRequest,
-    Steps,
-    answered_at_once,
-    lacking,
+    RequestProgram,
     readable,
     refusal_of,
+    run_program,
     text_reply,
     text_request,
     too_long,
     unreadable,
+    with_no_probabilities,
 )
 from judgesmith.programs.judging.prompts import Template, nearest_prefixes
 from judgesmith.programs.judging.registry import family_of
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 
 
-class Turns:
+class RequestSlots:
     """Places for requests of one event loop; one that is free goes to the earliest row."""
 
     def __init__(self, n: int, ended: Callable[[], None] = lambda: None) -> None:
@@ -98,10 +98,10 @@ class Turns:
         self._n_free += 1
 
 
-_turn: ContextVar[tuple[Turns, int] | None] = ContextVar("judgesmith_turn", default=None)
+_turn: ContextVar[tuple[RequestSlots, int] | None] = ContextVar("judgesmith_turn", default=None)
 
 
-class in_turn:  # noqa: N801 - used as a block
+class request_slot:  # noqa: N801 - used as a block
     """A block that begins when it is its row's turn; at once outside of rows."""
 
     async def __aenter__(self) -> None:
@@ -166,7 +166,7 @@ class CallSettings:
 
 
 Found = TypeVar("Found")
-JudgeOrHolder = TypeVar("JudgeOrHolder", bound=object)
+AnyJudge = TypeVar("AnyJudge", bound=object)
 
 
 class JudgeLike(Interface):
@@ -179,7 +179,7 @@ class JudgeLike(Interface):
     def templates(self) -> Mapping[str, Template]:
         """Return every question, rendered up to the item, by predictor."""
 
-    def steps(self, *, source: str, response: str, context: str | None = None) -> Steps:
+    def steps(self, *, source: str, response: str, context: str | None = None) -> JudgeProgram:
         """Return the judgement of one response, as a generator of questions."""
 
 
@@ -205,7 +205,7 @@ class Executor(ABC):
     def judge(self, item: RatedItem) -> Coroutine[Any, Any, Judgement]:
         """Return the judgement of one item."""
 
-    def taken(self, steps: AnySteps[Found]) -> Coroutine[Any, Any, Found]:
+    def run(self, steps: RequestProgram[Found]) -> Coroutine[Any, Any, Found]:
         raise TypeError(f"{type(self).__name__} has no questions of its own.")
 
     async def aclose(self) -> None:  # noqa: B027 - most executors own nothing
@@ -254,15 +254,13 @@ def another_model(judge: object, lm: AnyModel) -> Note | None:
     return binding.another({name: str(own.get(name, lm).model) for name in asking.templates()})
 
 
-def with_own_models(
-    judge: JudgeOrHolder, lm: AnyModel | str | None
-) -> tuple[JudgeOrHolder, AnyModel]:
+def with_own_models(judge: AnyJudge, lm: AnyModel | str | None) -> tuple[AnyJudge, AnyModel]:
     if lm is not None:
         return judge, model(lm) if isinstance(lm, str) else lm
     own: Any = getattr(judge, "with_own_models", None)
     if own is None:
         return judge, current_lm()
-    found: tuple[JudgeOrHolder, AnyModel] = own()
+    found: tuple[AnyJudge, AnyModel] = own()
     return found
 
 
@@ -309,7 +307,7 @@ def _has_own_settings(judge: JudgeLike) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Way:
+class _BoundModel:
     """How one model is asked: by its name, through its client, with the settings of its calls."""
 
     model: str
@@ -317,7 +315,7 @@ class _Way:
     settings: CallSettings
 
     @classmethod
-    def to(cls, lm: AnyModel, sampling: Sampling) -> _Way:
+    def to(cls, lm: AnyModel, sampling: Sampling) -> _BoundModel:
         client = lm_client_of(lm)
         assert client is not None
         return cls(model=str(lm.model), client=client, settings=CallSettings(sampling, lm))
@@ -333,16 +331,16 @@ class ClientExecutor(Executor):
         templates = judge.templates()
         models = {name: own.get(name, lm) for name in templates}
         # One way for each model; its settings are those of now, whatever becomes of it.
-        ways = {id(one): _Way.to(one, protocol.sampling) for one in models.values()}
-        self._steps: Callable[..., Steps] = judge.steps
+        bound = {id(one): _BoundModel.to(one, protocol.sampling) for one in models.values()}
+        self._steps: Callable[..., JudgeProgram] = judge.steps
         self._family = family_of(protocol.judge)
-        self._ways = {name: ways[id(one)] for name, one in models.items()}
+        self._bound = {name: bound[id(one)] for name, one in models.items()}
         self._templates = {name: (one, one.prefix()) for name, one in templates.items()}
         self._nearest = nearest_prefixes(protocol, templates)
         self._note = note
 
     async def aclose(self) -> None:
-        for client in {id(way.client): way.client for way in self._ways.values()}.values():
+        for client in {id(bound.client): bound.client for bound in self._bound.values()}.values():
             await client.aclose()
 
     def judge(self, item: RatedItem) -> Coroutine[Any, Any, Judgement]:
@@ -350,29 +348,29 @@ class ClientExecutor(Executor):
         steps = self._steps(
             source=item.source, response=item.response, context=item.context, **texts
         )
-        return self.taken(steps)
+        return self.run(steps)
 
-    def taken(self, steps: AnySteps[Found]) -> Coroutine[Any, Any, Found]:
+    def run(self, steps: RequestProgram[Found]) -> Coroutine[Any, Any, Found]:
         """Return what steps come to; questions that do not wait for each other go out at once."""
-        return answered_at_once(steps, self._reply, self._note)
+        return run_program(steps, self._reply, self._note)
 
     async def _reply(self, ask: PromptRequest) -> ModelReply:
         template, prefix = self._templates[ask.predictor]
-        way = self._ways[ask.predictor]
-        client = way.client
+        bound = self._bound[ask.predictor]
+        client = bound.client
         if ask.continuation is not None:
-            likelihood = text_request(way.model, template, ask)
-            async with in_turn():
+            likelihood = text_request(bound.model, template, ask)
+            async with request_slot():
                 return await text_reply(client, likelihood, SUSPENDING)
         if ask.probabilities is not None and client.refused_logprobs:
             return await self._without(ask, client.refused_logprobs)
         if ask.predictor in self._nearest:
             prefix = self._nearest[ask.predictor].of(ask.inputs)
         request = ModelRequest(
-            model=way.model,
+            model=bound.model,
             prefix=prefix,
             user=template.render(ask.inputs),
-            settings=way.settings.of(ask.temperature, ask.probabilities),
+            settings=bound.settings.of(ask.temperature, ask.probabilities),
             sample=ask.sample,
             attempt=ask.attempt,
         )
@@ -380,7 +378,7 @@ class ClientExecutor(Executor):
             return ModelReply(kept=True)
         identity = client.identity(request)
         try:
-            async with in_turn():
+            async with request_slot():
                 answer = await client.complete(request, identity=identity)
         except ContextWindowExceeded as fault:
             return too_long(fault)
@@ -399,4 +397,4 @@ class ClientExecutor(Executor):
 
     async def _without(self, ask: PromptRequest, reason: str) -> ModelReply:
         reply = await self._reply(replace(ask, probabilities=None))
-        return lacking(reply, ask, reason)
+        return with_no_probabilities(reply, ask, reason)

@@ -13,7 +13,7 @@ from judgesmith.front_door import at
 from judgesmith.programs.judging.answers import demonstration_of, shown_example
 from judgesmith.programs.judging.dspy_executor import AskingModule
 from judgesmith.programs.judging.executors import another_model
-from judgesmith.programs.judging.program import Steps, noted
+from judgesmith.programs.judging.program import JudgeProgram, with_note
 from judgesmith.programs.judging.registry import (
     JudgeFamily,
     check_lines_given,
@@ -173,7 +173,7 @@ class Judge(AskingModule):
         response: str,
         context: str | None = None,
         references: Sequence[str] = (),
-    ) -> Steps:
+    ) -> JudgeProgram:
         """Return the judgement of one response, as a generator of questions."""
         return family_of(self._settings.judge).steps_of(
             self._settings,
@@ -343,7 +343,7 @@ class Judge(AskingModule):
             produced it).
         """
         steps = self._begun(source, response, context, references)
-        return self._prediction(self.taken(steps))
+        return self._prediction(self.run(steps))
 
     async def aforward(
         self,
@@ -359,8 +359,8 @@ class Judge(AskingModule):
 
     def _begun(
         self, source: str, response: str, context: str | None, references: Sequence[str]
-    ) -> Steps:
-        steps: Callable[..., Steps] = self.steps
+    ) -> JudgeProgram:
+        steps: Callable[..., JudgeProgram] = self.steps
         more = family_of(self._settings.judge).more_texts(references)
         return steps(source=source, response=response, context=context, **more)
 
@@ -418,7 +418,7 @@ class Judge(AskingModule):
             named[name].demos = [shown_example(one, name, signature) for one in shown]
 
     def _prediction(self, judgement: Judgement) -> dspy.Prediction:
-        judgement = noted(judgement, another_model(self, self.with_own_models()[1]))
+        judgement = with_note(judgement, another_model(self, self.with_own_models()[1]))
         return dspy.Prediction(
             score=judgement.score,
             explanation=judgement.explanation,

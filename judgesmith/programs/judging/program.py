@@ -83,10 +83,10 @@ class ModelReply:
 
 Value = TypeVar("Value")
 
-AnySteps = Generator[PromptRequest | tuple[PromptRequest, ...], Any, Value]
+RequestProgram = Generator[PromptRequest | tuple[PromptRequest, ...], Any, Value]
 """Requests on the way to a value: sent a reply for a request, and a tuple for a tuple."""
 
-Steps = AnySteps[Judgement]
+JudgeProgram = RequestProgram[Judgement]
 """A judgement under way."""
 
 
@@ -131,7 +131,7 @@ def asked(
     return cause
 
 
-def gather(courses: Sequence[AnySteps[Value]]) -> AnySteps[list[Value]]:
+def gather(courses: Sequence[RequestProgram[Value]]) -> RequestProgram[list[Value]]:
     """Take several courses of steps side by side, and return what each comes to, in order."""
     if len(courses) == 1:
         return [(yield from courses[0])]
@@ -316,7 +316,7 @@ _ENDED = {
 
 
 def _is_recorded(answer: ModelAnswer | None) -> bool:
-    return answer is not None and answer.from_ledger
+    return answer is not None and answer.from_cache
 
 
 def too_long(fault: Exception) -> ModelReply:
@@ -340,7 +340,7 @@ def cause_of(fault: Exception, reason: Reason = Reason.REFUSED) -> Cause:
     return Cause(reason, f"{HAPPENED[reason]}: {fault}", detail=str(fault))
 
 
-def lacking(reply: ModelReply, ask: PromptRequest, reason: str) -> ModelReply:
+def with_no_probabilities(reply: ModelReply, ask: PromptRequest, reason: str) -> ModelReply:
     if ask.probabilities is None or reply.fields is None:
         return reply
     return replace(reply, probabilities=without_probabilities(ask.probabilities, reason))
@@ -360,7 +360,7 @@ def all_or_fault(said: Sequence[ModelReply | BaseException]) -> tuple[ModelReply
 Found = TypeVar("Found")
 
 
-def answered(steps: AnySteps[Found], reply: Callable[[PromptRequest], ModelReply]) -> Found:
+def answered(steps: RequestProgram[Found], reply: Callable[[PromptRequest], ModelReply]) -> Found:
     """Return what steps come to whose questions are answered one after the other."""
     try:
         asked = next(steps)
@@ -372,8 +372,8 @@ def answered(steps: AnySteps[Found], reply: Callable[[PromptRequest], ModelReply
         return found
 
 
-async def answered_at_once(
-    steps: AnySteps[Found],
+async def run_program(
+    steps: RequestProgram[Found],
     reply: Callable[[PromptRequest], Awaitable[ModelReply]],
     note: Note | None = None,
 ) -> Found:
@@ -388,16 +388,16 @@ async def answered_at_once(
                 asked = steps.send(all_or_fault(said))
     except StopIteration as end:
         found: Found = end.value
-        return noted(found, note)
+        return with_note(found, note)
 
 
-def noted(found: Found, note: Note | None) -> Found:
+def with_note(found: Found, note: Note | None) -> Found:
     """Return a judgement, or several, with a note, once; anything else as it is."""
     if note is None:
         return found
     given: Any = found
     if isinstance(given, list):
-        given = [noted(one, note) for one in given]
+        given = [with_note(one, note) for one in given]
     elif isinstance(given, Judgement) and note not in given.notes:
         given = given.model_copy(update={"notes": (*given.notes, note)})
     value: Found = given

@@ -23,7 +23,7 @@ from judgesmith.signatures.space import Space, asks_choices, usual_choices
 if TYPE_CHECKING:
     import dspy
 
-    from judgesmith.programs.judging.program import AnySteps, Steps
+    from judgesmith.programs.judging.program import JudgeProgram, RequestProgram
     from judgesmith.signatures.judgement import Judgement
     from judgesmith.signatures.rubric import Rubric
 
@@ -164,14 +164,14 @@ class JudgeFamily:
         response: str,
         context: str | None,
         references: Sequence[str] = (),
-    ) -> Steps:
+    ) -> JudgeProgram:
         """Return the judgement of one response, as a generator of questions."""
         if not self.steps:
             questions = self.forms_of(protocol)
             return score_steps(
                 protocol, questions, source=source, response=response, context=context
             )
-        take: Callable[..., Steps] = at(self.steps)
+        take: Callable[..., JudgeProgram] = at(self.steps)
         more = self.more_texts(references)
         return take(protocol, source=source, response=response, context=context, **more)
 
@@ -203,9 +203,9 @@ class JudgeFamily:
         source: str,
         context: str | None,
         responses: Sequence[str],
-    ) -> AnySteps[list[Judgement]]:
+    ) -> RequestProgram[list[Judgement]]:
         """Return the judgements of all responses to one source, as a generator of questions."""
-        take: Callable[..., AnySteps[list[Judgement]]] = at(self.source_steps)
+        take: Callable[..., RequestProgram[list[Judgement]]] = at(self.source_steps)
         return take(protocol, source=source, context=context, responses=responses)
 
     def most_calls_of(self, protocol: JudgeConfig, n_responses: int) -> int:

@@ -20,11 +20,11 @@ from judgesmith.programs.judging.executors import (
     Bindable,
     Executor,
     JudgeLike,
-    Turns,
+    RequestSlots,
     calls_per_item,
     with_own_models,
 )
-from judgesmith.programs.judging.program import AnySteps, cause_of
+from judgesmith.programs.judging.program import RequestProgram, cause_of
 from judgesmith.programs.judging.registry import ATTEMPTS_TO_READ, family_of
 from judgesmith.programs.lm import AnyModel, BudgetSpent, ModelError
 from judgesmith.programs.lm.errors import speaks_of_one_item
@@ -125,7 +125,7 @@ ENOUGH_UNREAD = 20
 """Judgements in a row, from a model's first one on, after which it is not bad luck."""
 
 
-class Readable:
+class ReadRate:
     """How much of what one model answered made a judgement."""
 
     def __init__(self) -> None:
@@ -181,14 +181,14 @@ def _scores_any(judgement: Judgement) -> bool:
     return any(one.score is not None for one in judgement.criteria.values())
 
 
-_OF_MODELS: WeakKeyDictionary[object, Readable] = WeakKeyDictionary()
+_OF_MODELS: WeakKeyDictionary[object, ReadRate] = WeakKeyDictionary()
 
 
-def readable_of(lm: dspy.LM) -> Readable:
+def read_rate_of(lm: dspy.LM) -> ReadRate:
     """Return what is known of ``lm``: it outlives a run, as the next one may ask otherwise."""
     from judgesmith.programs.lm import lm_client_of
 
-    return _OF_MODELS.setdefault(lm_client_of(lm) or lm, Readable())
+    return _OF_MODELS.setdefault(lm_client_of(lm) or lm, ReadRate())
 
 
 Unit = TypeVar("Unit")
@@ -206,7 +206,7 @@ def was_not_asked(judgement: Judgement) -> bool:
     return judgement.reason is Reason.OVER_BUDGET
 
 
-def judge_items(
+def score_batch(
     judge: JudgeLike | Bindable | Executor,
     items: Iterable[RatedItem],
     *,
@@ -240,7 +240,7 @@ def judge_items(
         If the model cannot be asked at all: wrong key, unknown model, or nothing but refusals,
         or answers that nobody can read, from the start. A request that is refused by itself, or
         an answer that cannot be read, leaves its item unscored.
-    LedgerError
+    CacheError
         If the ledger cannot be written.
     Stopped
         If the process was asked to stop: no item is begun any more, and what those under way
@@ -250,14 +250,14 @@ def judge_items(
     --------
     >>> from judgesmith.programs import ActiveCritic
     >>> items = [RatedItem(source="The bridge opened on Monday.", response="It opened Monday.")]
-    >>> [judgement.problem for judgement in judge_items(ActiveCritic(), items)]
+    >>> [judgement.problem for judgement in score_batch(ActiveCritic(), items)]
     [None]
     """
-    judged = judge_each(judge, items, lm=lm, concurrency=concurrency, progress=progress)
+    judged = iter_scores(judge, items, lm=lm, concurrency=concurrency, progress=progress)
     return [judgement for _, judgement in judged]
 
 
-def judge_each(
+def iter_scores(
     judge: JudgeLike | Bindable | Executor,
     items: Iterable[RatedItem],
     *,
@@ -268,17 +268,17 @@ def judge_each(
 ) -> Iterator[tuple[RatedItem, Judgement]]:
     """Yield items with their judgements, in order, reading ``items`` only as far as needed.
 
-    See ``judge_items``. The judge and the model are those of the moment of the call. May be
+    See ``score_batch``. The judge and the model are those of the moment of the call. May be
     called, and iterated, where an event loop is already running. Under a budget no item is begun
     that could take from those under way what they need, so that it buys whole items.
 
     A judge that compares the responses to a source needs them together: then all ``items`` are
-    read first, and what is judged at the same time are sources; see ``judge_sources``.
+    read first, and what is judged at the same time are sources; see ``iter_source_scores``.
 
     Parameters
     ----------
     judge, items, lm, concurrency, progress
-        As for ``judge_items``; ``items`` may never end.
+        As for ``score_batch``; ``items`` may never end.
     ordered : bool
         False yields items as they are finished, so that none waits for a slow one before it. A
         judge that compares yields them in order all the same.
@@ -292,14 +292,14 @@ def judge_each(
     ------
     ValueError
         If ``concurrency`` is below 1.
-    ModelError, LedgerError, Stopped
-        As for ``judge_items``, while it is iterated.
+    ModelError, CacheError, Stopped
+        As for ``score_batch``, while it is iterated.
 
     Examples
     --------
     >>> from judgesmith.programs import ActiveCritic
     >>> items = (RatedItem(source="The ferry leaves at nine.", response=r) for r in ("Nine.", ""))
-    >>> for item, judgement in judge_each(ActiveCritic(), items):
+    >>> for item, judgement in iter_scores(ActiveCritic(), items):
     ...     print(repr(item.response), judgement.score is None)
     'Nine.' False
     '' False
@@ -310,8 +310,8 @@ def judge_each(
         return _each(_Run(OneByOne(judge), iter(items), concurrency, ordered=ordered), progress)
     asked, lm = with_own_models(judge, lm)
     if judges_sources(asked):
-        return judge_sources(asked, items, lm=lm, concurrency=concurrency, progress=progress)
-    work = OneByOne(Executor.of(asked, lm), readable_of(lm))
+        return iter_source_scores(asked, items, lm=lm, concurrency=concurrency, progress=progress)
+    work = OneByOne(Executor.of(asked, lm), read_rate_of(lm))
     may_begin = beginning(calls_per_item(asked), lm)
     run = _Run(work, iter(items), concurrency, may_begin, ordered=ordered)
     return _each(run, progress)
@@ -339,9 +339,9 @@ def beginning(n_calls: int, lm: AnyModel) -> Callable[[int], bool]:
 class Work(ABC, Generic[Unit, Result]):
     """What is done with each of many units that are under way at the same time."""
 
-    def __init__(self, executor: Executor, readable: Readable | None = None) -> None:
+    def __init__(self, executor: Executor, readable: ReadRate | None = None) -> None:
         self.executor = executor
-        self.readable = Readable() if readable is None else readable
+        self.readable = ReadRate() if readable is None else readable
 
     @abstractmethod
     async def done(self, unit: Unit) -> Result:
@@ -363,10 +363,10 @@ class StepsWork(Work[Unit, Result]):
     def __init__(
         self,
         executor: Executor,
-        steps: Callable[[Unit], AnySteps[Result]],
+        steps: Callable[[Unit], RequestProgram[Result]],
         undone: Callable[[Cause], Result],
         *,
-        readable: Readable | None = None,
+        readable: ReadRate | None = None,
         judged: Callable[[Result], Iterable[Judgement]] = lambda result: (),
     ) -> None:
         super().__init__(executor, readable)
@@ -375,7 +375,7 @@ class StepsWork(Work[Unit, Result]):
         self._judged = judged
 
     async def done(self, unit: Unit) -> Result:
-        found = await self.executor.taken(self._steps(unit))
+        found = await self.executor.run(self._steps(unit))
         for one in self._judged(found):
             self.readable.add(one)
         return found
@@ -404,7 +404,7 @@ def work_each(
     may_begin: Callable[[int], bool],
     progress: Callable[[int], None] | None = None,
 ) -> Iterator[tuple[Unit, Result]]:
-    """Yield units with what they come to, in order; see ``judge_each``."""
+    """Yield units with what they come to, in order; see ``iter_scores``."""
     if concurrency < 1:
         raise InputError(f"concurrency must be 1 or more; got {concurrency}.")
     return _each(_Run(work, iter(units), concurrency, may_begin), progress)
@@ -446,7 +446,7 @@ class _Run(Generic[Unit, Result]):
         self.n_answered = 0
         self.n_refused = 0
         self.moved: asyncio.Event | None = None
-        self.turns = Turns(concurrency, self._answered)
+        self.turns = RequestSlots(concurrency, self._answered)
         self.held_back = False
         self.n_begun = 0
 
@@ -541,7 +541,7 @@ Group = tuple[int, ...]
 """The places of the items of one source."""
 
 
-def judge_sources(
+def iter_source_scores(
     judge: JudgeLike | Bindable,
     items: Iterable[RatedItem],
     *,
@@ -554,7 +554,7 @@ def judge_sources(
     given = list(items)
     groups = sources_of(given)
     work = Sources(judge, Executor.of(judge, lm), given)
-    work.readable = readable_of(lm)
+    work.readable = read_rate_of(lm)
     family = family_of(judge.protocol.judge)
     # The largest source decides, because what begins next is not known.
     n_calls = family.most_calls_of(judge.protocol, max(map(len, groups), default=0))
@@ -604,7 +604,7 @@ class Sources(Work[Group, list[Judgement]]):
             context=first.context,
             responses=[self._items[place].response for place in unit],
         )
-        found = await self.executor.taken(steps)
+        found = await self.executor.run(steps)
         for judgement in found:
             self.readable.add(judgement)
         return found

@@ -19,12 +19,12 @@ from judgesmith.programs.judging.logprobs import (
     weighed,
 )
 from judgesmith.programs.judging.program import (
-    AnySteps,
     Calls,
+    JudgeProgram,
     ModelReply,
     ProbabilitiesOf,
     PromptRequest,
-    Steps,
+    RequestProgram,
     asked,
     gather,
 )
@@ -96,7 +96,7 @@ def terms_of(
 Text = str | None
 Value = TypeVar("Value")
 
-Once = AnySteps[Judgement]
+Once = RequestProgram[Judgement]
 """The judgement of one sample under way."""
 
 
@@ -108,7 +108,7 @@ def sampled_steps(
     response: str,
     context: str | None = None,
     enough: Callable[[], bool] | None = None,
-) -> Steps:
+) -> JudgeProgram:
     """Judge one response as often as ``protocol`` says, and make one judgement of it."""
     for name, text in (("source", source), ("response", response), ("context", context or "")):
         if not isinstance(text, str):
@@ -143,11 +143,13 @@ def sampled_steps(
 Own = TypeVar("Own", bound=JudgeConfig)
 
 
-def per_sample(once: Callable[[Own, Asking], Once]) -> Callable[..., Steps]:
+def per_sample(once: Callable[[Own, Asking], Once]) -> Callable[..., JudgeProgram]:
     """Return the steps of a judge whose every sample is asked for by ``once``."""
 
     @functools.wraps(once)
-    def steps(protocol: Own, *, source: str, response: str, context: str | None = None) -> Steps:
+    def steps(
+        protocol: Own, *, source: str, response: str, context: str | None = None
+    ) -> JudgeProgram:
         def sample(asking: Asking) -> Once:
             return once(protocol, asking)
 
@@ -197,7 +199,9 @@ class Asking:
 
         return asked(ask, reading, again=self.again, calls=self.calls)
 
-    def each(self, courses: Sequence[Callable[[Asking], AnySteps[Value]]]) -> AnySteps[list[Value]]:
+    def each(
+        self, courses: Sequence[Callable[[Asking], RequestProgram[Value]]]
+    ) -> RequestProgram[list[Value]]:
         parts = [replace(self, calls=Calls()) for _ in courses]
         found = yield from gather(
             [course(part) for course, part in zip(courses, parts, strict=True)]
@@ -356,11 +360,11 @@ def score_steps(
     source: str,
     response: str,
     context: str | None = None,
-) -> Steps:
+) -> JudgeProgram:
     """Judge by one score of the whole, or by one of each criterion, whose mean is the score."""
 
     def once(asking: Asking) -> Once:
-        def ask(part: Asking, question: str, about: str) -> AnySteps[Answer]:
+        def ask(part: Asking, question: str, about: str) -> RequestProgram[Answer]:
             return part.of(question, score_on(protocol.answers), about=about)
 
         return each_scored(protocol, asking, questions, ask)
@@ -372,7 +376,7 @@ def each_scored(
     protocol: JudgeConfig,
     asking: Asking,
     questions: Iterable[str],
-    ask: Callable[[Asking, str, str], AnySteps[Answer]],
+    ask: Callable[[Asking, str, str], RequestProgram[Answer]],
 ) -> Once:
     """Return the judgement of one sample, whose questions ``ask`` asks at once."""
     if not protocol.scores_criteria:
@@ -380,7 +384,7 @@ def each_scored(
         return of_the_whole((yield from ask(asking, question, OVERALL)))
     names = protocol.rubric.names
 
-    def scoring(name: str, question: str) -> Callable[[Asking], AnySteps[Answer]]:
+    def scoring(name: str, question: str) -> Callable[[Asking], RequestProgram[Answer]]:
         return lambda part: ask(part, question, criterion_term(name))
 
     courses = [scoring(*one) for one in zip(names, questions, strict=True)]

@@ -5,8 +5,8 @@ from judgesmith.programs.lm.cache.store import ResponseCache
 from judgesmith.programs.lm.client import LMClient
 from judgesmith.programs.lm.errors import (
     BudgetSpent,
+    CacheError,
     ContextWindowExceeded,
-    LedgerError,
     ModelError,
     TransientModelError,
 )
@@ -37,11 +37,11 @@ __all__ = [
     "AnyModel",
     "Budget",
     "BudgetSpent",
+    "CacheError",
     "ClientModel",
     "ContextWindowExceeded",
     "Engine",
     "LMClient",
-    "LedgerError",
     "Limits",
     "Message",
     "ModelAnswer",

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from judgesmith.programs.lm.budget import UNSEEN_OUTPUT, Budget, Meter, Price, Spent, check
+from judgesmith.programs.lm.budget import UNSEEN_OUTPUT, Budget, Price, Spent, UsageMeter, check
 from judgesmith.programs.lm.cache.records import Claim, Granted, Record, Settle, Withdraw, Write
-from judgesmith.programs.lm.cache.store import Flights, ResponseCache
+from judgesmith.programs.lm.cache.store import PendingRequests, ResponseCache
 from judgesmith.programs.lm.errors import BudgetSpent
 from judgesmith.programs.lm.records import ModelAnswer, ModelRequest
 
@@ -21,7 +21,7 @@ _AROUND_ALL, _AROUND_EACH = 128, 16  # tokens that servers put around a prompt a
 class Reservations:
     """Sums of tokens and dollars for the requests of one client."""
 
-    def __init__(self, meter: Meter, price: Price | None, budget: Budget) -> None:
+    def __init__(self, meter: UsageMeter, price: Price | None, budget: Budget) -> None:
         self._meter = meter
         self._price = price
         self._budget = budget
@@ -110,11 +110,11 @@ def _most_input(request: ModelRequest) -> int:
     return request.n_bytes + _AROUND_ALL + _AROUND_EACH * n_messages
 
 
-class Unrecorded:
+class NoCache:
     """Holds a run to its budget for as long as the process lives."""
 
     def __init__(self) -> None:
-        self.flights = Flights()
+        self.pending = PendingRequests()
         self._lock = threading.Lock()
         self._runs: list[str] = []
         self._calls: defaultdict[int, int] = defaultdict(int)
@@ -203,14 +203,14 @@ class Unrecorded:
         self._usd[claim.run] += usd - claim.usd
 
 
-class Accounts:
+class RunAccount:
     """Counts and claims of one run, over the store that all processes of the run share."""
 
     def __init__(
-        self, store: ResponseCache | Unrecorded, run_id: str, budget: Budget, price: Price | None
+        self, store: ResponseCache | NoCache, run_id: str, budget: Budget, price: Price | None
     ) -> None:
-        self.meter = Meter(priced=price is not None)
-        self.sums = Reservations(self.meter, price, budget)
+        self.meter = UsageMeter(priced=price is not None)
+        self.reservations = Reservations(self.meter, price, budget)
         self._store = store
         self._run_id = run_id
         self._budget = budget

@@ -253,7 +253,7 @@ class Usage:
     renewals: int = 0
 
 
-class Meter:
+class UsageMeter:
     """The one place where calls are counted, by whichever threads and loops make them."""
 
     def __init__(self, *, priced: bool) -> None:

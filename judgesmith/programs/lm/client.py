@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Protocol
 
 from judgesmith.errors import InputError
-from judgesmith.programs.lm.accounts import Accounts, Unrecorded
+from judgesmith.programs.lm.accounts import NoCache, RunAccount
 from judgesmith.programs.lm.budget import Budget, Price, Spent, Usage
-from judgesmith.programs.lm.cache.cassettes import Tape
+from judgesmith.programs.lm.cache.recordings import Recording
 from judgesmith.programs.lm.cache.records import (
     Claim,
     Close,
@@ -47,8 +47,8 @@ class Sender:
         self,
         engine: Engine,
         *,
-        store: ResponseCache | Unrecorded,
-        accounts: Accounts,
+        store: ResponseCache | NoCache,
+        accounts: RunAccount,
         limits: Limits | None,
         retry: Retry,
         rng: random.Random,
@@ -57,7 +57,7 @@ class Sender:
         self._store = store
         self._accounts = accounts
         self._meter = accounts.meter
-        self._sums = accounts.sums
+        self._reservations = accounts.reservations
         self._limits = limits
         self._retry = retry
         self._rng = rng
@@ -66,14 +66,14 @@ class Sender:
 
     async def answer(self, identity: bytes, request: ModelRequest, waiting: Waiting) -> ModelAnswer:
         while True:
-            flight, leads = self._store.flights.board(identity)
+            pending, leads = self._store.pending.register(identity)
             if not leads:
                 try:
-                    answer = await waiting.join(flight)
+                    answer = await waiting.join(pending)
                 except Abandoned:
                     continue
                 self._meter.hit()
-                return replace(answer, from_ledger=True)
+                return replace(answer, from_cache=True)
             outcome: ModelAnswer | BaseException = Abandoned()
             try:
                 outcome = await self._obtain(identity, request, waiting)
@@ -81,8 +81,8 @@ class Sender:
                 outcome = fault
                 raise
             finally:
-                self._sums.came_back(identity)
-                flight.land(outcome)
+                self._reservations.came_back(identity)
+                pending.resolve(outcome)
             return outcome
 
     async def _obtain(
@@ -93,7 +93,7 @@ class Sender:
         while True:
             STOPPING.check()
             # Before the gate: who waits here waits for another that is to pass it.
-            while not self._sums.may_go(identity, request):
+            while not self._reservations.may_go(identity, request):
                 await waiting.sleep(_POLL)
             await self.pace.enter(waiting, self._accounts.check_time)
             entered, sent, fault = 0.0, None, None
@@ -145,12 +145,12 @@ class Sender:
         """Wait for a place under the rate limits, unless time will be up before."""
         if self._limits is None:
             return
-        tokens = self._sums.estimate(request)[0]
+        tokens = self._reservations.estimate(request)[0]
         while True:
             wait = await self._turn(self._limits, request, tokens, waiting)
             if wait > 0:
                 self._accounts.check_time(wait)
-            if wait > AHEAD and not isinstance(self._store, Unrecorded):
+            if wait > AHEAD and not isinstance(self._store, NoCache):
                 await waiting.sleep(wait - AHEAD / 2)
                 continue
             if wait > 0:
@@ -167,7 +167,7 @@ class Sender:
         self, limits: Limits, request: ModelRequest, tokens: int, waiting: Waiting
     ) -> float:
         """Return the seconds until a request may leave, seen over all processes of the run."""
-        if isinstance(self._store, Unrecorded):
+        if isinstance(self._store, NoCache):
             return limits.turn(tokens=tokens)
         turn = TakeTurn(
             run=self._accounts.run,
@@ -183,7 +183,7 @@ class Sender:
         """Hold all requests under the same limits back, because the server asked for a pause."""
         if self._limits is None:
             return
-        if isinstance(self._store, Unrecorded):
+        if isinstance(self._store, NoCache):
             self._limits.close_for(seconds)
             return
         model = self._store.model(request.model, self.engine.endpoint)
@@ -196,12 +196,12 @@ class Sender:
     ) -> tuple[Claim, Granted | Held | ModelAnswer]:
         """Claim the request, waiting while others may still give back what they reserved."""
         while True:
-            tokens, usd = self._sums.most(request)
+            tokens, usd = self._reservations.most(request)
             claim = self._accounts.claim(identity, tokens=tokens, usd=usd)
             try:
                 outcome: Granted | Held | ModelAnswer = await waiting.perform(self._store, claim)
             except BudgetSpent as refusal:
-                if not self._sums.may_fit_later(refusal, claim):
+                if not self._reservations.may_fit_later(refusal, claim):
                     raise
                 await waiting.sleep(_POLL)
                 continue
@@ -224,7 +224,7 @@ class Sender:
             )
 
         open_yet = True
-        self._sums.hold(claim)
+        self._reservations.hold(claim)
         try:
             began = time.perf_counter()
             try:
@@ -241,24 +241,24 @@ class Sender:
                 raise
             self._heard = True
             answer = replace(answer, seconds=time.perf_counter() - began)
-            tokens, usd = self._sums.cost(request, answer)
+            tokens, usd = self._reservations.cost(request, answer)
             open_yet = False
             kept: ModelAnswer = await waiting.perform(self._store, settled(answer, tokens, usd))
             self._meter.answered(request.n_characters, answer, usd=usd)
             return kept
         finally:
-            self._sums.release(claim)
+            self._reservations.release(claim)
             if open_yet:
                 # Without a reply nobody knows whether the server did the work, so what was
                 # reserved stays charged.
                 self._store.perform(settled(None, claim.tokens, claim.usd))
 
 
-class Computer:
+class PureSender:
     """Computes the answers of a model that is a function."""
 
     def __init__(
-        self, engine: PureEngine, *, store: ResponseCache | Unrecorded, accounts: Accounts
+        self, engine: PureEngine, *, store: ResponseCache | NoCache, accounts: RunAccount
     ) -> None:
         self._engine = engine
         self._store = store
@@ -267,7 +267,7 @@ class Computer:
     async def answer(self, identity: bytes, request: ModelRequest, waiting: Waiting) -> ModelAnswer:
         STOPPING.check()
         answer = self._engine.answer(request)
-        tokens, usd = self._accounts.sums.cost(request, answer)
+        tokens, usd = self._accounts.reservations.cost(request, answer)
         number = self._store.model(request.model, self._engine.endpoint)
         write = Record(
             claim=self._accounts.claim(identity, tokens=tokens, usd=usd),
@@ -276,7 +276,7 @@ class Computer:
         )
         kept: ModelAnswer = await waiting.perform(self._store, write)
         meter = self._accounts.meter
-        if kept.from_ledger:
+        if kept.from_cache:
             meter.hit()
         else:
             meter.sent(again=False)
@@ -363,11 +363,11 @@ class LMClient:
         price: Price | None = None,
         run_id: str | None = None,
         seed: int = 0,
-        tape: Tape | None = None,
+        recording: Recording | None = None,
         sender: AnySender | None = None,
     ) -> None:
         self.engine = engine
-        self.tape = tape
+        self.recording = recording
         self.ledger = ledger
         self.budget = budget or Budget()
         self.limits = limits
@@ -380,15 +380,15 @@ class LMClient:
                 hint="give one as "
                 "--price IN,OUT (price=Price(...)), in dollars per million tokens.",
             )
-        self._store: ResponseCache | Unrecorded = Unrecorded() if ledger is None else ledger
-        self._accounts = Accounts(self._store, self.run_id, self.budget, price)
+        self._store: ResponseCache | NoCache = NoCache() if ledger is None else ledger
+        self._accounts = RunAccount(self._store, self.run_id, self.budget, price)
         self._meter = self._accounts.meter
-        self._sums = self._accounts.sums
+        self._reservations = self._accounts.reservations
         self._sender: AnySender
         if sender is not None:
             self._sender = sender
         elif isinstance(engine, PureEngine):
-            self._sender = Computer(engine, store=self._store, accounts=self._accounts)
+            self._sender = PureSender(engine, store=self._store, accounts=self._accounts)
         else:
             self._sender = Sender(
                 engine,
@@ -434,7 +434,7 @@ class LMClient:
             If the request is longer than the model can read.
         ModelError
             If the model refused, or kept failing.
-        LedgerError
+        CacheError
             If the ledger cannot be used.
         Stopped
             If the process was asked to stop before the request was sent.
@@ -447,20 +447,22 @@ class LMClient:
         answer = await waiting.found(self._store, identity)
         if answer is not None:
             self._meter.hit()
-        elif self.tape is not None and (fault := self.tape.fault(identity)) is not None:
+        elif self.recording is not None and (fault := self.recording.fault(identity)) is not None:
             raise fault
         else:
             try:
                 answer = await self._sender.answer(identity, request, waiting)
             except (ModelError, BudgetSpent) as fault:
                 self._refused = self._refused or isinstance(fault, BudgetSpent)
-                if self.tape is not None:
-                    self.tape.failed(identity, fault, model=request.model, endpoint=self.endpoint)
+                if self.recording is not None:
+                    self.recording.failed(
+                        identity, fault, model=request.model, endpoint=self.endpoint
+                    )
                 raise
         if request.attempt:
             self._meter.renewed()
-        if self.tape is not None:
-            self.tape.heard(identity)
+        if self.recording is not None:
+            self.recording.heard(identity)
         if answer.adaptations:
             self._adaptations.update(dict.fromkeys(answer.adaptations))
         return answer
@@ -500,8 +502,8 @@ class LMClient:
         """Return what ``lookup`` would return for each request, in far fewer steps."""
         identities = [self.identity(request) for request in requests]
         found = self._store.lookup_many(identities)
-        if self.tape is not None:
-            self.tape.heard(*found)
+        if self.recording is not None:
+            self.recording.heard(*found)
         return [found.get(identity) for identity in identities]
 
     def identity(self, request: ModelRequest) -> bytes:
@@ -541,7 +543,7 @@ class LMClient:
         """
         if getattr(self.engine, "silent", False):
             identity = self.identity(request)
-            failed = self.tape is not None and self.tape.fault(identity) is not None
+            failed = self.recording is not None and self.recording.fault(identity) is not None
             return failed or self._store.lookup(identity) is not None
         before = replace(request, attempt=request.attempt - 1)
         return self._accounts.is_earlier(self.identity(before))

@@ -17,12 +17,13 @@ from judgesmith.errors import InputError
 from judgesmith.programs.lm.client import LMClient
 from judgesmith.programs.lm.errors import (
     BudgetSpent,
+    CacheError,
     ContextWindowExceeded,
-    LedgerError,
     ModelError,
     TransientModelError,
 )
 from judgesmith.programs.lm.limits import Stopped
+from judgesmith.programs.lm.lm15_bridge import as_dict, request_to_lm15, settings_from_config
 from judgesmith.programs.lm.records import (
     Message,
     ModelAnswer,
@@ -31,7 +32,6 @@ from judgesmith.programs.lm.records import (
     Role,
     sample_number,
 )
-from judgesmith.programs.lm.wire import as_dict, request_to_lm15, settings_from_config
 
 
 def request_from_dspy(request: lm15.Request, *, sample: int) -> ModelRequest:
@@ -89,7 +89,7 @@ def request_to_dspy(request: ModelRequest, model: str) -> tuple[lm15.Request, tu
 
 def answer_to_dspy(answer: ModelAnswer, model: str) -> lm15.Response:
     usage = lm15.Usage()
-    if not answer.from_ledger:
+    if not answer.from_cache:
         usage = lm15.Usage(input_tokens=answer.input_tokens, output_tokens=answer.output_tokens)
     if answer.original is not None:
         stored = json.loads(answer.original)
@@ -142,7 +142,7 @@ _heard: ContextVar[_Heard | None] = ContextVar("judgesmith_heard", default=None)
 
 
 @contextmanager
-def hearing() -> Iterator[_Heard]:
+def collected_answers() -> Iterator[_Heard]:
     """Collect what models of ours answer inside a ``with`` block, by the identity of the call."""
     answers: _Heard = []
     token = _heard.set(answers)
@@ -230,7 +230,7 @@ class ClientEngine(_Face):
         asked = request_from_dspy(request, sample=_sample())
         try:
             answer = self.client.complete_sync(asked)
-        except (ModelError, BudgetSpent, LedgerError, Stopped, InputError) as fault:
+        except (ModelError, BudgetSpent, CacheError, Stopped, InputError) as fault:
             raise seen_by_dspy(fault) from None
         return self._handed_on(asked, answer, request.model)
 
@@ -242,7 +242,7 @@ class AsyncClientEngine(_Face):
         asked = request_from_dspy(request, sample=_sample())
         try:
             answer = await self.client.complete(asked)
-        except (ModelError, BudgetSpent, LedgerError, Stopped, InputError) as fault:
+        except (ModelError, BudgetSpent, CacheError, Stopped, InputError) as fault:
             raise seen_by_dspy(fault) from None
         return self._handed_on(asked, answer, request.model)
 
@@ -311,7 +311,7 @@ _SEEN_AS = (
     (ContextWindowExceeded, _of_both(ContextWindowExceeded, ContextWindowExceededError)),
     *(
         (ours, _of_both(ours))
-        for ours in (TransientModelError, ModelError, BudgetSpent, LedgerError, Stopped, InputError)
+        for ours in (TransientModelError, ModelError, BudgetSpent, CacheError, Stopped, InputError)
     ),
 )
 

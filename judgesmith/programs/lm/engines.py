@@ -32,17 +32,17 @@ from judgesmith.programs.lm.errors import (
     redacted,
     unscoring,
 )
-from judgesmith.programs.lm.records import ModelAnswer, ModelRequest, TokenLogprob
-from judgesmith.programs.lm.wire import (
+from judgesmith.programs.lm.lm15_bridge import (
     GARBLED,
     TOO_LONG,
-    Timed,
-    Wire,
+    FastPath,
+    TimeoutTransport,
     answer_from_lm15,
     error_from_lm15,
     error_from_reply,
     request_to_lm15,
 )
+from judgesmith.programs.lm.records import ModelAnswer, ModelRequest, TokenLogprob
 
 _LEAST = -9999.0  # what servers write for a token that cannot be
 _PASSING = (408, 409, 425, 429)
@@ -239,7 +239,7 @@ class NativeEngine:
         self._texts = TextScoring(model, self.endpoint, os.environ.get(self._key_variable))
         self._lock = threading.Lock()
         self._threads: tuple[Any, Any] | None = None
-        self._loops: dict[asyncio.AbstractEventLoop, tuple[Any, Any, Wire]] = {}
+        self._loops: dict[asyncio.AbstractEventLoop, tuple[Any, Any, FastPath]] = {}
 
     async def complete(self, request: ModelRequest) -> ModelAnswer:
         """Send ``request`` once; see ``Engine``."""
@@ -332,17 +332,17 @@ class NativeEngine:
             return sent, (*changed, _UNTEMPERED)
         return request_to_lm15(request, self._name)
 
-    def _opened_for_loop(self) -> tuple[Any, Any, Wire]:
+    def _opened_for_loop(self) -> tuple[Any, Any, FastPath]:
         untimed: Any = None
 
-        def timed(**settings: Any) -> Timed:
+        def timed(**settings: Any) -> TimeoutTransport:
             nonlocal untimed
             settings |= {"read_timeout": None, "write_timeout": None, "pool_timeout": None}
             untimed = StdlibAsyncTransport(**settings)
-            return Timed(untimed, self._timeout)
+            return TimeoutTransport(untimed, self._timeout)
 
         transport, client = self._open(lm15.AsyncLMRouter, timed)
-        wire = Wire(
+        wire = FastPath(
             untimed,
             lambda still: self._open(lm15.LMRouter, lambda **_: still)[1],
             self._request,

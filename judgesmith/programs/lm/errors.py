@@ -144,7 +144,7 @@ def unscoring(model: str, why: str) -> ModelError:
     )
 
 
-class LedgerError(JudgesmithError):
+class CacheError(JudgesmithError):
     """The ledger file cannot be used; the message names the file and the way out."""
 
 

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from judgesmith.errors import InputError
 from judgesmith.front_door import at
 from judgesmith.programs.lm.budget import Budget, Price, price_of
-from judgesmith.programs.lm.cache.cassettes import Tape
+from judgesmith.programs.lm.cache.recordings import Recording
 from judgesmith.programs.lm.cache.store import ResponseCache
 from judgesmith.programs.lm.client import LMClient
 from judgesmith.programs.lm.errors import BudgetSpent, redacted
@@ -266,7 +266,7 @@ def model(
     run_id: str | None = None,
     retry: Retry | None = None,
     replay: bool = False,
-    tape: Tape | None = None,
+    recording: Recording | None = None,
     timeout: float = 600.0,
     temperature: float | None = 0.0,
     max_output_tokens: int | None = None,
@@ -336,7 +336,7 @@ def model(
         run_id=run_id,
         retry=retry,
         replay=replay,
-        tape=tape,
+        recording=recording,
         timeout=timeout,
         temperature=temperature,
         max_output_tokens=max_output_tokens,
@@ -358,7 +358,7 @@ def client_model(
     run_id: str | None = None,
     retry: Retry | None = None,
     replay: bool = False,
-    tape: Tape | None = None,
+    recording: Recording | None = None,
     timeout: float = 600.0,
     temperature: float | None = 0.0,
     max_output_tokens: int | None = None,
@@ -397,7 +397,7 @@ def client_model(
     else:
         engine = engine_for(name, api_base=api_base, timeout=timeout)
     if replay and not isinstance(engine, UnnamedEngine):
-        from judgesmith.programs.lm.cache.cassettes import replaying
+        from judgesmith.programs.lm.cache.recordings import replaying
 
         engine = replaying(engine)
     if isinstance(price, str):
@@ -416,7 +416,7 @@ def client_model(
         retry=retry,
         price=price or _listed_price(name, engine.endpoint),
         run_id=run_id,
-        tape=tape,
+        recording=recording,
     )
     recipe = {
         "name": name,
@@ -509,7 +509,7 @@ def request_settings(lm: dspy.LM | ClientModel, **config: Any) -> SamplingSettin
     >>> request_settings(model("ollama/llama3", ledger=None), max_tokens=64).max_tokens
     64
     """
-    from judgesmith.programs.lm.wire import settings_from_openai
+    from judgesmith.programs.lm.lm15_bridge import settings_from_openai
 
     merged = {**lm.kwargs, **{name: value for name, value in config.items() if value is not None}}
     given = {k: v for k, v in merged.items() if k not in _NOT_SETTINGS and v is not None}
@@ -523,7 +523,7 @@ def _listed_price(name: str, endpoint: str) -> Price | None:
     return price
 
 
-class _NothingSent:
+class _CacheOnly:
     """Stands where a sender does for requests that are only looked up."""
 
     async def answer(self, identity: bytes, request: ModelRequest, waiting: Waiting) -> ModelAnswer:
@@ -532,8 +532,8 @@ class _NothingSent:
         )
 
 
-def looking_model(lm: ClientModel) -> ClientModel:
+def cache_only_model(lm: ClientModel) -> ClientModel:
     """Return a model that is looked up where another would be asked, without budget or limits."""
     own = lm.client
-    client = LMClient(own.engine, ledger=own.ledger, price=own.price, sender=_NothingSent())
+    client = LMClient(own.engine, ledger=own.ledger, price=own.price, sender=_CacheOnly())
     return replace(lm, client=client)

@@ -25,7 +25,7 @@ class LiteLLMEngine:
         from dspy.clients.engines.litellm_engine import AsyncLiteLLMEngine
 
         from judgesmith.programs.lm import dspy_lm as dspy_conversion
-        from judgesmith.programs.lm import wire as conversion
+        from judgesmith.programs.lm import lm15_bridge as conversion
 
         _stay_private()
         try:
@@ -42,7 +42,7 @@ class LiteLLMEngine:
         from dspy.clients.engines.litellm_engine import LiteLLMEngine as Wrapped
 
         from judgesmith.programs.lm import dspy_lm as dspy_conversion
-        from judgesmith.programs.lm import wire as conversion
+        from judgesmith.programs.lm import lm15_bridge as conversion
 
         _stay_private()
         try:

@@ -218,7 +218,7 @@ class ModelAnswer:
         Settings that the engine dropped, changed or sent another way, one sentence each.
     seconds : float
         How long the model took, measured where the request was sent.
-    from_ledger : bool
+    from_cache : bool
         True if nothing was sent for this answer.
     original : str or None
         The client's own response as JSON, only where ``text`` cannot hold it (tool calls, …).
@@ -231,7 +231,7 @@ class ModelAnswer:
     logprobs: tuple[TokenLogprob, ...] | None = None
     adaptations: tuple[str, ...] = ()
     seconds: float = 0.0
-    from_ledger: bool = False
+    from_cache: bool = False
     original: str | None = None
 
 

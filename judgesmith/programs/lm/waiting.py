@@ -12,8 +12,8 @@ from contextlib import suppress
 from typing import Any, Protocol, TypeVar
 
 from judgesmith.programs.lm.cache.records import Claim, Find, Granted, Watch, Withdraw, Write
-from judgesmith.programs.lm.cache.store import Flight
-from judgesmith.programs.lm.errors import LedgerError, TransientModelError
+from judgesmith.programs.lm.cache.store import PendingRequest
+from judgesmith.programs.lm.errors import CacheError, TransientModelError
 from judgesmith.programs.lm.limits import STOPPING
 from judgesmith.programs.lm.records import ModelAnswer
 
@@ -53,7 +53,7 @@ class Waiting(Protocol):
 
     async def held(self, store: Store, identity: bytes) -> bool: ...
 
-    async def join(self, flight: Flight) -> ModelAnswer: ...
+    async def join(self, pending: PendingRequest) -> ModelAnswer: ...
 
     async def until(self, event: Future[None], seconds: float) -> None:
         """Wait for an event, so long at most; raise ``Stopped`` if the end was asked for."""
@@ -85,8 +85,8 @@ class Blocking:
     async def held(self, store: Store, identity: bytes) -> bool:
         return store.held_elsewhere(identity)
 
-    async def join(self, flight: Flight) -> ModelAnswer:
-        return flight.wait()
+    async def join(self, pending: PendingRequest) -> ModelAnswer:
+        return pending.wait()
 
     async def until(self, event: Future[None], seconds: float) -> None:
         wait_for_futures([event], timeout=seconds)
@@ -110,7 +110,7 @@ class Suspending:
             if future.cancelled():
                 # Its loop may end with this task, so that ends once the write is through, or taken
                 # back: a look that is asked for later is answered later.
-                with suppress(LedgerError):
+                with suppress(CacheError):
                     await store.perform_soon(Find(b""))
             # Cancelled between the commit and now: permission was given to nobody.
             elif isinstance(write, Claim) and future.done():
@@ -132,8 +132,8 @@ class Suspending:
         held: bool = await store.perform_soon(Watch(identity))
         return held
 
-    async def join(self, flight: Flight) -> ModelAnswer:
-        return await flight.wait_async()
+    async def join(self, pending: PendingRequest) -> ModelAnswer:
+        return await pending.wait_async()
 
     async def until(self, event: Future[None], seconds: float) -> None:
         await asyncio.wait([asyncio.wrap_future(event)], timeout=seconds)

@@ -15,7 +15,7 @@ from judgesmith.errors import InputError
 from judgesmith.programs.judging.answers import read_json, spelled
 from judgesmith.programs.judging.dspy_executor import AskingModule
 from judgesmith.programs.judging.executors import Executor
-from judgesmith.programs.judging.program import AnySteps
+from judgesmith.programs.judging.program import RequestProgram
 from judgesmith.programs.judging.runner import (
     CONCURRENCY,
 )
@@ -350,7 +350,7 @@ def inject_steps(
     counts: Counts,
     *,
     earlier: Collection[str] = (),
-) -> AnySteps[Target | Skipped]:
+) -> RequestProgram[Target | Skipped]:
     """Ask for a text with one error per sub-aspect, and again where the answer is none."""
     found = yield from _attempts(job, target, sub_aspects, counts, earlier)
     counts.outcome(found)
@@ -359,7 +359,7 @@ def inject_steps(
 
 def sequence_steps(
     job: InjectionJob, drawn: Sequence[SubAspect], counts: Counts, found: list[Target]
-) -> AnySteps[None]:
+) -> RequestProgram[None]:
     """Ask for one error after the other, until a step fails for good."""
     for sub_aspect in drawn:
         earlier = {one.text for one in found}
@@ -375,7 +375,7 @@ def _attempts(
     sub_aspects: Sequence[SubAspect],
     counts: Counts,
     earlier: Collection[str],
-) -> AnySteps[Target | Skipped]:
+) -> RequestProgram[Target | Skipped]:
     if len(target.text) > LONGEST:
         return Skipped(reason=f"longer than {LONGEST} characters")
     if not Passage(target.text).words:
@@ -436,7 +436,7 @@ class Injector(AskingModule):
 
     def forward(self, *, job: InjectionJob, counts: Counts | None = None) -> Target | Skipped:
         steps = inject_steps(job, job.target, job.sub_aspects, counts or Counts())
-        return self.taken(steps)
+        return self.run(steps)
 
 
 class _AtOnce(Rewriting[InjectionJob, "Target | Skipped"]):

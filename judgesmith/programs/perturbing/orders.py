@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 
 from judgesmith.errors import InputError
 from judgesmith.programs.features.texts import Text
-from judgesmith.programs.judging.program import AnySteps, Calls, PromptRequest, asked
+from judgesmith.programs.judging.program import Calls, PromptRequest, RequestProgram, asked
 from judgesmith.programs.perturbing.catalogue import Amount, Every, fewer_than, wanted
 from judgesmith.programs.perturbing.differences import (
     Incomparable,
@@ -704,7 +704,7 @@ def rewriting_steps(
     counts: Counts,
     *,
     sample: int = 0,
-) -> AnySteps[Made | Skipped]:
+) -> RequestProgram[Made | Skipped]:
     """Ask for a text, and again with what is wrong where ``read`` says that of the answer."""
     refused: str | None = None
     for attempt in range(ATTEMPTS):
@@ -748,7 +748,7 @@ class Wanted:
         return no_use(self.item.response, self.perturbation, self.amount)
 
 
-def planning_steps(order: str) -> AnySteps[tuple[str, ...] | Cause]:
+def planning_steps(order: str) -> RequestProgram[tuple[str, ...] | Cause]:
     """Ask how to go about a change, once for all texts."""
     from judgesmith.programs.judging.ask_once import STEPS
 
@@ -761,7 +761,7 @@ def planning_steps(order: str) -> AnySteps[tuple[str, ...] | Cause]:
 
 def change_steps(
     wanted: Wanted, steps: tuple[str, ...], counts: Counts
-) -> AnySteps[Perturbed | Skipped]:
+) -> RequestProgram[Perturbed | Skipped]:
     """Ask for a changed text, and again where the answer is not what was asked for."""
     if reason := wanted.no_use:
         return Skipped(reason=reason)

@@ -12,7 +12,7 @@ import dspy
 from judgesmith.errors import InputError
 from judgesmith.programs.judging.dspy_executor import AskingModule
 from judgesmith.programs.judging.executors import Executor
-from judgesmith.programs.judging.program import HAPPENED, AnySteps
+from judgesmith.programs.judging.program import HAPPENED, RequestProgram
 from judgesmith.programs.judging.runner import (
     CONCURRENCY,
     ENOUGH_UNREAD,
@@ -58,12 +58,12 @@ class Perturber(AskingModule):
     ) -> dspy.Prediction:
         much = amount_of(perturbation) if amount is None else amount
         wanted = Wanted(item=RatedItem(response=text), perturbation=perturbation, amount=much)
-        found = self.taken(self._both(wanted))
+        found = self.run(self._both(wanted))
         if isinstance(found, Skipped):
             return dspy.Prediction(changed=None, edits=(), problem=found.reason)
         return dspy.Prediction(changed=found.text, edits=found.edits, problem=None)
 
-    def _both(self, wanted: Wanted) -> AnySteps[Perturbed | Skipped]:
+    def _both(self, wanted: Wanted) -> RequestProgram[Perturbed | Skipped]:
         if reason := wanted.no_use:
             return Skipped(reason=reason)
         plan = yield from planning_steps(wanted.order)
@@ -97,8 +97,8 @@ class Rewriting(Work[Unit, Result]):
         self._before = counts.wanted, counts.codes[Reason.UNREADABLE]
         self._n_missed = 0
 
-    async def asked(self, steps: AnySteps[Found]) -> Found:
-        found = await self.executor.taken(steps)
+    async def asked(self, steps: RequestProgram[Found]) -> Found:
+        found = await self.executor.run(steps)
         wanted, unread = self._before
         n_unread = self.counts.codes[Reason.UNREADABLE] - unread
         n_answered = self.counts.wanted - wanted - self._n_missed

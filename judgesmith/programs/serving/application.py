@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgesmith.errors import InputError
 from judgesmith.programs.artifacts.saved import SavedJudge
-from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedHolder
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedComposite
 from judgesmith.programs.extras import library
 from judgesmith.programs.serving.requests import ServingLimits
 from judgesmith.programs.serving.routes import Door
@@ -125,7 +125,7 @@ def _bound(judges: Mapping[str, AnySaved | AnyJudge], lm: AnyModel | None) -> li
     for name, judge in judges.items():
         if lm is not None:
             found.append(ServedJudge(name, judge, lm))
-        elif isinstance(judge, SavedJudge | SavedHolder):
+        elif isinstance(judge, SavedJudge | SavedComposite):
             made |= {one: judge._bound(one) for one in judge.models if one not in made}
             own = {one: made[one] for one in judge.models}
             found.append(ServedJudge(name, judge.with_models(own), *own.values()))

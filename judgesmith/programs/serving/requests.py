@@ -29,7 +29,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from judgesmith.errors import InputError
 from judgesmith.programs.judging.runner import CONCURRENCY
-from judgesmith.programs.lm import LedgerError, ModelError
+from judgesmith.programs.lm import CacheError, ModelError
 from judgesmith.programs.lm.errors import redacted
 from judgesmith.signatures.items import RatedItem, source_hash
 from judgesmith.signatures.plain_data import plain_fault
@@ -85,7 +85,7 @@ def unknown_judge(name: str, known: Collection[str]) -> Refusal:
 def set_up(fault: Exception) -> Refusal:
     """Return the answer when the model, or the ledger, cannot be used at all."""
     hint = "the request is sound: whoever runs the server has to look at this."
-    if isinstance(fault, LedgerError):
+    if isinstance(fault, CacheError):
         # The message names a file of this machine, which is nobody else's business.
         _LOG.error("%s", fault)
         return Refusal(

@@ -25,14 +25,14 @@ from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.judging.rows import score_row
 from judgesmith.programs.judging.runner import (
     OneByOne,
-    Readable,
+    ReadRate,
     Sources,
     Work,
     beginning,
     judges_sources,
     sources_of,
 )
-from judgesmith.programs.lm import AnyModel, BudgetSpent, LedgerError, ModelError
+from judgesmith.programs.lm import AnyModel, BudgetSpent, CacheError, ModelError
 from judgesmith.programs.lm.factory import refuse_unnamed
 from judgesmith.programs.serving.requests import Refusal, ServingLimits, refused
 from judgesmith.signatures.config import JudgeConfig
@@ -202,14 +202,14 @@ def _may_begin(job: Job, n_jobs: int) -> bool:
     """Say whether a job may begin; where the ledger cannot say so, the job will meet its fault."""
     try:
         return job.may_begin(n_jobs)
-    except LedgerError:
+    except CacheError:
         return True
 
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
 
 
-class _AnyAnswer(Readable):
+class _AnyAnswer(ReadRate):
     """Ends nothing: whoever asked is told of each answer that could not be read."""
 
     def add(self, judgement: Judgement) -> None:

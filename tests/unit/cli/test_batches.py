@@ -11,7 +11,7 @@ import pytest
 
 from judgesmith.cli import main
 from judgesmith.programs.lm import ResponseCache
-from judgesmith.programs.lm.batches import BatchDesk, client
+from judgesmith.programs.lm.batches import BatchCoordinator, client
 from judgesmith.programs.lm.batches import client as engine_module
 from judgesmith.programs.lm.batches.state import BatchState
 
@@ -372,11 +372,11 @@ def test_a_copy_of_the_requests_in_the_folder_answers_none_of_them(score, folder
 def test_what_ordinary_scoring_paid_after_a_batch_was_given_up_stays_paid(
     score, in_batches, folder, monkeypatch
 ):
-    def stopped(desk):
+    def stopped(coordinator):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(BatchDesk, "send", stopped)
+        patch.setattr(BatchCoordinator, "send", stopped)
         assert in_batches("both").status == 130
     assert score("both").json["unscored"] == 0
     ledger = ResponseCache(folder / "both.sqlite")

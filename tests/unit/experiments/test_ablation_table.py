@@ -14,7 +14,7 @@ from judgesmith.experiments.ablate.rows import ROWS, impossible_rows, planned_ro
 from judgesmith.experiments.ablate.table import ablation
 from judgesmith.experiments.compile.notes import NothingScoredError
 from judgesmith.metrics.correlation import agreement_difference
-from judgesmith.programs import SavedJudge, judge_items
+from judgesmith.programs import SavedJudge, score_batch
 from judgesmith.programs.lm import model
 from judgesmith.signatures import ActiveCriticConfig, RatedItem, Rubric
 
@@ -228,7 +228,7 @@ def test_every_row_is_a_judge_that_scores_as_the_table_says(table, place, data):
     record = json.loads((place / "run" / "paper" / "without-criteria.json").read_text())
     scores = dict(record["heldout"])
     items = [item for item in data.items if item.key in scores]
-    judged = judge_items(saved, items, lm=model(ledger=None))
+    judged = score_batch(saved, items, lm=model(ledger=None))
     assert [one.score for one in judged] == [scores[item.key] for item in items]
 
 

@@ -8,7 +8,7 @@ from judgesmith.errors import InputError
 from judgesmith.experiments import CompileSettings, compile_judge, evaluate_judge
 from judgesmith.experiments.compile.notes import NothingScoredError
 from judgesmith.experiments.evaluate.agreement import agreement_report, plain
-from judgesmith.programs import SavedJudge, judge_items
+from judgesmith.programs import SavedJudge, score_batch
 from judgesmith.programs.lm import ModelError, lm_client_of, model
 from judgesmith.signatures import Rubric
 
@@ -315,7 +315,7 @@ def test_uncompiled_agreement_is_that_of_the_judge_it_started_from(data, compile
     held = [i for i, item in enumerate(data) if item.key not in compiled.saved.seen_keys]
     items = [data[i] for i in held]
     table = prediction_table(
-        judge_items(ActiveCritic(), items, lm=model(ledger=None)),
+        score_batch(ActiveCritic(), items, lm=model(ledger=None)),
         np.asarray([np.mean(item.human["overall"]) for item in items]),
         sources=data.groups[held],
         systems=np.asarray([item.system_id for item in items]),

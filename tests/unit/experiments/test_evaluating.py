@@ -5,7 +5,7 @@ from judgesmith.data import DataSet, read_items, targets_of
 from judgesmith.data.score_files import Scores
 from judgesmith.experiments import CompileSettings, compile_judge, evaluate_judge, evaluate_scores
 from judgesmith.metrics.correlation import agreement
-from judgesmith.programs import ActiveCritic, judge_items
+from judgesmith.programs import ActiveCritic, score_batch
 from judgesmith.programs.families.modules import PairwiseJudge
 from judgesmith.programs.lm import model
 from judgesmith.signatures import RatedItem, Scale
@@ -142,7 +142,7 @@ def test_criteria_fall_back_on_all_rows_where_none_is_unseen(data, saved):
 def test_a_target_called_like_a_criterion_is_held_against_the_score_on_it(data, saved):
     found = evaluate_judge(saved, data, targets_of(data, "fluency"), rng=rng())
     assert found.scored_by == found.to_dict()["scored_by"] == "criterion"
-    judgements = judge_items(saved, data.items)
+    judgements = score_batch(saved, data.items)
     direct = agreement(
         targets_of(data, "fluency").values,
         [one.criteria["fluency"].score for one in judgements],
@@ -168,7 +168,7 @@ def test_the_target_a_judge_was_compiled_for_is_held_against_its_score(data, sav
 
 @pytest.mark.no_cover
 def test_scores_on_file_with_criteria_are_reported_as_their_judge_is(data, saved):
-    judgements = judge_items(saved, data.items)
+    judgements = score_batch(saved, data.items)
     on_file = scores(
         [one.score for one in judgements],
         criteria=tuple(one.criteria for one in judgements),
@@ -195,7 +195,7 @@ def test_scores_without_criteria_have_no_reports_by_criterion(data):
 
 
 def test_reports_of_criteria_leave_the_intervals_of_the_target_as_they_are(data, saved):
-    judgements = judge_items(saved, data.items)
+    judgements = score_batch(saved, data.items)
     values = [one.score for one in judgements]
     bare = evaluate_scores(scores(values), data, targets_of(data), rng=rng())
     rich = scores(values, criteria=tuple(one.criteria for one in judgements), target="overall")

@@ -11,7 +11,7 @@ from judgesmith.experiments.benchmark.exemplars import (
     write_exemplars,
 )
 from judgesmith.metrics.resampling import share_interval
-from judgesmith.programs import DirectJudge, SavedJudge, judge_items
+from judgesmith.programs import DirectJudge, SavedJudge, score_batch
 from judgesmith.programs.families.exemplar import Ladder, LadderJudgement, Rung
 from judgesmith.programs.families.modules import ExemplarJudge
 from judgesmith.programs.lm import lm_client_of, model
@@ -85,7 +85,7 @@ def test_every_source_is_written_once_for_every_criterion():
 
 def test_judging_and_taking_out_share_the_exemplars(tmp_path):
     lm = model("offline", ledger=tmp_path / "ledger.sqlite")
-    judge_items(ExemplarJudge(), ITEMS, lm=lm)
+    score_batch(ExemplarJudge(), ITEMS, lm=lm)
     before = lm_client_of(lm).usage.calls
     assert before == 3 * 5 + 6 * 5
     list(exemplar_ladders(ExemplarJudge(), ITEMS, lm=lm))

@@ -11,7 +11,7 @@ from judgesmith.experiments.panel import panelling
 from judgesmith.experiments.panel.estimate import estimate_judging, estimate_panel
 from judgesmith.experiments.panel.panelling import learn_panel
 from judgesmith.experiments.panel.rows import PanelSettings, panel_parts, panel_to_learn
-from judgesmith.programs import ActiveCritic, DirectJudge, SavedJudge, SavedPanel, judge_items
+from judgesmith.programs import ActiveCritic, DirectJudge, SavedJudge, SavedPanel, score_batch
 from judgesmith.programs.families.ensemble.members import PanelJudgement
 from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures import Scale
@@ -101,7 +101,7 @@ def test_a_plain_mean_takes_too_few_ratings_and_none(data, members):
     assert (found.saved.target, found.saved.human_scale) == ("overall", Scale(low=1, high=5))
     held = {one.item.key for one in found.saved.golden}
     assert (len(held), held & found.saved.seen_keys) == (20, set())
-    said = judge_items(found.saved, [one.item for one in found.saved.golden])
+    said = score_batch(found.saved, [one.item for one in found.saved.golden])
     assert [one.score for one in said] == [one.judgement.score for one in found.saved.golden]
     with pytest.raises(ValueError, match=r"learning weights \(by q\) needs ratings"):
         learn_panel(members, unrated)
@@ -139,7 +139,7 @@ def test_a_judge_that_scores_few_rows_is_not_told_as_the_best(data, members, mon
             for n, x in enumerate(sure)
         ]
 
-    monkeypatch.setattr(panelling, "judge_items", said)
+    monkeypatch.setattr(panelling, "score_batch", said)
     found = learn_panel(members, data, PanelSettings(texts=False))
     assert found.best == "grades"
     assert "direct gave too few scores to be weighed" in " ".join(found.notes)

@@ -10,7 +10,7 @@ from judgesmith.experiments.evaluate.perspectives.perspectives import asked_on, 
 from judgesmith.experiments.evaluate.perspectives.ratings import right_levels
 from judgesmith.optimizers.objectives.grammar import parse_objective
 from judgesmith.optimizers.predictions import on_criterion, prediction_table
-from judgesmith.programs import judge_items
+from judgesmith.programs import score_batch
 from judgesmith.programs.lm import lm_client_of
 from judgesmith.signatures import RatedItem, Scale
 from judgesmith.signatures.scale import PERCENT
@@ -192,7 +192,7 @@ def test_a_budget_that_reached_nothing_is_named_with_what_to_do(saved, built, pe
 
 def test_objectives_see_a_built_set_as_the_perspectives_do(saved, built):
     right = right_levels(built, "faithfulness")
-    judgements = judge_items(saved, built.items)
+    judgements = score_batch(saved, built.items)
     table = replace(
         prediction_table(
             on_criterion(judgements, "faithfulness"),

@@ -17,8 +17,8 @@ from judgesmith.programs import (
     SavedJudge,
     SavedJudgeError,
     SavedPanel,
-    judge_items,
     load_saved,
+    score_batch,
 )
 from judgesmith.programs.artifacts.card import judge_card
 from judgesmith.programs.artifacts.differences import difference
@@ -88,7 +88,7 @@ def saved_holder() -> tuple[SavedCalibrated, bytes]:
         human_scale=PEOPLES,
         agreement={"calibration": report},
     )
-    (judgement,) = judge_items(plain, [fuzz_judges.ITEM], lm=fuzz_judges._lm())
+    (judgement,) = score_batch(plain, [fuzz_judges.ITEM], lm=fuzz_judges._lm())
     golden = GoldenItem(source="s", response="r", judgement=judgement)
     saved = plain.model_copy(update={"golden": (golden,)})
     content = (saved.save(scratch() / "holder") / "judge.json").read_bytes()
@@ -123,7 +123,7 @@ def fuzz_one(data: bytes) -> None:
         question.as_text()
     if getattr(found, "calls_per_item", 0) <= 20:
         try:
-            (judgement,) = judge_items(found, [fuzz_judges.ITEM], lm=fuzz_judges._lm())
+            (judgement,) = score_batch(found, [fuzz_judges.ITEM], lm=fuzz_judges._lm())
         except ModelError:
             return  # the offline model says that it reads no such question
         assert (judgement.score is None) != (judgement.problem is None)

@@ -10,7 +10,7 @@ import json
 from draws import Draws, mutated, mutated_plain
 from places import only_opening, scratch, written
 
-from judgesmith.programs import ActiveCritic, SavedJudge, SavedJudgeError, judge_items
+from judgesmith.programs import ActiveCritic, SavedJudge, SavedJudgeError, score_batch
 from judgesmith.programs.artifacts.card import judge_card
 from judgesmith.programs.artifacts.differences import difference
 from judgesmith.programs.artifacts.saved import GoldenItem, content_hash
@@ -144,7 +144,7 @@ def _use(found: SavedJudge, original: SavedJudge) -> None:
         question.as_text()
     if found.protocol.samples <= 5:
         try:
-            (judgement,) = judge_items(found, [ITEM], lm=_lm())
+            (judgement,) = score_batch(found, [ITEM], lm=_lm())
         except ModelError:
             return  # the offline model says that it reads no such question
         assert (judgement.score is None) != (judgement.problem is None)

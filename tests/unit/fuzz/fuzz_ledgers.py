@@ -1,4 +1,4 @@
-"""A damaged ledger: the answers that were kept, or ``LedgerError``; never an altered answer."""
+"""A damaged ledger: the answers that were kept, or ``CacheError``; never an altered answer."""
 
 import functools
 import io
@@ -7,8 +7,8 @@ import json
 from draws import Draws, mutated
 from places import scratch
 
-from judgesmith.programs.lm import Budget, LedgerError, ModelAnswer, ResponseCache
-from judgesmith.programs.lm.cache.admin import export, ledger_stats
+from judgesmith.programs.lm import Budget, CacheError, ModelAnswer, ResponseCache
+from judgesmith.programs.lm.cache.admin import cache_stats, export
 from judgesmith.programs.lm.cache.records import Claim, Settle
 
 N = 30
@@ -84,7 +84,7 @@ def _read(ledger: ResponseCache) -> None:
     for identity, text in answers.items():
         try:
             found = ledger.lookup(identity)
-        except LedgerError as fault:
+        except CacheError as fault:
             _way_out(fault)
             continue
         assert found is None or found.text == text
@@ -95,17 +95,17 @@ def _read(ledger: ResponseCache) -> None:
         export(ledger, out)
         rows = [json.loads(line) for line in out.getvalue().splitlines()]
         assert all(answers[bytes.fromhex(row["identity"])] == row["text"] for row in rows)
-        ledger_stats(ledger)
-    except LedgerError as fault:
+        cache_stats(ledger)
+    except CacheError as fault:
         _way_out(fault)
     try:
         keep(ledger, b"x" * 16, "new")
         assert ledger.lookup(b"x" * 16).text == "new"
-    except LedgerError as fault:
+    except CacheError as fault:
         _way_out(fault)
 
 
-def _way_out(fault: LedgerError) -> None:
+def _way_out(fault: CacheError) -> None:
     assert "damaged.sqlite" in str(fault)
     said = str(fault)
     assert any(word in said for word in ("choose", "name another", "rescue", "use the version"))

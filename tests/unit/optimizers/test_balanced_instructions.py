@@ -9,7 +9,7 @@ from judgesmith.optimizers import FairPromptSearch
 from judgesmith.optimizers.fair import Overheard, imbalance
 from judgesmith.programs import DirectJudge
 from judgesmith.programs.families.modules import GPTScoreJudge
-from judgesmith.programs.judging.runner import judge_items
+from judgesmith.programs.judging.runner import score_batch
 from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, TokenLogprob, model
 from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures import RatedItem, Rubric
@@ -90,7 +90,7 @@ def test_ratings_are_not_read():
 def test_probabilities_count_where_there_are_some():
     heard = Overheard(DirectJudge(answers="1..5", weighting="probabilities"))
     items = [RatedItem(source=one.source, response=one.response) for one in TEXTS]
-    judge_items(heard, items, lm=lm_of(Worded(tokens=True)))
+    score_batch(heard, items, lm=lm_of(Worded(tokens=True)))
     (shares,) = heard.mean_chances().values()
     assert shares == pytest.approx({"1": 0, "2": 0, "3": 0, "4": 0.75, "5": 0.25})
     assert heard.n_stated == 0

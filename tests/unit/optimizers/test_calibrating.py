@@ -7,7 +7,7 @@ from optimizing import examples
 
 from judgesmith.optimizers.fitting.calibrating import Calibrator
 from judgesmith.optimizers.rows import rows_of
-from judgesmith.programs import ActiveCritic, judge_items
+from judgesmith.programs import ActiveCritic, score_batch
 from judgesmith.programs.families.ensemble.judges import Calibrated, Panel
 from judgesmith.programs.families.ensemble.members import PanelJudgement, calibrated
 from judgesmith.signatures import Judgement, Scale
@@ -223,6 +223,6 @@ def test_live_judgements_are_those_that_were_learned_from():
     trainset = examples(range(40))
     found = Calibrator(shape="line").compile(ActiveCritic(), trainset=trainset)
     rows = rows_of(trainset)
-    plain = judge_items(ActiveCritic(), rows.items)
-    again = judge_items(found, rows.items)
+    plain = score_batch(ActiveCritic(), rows.items)
+    again = score_batch(found, rows.items)
     assert [one.uncalibrated for one in again] == [one.score for one in plain]

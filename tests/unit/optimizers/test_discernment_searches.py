@@ -16,7 +16,7 @@ from judgesmith.optimizers import (
     ReflectiveSearch,
 )
 from judgesmith.optimizers.rows import rows_of
-from judgesmith.programs import ActiveCritic, judge_items
+from judgesmith.programs import ActiveCritic, score_batch
 from judgesmith.programs.lm import Budget, LMClient, lm_client_of
 from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures import RatedItem, Scale
@@ -163,7 +163,7 @@ class TestWeights:
     def test_ways_to_aggregate_are_compared_by_it(self):
         rows = rows_of(versioned(examples(range(30)), turn=False))
         judge = ActiveCritic()
-        said = judge_items(judge, rows.texts)
+        said = score_batch(judge, rows.texts)
         fit = FitAggregation("q + .2*d_avg", lexical=True, n_repeats=2)
         fit.choose(rows, said)
         plain = FitAggregation("q", lexical=True, n_repeats=2)
@@ -174,11 +174,11 @@ class TestWeights:
 
     def test_a_judge_that_was_fitted_scores_versions_as_was_foreseen(self):
         rows = rows_of(versioned(examples(range(30)), turn=False))
-        said = judge_items(ActiveCritic(), rows.texts)
+        said = score_batch(ActiveCritic(), rows.texts)
         fit = FitAggregation("q + .2*d_avg", lexical=True, n_repeats=2)
         own = fit.choose(rows, said)
         protocol = ActiveCritic().protocol.model_copy(update={"aggregation": own})
-        said = judge_items(ActiveCritic().with_protocol(protocol), rows.texts)
+        said = score_batch(ActiveCritic().with_protocol(protocol), rows.texts)
         table = rows.judged(said, judge_scale=own.scale)
         assert not np.isnan(table.damaged).any()
 
@@ -234,9 +234,9 @@ class TestRows:
     def test_a_table_of_one_kind_is_that_of_rows_with_one_kind(self):
         rows = rows_of(versioned(examples(range(6))))
         judge = ActiveCritic(variant="vanilla")
-        whole = rows.judged(judge_items(judge, rows.texts), judge_scale=PERCENT)
+        whole = rows.judged(score_batch(judge, rows.texts), judge_scale=PERCENT)
         own = rows.of_kinds(KINDS[1:2])
-        part = own.judged(judge_items(judge, own.texts), judge_scale=PERCENT)
+        part = own.judged(score_batch(judge, own.texts), judge_scale=PERCENT)
         assert part.kinds == KINDS[1:2]
         assert np.array_equal(whole.of_kinds(KINDS[1:2]).damaged, part.damaged, equal_nan=True)
         assert rows.of_kinds([]).texts == rows.items

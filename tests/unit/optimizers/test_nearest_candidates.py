@@ -8,7 +8,7 @@ from optimizing import LIKERT
 
 from judgesmith.optimizers import ProtocolSearch
 from judgesmith.optimizers.space.demonstrations import CHOSEN, NEAREST, N
-from judgesmith.programs import ActiveCritic, judge_items
+from judgesmith.programs import ActiveCritic, score_batch
 from judgesmith.programs.lm import LMClient, ModelAnswer
 from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures import RatedItem
@@ -77,7 +77,7 @@ def test_rows_of_the_pool_are_judged_by_other_rows(found):
     search, judge = found
     shown = rows(range(3))[0]
     item = RatedItem(source=shown.source, response=shown.response)
-    (judgement,) = judge_items(judge, [item], lm=search.lm)
+    (judgement,) = score_batch(judge, [item], lm=search.lm)
     assert judgement.score == 0  # as the two others on this topic
 
 

@@ -8,7 +8,7 @@ from optimizing import examples, lm_of, number
 from judgesmith.metrics import q
 from judgesmith.optimizers.fitting.panels import PanelSelection, unpredicted
 from judgesmith.optimizers.rows import rated_example, rows_of
-from judgesmith.programs import ActiveCritic, judge_items
+from judgesmith.programs import ActiveCritic, score_batch
 from judgesmith.programs.families.ensemble.judges import Panel
 from judgesmith.signatures import Demonstration, RatedItem, Scale
 from judgesmith.signatures.aggregation import PanelWeights
@@ -130,7 +130,7 @@ def test_live_members_are_weighed_as_their_recorded_scores_would_be():
     trainset = examples(range(40))
     rows = rows_of(trainset)
     said = {
-        name: [one.score for one in judge_items(member, rows.items)]
+        name: [one.score for one in score_batch(member, rows.items)]
         for name, member in student.members.items()
     }
     compiled = PanelSelection(n_repeats=2).compile(student, trainset=trainset)

@@ -8,7 +8,7 @@ from optimizing import number
 from panelling import FIVE
 
 from judgesmith.optimizers.fitting.panels import PanelSelection
-from judgesmith.programs import PanelJudge, Supervisor, judge_items
+from judgesmith.programs import PanelJudge, Supervisor, score_batch
 from judgesmith.programs.families.modules import AnnotatorJudge
 from judgesmith.programs.lm import Budget, LMClient, ModelAnswer
 from judgesmith.programs.lm.dspy_lm import ClientLM
@@ -85,7 +85,7 @@ def panel(n_careful, supervisor):
 
 
 def judged(judge, n):
-    return judge_items(judge, [RatedItem(source="s", response=text_of(n))])[0]
+    return score_batch(judge, [RatedItem(source="s", response=text_of(n))])[0]
 
 
 @pytest.mark.parametrize("n_careful", [4, 2])

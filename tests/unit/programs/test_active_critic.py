@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgesmith.programs import ActiveCritic, judge_items
+from judgesmith.programs import ActiveCritic, score_batch
 from judgesmith.programs.judging.adapter import PARTIAL
 from judgesmith.programs.judging.answers import LEFT_OUT
 from judgesmith.programs.lm import lm_client_of, model
@@ -200,7 +200,7 @@ class TestWithoutCriteriaByThemselves:
         asked, calls = [], []
         for judge in (directly, left):
             lm, engine = scripted(good)
-            (judgement,) = judge_items(judge, [item], lm=lm)
+            (judgement,) = score_batch(judge, [item], lm=lm)
             asked.append([(one.prefix.messages, one.user, one.settings) for one in engine.requests])
             calls.append(judgement.calls)
         assert asked[0] == asked[1]
@@ -211,7 +211,7 @@ class TestWithoutCriteriaByThemselves:
         lm = model("offline", ledger=tmp_path / "ledger.sqlite")
         other = ActiveCritic(judge_of("fine").protocol, variant="coarse")
         first, second = (
-            judge_items(judge, [item], lm=lm)[0] for judge in (judge_of("coarse"), other)
+            score_batch(judge, [item], lm=lm)[0] for judge in (judge_of("coarse"), other)
         )
         assert first == second
         assert lm_client_of(lm).usage.calls == 1

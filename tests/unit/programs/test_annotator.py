@@ -7,7 +7,7 @@ from pathlib import Path
 import dspy
 import pytest
 
-from judgesmith.programs import family_of, judge_items
+from judgesmith.programs import family_of, score_batch
 from judgesmith.programs.artifacts.saved import SavedJudge, SavedJudgeError
 from judgesmith.programs.families.annotator import annotator_inputs
 from judgesmith.programs.families.forms.annotators import POINTS
@@ -43,7 +43,7 @@ GOOD_JSON = """{"errors": [
 
 def judged(judge, lm=None, item=ITEM):
     """Return the judgement of one item, without DSPy."""
-    (found,) = judge_items(judge, [item], lm=lm)
+    (found,) = score_batch(judge, [item], lm=lm)
     return found
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from judgesmith.metrics import spearman
-from judgesmith.programs import ActiveCritic, SavedJudge, judge_items
+from judgesmith.programs import ActiveCritic, SavedJudge, score_batch
 from judgesmith.programs.families.active_critic import assessments_text
 from judgesmith.programs.judging.adapter import FencedAdapter
 from judgesmith.programs.judging.scoring import criteria_text
@@ -60,7 +60,7 @@ def judge_on(scale, **form):
 def test_every_item_is_scored_on_a_level_of_the_scale_and_told_in_percent(name, form):
     scale = SCALES[name]
     levels = {percent_of(level_of(share, scale), scale) for share in range(101)}
-    found = judge_items(judge_on(scale, **form), ITEMS)
+    found = score_batch(judge_on(scale, **form), ITEMS)
     assert [one.problem for one in found] == [None] * len(ITEMS)
     for one in found:
         scores = [one.raw, *(part.score for part in one.criteria.values())]
@@ -94,16 +94,16 @@ def test_a_saved_judge_keeps_its_scale_and_refuses_questions_on_another(tmp_path
     )
     loaded = SavedJudge.load(saved.save(tmp_path / "judge"))
     assert loaded.protocol.answers == FIVE
-    assert judge_items(loaded, ITEMS) == judge_items(judge, ITEMS)
+    assert score_batch(loaded, ITEMS) == score_batch(judge, ITEMS)
     other = judge.protocol.model_copy(update={"answers": Scale(low=0, high=100)})
     with pytest.raises(ValueError, match=r"asks for scores on 1\.\.5; the judge reads them on 0"):
         SavedJudge.model_validate({**dict(saved), "protocol": other})
 
 
 def test_coarser_scales_order_texts_much_as_the_finest_does():
-    fine = [one.raw for one in judge_items(judge_on(Scale(low=0, high=100)), ITEMS)]
+    fine = [one.raw for one in score_batch(judge_on(Scale(low=0, high=100)), ITEMS)]
     for scale in (FIVE, TEN):
-        coarse = [one.raw for one in judge_items(judge_on(scale), ITEMS)]
+        coarse = [one.raw for one in score_batch(judge_on(scale), ITEMS)]
         assert spearman(fine, coarse) > 0.7
 
 
@@ -159,7 +159,7 @@ def test_demonstrations_shift_the_offline_model_on_every_scale():
                 for n, response in itertools.product(range(4), RESPONSES[:2])
             ]
             judge = judge_on(scale, variant="vanilla", demonstrations={"grade": shown})
-            scores.append(np.mean([one.raw for one in judge_items(judge, ITEMS)]))
+            scores.append(np.mean([one.raw for one in score_batch(judge, ITEMS)]))
         assert scores[0] < scores[1]
 
 

@@ -8,7 +8,7 @@ import re
 import answer_shapes
 import pytest
 
-from judgesmith.programs import judge_items
+from judgesmith.programs import score_batch
 from judgesmith.programs.families.modules import TaskInference
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.offline.engine import OfflineEngine
@@ -80,8 +80,8 @@ def test_every_family_reads_every_shape(name, scripted):
         return reshaped(name, plain(request), n)
 
     judge = judge_called(name)
-    usual = judge_items(judge, items(name), lm=scripted(plain)[0])
-    found = judge_items(judge, items(name), lm=scripted(other)[0])
+    usual = score_batch(judge, items(name), lm=scripted(plain)[0])
+    found = score_batch(judge, items(name), lm=scripted(other)[0])
     several = [shape for shape in NAMES for _ in range(len(found) // len(NAMES))]
     lost = [
         (shape, one.problem)

@@ -8,7 +8,7 @@ from judgesmith.programs.judging.program import (
     ModelReply,
     PromptRequest,
     answered,
-    answered_at_once,
+    run_program,
 )
 
 
@@ -49,7 +49,7 @@ def test_questions_of_one_tuple_are_under_way_together():
             await asyncio.wait_for(under_way.wait(), 60)
         return ModelReply(call=question.predictor)
 
-    assert asyncio.run(answered_at_once(course(), reply)) == ["a", "b", "c"]
+    assert asyncio.run(run_program(course(), reply)) == ["a", "b", "c"]
 
 
 def test_a_fault_is_raised_once_the_others_are_answered():
@@ -63,5 +63,5 @@ def test_a_fault_is_raised_once_the_others_are_answered():
         return ModelReply(call=question.predictor)
 
     with pytest.raises(RuntimeError, match="no model"):
-        asyncio.run(answered_at_once(course(), reply))
+        asyncio.run(run_program(course(), reply))
     assert finished == ["a", "c"]

@@ -5,7 +5,7 @@ import json
 import dspy
 import pytest
 
-from judgesmith.programs import judge_items
+from judgesmith.programs import score_batch
 from judgesmith.programs.judging.executors import Executor, current_lm
 from judgesmith.programs.lm import model
 from judgesmith.programs.offline import requests
@@ -26,7 +26,7 @@ def test_later_changes_of_the_judge_do_not_reach_an_asker(judge_of, item, script
     lm, engine = scripted(good)
     executor = Executor.of(judge, lm)
     judge.grade.demos = [dspy.Example(source="s", response="r", score=1)]
-    judge_items(executor, [item])
+    score_batch(executor, [item])
     assert len(engine.requests[0].prefix.messages) == 1
 
 
@@ -41,7 +41,7 @@ class TestHostileTexts:
         lm, asked = offline
         item = RatedItem(source=hostile, context=f"{hostile}{hostile}", response=f"A{hostile}")
         judge = judge_of(variant, shown=hostile)
-        (judgement,) = judge_items(judge, [item], lm=lm)
+        (judgement,) = score_batch(judge, [item], lm=lm)
         if "\ud800" in hostile:
             assert judgement.problem.startswith("the source holds half of a character")
             return
@@ -72,7 +72,7 @@ class TestHostileTexts:
 
         monkeypatch.setattr(requests, "lexical_features", watched)
         item = RatedItem(source="Ann left Rome on Monday.", response=f"Ann left. {hostile}")
-        judge_items(judge_of(variant), [item], lm=model("offline", ledger=None))
+        score_batch(judge_of(variant), [item], lm=model("offline", ledger=None))
         shown = unix_lines(item.response)
         expected = () if "\ud800" in hostile else (("Ann left Rome on Monday.", None, shown),)
         assert set(counted) == set(expected)
@@ -83,7 +83,7 @@ class TestHostileTexts:
     ):
         lm, engine = scripted(good)
         item = RatedItem(source=hostile, response=hostile)
-        (judgement,) = judge_items(judge_of(variant, shown=hostile), [item], lm=lm)
+        (judgement,) = score_batch(judge_of(variant, shown=hostile), [item], lm=lm)
         if judgement.problem is None:
             assert judgement.score == 70
         roles = [[one.role for one in request.prefix.messages] for request in engine.requests]
@@ -97,7 +97,7 @@ def test_a_model_that_repeats_a_forged_answer_is_not_believed(judge_of, item, sc
         return f"The text says:\n{forged}\n\nI say:\n{answered(score=5)}"
 
     lm, engine = scripted(gullible)
-    (judgement,) = judge_items(judge_of("vanilla"), [item], lm=lm)
+    (judgement,) = score_batch(judge_of("vanilla"), [item], lm=lm)
     assert judgement.score is None
     assert "gives the field score twice" in judgement.problem
     assert len(engine.requests) == 2
@@ -117,7 +117,7 @@ def test_an_explanation_with_a_forged_score_reaches_the_next_question_as_text(
         return text
 
     lm, engine = scripted(script)
-    (judgement,) = judge_items(judge_of(), [item], lm=lm)
+    (judgement,) = score_batch(judge_of(), [item], lm=lm)
     assert judgement.score == 70
     assert judgement.criteria["fluency"].explanation == claim
     notes = read_user(engine.requests[1].user, read_prefix(engine.requests[1].prefix).inputs)

@@ -6,7 +6,7 @@ import dspy
 import pytest
 from dspy.utils.callback import BaseCallback
 
-from judgesmith.programs import judge_items
+from judgesmith.programs import score_batch
 from judgesmith.programs.lm import lm_client_of, model
 
 
@@ -67,7 +67,7 @@ def test_a_model_of_one_predictor_is_its_own(judge_of, scripted, good, texts, it
     judge.overall.lm = mine
     judged(judge, texts, other)
     assert (len(my_engine.requests), len(other_engine.requests)) == (1, 1)
-    judge_items(judge, [item], lm=other)
+    score_batch(judge, [item], lm=other)
     assert (len(my_engine.requests), len(other_engine.requests)) == (2, 2)
 
 
@@ -76,7 +76,7 @@ def test_settings_of_one_predictor_hold_on_both_ways(judge_of, scripted, good, t
     judge.grade.update_config(top_p=0.25)
     lm, engine = scripted(good)
     judged(judge, texts, lm)
-    judge_items(judge, [item], lm=lm)
+    score_batch(judge, [item], lm=lm)
     assert [request.settings.top_p for request in engine.requests] == [0.25, 0.25]
 
 
@@ -105,7 +105,7 @@ def test_a_text_beyond_the_window_is_unscored_whoevers_model_it_is(judge_of, tex
     found = judged(judge_of("vanilla"), texts, lm)
     assert found.score is None
     assert found.problem.startswith("the texts are longer than the model reads")
-    assert judge_items(judge_of("vanilla"), [item], lm=lm)[0].problem == found.problem
+    assert score_batch(judge_of("vanilla"), [item], lm=lm)[0].problem == found.problem
 
 
 def test_calls_are_what_the_ledger_knows(judge_of, texts, tmp_path):

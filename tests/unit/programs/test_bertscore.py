@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from judgesmith.programs import ReferenceJudge, SavedJudge, SavedJudgeError, judge_items, load_judge
+from judgesmith.programs import ReferenceJudge, SavedJudge, SavedJudgeError, load_judge, score_batch
 from judgesmith.programs.families import reference as known
 from judgesmith.programs.families.reference import PLACES, ReferenceConfig
 from judgesmith.signatures import RatedItem
@@ -100,7 +100,7 @@ def test_a_saved_judge_says_which_weights_it_needs(no_model, tmp_path):
     with pytest.raises(SavedJudgeError, match=f"the weights {protocol.weights[:19]}… are needed"):
         load_judge(tmp_path / "judge")
     with pytest.raises(ValueError, match=r"let it name the folder that holds them"):
-        judge_items(SavedJudge.load(tmp_path / "judge"), [ITEM])
+        score_batch(SavedJudge.load(tmp_path / "judge"), [ITEM])
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def weights(tmp_path, monkeypatch):
 
 def score(weights, response, reference, **choices):
     judge = ReferenceJudge(metric="bertscore", weights=str(weights), **choices)
-    (found,) = judge_items(judge, [RatedItem(response=response, references=(reference,))])
+    (found,) = score_batch(judge, [RatedItem(response=response, references=(reference,))])
     return found
 
 
@@ -176,8 +176,8 @@ class TestWithItsLibraries:
         saved(judge).save(tmp_path / "judge")
         known._found.clear()
         monkeypatch.setenv(PLACES, str(weights))
-        (first,) = judge_items(judge, [ITEM])
-        (again,) = judge_items(SavedJudge.load(tmp_path / "judge"), [ITEM])
+        (first,) = score_batch(judge, [ITEM])
+        (again,) = score_batch(SavedJudge.load(tmp_path / "judge"), [ITEM])
         assert first == again
         texts = {"source": "", "response": ITEM.response, "references": ITEM.references}
         assert load_judge(tmp_path / "judge")(**texts).score == first.score

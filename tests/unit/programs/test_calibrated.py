@@ -3,7 +3,7 @@ import asyncio
 import pytest
 from optimizing import lm_of
 
-from judgesmith.programs import ActiveCritic, judge_items
+from judgesmith.programs import ActiveCritic, score_batch
 from judgesmith.programs.families.ensemble.judges import Calibrated, Panel, judgement_of
 from judgesmith.programs.families.ensemble.members import (
     CalibratedJudgement,
@@ -55,14 +55,14 @@ def vanilla(score):
 
 
 def test_a_score_comes_back_on_peoples_scale_with_its_interval():
-    (found,) = judge_items(Calibrated(vanilla(75), learned()), [ITEM])
+    (found,) = score_batch(Calibrated(vanilla(75), learned()), [ITEM])
     assert (found.score, found.low, found.high, found.uncalibrated) == (4, 3.5, 4.5, 75)
     assert not found.abstained
 
 
 def test_a_panel_that_disagrees_leaves_the_text_to_people():
     judge = Calibrated(Panel({"a": vanilla(20), "b": vanilla(80)}), learned(abstention=rule()))
-    (found,) = judge_items(judge, [ITEM])
+    (found,) = score_batch(judge, [ITEM])
     assert found.score is None
     assert found.abstained
     assert "the members lie 30 points apart" in found.problem
@@ -71,7 +71,7 @@ def test_a_panel_that_disagrees_leaves_the_text_to_people():
 
 def test_a_panel_that_agrees_is_kept():
     judge = Calibrated(Panel({"a": vanilla(70), "b": vanilla(80)}), learned(abstention=rule()))
-    (found,) = judge_items(judge, [ITEM])
+    (found,) = score_batch(judge, [ITEM])
     assert found.score == pytest.approx(4)
     assert found.doubt == pytest.approx(5)
 
@@ -89,8 +89,8 @@ def test_an_unscored_text_stays_unscored_for_the_judges_own_reason():
 def test_criteria_and_calls_are_those_of_the_judge():
     judge = ActiveCritic()
     plain, found = (
-        judge_items(judge, [ITEM])[0],
-        judge_items(Calibrated(judge, learned()), [ITEM])[0],
+        score_batch(judge, [ITEM])[0],
+        score_batch(Calibrated(judge, learned()), [ITEM])[0],
     )
     assert found.criteria == plain.criteria
     assert found.calls == plain.calls
@@ -99,14 +99,14 @@ def test_criteria_and_calls_are_those_of_the_judge():
 
 def test_a_call_and_many_items_give_the_same_judgement():
     judge = Calibrated(ActiveCritic(), learned())
-    (many,) = judge_items(judge, [ITEM])
+    (many,) = score_batch(judge, [ITEM])
     assert judgement_of(judge(**TEXTS)) == judgement_of(asyncio.run(judge.acall(**TEXTS))) == many
     assert isinstance(many, CalibratedJudgement)
 
 
 def test_a_panel_may_hold_calibrated_judges_and_takes_their_scale():
     panel = Panel({"a": Calibrated(vanilla(75), learned()), "b": vanilla(25)})
-    assert judge_items(panel, [ITEM])[0].score == pytest.approx(50)
+    assert score_batch(panel, [ITEM])[0].score == pytest.approx(50)
 
 
 def test_doubt_is_undefined_where_nothing_tells():

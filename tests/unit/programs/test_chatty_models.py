@@ -5,7 +5,7 @@ import dspy
 import loopback
 import pytest
 
-from judgesmith.programs import ActiveCritic, judge_items
+from judgesmith.programs import ActiveCritic, score_batch
 from judgesmith.programs.families.modules import TaskInference
 from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures import RatedItem
@@ -79,7 +79,7 @@ def test_every_answer_is_scored_by_the_rules_or_unscored_with_the_reason(
     judge = ActiveCritic(rubric=RUBRIC, **choices)
     lm = open_model()
     everything = items()
-    found = judge_items(judge, everything, lm=lm, concurrency=8)
+    found = score_batch(judge, everything, lm=lm, concurrency=8)
     n_asked = 0
     for item, judgement in zip(everything, found, strict=True):
         score, criteria, n, why = chatty.judgement_by_rule(judge.protocol, item.response)
@@ -92,7 +92,7 @@ def test_every_answer_is_scored_by_the_rules_or_unscored_with_the_reason(
     assert counts["requests"] == counts["answered"] == n_asked == lm_client_of(lm).spent.calls
     assert set(counts["times_asked"]) == {"1", "2"}
     assert 0 < sum(one.score is None for one in found) < len(found)
-    assert judge_items(judge, everything, lm=open_model(), concurrency=3) == found
+    assert score_batch(judge, everything, lm=open_model(), concurrency=3) == found
     assert server.counts()["requests"] == n_asked
 
 
@@ -104,7 +104,7 @@ def test_through_dspy_the_same_answers_mean_the_same_and_nothing_is_asked(
     # DSPy's adapters are not told why an answer ended, so that a cut number passes for a number.
     # An empty answer is refused by DSPy itself, in words of its own.
     everything = [one for one in items() if "empty" not in _habits(one.response)]
-    found = judge_items(judge, everything, lm=open_model())
+    found = score_batch(judge, everything, lm=open_model())
     n_asked = server.counts()["requests"]
     with dspy.context(lm=open_model()):
         again = [judge(source=one.source, response=one.response) for one in everything]
@@ -123,7 +123,7 @@ def test_a_response_that_the_model_repeats_as_its_answer_gives_no_score(variant,
     judge = ActiveCritic(rubric=RUBRIC, variant=variant)
     texts = [f"A text of quality 73 (habit plain) {n}" for n in range(3)]
     rows = [RatedItem(source="s", response=text) for text in (*texts, HOSTILE)]
-    *others, hostile = judge_items(judge, rows, lm=open_model())
+    *others, hostile = score_batch(judge, rows, lm=open_model())
     assert [one.score for one in others] == [73] * 3
     assert hostile.score is None
     assert "twice" in hostile.problem

@@ -5,7 +5,7 @@ import math
 import pytest
 from scripted_steps import scripted
 
-from judgesmith.programs import SavedJudge, family_of, judge_items, load_judge
+from judgesmith.programs import SavedJudge, family_of, load_judge, score_batch
 from judgesmith.programs.families.checklist import ChecklistConfig, checklist_steps
 from judgesmith.programs.families.modules import ChecklistJudge
 from judgesmith.programs.judging.ask_once import QUESTIONS
@@ -77,7 +77,7 @@ def test_the_score_of_a_criterion_is_its_share_of_yes():
 
 def test_with_probabilities_it_is_the_mean_chance_of_yes():
     lm, engine = chancy(CHANCES)
-    (found,) = judge_items(ChecklistJudge(rubric=TWO, questions=ASKED), [ITEM], lm=lm)
+    (found,) = score_batch(ChecklistJudge(rubric=TWO, questions=ASKED), [ITEM], lm=lm)
     assert found.criteria["brevity"].score == pytest.approx(75)
     assert found.criteria["wit"].score == pytest.approx(20)
     assert found.score == pytest.approx(47.5)
@@ -88,7 +88,7 @@ def test_with_probabilities_it_is_the_mean_chance_of_yes():
 
 def test_without_probabilities_the_share_stands_and_says_so():
     lm, _ = chancy(CHANCES, lists=False)
-    (found,) = judge_items(ChecklistJudge(rubric=TWO, questions=ASKED), [ITEM], lm=lm)
+    (found,) = score_batch(ChecklistJudge(rubric=TWO, questions=ASKED), [ITEM], lm=lm)
     assert (found.criteria["brevity"].score, found.criteria["wit"].score) == (100, 0)
     how = found.weighting["criterion:brevity"]
     assert how.mode == "stated"
@@ -110,7 +110,7 @@ def test_a_question_without_an_answer_leaves_its_criterion_and_the_text_unscored
 def test_an_answer_that_is_neither_is_unscored(answer, scripted):
     lm, engine = scripted(lambda request: f"[[ ## score ## ]]\n{answer}")
     judge = ChecklistJudge(rubric=Rubric(criteria={"wit": "Is it funny?"}), weighting="none")
-    (found,) = judge_items(judge, [ITEM], lm=lm)
+    (found,) = score_batch(judge, [ITEM], lm=lm)
     assert found.score is None
     assert found.problem
     assert len(engine.requests) == 2
@@ -120,7 +120,7 @@ def test_an_answer_that_is_neither_is_unscored(answer, scripted):
 def test_yes_is_yes_however_it_is_written(answer, scripted):
     lm, _ = scripted(lambda request: f"[[ ## score ## ]]\n{answer}")
     judge = ChecklistJudge(rubric=Rubric(criteria={"wit": "Is it funny?"}), weighting="none")
-    assert judge_items(judge, [ITEM], lm=lm)[0].score == 100
+    assert score_batch(judge, [ITEM], lm=lm)[0].score == 100
 
 
 def test_questions_are_written_once_per_criterion_and_can_be_edited():
@@ -156,8 +156,8 @@ def test_both_ways_to_a_model_give_the_same_and_so_does_a_saved_judge(tmp_path):
     )
     saved.save(tmp_path / "judge")
     again = SavedJudge.load(tmp_path / "judge")
-    (fast,) = judge_items(judge, [ITEM])
-    assert judge_items(again, [ITEM]) == [fast]
+    (fast,) = score_batch(judge, [ITEM])
+    assert score_batch(again, [ITEM]) == [fast]
     slow = load_judge(tmp_path / "judge")(source=ITEM.source, response=ITEM.response)
     assert fast.problem is None
     assert (slow.score, slow.calls) == (fast.score, fast.calls)
@@ -170,7 +170,7 @@ def test_the_offline_model_prefers_what_a_question_asks_for():
         for text in ("Ann left Rome on Monday.", "left Ann the the <unk>", "")
     ]
     rubric = Rubric(criteria={"fluency": "Is it fluent, with correct grammar?"})
-    first, second, empty = judge_items(ChecklistJudge(rubric=rubric), items)
+    first, second, empty = score_batch(ChecklistJudge(rubric=rubric), items)
     assert first.score > second.score > empty.score
 
 

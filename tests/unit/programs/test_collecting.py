@@ -3,7 +3,7 @@ import gc
 import pytest
 
 from judgesmith.programs.families.modules import ActiveCritic
-from judgesmith.programs.judging.runner import COLLECTING, YOUNG, Collecting, judge_each
+from judgesmith.programs.judging.runner import COLLECTING, YOUNG, Collecting, iter_scores
 from judgesmith.signatures.items import RatedItem
 
 
@@ -40,7 +40,7 @@ def test_what_somebody_set_on_purpose_is_left_alone(own):
 def test_a_run_that_is_given_up_leaves_things_as_they_were():
     gc.set_threshold(700, 10, 10)
     items = (RatedItem(source="The ferry leaves at nine.", response=str(n)) for n in range(9))
-    run = judge_each(ActiveCritic(), items)
+    run = iter_scores(ActiveCritic(), items)
     next(run)
     assert gc.get_threshold()[0] == YOUNG
     run.close()

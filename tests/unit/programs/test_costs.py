@@ -3,7 +3,7 @@ import math
 import pytest
 from optimizing import Engine
 
-from judgesmith.programs import ActiveCritic, judge_items
+from judgesmith.programs import ActiveCritic, score_batch
 from judgesmith.programs.judging.rows import knows_costs, usd_of
 from judgesmith.programs.lm import LMClient, ModelAnswer, Price, model
 from judgesmith.programs.lm.cache.store import ResponseCache
@@ -28,20 +28,20 @@ def lm_of(folder, *, price=PRICE, answer=None):
 def test_a_judgement_costs_what_its_answers_do_also_when_they_are_on_record(tmp_path):
     for _ in range(2):
         lm = lm_of(tmp_path)
-        found = judge_items(ActiveCritic(variant="vanilla"), ITEMS, lm=lm)
+        found = score_batch(ActiveCritic(variant="vanilla"), ITEMS, lm=lm)
         assert usd_of(found, lm) == pytest.approx((11e-6,) * 3)
 
 
 def test_every_call_counts(tmp_path):
     lm = lm_of(tmp_path)
     twice = ActiveCritic(variant="vanilla", samples=2, temperature=0.7)
-    assert usd_of(judge_items(twice, ITEMS, lm=lm), lm) == pytest.approx((22e-6,) * 3)
+    assert usd_of(score_batch(twice, ITEMS, lm=lm), lm) == pytest.approx((22e-6,) * 3)
 
 
 def test_what_the_server_did_not_count_is_undefined(tmp_path):
     text = "[[ ## score ## ]]\n50\n\n[[ ## completed ## ]]"
     lm = lm_of(tmp_path, answer=ModelAnswer(text=text, input_tokens=1, output_tokens=None))
-    found = judge_items(ActiveCritic(variant="vanilla"), ITEMS, lm=lm)
+    found = score_batch(ActiveCritic(variant="vanilla"), ITEMS, lm=lm)
     assert all(math.isnan(usd) for usd in usd_of(found, lm))
 
 

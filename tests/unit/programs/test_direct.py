@@ -3,7 +3,7 @@
 import pytest
 from scripted_steps import scripted
 
-from judgesmith.programs import ActiveCritic, DirectJudge, SavedJudge, judge_items, load_judge
+from judgesmith.programs import ActiveCritic, DirectJudge, SavedJudge, load_judge, score_batch
 from judgesmith.programs.families.direct import DirectConfig
 from judgesmith.programs.judging.program import ModelReply
 from judgesmith.programs.judging.registry import family_of
@@ -69,7 +69,7 @@ def test_samples_are_averaged():
 @pytest.mark.parametrize("rubric", [TWO, TWO.model_copy(update={"task": ""})], ids=["task", "none"])
 def test_both_ways_to_ask_give_the_same_judgement(asks, rubric):
     judge = DirectJudge(asks=asks, rubric=rubric, answers="1..5")
-    (fast,) = judge_items(judge, [ITEM])
+    (fast,) = score_batch(judge, [ITEM])
     slow = judge(source=ITEM.source, response=ITEM.response, context=None)
     assert fast.problem is None
     assert (fast.score, fast.calls) == (slow.score, slow.calls)
@@ -79,7 +79,7 @@ def test_both_ways_to_ask_give_the_same_judgement(asks, rubric):
     "rubric", [Rubric(), Rubric(task="Judge a notice.")], ids=["nothing", "task"]
 )
 def test_the_whole_can_be_asked_for_without_criteria(rubric):
-    (judgement,) = judge_items(DirectJudge(rubric=rubric), [ITEM])
+    (judgement,) = score_batch(DirectJudge(rubric=rubric), [ITEM])
     assert judgement.problem is None
 
 
@@ -116,7 +116,7 @@ def test_what_is_saved_is_loaded(tmp_path):
     again = SavedJudge.load(tmp_path / "judge")
     assert again == saved
     assert isinstance(load_judge(tmp_path / "judge"), DirectJudge)
-    assert judge_items(again, [ITEM]) == judge_items(judge, [ITEM])
+    assert score_batch(again, [ITEM]) == score_batch(judge, [ITEM])
     card = (tmp_path / "judge" / "README.md").read_text()
     assert "- judge: direct, which asks for a score" in card
     assert "- asks: criteria" in card

@@ -3,7 +3,7 @@
 import hostile
 import pytest
 
-from judgesmith.programs import SavedJudge, family_of, judge_items
+from judgesmith.programs import SavedJudge, family_of, score_batch
 from judgesmith.programs.families.annotator import error_spans
 from judgesmith.programs.families.forms import DISTILLED
 from judgesmith.programs.families.forms.annotators import answer_in_form, errors_of
@@ -38,7 +38,7 @@ def test_it_answers_with_errors_and_a_score_of_each_criterion(scripted, tmp_path
         human_scale="1..5",
     ).save(tmp_path / "judge")
     found, again = (
-        judge_items(one, [ITEM], lm=lm)[0] for one in (judge, SavedJudge.load(tmp_path / "judge"))
+        score_batch(one, [ITEM], lm=lm)[0] for one in (judge, SavedJudge.load(tmp_path / "judge"))
     )
     assert found == again
     assert found.score == 72.5
@@ -52,7 +52,7 @@ def test_it_answers_with_errors_and_a_score_of_each_criterion(scripted, tmp_path
 
 def test_a_score_that_contradicts_its_errors_is_flagged(scripted):
     lm, _ = scripted(lambda request: "Errors:\nNo Error\n\nOverall score: 40")
-    (found,) = judge_items(DistilledJudge(rubric=TWO), [ITEM], lm=lm)
+    (found,) = score_batch(DistilledJudge(rubric=TWO), [ITEM], lm=lm)
     assert found.score == 40
     assert {one.kind for one in found.notes} == {"contradiction"}
 
@@ -69,7 +69,7 @@ def test_a_score_that_contradicts_its_errors_is_flagged(scripted):
 )
 def test_an_answer_without_one_score_on_its_scale_is_unscored_and_says_why(answer, scripted):
     lm, _ = scripted(lambda request: answer)
-    (found,) = judge_items(DistilledJudge(rubric=TWO), [ITEM, ITEM][:1], lm=lm)
+    (found,) = score_batch(DistilledJudge(rubric=TWO), [ITEM, ITEM][:1], lm=lm)
     assert found.score is None
     assert found.problem
 

@@ -8,7 +8,7 @@ import dspy
 import pytest
 from pydantic import ValidationError
 
-from judgesmith.programs import ActiveCritic, SavedJudge, family_of, judge_items, load_judge
+from judgesmith.programs import ActiveCritic, SavedJudge, family_of, load_judge, score_batch
 from judgesmith.programs.families.exemplar import (
     ANY_MANNER,
     ExemplarConfig,
@@ -341,7 +341,7 @@ class TestJudge:
     def test_all_ways_to_ask_give_the_same_judgement(self, choices):
         judge = ExemplarJudge(**choices)
         texts = {"source": ITEM.source, "response": ITEM.response, "context": None}
-        (fast,) = judge_items(judge, [ITEM])
+        (fast,) = score_batch(judge, [ITEM])
         slow = judge(**texts)
         with dspy.context(lm=model("offline", ledger=None)):
             waiting = asyncio.run(judge.acall(**texts))
@@ -372,21 +372,21 @@ class TestJudge:
     )
     def test_the_tokens_of_verdicts_are_added_up_by_hand(self, tokens, s):
         lm = lm_of_tokens(tokens)
-        (judgement,) = judge_items(ExemplarJudge(levels=2), [ITEM], lm=lm)
+        (judgement,) = score_batch(ExemplarJudge(levels=2), [ITEM], lm=lm)
         how = judgement.weighting["overall"]
         assert how.mode == "probabilities"
         assert how.sum == pytest.approx(s)
 
     def test_mass_under_a_half_is_no_probability(self):
         lm = lm_of_tokens([("Worse", {"Worse": 0.3, "Better": 0.1})])
-        (judgement,) = judge_items(ExemplarJudge(levels=2, n_sampled=2), [ITEM], lm=lm)
+        (judgement,) = score_batch(ExemplarJudge(levels=2, n_sampled=2), [ITEM], lm=lm)
         how = judgement.weighting["overall"]
         assert (how.mode, how.n, how.sum) == ("samples", 2, -3)
         assert how.mass == pytest.approx(0.4)
         assert "hold 0.40 of the probability, less than 0.5" in how.reason
 
     def test_a_model_without_probabilities_is_sampled(self):
-        (judgement,) = judge_items(ExemplarJudge(levels=2), [ITEM], lm=lm_of_tokens(None))
+        (judgement,) = score_batch(ExemplarJudge(levels=2), [ITEM], lm=lm_of_tokens(None))
         how = judgement.weighting["overall"]
         assert (how.mode, how.n) == ("samples", 5)
         assert "gave no log-probabilities" in how.reason
@@ -418,7 +418,7 @@ class TestJudge:
         again = SavedJudge.load(tmp_path / "judge")
         assert again == saved
         assert isinstance(load_judge(tmp_path / "judge"), ExemplarJudge)
-        assert judge_items(again, [ITEM]) == judge_items(judge, [ITEM])
+        assert score_batch(again, [ITEM]) == score_batch(judge, [ITEM])
         card = (tmp_path / "judge" / "README.md").read_text()
         assert "- judge: exemplar, which compares" in card
         assert "- levels: 5" in card
@@ -455,7 +455,7 @@ class TestHostileTexts:
         lm, asked = offline
         item = RatedItem(source=f"A{hostile}", context=hostile, response=f"B{hostile}")
         judge = ExemplarJudge(levels=3, form="yes-no", rubric=TWO)
-        (judgement,) = judge_items(judge, [item], lm=lm)
+        (judgement,) = score_batch(judge, [item], lm=lm)
         if "\ud800" in hostile:
             assert "half of a character" in judgement.problem
             return

@@ -5,7 +5,7 @@ from math import log
 import pytest
 from loopback import serving
 
-from judgesmith.programs import judge_items
+from judgesmith.programs import score_batch
 from judgesmith.programs.families.exemplar import exemplar_calls
 from judgesmith.programs.families.modules import ExemplarJudge
 from judgesmith.programs.lm import model
@@ -55,13 +55,13 @@ def test_every_number_of_exemplars_takes_exactly_its_calls(server, n, tmp_path):
     server.script({"answer": f"{HEAD}Better{TAIL}", "tokens": SURE})
     judge = ExemplarJudge(levels=n)
     lm = lm_at(server, tmp_path / "ledger.sqlite")
-    (first,) = judge_items(judge, [item("one")], lm=lm)
+    (first,) = score_batch(judge, [item("one")], lm=lm)
     how = first.weighting["overall"]
     assert (how.mode, how.mass) == ("probabilities", pytest.approx(1))
     assert how.sum == pytest.approx(n * (n + 1) / 2 * 0.2)
     counts = server.counts()
     assert counts["requests"] == counts["distinct"] == exemplar_calls(judge.protocol) == 2 * n
-    (second,) = judge_items(judge, [item("two")], lm=lm)
+    (second,) = score_batch(judge, [item("two")], lm=lm)
     assert second.problem is None
     assert server.counts()["requests"] == 3 * n  # the second system's cost no exemplar
     assert second.calls[:n] == first.calls[:n]
@@ -70,7 +70,7 @@ def test_every_number_of_exemplars_takes_exactly_its_calls(server, n, tmp_path):
 def test_systems_that_are_judged_at_the_same_time_share_exemplars(server, tmp_path):
     server.script({"answer": f"{HEAD}Better{TAIL}", "tokens": SURE})
     items = [item(name, source) for source in ("Ann left.", "Bo came.") for name in "abcd"]
-    found = judge_items(ExemplarJudge(), items, lm=lm_at(server, tmp_path / "ledger.sqlite"))
+    found = score_batch(ExemplarJudge(), items, lm=lm_at(server, tmp_path / "ledger.sqlite"))
     assert [one.problem for one in found] == [None] * 8
     counts = server.counts()
     assert (counts["requests"], counts["repeated"]) == (2 * 5 + 8 * 5, 0)
@@ -78,14 +78,14 @@ def test_systems_that_are_judged_at_the_same_time_share_exemplars(server, tmp_pa
 
 def test_comparisons_of_one_response_are_under_way_at_once(running, server):
     server.script({"answer": f"{HEAD}Better{TAIL}", "tokens": SURE, "latency": 0.5})
-    judge_items(ExemplarJudge(levels=9), [item("one")], lm=lm_at(server))
+    score_batch(ExemplarJudge(levels=9), [item("one")], lm=lm_at(server))
     assert server.counts()["most_in_flight"] == 9
 
 
 def test_a_server_without_log_probabilities_is_sampled_and_said(server):
     server.script({"answer": f"{HEAD}Worse{TAIL}"})
     judge = ExemplarJudge(levels=3, n_sampled=4)
-    (judgement,) = judge_items(judge, [item("one")], lm=lm_at(server))
+    (judgement,) = score_batch(judge, [item("one")], lm=lm_at(server))
     how = judgement.weighting["overall"]
     assert (how.mode, how.n, how.sum) == ("samples", 4, -6)
     assert "gave no log-probabilities" in how.reason
@@ -99,7 +99,7 @@ def test_a_server_that_refuses_log_probabilities_is_sampled_and_said(server):
     server.script({"answer": f"{HEAD}Worse{TAIL}"})
     judge = ExemplarJudge(levels=2, n_sampled=2)
     lm = lm_at(server)
-    first, second = (judge_items(judge, [item(name)], lm=lm)[0] for name in ("one", "two"))
+    first, second = (score_batch(judge, [item(name)], lm=lm)[0] for name in ("one", "two"))
     for judgement in (first, second):
         how = judgement.weighting["overall"]
         assert (how.mode, how.n) == ("samples", 2)

@@ -3,7 +3,7 @@
 import pytest
 from scripted_steps import scripted
 
-from judgesmith.programs import ActiveCritic, SavedJudge, judge_items, load_judge
+from judgesmith.programs import ActiveCritic, SavedJudge, load_judge, score_batch
 from judgesmith.programs.families.direct import ExplainEvalConfig
 from judgesmith.programs.families.modules import ExplainEvalJudge
 from judgesmith.programs.judging.program import ModelReply
@@ -78,7 +78,7 @@ def test_the_answer_is_asked_for_in_this_order(explain, fields):
 @pytest.mark.parametrize("asks", ["overall", "criteria"])
 def test_both_ways_to_ask_give_the_same_judgement(asks, explain):
     judge = ExplainEvalJudge(asks=asks, rubric=TWO, explain=explain, weighting="probabilities")
-    (fast,) = judge_items(judge, [ITEM])
+    (fast,) = score_batch(judge, [ITEM])
     slow = judge(source=ITEM.source, response=ITEM.response, context=None)
     assert fast.problem is None
     assert (fast.score, fast.calls, dict(fast.weighting)) == (
@@ -90,7 +90,7 @@ def test_both_ways_to_ask_give_the_same_judgement(asks, explain):
 
 @pytest.mark.parametrize("rubric", [Rubric(), Rubric(task="Judge a notice.")])
 def test_the_whole_can_be_asked_for_without_criteria(rubric):
-    (judgement,) = judge_items(ExplainEvalJudge(asks="overall", rubric=rubric), [ITEM])
+    (judgement,) = score_batch(ExplainEvalJudge(asks="overall", rubric=rubric), [ITEM])
     assert judgement.explanation
 
 
@@ -114,7 +114,7 @@ def test_what_is_saved_is_loaded(tmp_path):
     again = SavedJudge.load(tmp_path / "judge")
     assert again == saved
     assert load_judge(tmp_path / "judge").templates() == judge.templates()
-    assert judge_items(again, [ITEM]) == judge_items(judge, [ITEM])
+    assert score_batch(again, [ITEM]) == score_batch(judge, [ITEM])
 
 
 @pytest.mark.parametrize(

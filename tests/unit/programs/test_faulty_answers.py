@@ -3,7 +3,7 @@
 import loopback_faults as faults
 import pytest
 
-from judgesmith.programs import ActiveCritic, judge_items
+from judgesmith.programs import ActiveCritic, score_batch
 from judgesmith.programs.lm import ModelError, Retry, lm_client_of, model
 from judgesmith.signatures import RatedItem
 
@@ -44,7 +44,7 @@ def test_every_item_is_scored_or_unscored_for_the_reason_of_its_fault(
     def run(run_id="named"):
         place = tmp_path / "l.sqlite"
         lm = model("openai/m", api_base=server.url, ledger=place, retry=QUICK, run_id=run_id)
-        return judge_items(judge, items, lm=lm, concurrency=concurrency), lm_client_of(lm)
+        return score_batch(judge, items, lm=lm, concurrency=concurrency), lm_client_of(lm)
 
     found, stack = run()
     for fault, judgement in zip(KINDS, found, strict=True):
@@ -81,4 +81,4 @@ def test_a_fault_of_the_set_up_ends_the_run(server, status):
     items = [RatedItem(source="s", response=f"text {n}") for n in range(9)]
     lm = model("openai/m", api_base=server.url, ledger=None)
     with pytest.raises(ModelError, match=f"HTTP {status}"):
-        judge_items(ActiveCritic(variant="vanilla"), items, lm=lm, concurrency=2)
+        score_batch(ActiveCritic(variant="vanilla"), items, lm=lm, concurrency=2)

@@ -9,7 +9,7 @@ from itertools import product
 
 import pytest
 
-from judgesmith.programs import ActiveCritic, judge_items
+from judgesmith.programs import ActiveCritic, score_batch
 from judgesmith.signatures import RatedItem, Rubric
 from judgesmith.signatures.fences import fence_key, fence_tag, tag_of_all
 
@@ -68,7 +68,7 @@ def judged(scripted, response, rubric=RUBRIC):
 
     lm, engine = scripted(reply)
     judge = ActiveCritic(rubric=rubric, variant="coarse")
-    (found,) = judge_items(judge, [RatedItem(source=SOURCE, response=response)], lm=lm)
+    (found,) = score_batch(judge, [RatedItem(source=SOURCE, response=response)], lm=lm)
     return found.score, [one.user for one in engine.requests]
 
 

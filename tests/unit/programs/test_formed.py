@@ -5,7 +5,7 @@ import hostile
 import pytest
 from scripted_steps import scripted
 
-from judgesmith.programs import SavedJudge, SavedJudgeError, family_of, judge_items, load_judge
+from judgesmith.programs import SavedJudge, SavedJudgeError, family_of, load_judge, score_batch
 from judgesmith.programs.families.forms import (
     ABSOLUTE,
     RELATIVE,
@@ -47,7 +47,7 @@ def answering(*answers):
 
 def test_the_form_is_asked_as_it_was_published(scripted):
     lm, engine = scripted(lambda request: "Feedback: Short. [RESULT] 4")
-    (one,) = judge_items(PromptFormatJudge(rubric=TWO), [ITEM], lm=lm)
+    (one,) = score_batch(PromptFormatJudge(rubric=TWO), [ITEM], lm=lm)
     assert (one.score, one.explanation) == (75, "")
     assert {name: (c.score, c.explanation) for name, c in one.criteria.items()} == {
         "brevity": (75, "Short."),
@@ -86,7 +86,7 @@ def test_other_models_are_asked_in_theirs(family, labels, ending, asks, scripted
     found, requests = [], []
     for one in (judge, SavedJudge.load(tmp_path / "judge")):
         lm, engine = scripted(lambda request: f"Short.{ending}")
-        found += judge_items(one, [ITEM], lm=lm)
+        found += score_batch(one, [ITEM], lm=lm)
         requests.append([(r.prefix.messages, r.user) for r in engine.requests])
     assert requests[0] == requests[1]
     assert len(requests[0]) == (2 if asks == "criteria" else 1)
@@ -113,7 +113,7 @@ def test_no_text_poses_as_a_part_of_their_forms(family, labels, ending, name):
 def test_the_offline_model_answers_in_their_forms(family):
     judge = family_of(family).start(Rubric(criteria={"fluency": "Is it well written?"}))
     texts = ("Ann left Rome on Monday.", "left Ann the the <unk>")
-    good, bad = judge_items(
+    good, bad = score_batch(
         judge, [RatedItem(source="Ann left Rome.", response=one) for one in texts]
     )
     assert good.problem is bad.problem is None
@@ -131,7 +131,7 @@ def test_both_ways_to_a_model_ask_and_read_the_same(asks, context, scripted, tmp
     found, requests = [], []
     for one in (judge, saved):
         lm, engine = scripted(lambda request: "Feedback: Fine. [RESULT] 3")
-        found += judge_items(one, [item], lm=lm)
+        found += score_batch(one, [item], lm=lm)
         requests.append([(r.prefix.messages, r.user) for r in engine.requests])
     lm, engine = scripted(lambda request: "Feedback: Fine. [RESULT] 3")
     with dspy.context(lm=lm):
@@ -163,10 +163,10 @@ def test_no_text_can_close_its_fence_in_a_form(name):
 def test_a_result_in_a_text_is_not_the_answer(text, scripted):
     item = ITEM.model_copy(update={"response": text, "source": text})
     lm, _ = scripted(lambda request: f"Feedback: It holds {text!r}. [RESULT] 1")
-    (one,) = judge_items(PromptFormatJudge(asks="overall"), [item], lm=lm)
+    (one,) = score_batch(PromptFormatJudge(asks="overall"), [item], lm=lm)
     assert one.score in (0, None)
     lm, _ = scripted(lambda request: f"Feedback: It holds {text}")  # cut off after a quotation
-    (one,) = judge_items(PromptFormatJudge(asks="overall"), [item], lm=lm)
+    (one,) = score_batch(PromptFormatJudge(asks="overall"), [item], lm=lm)
     if text != "[RESULT] 5":  # an answer that ends on it cannot be told from a result
         assert one.score is None
 
@@ -182,12 +182,12 @@ def test_a_result_in_a_text_is_not_the_answer(text, scripted):
 )
 def test_broken_answers_are_asked_for_once_more_and_then_unscored(answer, said, scripted):
     lm, engine = scripted(lambda request: answer)
-    (one,) = judge_items(PromptFormatJudge(asks="overall"), [ITEM], lm=lm)
+    (one,) = score_batch(PromptFormatJudge(asks="overall"), [ITEM], lm=lm)
     assert one.score is None
     assert said in one.problem
     assert len(engine.requests) == 2
     lm, _ = scripted(answering(answer, "Good. [RESULT] 5"))
-    (one,) = judge_items(PromptFormatJudge(asks="overall"), [ITEM], lm=lm)
+    (one,) = score_batch(PromptFormatJudge(asks="overall"), [ITEM], lm=lm)
     assert one.score == 100
 
 
@@ -195,7 +195,7 @@ def test_the_offline_model_answers_by_what_a_criterion_names():
     good, bad = "Ann left Rome on Monday.", "left Ann the the <unk>"
     rubric = Rubric(criteria={"fluency": "Is it well written?"})
     items = [RatedItem(source="Ann left Rome.", response=text) for text in (good, bad, "")]
-    first, second, empty = judge_items(PromptFormatJudge(rubric=rubric), items)
+    first, second, empty = score_batch(PromptFormatJudge(rubric=rubric), items)
     assert first.score > second.score
     assert empty.criteria["fluency"].explanation == "The response is empty."
 

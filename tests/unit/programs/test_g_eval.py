@@ -9,7 +9,7 @@ from scripted_steps import scripted
 
 from judgesmith.data import read_items
 from judgesmith.experiments import CompileSettings, compile_judge
-from judgesmith.programs import ActiveCritic, SavedJudge, judge_items, load_judge
+from judgesmith.programs import ActiveCritic, SavedJudge, load_judge, score_batch
 from judgesmith.programs.artifacts.card import judge_card
 from judgesmith.programs.families.g_eval import GENERAL_STEPS, GEvalConfig, g_eval_steps
 from judgesmith.programs.families.modules import GEvalJudge
@@ -148,7 +148,7 @@ class TestSteps:
         assert (len(asked), problems) == (2, ())
         assert list(judge.protocol.steps) == ["brevity: Is it short?", "wit: Is it funny?"]
         assert judge.prepared(lm) == (judge, ())
-        judge_items(judge, [ITEM, OTHER], lm=lm)
+        score_batch(judge, [ITEM, OTHER], lm=lm)
         assert len(asked) == 2 + 4
 
     def test_the_request_depends_on_task_and_criterion_alone(self, offline):
@@ -226,7 +226,7 @@ class TestTheJudge:
     def test_both_ways_to_ask_give_the_same_judgement(self, asks, task):
         rubric = TWO.model_copy(update={"task": task})
         judge, _ = GEvalJudge(asks=asks, rubric=rubric).prepared()
-        (fast,) = judge_items(judge, [ITEM])
+        (fast,) = score_batch(judge, [ITEM])
         slow = judge(source=ITEM.source, response=ITEM.response, context=None)
         assert fast.problem is None
         assert (fast.score, fast.calls, dict(fast.weighting)) == (
@@ -242,7 +242,7 @@ class TestTheJudge:
         again = SavedJudge.load(tmp_path / "judge")
         assert again == saved
         assert load_judge(tmp_path / "judge").templates() == judge.templates()
-        assert judge_items(again, [ITEM]) == judge_items(judge, [ITEM])
+        assert score_batch(again, [ITEM]) == score_batch(judge, [ITEM])
         card = judge_card(saved)
         for name, (first, *_) in zip(TWO.names, judge.protocol.steps.values(), strict=True):
             assert f"  - {name}:\n    1. {first}\n" in card
@@ -256,7 +256,7 @@ class TestTheJudge:
 
     def test_can_be_asked_for_the_whole_without_criteria(self):
         judge = GEvalJudge(asks="overall", rubric=Rubric())
-        assert judge_items(judge, [ITEM])[0].problem is None
+        assert score_batch(judge, [ITEM])[0].problem is None
         assert judge.prepared() == (judge, ())
 
     @pytest.mark.parametrize(
@@ -320,7 +320,7 @@ class TestAtAServer:
 
     def judged(self, lm):
         judge = GEvalJudge(asks="overall", samples=3, temperature=1)
-        (found,) = judge_items(judge, [ITEM], lm=lm)
+        (found,) = score_batch(judge, [ITEM], lm=lm)
         with dspy.context(lm=lm):
             same = judge(source=ITEM.source, response=ITEM.response)
         assert (same.score, same.weighting) == (found.score, dict(found.weighting))

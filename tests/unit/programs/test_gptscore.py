@@ -7,7 +7,7 @@ import loopback_completions
 import pytest
 from scripted_steps import scripted
 
-from judgesmith.programs import ActiveCritic, SavedJudge, judge_items, load_judge
+from judgesmith.programs import ActiveCritic, SavedJudge, load_judge, score_batch
 from judgesmith.programs.families.gptscore import GPTScoreConfig, gptscore_steps
 from judgesmith.programs.families.modules import GPTScoreJudge
 from judgesmith.programs.judging.program import ModelReply
@@ -69,7 +69,7 @@ class TestTheJudge:
     @pytest.mark.parametrize("asks", ["overall", "criteria"])
     def test_both_ways_to_ask_give_the_same_judgement(self, asks):
         judge = GPTScoreJudge(asks=asks, rubric=TWO)
-        (fast,) = judge_items(judge, [ITEM])
+        (fast,) = score_batch(judge, [ITEM])
         slow = judge(source=ITEM.source, response=ITEM.response, context=None)
         assert fast.problem is None
         assert (fast.score, fast.calls) == (slow.score, slow.calls)
@@ -87,7 +87,7 @@ class TestTheJudge:
         again = SavedJudge.load(tmp_path / "judge")
         assert again == saved
         assert load_judge(tmp_path / "judge").templates() == judge.templates()
-        assert judge_items(again, [ITEM]) == judge_items(judge, [ITEM])
+        assert score_batch(again, [ITEM]) == score_batch(judge, [ITEM])
 
     def test_every_configuration_of_its_space_is_a_judge(self):
         judge = GPTScoreJudge(rubric=TWO)
@@ -112,7 +112,7 @@ class TestTheJudge:
 
     def test_the_prompt_ends_where_the_response_begins(self, offline):
         lm, asked = offline
-        judge_items(GPTScoreJudge(rubric=TWO), [ITEM], lm=lm)
+        score_batch(GPTScoreJudge(rubric=TWO), [ITEM], lm=lm)
         (request,) = asked
         assert request.as_prompt.endswith("\n\nThe piece itself:\n")
         assert request.continuation == ITEM.response
@@ -120,7 +120,7 @@ class TestTheJudge:
 
     @pytest.mark.no_cover
     def test_hostile_texts_are_scored_between_fences(self, hostile):
-        (found,) = judge_items(GPTScoreJudge(), [RatedItem(source=hostile, response=hostile)])
+        (found,) = score_batch(GPTScoreJudge(), [RatedItem(source=hostile, response=hostile)])
         assert (found.score is None) == (hostile == "" or "\ud800" in hostile)
 
 
@@ -128,7 +128,7 @@ class TestModelsThatCannotTell:
     def test_one_that_only_answers_is_refused_before_anything_is_asked(self, scripted):
         lm, engine = scripted(lambda request: "[[ ## score ## ]]\n5")
         with pytest.raises(ModelError, match=r"scripted/m gives no log-probabilities of a text"):
-            judge_items(GPTScoreJudge(), [ITEM], lm=lm)
+            score_batch(GPTScoreJudge(), [ITEM], lm=lm)
         assert engine.requests == []
 
     @pytest.mark.parametrize("name", ["anthropic/m", "groq/m"])
@@ -140,12 +140,12 @@ class TestModelsThatCannotTell:
     def test_so_is_a_model_that_is_not_ours(self):
         lm = dspy.utils.DummyLM([{"score": "70"}])
         with pytest.raises(ModelError, match=r"not made by judgesmith\.model"):
-            judge_items(GPTScoreJudge(), [ITEM], lm=lm)
+            score_batch(GPTScoreJudge(), [ITEM], lm=lm)
 
     def test_tokens_that_do_not_spell_the_text_leave_it_unscored(self, scripted):
         lm, engine = scripted(lambda request: "")
         engine.scores_texts = True
-        (found,) = judge_items(GPTScoreJudge(), [ITEM], lm=lm)
+        (found,) = score_batch(GPTScoreJudge(), [ITEM], lm=lm)
         assert found.score is None
         assert "do not spell" in found.problem
 
@@ -155,7 +155,7 @@ class TestModelsThatCannotTell:
         engine.answer = lambda request: ModelAnswer(
             text="", logprobs=(TokenLogprob("r", -1.0), TokenLogprob("s", -2.0))
         )
-        (found,) = judge_items(GPTScoreJudge(), [ITEM], lm=lm)
+        (found,) = score_batch(GPTScoreJudge(), [ITEM], lm=lm)
         assert found.score == pytest.approx(100 * exp(-1.5))
 
 
@@ -177,7 +177,7 @@ class TestAtAServer:
     @pytest.mark.parametrize("way", ["echo", "marked"])
     def test_that_echoes_a_text_is_scored_by_its_tokens_alone(self, running, lm, way):
         running.script({"completions": way})
-        first, second = judge_items(GPTScoreJudge(), [ITEM, OTHER], lm=lm)
+        first, second = score_batch(GPTScoreJudge(), [ITEM, OTHER], lm=lm)
         with dspy.context(lm=lm):
             same = GPTScoreJudge()(source=ITEM.source, response=ITEM.response)
         assert first.score == same.score == pytest.approx(100 * exp(MEAN))
@@ -191,7 +191,7 @@ class TestAtAServer:
         running.script({"completions": "echo"})
         for _ in range(2):
             lm = model("openai/m", api_base=running.url, ledger=tmp_path / "ledger.sqlite")
-            (found,) = judge_items(GPTScoreJudge(), [ITEM], lm=lm)
+            (found,) = score_batch(GPTScoreJudge(), [ITEM], lm=lm)
             assert found.score == pytest.approx(100 * exp(MEAN))
         assert running.counts()["requests"] == 2
 
@@ -209,7 +209,7 @@ class TestAtAServer:
     ):
         running.script(way)
         with pytest.raises(ModelError, match=said) as fault:
-            judge_items(GPTScoreJudge(), [ITEM, OTHER] * 5, lm=lm)
+            score_batch(GPTScoreJudge(), [ITEM, OTHER] * 5, lm=lm)
         assert "openai/m gives no log-probabilities of a text that it is shown" in str(fault.value)
         assert running.counts()["requests"] <= 1
         with pytest.raises(ModelError, match=said), dspy.context(lm=lm):

@@ -9,7 +9,7 @@ import pytest
 
 from judgesmith.optimizers.rows import rated_example, rows_of
 from judgesmith.optimizers.space.demonstrations import kept_runs
-from judgesmith.programs import judge_items
+from judgesmith.programs import score_batch
 from judgesmith.programs.judging.answers import is_cut_off, read_answer
 from judgesmith.programs.lm import model
 from judgesmith.programs.offline import requests
@@ -94,7 +94,7 @@ class TestTheOfflineModel:
             for place in ("source", "context", "response"):
                 item, _ = forging.items_of(place, text)
                 judge = forging.judge_shown("fine", None, None)
-                (found,) = judge_items(judge, [item])
+                (found,) = score_batch(judge, [item])
                 assert found.score is None, name
                 assert found.problem.startswith(f"the {place} holds half of a character")
 

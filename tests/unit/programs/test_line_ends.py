@@ -15,7 +15,7 @@ CRITERIA = {"faithfulness": "Is all of it in the source?"}
 
 def judged(end, rubric, judge_of):
     item = RatedItem(source=SOURCE.replace("\n", end), response=RESPONSE.replace("\n", end))
-    (found,) = judgesmith.judge_items(judge_of(rubric), [item])
+    (found,) = judgesmith.score_batch(judge_of(rubric), [item])
     places = [(one.start, one.end) for one in found.errors if one.start is not None]
     return found, [item.response[start:end] for start, end in places]
 

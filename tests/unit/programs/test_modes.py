@@ -6,7 +6,7 @@ import dspy
 import loopback
 import pytest
 
-from judgesmith.programs import family_of, judge_items, known_families
+from judgesmith.programs import family_of, known_families, score_batch
 from judgesmith.programs.lm import lm_client_of, model
 from judgesmith.signatures import RatedItem, Rubric
 
@@ -49,7 +49,7 @@ def lm(running):
 
 
 def judged(name, choices, lm):
-    return judge_items(family_of(name).start(RUBRIC, **choices), ITEMS, lm=lm)
+    return score_batch(family_of(name).start(RUBRIC, **choices), ITEMS, lm=lm)
 
 
 def answer(field, said, **more):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgesmith.programs import DirectJudge, judge_items
+from judgesmith.programs import DirectJudge, score_batch
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.artifacts.saved_ensembles import SavedPanel, narrowed, pointed_rubric
 from judgesmith.programs.families.modules import AnnotatorJudge
@@ -37,7 +37,7 @@ def panel_of(**members):
 def test_what_it_asks_of_a_criterion_stays_the_same():
     judge = saved(AnnotatorJudge(rubric=THREE))
     some = narrowed(judge, ("truth", "tact"))
-    (whole,), (part,) = judge_items(judge, [ITEM]), judge_items(some, [ITEM])
+    (whole,), (part,) = score_batch(judge, [ITEM]), score_batch(some, [ITEM])
     assert part.calls == (whole.calls[0], whole.calls[2])
     assert part.criteria == {name: whole.criteria[name] for name in ("truth", "tact")}
     assert part.errors == tuple(one for one in whole.errors if one.criterion != "wit")
@@ -54,7 +54,7 @@ def test_of_a_panel_every_member_is_narrowed():
     assert pointed_rubric(panel).task == "Judge."
     some = narrowed(panel, ("wit",))
     assert some.calls_per_item == 2
-    (found,) = judge_items(some, [ITEM])
+    (found,) = score_batch(some, [ITEM])
     assert list(found.criteria) == ["wit"]
     assert {one.criterion for one in found.errors} <= {"wit"}
 

@@ -6,7 +6,7 @@ import dspy
 import pytest
 
 import judgesmith
-from judgesmith.programs import ActiveCritic, judge_items
+from judgesmith.programs import ActiveCritic, score_batch
 from judgesmith.programs.artifacts.saved import SavedJudge, SavedJudgeError
 from judgesmith.programs.judging.prompts import Nearest
 from judgesmith.programs.lm import Prefix
@@ -42,7 +42,7 @@ def judge(n=2, shown=None, **choices):
 def asked(made, item, scripted, good):
     """Return the messages of the one question, which both ways ask alike."""
     lm, engine = scripted(good)
-    judge_items(made, [item], lm=lm)
+    score_batch(made, [item], lm=lm)
     if hasattr(made, "forward"):
         made.use_context()
         with dspy.context(lm=lm):
@@ -112,7 +112,7 @@ class TestAsking:
     def test_the_system_message_stays_first_and_the_same(self, scripted, good):
         items = [RatedItem(source=s, response=f"{r}!") for s, r in TEXTS.values()]
         lm, engine = scripted(good)
-        judge_items(judge(), items, lm=lm)
+        score_batch(judge(), items, lm=lm)
         assert len({one.prefix.messages[0] for one in engine.requests}) == 1
         assert len({one.prefix for one in engine.requests}) > 2
 
@@ -125,7 +125,7 @@ class TestAsking:
         made = judge_of(shown="Ann left.")
         made = made.with_protocol(made.protocol.model_copy(update={"nearest": 1}))
         lm, engine = scripted(good)
-        judge_items(made, [RatedItem(source="s", response="r")], lm=lm)
+        score_batch(made, [RatedItem(source="s", response="r")], lm=lm)
         assert [len(one.prefix.messages) for one in engine.requests] == [3, 3]
 
     def test_one_that_shows_no_answer_is_none(self, scripted, good):
@@ -137,7 +137,7 @@ class TestAsking:
     def test_prefixes_of_samples_are_made_once(self, scripted, good):
         lm, engine = scripted(good)
         made = judge(samples=3, temperature=0.7)
-        judge_items(made, [RatedItem(source="s", response="r")], lm=lm)
+        score_batch(made, [RatedItem(source="s", response="r")], lm=lm)
         assert len({id(one.prefix) for one in engine.requests}) == 1
         assert isinstance(engine.requests[0].prefix, Prefix)
 
@@ -201,7 +201,7 @@ class TestSaved:
 def test_the_offline_model_learns_from_them():
     items = [RatedItem(source=s, response=f"{r}!") for s, r in TEXTS.values()]
     found = [
-        [one.score for one in judge_items(made, items)]
+        [one.score for one in score_batch(made, items)]
         for made in (judge(1), judge(2), judge(None), judge(None, {}))
     ]
     assert len({tuple(one) for one in found}) == 4

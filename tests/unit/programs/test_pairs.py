@@ -8,7 +8,7 @@ import loopback
 import pytest
 from comparer import Comparer, by_worth
 
-from judgesmith.programs import Panel, SavedJudge, judge_each, judge_items
+from judgesmith.programs import Panel, SavedJudge, iter_scores, score_batch
 from judgesmith.programs.families.modules import PairwiseJudge
 from judgesmith.programs.families.pairwise import (
     ALONE,
@@ -32,7 +32,7 @@ def of_source(worths, source="s", **more):
 
 
 def scores(judge, items, model, **options):
-    found = judge_items(judge, items, lm=model.lm(), **options)
+    found = score_batch(judge, items, lm=model.lm(), **options)
     assert [one.problem for one in found] == [None] * len(items)
     return [one.score for one in found]
 
@@ -160,7 +160,7 @@ class TestCalls:
 
     def test_stand_behind_one_item_each(self):
         model = Comparer(by_worth(0.9))
-        found = judge_items(PairwiseJudge(), of_source([*range(6), 2]), lm=model.lm())
+        found = score_batch(PairwiseJudge(), of_source([*range(6), 2]), lm=model.lm())
         calls = [call for one in found for call in one.calls]
         assert len(calls) == len(set(calls)) == len(model.asked)
 
@@ -171,7 +171,7 @@ class TestCalls:
             mixed = list(items)
             random.Random(seed).shuffle(mixed)
             model = Comparer(by_worth(0.55))
-            found = list(judge_each(PairwiseJudge(), mixed, lm=model.lm(), concurrency=2))
+            found = list(iter_scores(PairwiseJudge(), mixed, lm=model.lm(), concurrency=2))
             assert [item for item, _ in found] == mixed
             asked.append(sorted(model.asked))
             said.append({(item.source, item.response): one for item, one in found})
@@ -182,7 +182,7 @@ class TestCalls:
 class TestUnscored:
     def test_a_response_without_others(self):
         model = Comparer(by_worth())
-        alone, *others = judge_items(
+        alone, *others = score_batch(
             PairwiseJudge(), [*of_source([1], "a"), *of_source([1, 2], "b")], lm=model.lm()
         )
         assert (alone.score, alone.problem) == (None, ALONE.text)
@@ -190,20 +190,20 @@ class TestUnscored:
 
     def test_sources_with_other_context_are_others(self):
         items = [*of_source([1], context="x"), *of_source([2], context="y")]
-        found = judge_items(PairwiseJudge(), items, lm=Comparer(by_worth()).lm())
+        found = score_batch(PairwiseJudge(), items, lm=Comparer(by_worth()).lm())
         assert [one.problem for one in found] == [ALONE.text] * 2
 
     def test_all_of_a_source_that_the_budget_ends_in(self):
         items = [*of_source(range(4), "a"), *of_source(range(4), "b")]
         lm = Comparer(by_worth()).lm(budget=Budget(max_calls=13))
-        found = judge_items(PairwiseJudge(), items, lm=lm)
+        found = score_batch(PairwiseJudge(), items, lm=lm)
         assert [one.score for one in found[:4]] == pytest.approx([0, 100 / 3, 200 / 3, 100])
         assert all(one.reason is Reason.OVER_BUDGET for one in found[4:])
 
     def test_a_budget_is_spent_on_one_source_after_the_other(self):
         items = [item for name in "abcd" for item in of_source(range(4), name)]
         lm = Comparer(by_worth()).lm(budget=Budget(max_calls=26))
-        found = judge_items(PairwiseJudge(), items, lm=lm)
+        found = score_batch(PairwiseJudge(), items, lm=lm)
         assert sum(one.score is not None for one in found) >= 8
 
     def test_all_of_a_source_with_a_comparison_without_an_answer(self, scripted, answered):
@@ -212,7 +212,7 @@ class TestUnscored:
 
         lm, _ = scripted(script)
         items = [*of_source(range(3), "a"), *of_source([1, 2], "b")]
-        found = judge_items(PairwiseJudge(weighting="none"), items, lm=lm)
+        found = score_batch(PairwiseJudge(weighting="none"), items, lm=lm)
         assert all("a comparison has no answer" in one.problem for one in found[:3])
         assert [one.score for one in found[3:]] == [50, 50]
 
@@ -222,14 +222,14 @@ class TestUnscored:
             return "No." if silent else answered(better="tie")
 
         lm, _ = scripted(script)
-        found = judge_items(
+        found = score_batch(
             PairwiseJudge(weighting="none", ranking="all"), of_source(range(3)), lm=lm
         )
         assert [one.score for one in found] == [None, None, 50]
 
     def test_what_no_model_can_receive(self):
         items = [*of_source([1, 2]), RatedItem(source_id="s", source="s", response="\ud800 3")]
-        found = judge_items(PairwiseJudge(), items, lm=Comparer(by_worth()).lm())
+        found = score_batch(PairwiseJudge(), items, lm=Comparer(by_worth()).lm())
         assert [one.score for one in found] == [0, 100, None]
         assert "half of a character" in found[2].problem
 
@@ -242,24 +242,24 @@ class TestUnscored:
             raise ModelError("wrong key", status=401)
 
         with pytest.raises(ModelError, match="wrong key"):
-            judge_items(PairwiseJudge(), of_source([1, 2]), lm=Comparer(broken).lm())
+            score_batch(PairwiseJudge(), of_source([1, 2]), lm=Comparer(broken).lm())
 
 
 class TestMode:
     def test_is_probabilities_where_all_comparisons_have_them(self):
-        found = judge_items(PairwiseJudge(), of_source([1, 2]), lm=Comparer(by_worth()).lm())
+        found = score_batch(PairwiseJudge(), of_source([1, 2]), lm=Comparer(by_worth()).lm())
         assert {one.weighting["overall"].mode for one in found} == {"probabilities"}
 
     def test_is_stated_with_the_reason_elsewhere(self):
         model = Comparer(by_worth(), logprobs=False)
-        found = judge_items(PairwiseJudge(), of_source([1, 2]), lm=model.lm())
+        found = score_batch(PairwiseJudge(), of_source([1, 2]), lm=model.lm())
         assert [one.score for one in found] == [0, 100]
         assert {one.weighting["overall"].mode for one in found} == {"stated"}
         assert "no log-probabilities" in found[0].weighting["overall"].reason
 
     def test_is_not_said_where_none_were_wanted(self):
         judge = PairwiseJudge(weighting="none")
-        found = judge_items(judge, of_source([1, 2]), lm=Comparer(by_worth()).lm())
+        found = score_batch(judge, of_source([1, 2]), lm=Comparer(by_worth()).lm())
         assert not found[0].weighting
 
 
@@ -268,18 +268,18 @@ def test_both_ways_to_ask_and_the_saved_judge_give_the_same(ranking, tmp_path):
     judge = PairwiseJudge(ranking=ranking)
     items = of_source(range(5))
     model = Comparer(by_worth(0.55, place=0.05))
-    fast = judge_items(judge, items, lm=model.lm())
+    fast = score_batch(judge, items, lm=model.lm())
     with dspy.context(lm=model.lm()):
         slow = judge.rank(source="s", responses=[item.response for item in items])
     saved(judge).save(tmp_path / "judge")
     again = SavedJudge.load(tmp_path / "judge")
-    assert fast == slow == judge_items(again, items, lm=model.lm())
+    assert fast == slow == score_batch(again, items, lm=model.lm())
 
 
 def test_progress_counts_items():
     told = []
     items = [*of_source(range(3), "a"), *of_source(range(2), "b")]
-    judge_items(PairwiseJudge(), items, lm=Comparer(by_worth()).lm(), progress=told.append)
+    score_batch(PairwiseJudge(), items, lm=Comparer(by_worth()).lm(), progress=told.append)
     assert sum(told) == len(items)
 
 
@@ -305,12 +305,12 @@ def test_a_server_is_asked_as_often_as_there_are_comparisons_in_both_orders():
     with loopback.serving(answer=said) as server:
         server.script(refusing)
         lm = model("openai/m", api_base=server.url, ledger=None)
-        found = judge_items(
+        found = score_batch(
             PairwiseJudge(ranking="all", weighting="none"), of_source(range(4)), lm=lm
         )
         assert server.counts()["requests"] == 12
         assert [one.score for one in found] == [50] * 4  # whatever stands first wins
-        found = judge_items(PairwiseJudge(ranking="all"), of_source(range(4)), lm=lm)
+        found = score_batch(PairwiseJudge(ranking="all"), of_source(range(4)), lm=lm)
         assert {one.weighting["overall"].mode for one in found} == {"stated"}
         assert "does not support logprobs" in found[0].weighting["overall"].reason
         lm_client_of(lm).engine.close()

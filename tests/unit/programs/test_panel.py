@@ -6,7 +6,7 @@ from asgi import Caller
 from dspy.utils.exceptions import LMTransportError
 from optimizing import Engine, lm_of, number
 
-from judgesmith.programs import ActiveCritic, judge_items
+from judgesmith.programs import ActiveCritic, score_batch
 from judgesmith.programs.families.ensemble.judges import Panel, judgement_of
 from judgesmith.programs.families.ensemble.members import PanelJudgement, panel_judgement
 from judgesmith.programs.lm import Budget, LMClient, ModelError, TransientModelError, model
@@ -57,7 +57,7 @@ def weights(**by_member):
 
 def test_members_with_models_of_their_own_are_averaged():
     panel = Panel({"a": vanilla(always(80)), "b": vanilla(always(40))})
-    found = judge_items(panel, ITEMS)
+    found = score_batch(panel, ITEMS)
     assert [one.score for one in found] == pytest.approx([60] * len(ITEMS))
     assert found[0].members == {"a": 80, "b": 40}
     assert found[0].disagreement == pytest.approx(20)
@@ -66,7 +66,7 @@ def test_members_with_models_of_their_own_are_averaged():
 def test_a_call_and_many_items_give_the_same_judgements():
     panel = Panel({"a": ActiveCritic(), "b": vanilla()}, weights(a=1, b=2))
     item = RatedItem(source="The bridge opened on Monday.", response="It opened on Monday.")
-    (many,) = judge_items(panel, [item])
+    (many,) = score_batch(panel, [item])
     texts = {"source": item.source, "response": item.response}
     once = panel(**texts)
     awaited = asyncio.run(panel.acall(**texts))
@@ -79,7 +79,7 @@ def test_members_without_weight_are_not_asked():
     asked = []
     idle = vanilla(lambda user, shown, system: asked.append(user) or 1)
     panel = Panel({"a": vanilla(always(30)), "b": idle}, weights(a=1, b=0))
-    assert judge_items(panel, ITEMS)[0].score == 30
+    assert score_batch(panel, ITEMS)[0].score == 30
     assert asked == []
     assert panel.calls_per_item == 1
 
@@ -112,14 +112,14 @@ def test_without_any_score_the_panel_says_why_each_member_has_none():
 
 def test_an_answer_that_cannot_be_read_leaves_the_mean():
     panel = Panel({"a": vanilla(always(80)), "b": vanilla(always("no idea"))})
-    found = judge_items(panel, ITEMS[:3])
+    found = score_batch(panel, ITEMS[:3])
     assert [one.score for one in found] == [80] * 3
     assert found[0].members == {"a": 80, "b": None}
 
 
 def test_a_model_that_cannot_be_reached_leaves_the_mean():
     fault = TransientModelError("busy", status=503)
-    found = judge_items(Panel({"a": vanilla(always(80)), "b": failing(fault)}), ITEMS[:2])
+    found = score_batch(Panel({"a": vanilla(always(80)), "b": failing(fault)}), ITEMS[:2])
     assert [one.score for one in found] == [80, 80]
 
 
@@ -149,7 +149,7 @@ def test_a_member_that_cannot_be_reached_leaves_every_way_to_ask_the_same_judgem
     panel = Panel({"a": vanilla(always(80)), "b": dead})
     item = ITEMS[0]
     texts = {"source": item.source, "response": item.response}
-    (many,) = judge_items(panel, [item])
+    (many,) = score_batch(panel, [item])
     assert (many.score, many.members, many.problem) == (80, {"a": 80, "b": None}, None)
     assert judgement_of(panel(**texts)) == many
     assert judgement_of(asyncio.run(panel.acall(**texts))) == many
@@ -174,7 +174,7 @@ def test_a_call_of_which_no_member_can_be_asked_raises_as_that_of_one_judge_does
 def test_a_wrong_key_ends_the_run_as_it_does_for_one_judge():
     panel = Panel({"a": vanilla(always(80)), "b": failing(ModelError("wrong key", status=401))})
     with pytest.raises(ModelError, match="wrong key"):
-        judge_items(panel, ITEMS[:2])
+        score_batch(panel, ITEMS[:2])
     texts = {"source": ITEMS[0].source, "response": ITEMS[0].response}
     with pytest.raises(ModelError, match="wrong key"):
         panel(**texts)
@@ -184,7 +184,7 @@ def test_a_wrong_key_ends_the_run_as_it_does_for_one_judge():
 
 def test_a_spent_budget_leaves_the_whole_item_unasked():
     lm = model("offline", ledger=None, max_calls=7)
-    found = judge_items(Panel({"a": vanilla(), "b": ActiveCritic()}), ITEMS, lm=lm)
+    found = score_batch(Panel({"a": vanilla(), "b": ActiveCritic()}), ITEMS, lm=lm)
     assert [one.score is not None for one in found] == [True] * 2 + [False] * 10
     assert "not asked" in found[-1].problem
 
@@ -192,7 +192,7 @@ def test_a_spent_budget_leaves_the_whole_item_unasked():
 def test_a_panel_may_hold_panels():
     inner = Panel({"a": vanilla(always(20)), "b": vanilla(always(40))})
     outer = Panel({"inner": inner, "c": vanilla(always(90))})
-    assert judge_items(outer, ITEMS[:1])[0].score == pytest.approx(60)
+    assert score_batch(outer, ITEMS[:1])[0].score == pytest.approx(60)
     assert outer.calls_per_item == 3
 
 
@@ -214,8 +214,8 @@ def test_state_goes_out_and_in():
 def test_a_copy_with_other_weights_shares_nothing_with_the_first():
     panel = Panel({"a": vanilla(always(80)), "b": vanilla(always(40))})
     other = panel.with_weights(weights(a=0, b=1))
-    assert judge_items(other, ITEMS[:1])[0].score == 40
-    assert judge_items(panel, ITEMS[:1])[0].score == pytest.approx(60)
+    assert score_batch(other, ITEMS[:1])[0].score == 40
+    assert score_batch(panel, ITEMS[:1])[0].score == pytest.approx(60)
     assert other.members["a"] is not panel.members["a"]
     assert other.fingerprint != panel.fingerprint
 
@@ -236,7 +236,7 @@ def test_refuses_what_is_no_judge_and_weights_of_others():
 
 def test_the_same_answers_whatever_the_concurrency():
     panel = Panel({"a": vanilla(lambda user, shown, system: number(user)), "b": ActiveCritic()})
-    assert judge_items(panel, ITEMS, concurrency=1) == judge_items(panel, ITEMS, concurrency=8)
+    assert score_batch(panel, ITEMS, concurrency=1) == score_batch(panel, ITEMS, concurrency=8)
 
 
 def test_a_panel_says_how_its_members_scores_came_about():

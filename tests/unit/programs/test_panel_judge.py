@@ -4,7 +4,7 @@ import pytest
 from optimizing import lm_of
 from panelling import CAREFUL, FIVE, REPORT, Planted, error, five, judged, planted, three
 
-from judgesmith.programs import ActiveCritic, DirectJudge, judge_items
+from judgesmith.programs import ActiveCritic, DirectJudge, score_batch
 from judgesmith.programs.families.ensemble.judges import Panel, PanelJudge, Supervisor, judgement_of
 from judgesmith.programs.families.ensemble.members import PanelVerdict
 from judgesmith.programs.lm import (
@@ -52,7 +52,7 @@ def supervised(members, said, **settings):
 
 
 def said_of(panel, item=ITEM):
-    (found,) = judge_items(panel, [item])
+    (found,) = score_batch(panel, [item])
     return found
 
 
@@ -148,7 +148,7 @@ def test_a_supervisor_with_a_wrong_key_ends_the_run():
 def test_a_budget_that_does_not_reach_the_supervisor_leaves_the_item_unasked():
     lm = model("offline", ledger=None, max_calls=1)
     panel = PanelJudge(three(), supervisor=Supervisor())
-    found = judge_items(panel, [ITEM, ITEM.model_copy(update={"response": REPORT + " "})], lm=lm)
+    found = score_batch(panel, [ITEM, ITEM.model_copy(update={"response": REPORT + " "})], lm=lm)
     assert [one.score is None for one in found] == [False, True]
     assert "not asked" in found[1].problem
 

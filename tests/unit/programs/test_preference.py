@@ -67,7 +67,7 @@ class TestWithoutProbabilities:
             PairwiseConfig(samples=3, weighting="none"), source="s", first="a", second="b"
         )
         with dspy.context(lm=lm):
-            found = PairwiseJudge(samples=3, weighting="none").taken(steps)
+            found = PairwiseJudge(samples=3, weighting="none").run(steps)
         # One after the other through DSPy: A to both orders, then B, and so on in rounds.
         assert len(engine.requests) == 6
         assert found.given.mode == "samples"

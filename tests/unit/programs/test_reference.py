@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.programs import ReferenceJudge, SavedJudge, judge_items, load_judge
+from judgesmith.programs import ReferenceJudge, SavedJudge, load_judge, score_batch
 from judgesmith.programs.extras import library
 from judgesmith.programs.families.ensemble.judges import Panel
 from judgesmith.programs.families.reference import ReferenceConfig, measure_of, words_of
@@ -25,7 +25,7 @@ ALL = ("rougeL", "rouge1", "rouge2", "bleu", "chrf", "meteor")
 
 
 def judged(item=ITEM, **choices):
-    (judgement,) = judge_items(ReferenceJudge(**choices), [item])
+    (judgement,) = score_batch(ReferenceJudge(**choices), [item])
     return judgement
 
 
@@ -163,10 +163,10 @@ def test_no_model_is_asked_and_both_ways_give_the_same(tmp_path):
     loaded = SavedJudge.load(tmp_path / "judge")
     elsewhere = _Unaskable("openai/none")
     found = [
-        *judge_items(judge, [ITEM]),
-        *judge_items(judge, [ITEM], lm=elsewhere),
-        *judge_items(loaded, [ITEM]),
-        *judge_items(loaded, [ITEM], lm=elsewhere),
+        *score_batch(judge, [ITEM]),
+        *score_batch(judge, [ITEM], lm=elsewhere),
+        *score_batch(loaded, [ITEM]),
+        *score_batch(loaded, [ITEM], lm=elsewhere),
     ]
     assert all(one == found[0] for one in found)
     texts = {name: getattr(ITEM, name) for name in ("source", "response", "context", "references")}
@@ -177,7 +177,7 @@ def test_no_model_is_asked_and_both_ways_give_the_same(tmp_path):
 
 def test_a_panel_hands_the_references_on():
     panel = Panel({"a": ReferenceJudge(metric="rouge1"), "b": ReferenceJudge(metric="chrf")})
-    (one,) = judge_items(panel, [ITEM])
+    (one,) = score_batch(panel, [ITEM])
     assert one.score is not None
     texts = {"source": ITEM.source, "response": ITEM.response, "references": ITEM.references}
     assert panel(**texts).score == one.score

@@ -7,10 +7,10 @@ from judgesmith.programs.judging.program import (
     ProbabilitiesOf,
     PromptRequest,
     all_or_fault,
-    lacking,
     readable,
     too_long,
     unreadable,
+    with_no_probabilities,
 )
 from judgesmith.programs.lm import ModelAnswer, ModelError, TransientModelError
 from judgesmith.signatures.judgement import Cause, Reason
@@ -47,10 +47,10 @@ def test_texts_beyond_the_window_are_not_asked_about_again():
 
 
 def test_probabilities_that_are_not_to_be_had_come_with_the_reason():
-    found = lacking(ModelReply(fields={"x": "a"}), ASK, "the endpoint refuses")
+    found = with_no_probabilities(ModelReply(fields={"x": "a"}), ASK, "the endpoint refuses")
     assert found.probabilities["x"].reason == "the endpoint refuses"
     unread = unreadable("it is empty")
-    assert lacking(unread, ASK, "the endpoint refuses") is unread
+    assert with_no_probabilities(unread, ASK, "the endpoint refuses") is unread
 
 
 def test_a_fault_of_the_set_up_comes_before_one_of_the_item():

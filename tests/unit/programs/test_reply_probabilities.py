@@ -9,7 +9,7 @@ import dspy
 import loopback
 import pytest
 
-from judgesmith.programs import ActiveCritic, judge_items
+from judgesmith.programs import ActiveCritic, score_batch
 from judgesmith.programs.judging.program import (
     ProbabilitiesOf,
     PromptRequest,
@@ -46,7 +46,7 @@ class Asking(ActiveCritic):
 
 
 def by_template(judge, lm):
-    judge_items(judge, [ITEM], lm=lm)
+    score_batch(judge, [ITEM], lm=lm)
 
 
 def by_forward(judge, lm):
@@ -126,12 +126,12 @@ class TestServers:
         server.script({"status": 400, "body": '{"error": {"message": "bad words"}}'})
         with pytest.raises(ModelError, match="bad words"):
             by_forward(Asking(variant="vanilla"), lm)
-        (found,) = judge_items(Asking(variant="vanilla"), [ITEM], lm=lm)
+        (found,) = score_batch(Asking(variant="vanilla"), [ITEM], lm=lm)
         assert "bad words" in found.problem
         assert server.counts()["requests"] == 2
 
     def test_nothing_is_asked_for_that_is_not_wanted(self, server, lm):
-        judge_items(ActiveCritic(variant="vanilla"), [ITEM], lm=lm)
+        score_batch(ActiveCritic(variant="vanilla"), [ITEM], lm=lm)
         assert "logprobs" not in server.counts()["recent"][0]["body"]
 
     def test_a_model_may_be_made_to_give_another_number(self, server, reply_of):
@@ -152,7 +152,7 @@ def test_both_ways_ask_one_question_and_the_ledger_keeps_its_probabilities(serve
     assert first.probabilities["score"].mode == "probabilities"
     assert not first.recorded
     assert all(one == replace(first, recorded=True) for one in others)
-    judge_items(ActiveCritic(variant="vanilla"), [ITEM], lm=lm)
+    score_batch(ActiveCritic(variant="vanilla"), [ITEM], lm=lm)
     assert server.counts()["requests"] == 2  # without log-probabilities it is another question
     lm_client_of(lm).engine.close()
 
@@ -268,7 +268,7 @@ class TestAJudgeAtAServer:
 
     def judged(self, lm):
         judge = ActiveCritic(variant="vanilla", weighting="probabilities")
-        (found,) = judge_items(judge, [ITEM], lm=lm)
+        (found,) = score_batch(judge, [ITEM], lm=lm)
         with dspy.context(lm=lm):
             same = judge(source=ITEM.source, response=ITEM.response)
         assert (same.score, same.weighting) == (found.score, dict(found.weighting))

@@ -4,7 +4,7 @@ import pytest
 
 from judgesmith.errors import InputError
 from judgesmith.experiments.scoring import score_file
-from judgesmith.programs import DirectJudge, SavedJudge, SavedPanel, judge_items
+from judgesmith.programs import DirectJudge, SavedJudge, SavedPanel, score_batch
 from judgesmith.programs.families.modules import ExemplarJudge
 from judgesmith.programs.judging.executors import Executor
 from judgesmith.programs.judging.registry import with_roles
@@ -50,7 +50,7 @@ def test_exemplars_are_written_by_the_one_and_compared_by_the_other():
     judge = ExemplarJudge(levels=3)
     both = with_roles(judge, {"writer": lm})
     offline = model("offline", ledger=None)
-    (judgement,) = judge_items(both, [ITEM], lm=offline)
+    (judgement,) = score_batch(both, [ITEM], lm=offline)
     assert judgement.weighting["overall"].mode == "probabilities"
     assert len(engine.asked) == 3
     assert lm_client_of(offline).usage.calls == 3
@@ -59,7 +59,7 @@ def test_exemplars_are_written_by_the_one_and_compared_by_the_other():
 
 
 def test_dspy_asks_the_same_models():
-    (fast,) = judge_items(with_roles(ExemplarJudge(), {"writer": writer()[0]}), [ITEM])
+    (fast,) = score_batch(with_roles(ExemplarJudge(), {"writer": writer()[0]}), [ITEM])
     slow = with_roles(ExemplarJudge(), {"writer": writer()[0]})(
         source=ITEM.source, response=ITEM.response, context=None
     )
@@ -67,8 +67,8 @@ def test_dspy_asks_the_same_models():
 
 
 def test_the_writer_decides_the_calls_behind_exemplars():
-    (own,) = judge_items(ExemplarJudge(levels=2), [ITEM])
-    (other,) = judge_items(with_roles(ExemplarJudge(levels=2), {"writer": writer()[0]}), [ITEM])
+    (own,) = score_batch(ExemplarJudge(levels=2), [ITEM])
+    (other,) = score_batch(with_roles(ExemplarJudge(levels=2), {"writer": writer()[0]}), [ITEM])
     assert not set(own.calls) & set(other.calls)
 
 
@@ -88,16 +88,16 @@ class TestSaved:
 
     def test_it_judges_as_the_module_does(self):
         saved = saved_judge(ExemplarJudge(levels=3), roles={"writer": "writing/w"})
-        found = judge_items(saved.with_models({"writing/w": writer()[0]}), [ITEM])
+        found = score_batch(saved.with_models({"writing/w": writer()[0]}), [ITEM])
         program = saved.with_models({"writing/w": writer()[0]}).program()
-        assert found == judge_items(program, [ITEM])
+        assert found == score_batch(program, [ITEM])
         judge = with_roles(ExemplarJudge(levels=3), {"writer": writer()[0]})
-        assert found == judge_items(judge, [ITEM])
+        assert found == score_batch(judge, [ITEM])
 
     def test_a_model_that_is_not_given_is_not_replaced_in_silence(self):
         saved = saved_judge(ExemplarJudge(), roles={"writer": "writing/w"})
         with pytest.raises(InputError, match="did not name: writing/w at litellm:writing"):
-            judge_items(saved, [ITEM])
+            score_batch(saved, [ITEM])
 
     def test_a_panel_hands_its_models_on(self):
         saved = saved_judge(ExemplarJudge(levels=2), roles={"writer": "writing/w"})
@@ -110,7 +110,7 @@ class TestSaved:
         lm, engine = writer()
         offline = model("offline", ledger=None)
         bound = panel.with_models({"offline": offline, "writing/w": lm})
-        (judgement,) = judge_items(bound, [ITEM], lm=offline)
+        (judgement,) = score_batch(bound, [ITEM], lm=offline)
         assert judgement.problem is None
         assert len(engine.asked) == 2
 
@@ -125,7 +125,7 @@ class TestSaved:
         )
         own = {name: lms[name][0] for name in ("a", "b")}
         bound = panel.with_models({"writing/w": lms["c"][0]}).with_parts(own)
-        judge_items(bound, [ITEM])
+        score_batch(bound, [ITEM])
         counts = [len(engine.asked) for _, engine in lms.values()]
         assert counts[0] == counts[1] == counts[2] > 0
         assert [bound.models_beside(one) for one in ((), "ab", "abc")] == [
@@ -133,7 +133,7 @@ class TestSaved:
             ("writing/w",),
             (),
         ]
-        judge_items(bound.program(), [ITEM])
+        score_batch(bound.program(), [ITEM])
         assert [len(engine.asked) for _, engine in lms.values()] == [2 * n for n in counts]
         assert SavedPanel.model_validate(bound.model_dump()).parts == {}
         with pytest.raises(InputError, match="no part 'd'; it has a, b, c"):

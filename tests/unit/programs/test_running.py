@@ -12,7 +12,7 @@ import warnings
 import dspy
 import pytest
 
-from judgesmith.programs import DirectJudge, judge_each, judge_items
+from judgesmith.programs import DirectJudge, iter_scores, score_batch
 from judgesmith.programs.judging.executors import Executor
 from judgesmith.programs.lm import (
     Budget,
@@ -39,7 +39,7 @@ def items(n):
 
 INTERRUPTED = """
 import asyncio
-from judgesmith.programs import judge_items
+from judgesmith.programs import score_batch
 from judgesmith.programs.judging.executors import Executor
 from judgesmith.signatures import RatedItem
 
@@ -54,7 +54,7 @@ class Forever(Executor):
 
 executor = Forever()
 def work():
-    judge_items(executor, [RatedItem(source="s", response=str(n)) for n in range(9)])
+    score_batch(executor, [RatedItem(source="s", response=str(n)) for n in range(9)])
 async def notebook():
     work()
 try:
@@ -121,23 +121,23 @@ class Slow:
 class TestOrderAndNumber:
     def test_results_come_in_the_order_of_the_items(self):
         executor = Clock(wait=lambda number: 0.01 if number % 7 == 0 else 0.0)
-        scores = [one.score for one in judge_items(executor, items(100), concurrency=8)]
+        scores = [one.score for one in score_batch(executor, items(100), concurrency=8)]
         assert scores == list(range(100))
 
     @pytest.mark.parametrize("concurrency", [1, 3, 16])
     def test_never_more_than_asked_for_are_under_way(self, concurrency):
         executor = Clock()
-        judge_items(executor, items(60), concurrency=concurrency)
+        score_batch(executor, items(60), concurrency=concurrency)
         assert executor.most == concurrency
 
     def test_a_slow_item_holds_up_nobody_before_results_pile_up(self):
         executor = Clock(wait=lambda number: 0.1 if number == 0 else 0.0, until=4 * 4)
-        judge_items(executor, items(100), concurrency=4)
+        score_batch(executor, items(100), concurrency=4)
         assert executor.begun_at_end_of[0] == 4 * 4
 
     def test_out_of_order_each_is_handed_out_once_when_it_is_finished(self):
         executor = Clock(wait=lambda number: 0.001 * (number % 3), until=100)
-        judged = judge_each(executor, items(200), concurrency=4, ordered=False)
+        judged = iter_scores(executor, items(200), concurrency=4, ordered=False)
         scores = [judgement.score for item, judgement in judged if item.response]
         assert sorted(scores) == list(range(200))
         assert scores.index(0) >= 100 - 4
@@ -145,16 +145,16 @@ class TestOrderAndNumber:
 
     def test_at_least_one_at_a_time(self):
         with pytest.raises(ValueError, match="concurrency must be 1 or more; got 0"):
-            judge_each(Clock(), items(1), concurrency=0)
+            iter_scores(Clock(), items(1), concurrency=0)
 
     def test_no_items_no_judgements(self):
         executor = Clock()
-        assert judge_items(executor, []) == []
+        assert score_batch(executor, []) == []
         assert executor.closed == 1
 
     def test_progress_adds_up(self):
         told = []
-        judge_items(Clock(), items(150), concurrency=4, progress=told.append)
+        score_batch(Clock(), items(150), concurrency=4, progress=told.append)
         assert sum(told) == 150
         assert min(told) >= 1
 
@@ -169,7 +169,7 @@ class TestReading:
                 read += 1
                 yield RatedItem(source="s", response=str(read))
 
-        judged = judge_each(Clock(), endless(), concurrency=4)
+        judged = iter_scores(Clock(), endless(), concurrency=4)
         for _ in range(50):
             next(judged)
         judged.close()
@@ -182,7 +182,7 @@ class TestReading:
 
         executor = Clock()
         with pytest.raises(OSError, match="disk gone"):
-            judge_items(executor, failing(), concurrency=2)
+            score_batch(executor, failing(), concurrency=2)
         assert executor.closed == 1
 
 
@@ -193,13 +193,13 @@ class TestFaults:
             5: ModelError("content refused", status=400),
             6: ModelError("too large", status=413),
         }
-        found = judge_items(Clock(faults=faults), items(10), concurrency=2)
+        found = score_batch(Clock(faults=faults), items(10), concurrency=2)
         assert [one.score for one in found] == [0, 1, 2, None, 4, None, None, 7, 8, 9]
         assert found[3].problem == "the model could not be reached: HTTP 503"
         assert found[5].problem == "the model refused the request: content refused"
 
     def test_what_the_budget_does_not_reach_is_not_asked(self):
-        found = judge_items(Clock(faults=dict.fromkeys(range(4, 10), SPENT)), items(10))
+        found = score_batch(Clock(faults=dict.fromkeys(range(4, 10), SPENT)), items(10))
         assert [one.score is None for one in found] == [False] * 4 + [True] * 6
         assert found[9].problem == "not asked: max_calls is reached"
         assert found[9].reason is Reason.OVER_BUDGET
@@ -208,7 +208,7 @@ class TestFaults:
     def test_a_fault_of_the_set_up_is_raised(self, status):
         executor = Clock(faults={2: ModelError("wrong key", status=status)})
         with pytest.raises(ModelError, match="wrong key"):
-            judge_items(executor, items(50), concurrency=4)
+            score_batch(executor, items(50), concurrency=4)
         assert executor.busy == 0
         assert executor.begun < 50
 
@@ -216,7 +216,7 @@ class TestFaults:
         executor = Clock(wait=lambda _: 0, faults={7: ModelError("wrong key", status=401)})
         scores = []
         with pytest.raises(ModelError):
-            scores.extend(one.score for _, one in judge_each(executor, items(20), concurrency=1))
+            scores.extend(one.score for _, one in iter_scores(executor, items(20), concurrency=1))
         assert scores == list(range(7))
 
     @pytest.mark.parametrize(
@@ -225,17 +225,17 @@ class TestFaults:
     def test_nothing_but_refusals_from_the_start_is_a_fault_of_the_set_up(self, fault):
         executor = Clock(faults=dict.fromkeys(range(500), fault))
         with pytest.raises(ModelError, match=str(fault)):
-            judge_items(executor, items(500), concurrency=4)
+            score_batch(executor, items(500), concurrency=4)
         assert executor.begun < 50
 
     def test_a_few_refusals_are_not(self):
         fault = ModelError("refused", status=400)
-        found = judge_items(Clock(faults=dict.fromkeys(range(10), fault)), items(10))
+        found = score_batch(Clock(faults=dict.fromkeys(range(10), fault)), items(10))
         assert {one.problem for one in found} == {"the model refused the request: refused"}
 
     def test_an_error_nobody_expected_is_raised_as_it_is(self):
         with pytest.raises(ZeroDivisionError):
-            judge_items(Clock(faults={3: ZeroDivisionError()}), items(10))
+            score_batch(Clock(faults={3: ZeroDivisionError()}), items(10))
 
 
 class Garbled(Clock):
@@ -258,21 +258,21 @@ class TestGarbage:
     def test_nothing_but_garbage_ends_the_run_early_with_an_example(self):
         executor = Garbled(range(500))
         with pytest.raises(ModelError, match=r"nothing that the model answered.*<html>"):
-            judge_items(executor, items(500), concurrency=4)
+            score_batch(executor, items(500), concurrency=4)
         assert executor.begun <= 20 + 4 * 4  # what may be begun ahead of the first one
 
     def test_what_was_unread_before_is_handed_out(self):
         found = []
         with pytest.raises(ModelError):
-            found.extend(judge_each(Garbled(range(500)), items(500), concurrency=1))
+            found.extend(iter_scores(Garbled(range(500)), items(500), concurrency=1))
         assert len(found) == 19
 
     def test_some_garbage_at_the_start_does_not(self):
-        found = judge_items(Garbled(range(19)), items(100), concurrency=1)
+        found = score_batch(Garbled(range(19)), items(100), concurrency=1)
         assert [one.score for one in found] == [None] * 19 + list(range(19, 100))
 
     def test_nor_does_much_of_it_later(self):
-        found = judge_items(Garbled(range(1, 100)), items(100), concurrency=4)
+        found = score_batch(Garbled(range(1, 100)), items(100), concurrency=4)
         assert sum(one.score is None for one in found) == 99
 
     def test_a_model_that_was_read_once_is_not_given_up_for_another_prompt(
@@ -280,22 +280,22 @@ class TestGarbage:
     ):
         garbage = False
         lm, _ = scripted(lambda _: "<html>" if garbage else answered(score=70))
-        assert judge_items(judge_of("vanilla"), items(1), lm=lm)[0].score == 70
+        assert score_batch(judge_of("vanilla"), items(1), lm=lm)[0].score == 70
         garbage = True
-        found = judge_items(judge_of("vanilla"), items(60)[1:], lm=lm)
+        found = score_batch(judge_of("vanilla"), items(60)[1:], lm=lm)
         assert [one.score for one in found] == [None] * 59
 
     def test_a_model_is_given_up_over_several_runs(self, judge_of, scripted):
         lm, _ = scripted(lambda _: "<html>")
         for _ in range(2):  # the same answers again are no more answers
-            judge_items(judge_of("vanilla"), items(15), lm=lm)
+            score_batch(judge_of("vanilla"), items(15), lm=lm)
         with pytest.raises(ModelError, match="20 judgements in a row"):
-            judge_items(judge_of("vanilla"), items(30)[15:], lm=lm)
+            score_batch(judge_of("vanilla"), items(30)[15:], lm=lm)
 
     def test_scores_off_the_scale_on_every_criterion_are_nothing_read(self, scripted, answered):
         lm, _ = scripted(lambda _: answered(score=230))
         with pytest.raises(ModelError, match=r"20 judgements in a row .* outside 0\.\.100"):
-            judge_items(DirectJudge(asks="criteria"), items(40), lm=lm)
+            score_batch(DirectJudge(asks="criteria"), items(40), lm=lm)
 
 
 GRADE = "[[ ## score ## ]]\n70\n\n[[ ## completed ## ]]"
@@ -310,7 +310,7 @@ class TestRequestsOfOneItem:
         engine = Slow(lambda request: GRADE)
         lm = ClientLM.over(LMClient(engine), "scripted/m", recipe={})
         judge = DirectJudge(rubric=SIX, asks="criteria", samples=3, temperature=1.0)
-        found = judge_items(judge, items(n_items), lm=lm, concurrency=concurrency)
+        found = score_batch(judge, items(n_items), lm=lm, concurrency=concurrency)
         assert [one.score for one in found] == [70] * n_items
         assert engine.most == most
 
@@ -318,7 +318,7 @@ class TestRequestsOfOneItem:
         asked = []
         engine = Slow(lambda request: asked.append(request.user) or GRADE)
         lm = ClientLM.over(LMClient(engine), "scripted/m", recipe={})
-        judge_items(DirectJudge(rubric=SIX, asks="criteria"), items(9), lm=lm, concurrency=6)
+        score_batch(DirectJudge(rubric=SIX, asks="criteria"), items(9), lm=lm, concurrency=6)
         rows = [next(n for n in range(9) if f"\n{n}\n" in one) for one in asked]
         assert rows == sorted(rows)
 
@@ -329,7 +329,7 @@ class TestSmallBudgets:
         lm = ClientLM.over(
             LMClient(Slow(good), budget=Budget(max_calls=max_calls)), "scripted/m", recipe={}
         )
-        found = judge_items(judge_of("fine"), items(60), lm=lm, concurrency=32)
+        found = score_batch(judge_of("fine"), items(60), lm=lm, concurrency=32)
         assert sum(one.score is not None for one in found) == n_scored
         assert lm_client_of(lm).usage.calls == max_calls
 
@@ -343,7 +343,7 @@ class TestSmallBudgets:
 
         engine = Slow(faulty, tokens=500)
         lm = ClientLM.over(LMClient(engine, budget=Budget(**ceiling)), "scripted/m", recipe={})
-        found = judge_items(
+        found = score_batch(
             DirectJudge(rubric=SIX, asks="criteria"), items(100), lm=lm, concurrency=32
         )
         n_scored = sum(one.score is not None for one in found)
@@ -356,25 +356,25 @@ class TestSmallBudgets:
         judge = DirectJudge(rubric={"criteria": four}, asks="criteria")
         stack = LMClient(Slow(lambda request: GRADE), budget=Budget(max_calls=32))
         lm = ClientLM.over(stack, "scripted/m", recipe={})
-        found = judge_items(judge, items(100), lm=lm)
+        found = score_batch(judge, items(100), lm=lm)
         assert [one.score is not None for one in found] == [True] * 8 + [False] * 92
 
     def test_a_large_one_slows_nothing_down(self, judge_of, good):
         engine = Slow(good)
         lm = ClientLM.over(LMClient(engine, budget=Budget(max_calls=900)), "scripted/m", recipe={})
-        judge_items(judge_of("fine"), items(60), lm=lm, concurrency=16)
+        score_batch(judge_of("fine"), items(60), lm=lm, concurrency=16)
         assert engine.most == 16
 
 
 class TestPlaces:
     def test_inside_a_running_event_loop(self):
         async def notebook():
-            return judge_items(Clock(), items(20))
+            return score_batch(Clock(), items(20))
 
         assert [one.score for one in asyncio.run(notebook())] == list(range(20))
 
     def test_begun_outside_a_loop_and_ended_inside(self):
-        judged = judge_each(Clock(), items(200), concurrency=4)
+        judged = iter_scores(Clock(), items(200), concurrency=4)
         first = next(judged)
 
         async def rest():
@@ -387,7 +387,7 @@ class TestPlaces:
         found = {}
 
         def work(name):
-            found[name] = [one.score for one in judge_items(Clock(), items(40), concurrency=4)]
+            found[name] = [one.score for one in score_batch(Clock(), items(40), concurrency=4)]
 
         threads = [threading.Thread(target=work, args=(name,)) for name in range(6)]
         for thread in threads:
@@ -399,14 +399,14 @@ class TestPlaces:
     def test_one_run_inside_another(self, judge_of, item):
         judge = judge_of("vanilla")
         lm = model("offline", ledger=None)
-        first = (one for one, _ in judge_each(judge, [item] * 5, lm=lm))
-        assert len(judge_items(judge, first, lm=lm)) == 5
+        first = (one for one, _ in iter_scores(judge, [item] * 5, lm=lm))
+        assert len(score_batch(judge, first, lm=lm)) == 5
 
     def test_an_asker_can_be_used_again(self, judge_of, item, scripted, good):
         foreign = dspy.utils.DummyLM([{"score": "70"}] * 4)
         for lm in (scripted(good)[0], foreign):
             executor = Executor.of(judge_of("vanilla"), lm)
-            assert [judge_items(executor, [item])[0].score for _ in range(2)] == [70, 70]
+            assert [score_batch(executor, [item])[0].score for _ in range(2)] == [70, 70]
 
 
 class TestEndingEarly:
@@ -414,7 +414,7 @@ class TestEndingEarly:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             executor = Clock(wait=lambda number: 0 if number < 3 else 60)
-            judged = judge_each(executor, items(40), concurrency=8)
+            judged = iter_scores(executor, items(40), concurrency=8)
             next(judged)
             began = time.perf_counter()
             how(judged)
@@ -461,7 +461,7 @@ class TestEndingEarly:
     @pytest.mark.no_cover
     def test_an_exception_under_way_is_not_mourned_when_nobody_asks_for_it(self, caplog):
         faults = {n: ValueError("later") for n in range(1, 8)}
-        judged = judge_each(Clock(wait=lambda n: 0, faults=faults), items(8), concurrency=8)
+        judged = iter_scores(Clock(wait=lambda n: 0, faults=faults), items(8), concurrency=8)
         next(judged)
         judged.close()
         gc.collect()
@@ -469,7 +469,7 @@ class TestEndingEarly:
 
     @pytest.mark.no_cover
     def test_a_run_that_was_never_begun_leaves_nothing(self, judge_of, item):
-        judge_each(judge_of(), [item])
+        iter_scores(judge_of(), [item])
         gc.collect()
 
 
@@ -480,7 +480,7 @@ class TestAnyModel:
         judge = judge_of("vanilla")
         lm, engine = scripted(good)
         with dspy.context(lm=lm):
-            judged = judge_each(judge, [item])
+            judged = iter_scores(judge, [item])
         judge.grade.signature = judge.grade.signature.with_instructions("Another.")
         assert next(judged)[1].score == 70
         assert "Another." not in engine.requests[0].prefix.messages[0].text
@@ -488,7 +488,7 @@ class TestAnyModel:
     def test_a_model_of_somebody_else_is_asked_through_dspy(self, judge_of, rubric):
         answers = [{"score": str(10 * number)} for number in range(8)]
         lm = dspy.utils.DummyLM(answers)
-        found = judge_items(judge_of("vanilla"), items(8), lm=lm, concurrency=1)
+        found = score_batch(judge_of("vanilla"), items(8), lm=lm, concurrency=1)
         assert [one.score for one in found] == [10 * number for number in range(8)]
         assert found[0].calls == ()
 
@@ -513,7 +513,7 @@ class TestAnyModel:
                 )
 
         lm = dspy.LM("foreign/slow", engine=Slow(), cache=False, num_retries=0)
-        found = judge_items(judge_of("vanilla"), items(20), lm=lm, concurrency=5)
+        found = score_batch(judge_of("vanilla"), items(20), lm=lm, concurrency=5)
         assert [one.score for one in found] == [70] * 20
         assert 1 < most <= 5
 
@@ -532,7 +532,7 @@ class TestAnyModel:
                 raise fault("it went wrong")
 
         lm = dspy.LM("foreign/failing", engine=Failing(), cache=False, num_retries=0)
-        (found,) = judge_items(judge_of("vanilla"), items(1), lm=lm)
+        (found,) = score_batch(judge_of("vanilla"), items(1), lm=lm)
         assert found.score is None
         assert found.problem.startswith(said)
 
@@ -543,13 +543,13 @@ class TestAnyModel:
 
         lm = dspy.LM("foreign/locked", engine=Locked(), cache=False, num_retries=0)
         with pytest.raises(dspy.LMAuthError):
-            judge_items(judge_of("vanilla"), items(3), lm=lm)
+            score_batch(judge_of("vanilla"), items(3), lm=lm)
 
     def test_our_model_says_the_same_of_texts_beyond_its_window(self, judge_of, item, scripted):
         def small(request):
             raise ContextWindowExceeded("8,000 tokens", status=400)
 
         lm, engine = scripted(small)
-        (found,) = judge_items(judge_of("vanilla"), [item], lm=lm)
+        (found,) = score_batch(judge_of("vanilla"), [item], lm=lm)
         assert found.problem == "the texts are longer than the model reads: 8,000 tokens"
         assert len(engine.requests) == 1

@@ -1,7 +1,7 @@
 import pytest
 
 import judgesmith
-from judgesmith.programs import judge_items
+from judgesmith.programs import score_batch
 from judgesmith.programs.artifacts.saved_ensembles import SavedPanel, with_sampling
 from judgesmith.programs.judging.executors import calls_per_item
 from judgesmith.programs.lm import lm_client_of, model
@@ -31,7 +31,7 @@ def panel(saved):
 def test_more_samples_are_asked_for_and_the_judge_stays_as_it_was(saved, data):
     other = with_sampling(saved, samples=3)
     lm = model(ledger=None)
-    judge_items(other, data.items[:2], lm=lm)
+    score_batch(other, data.items[:2], lm=lm)
     assert lm_client_of(lm).usage.calls == 2 * calls_per_item(other) == 6 * calls_per_item(saved)
     assert saved.protocol.samples == 1
     assert other.questions == saved.questions

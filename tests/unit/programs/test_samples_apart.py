@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import judgesmith
-from judgesmith.programs import ActiveCritic, judge_items
+from judgesmith.programs import ActiveCritic, score_batch
 from judgesmith.programs.families.modules import PairwiseJudge
 from judgesmith.programs.families.samples_apart import judged_samples
 from judgesmith.programs.lm import lm_client_of
@@ -20,7 +20,7 @@ def asking(**choices):
 
 def test_samples_are_those_that_the_judge_itself_would_take(tmp_path):
     lm = judgesmith.model("offline", ledger=tmp_path / "ledger.sqlite")
-    together = judge_items(asking(samples=4), ITEMS, lm=lm)
+    together = score_batch(asking(samples=4), ITEMS, lm=lm)
     asked = lm_client_of(lm).spent.calls
     apart = judged_samples(asking(), ITEMS, 4, lm=lm)
     assert lm_client_of(lm).spent.calls == asked == 8

@@ -8,7 +8,7 @@ import shutil
 import numpy as np
 import pytest
 
-from judgesmith.programs import ActiveCritic, SavedJudge, SavedJudgeError, judge_items, load_judge
+from judgesmith.programs import ActiveCritic, SavedJudge, SavedJudgeError, load_judge, score_batch
 from judgesmith.programs.artifacts import record as saved_module
 from judgesmith.programs.artifacts.saved import GoldenItem, content_hash
 from judgesmith.programs.lm import model
@@ -95,9 +95,9 @@ class TestRoundTrip:
         judge = judge_of(shown="a", samples=2, aggregation=learned)
         saved = SavedJudge.load(make(judge, model="offline").save(tmp_path / "judge"))
         lm = model("offline", ledger=None)
-        (expected,) = judge_items(judge, [item], lm=lm)
-        assert judge_items(saved, [item], lm=lm) == [expected]
-        assert judge_items(load_judge(tmp_path / "judge"), [item], lm=lm) == [expected]
+        (expected,) = score_batch(judge, [item], lm=lm)
+        assert score_batch(saved, [item], lm=lm) == [expected]
+        assert score_batch(load_judge(tmp_path / "judge"), [item], lm=lm) == [expected]
         verdict = saved.program()(source=item.source, context=item.context, response=item.response)
         assert (verdict.score, tuple(verdict.calls)) == (expected.score, tuple(expected.calls))
 
@@ -135,10 +135,10 @@ class TestRoundTrip:
             RatedItem(source="Ann left Rome on Monday.", response=text)
             for text in ("Ann left Rome.", everything)
         ]
-        expected = judge_items(judge, items, lm=lm)
+        expected = score_batch(judge, items, lm=lm)
         assert [one.problem for one in expected] == [None, None]
-        assert judge_items(again, items, lm=lm) == expected
-        assert judge_items(loaded, items, lm=lm) == expected
+        assert score_batch(again, items, lm=lm) == expected
+        assert score_batch(loaded, items, lm=lm) == expected
 
     def test_the_same_judge_is_the_same_bytes(self, make, tmp_path):
         one, other = make().save(tmp_path / "one"), make().save(tmp_path / "other")
@@ -382,7 +382,7 @@ class TestOtherWords:
         with pytest.raises(SavedJudgeError, match="words the judge's questions differently"):
             load_judge(folder)
         lm, engine = scripted(good)
-        (judgement,) = judge_items(SavedJudge.load(folder), [item], lm=lm)
+        (judgement,) = score_batch(SavedJudge.load(folder), [item], lm=lm)
         assert judgement.score == 70
         assert "An older wording." in engine.requests[1].prefix.messages[0].text
 

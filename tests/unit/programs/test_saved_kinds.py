@@ -14,9 +14,9 @@ from judgesmith.programs import (
     SavedJudge,
     SavedJudgeError,
     SavedPanel,
-    judge_items,
     load_judge,
     load_saved,
+    score_batch,
 )
 from judgesmith.programs.artifacts.card import judge_card
 from judgesmith.programs.artifacts.differences import difference
@@ -114,9 +114,9 @@ def test_what_is_saved_is_loaded(saved, tmp_path):
 @pytest.mark.no_cover
 def test_a_loaded_one_judges_as_its_program_does(saved, tmp_path):
     saved.save(tmp_path / "judge")
-    (fast,) = judge_items(load_saved(tmp_path / "judge"), [ITEM])
+    (fast,) = score_batch(load_saved(tmp_path / "judge"), [ITEM])
     program = load_judge(tmp_path / "judge")
-    (slow,) = judge_items(program, [ITEM])
+    (slow,) = score_batch(program, [ITEM])
     assert fast == slow
     assert fast.problem is None
     assert program(source=ITEM.source, response=ITEM.response, context=None).score == fast.score
@@ -146,7 +146,7 @@ def test_every_members_questions_stand_in_the_folder(tmp_path):
 
 
 def test_golden_items_keep_what_their_kind_of_judgement_adds(make, tmp_path):
-    (found,) = judge_items(make(), [ITEM])
+    (found,) = score_batch(make(), [ITEM])
     golden = GoldenItem(source=ITEM.source, response=ITEM.response, judgement=found)
     make(golden=(golden,)).save(tmp_path / "judge")
     (again,) = load_saved(tmp_path / "judge").golden
@@ -248,6 +248,6 @@ def test_members_ask_the_models_they_were_made_with():
     assert panel.models == ("offline", "openai/m")
     first, second = (model(ledger=None) for _ in range(2))
     bound = panel.with_models({"offline": first, "openai/m": second})
-    judge_items(bound, [ITEM], lm=first)
+    score_batch(bound, [ITEM], lm=first)
     assert [lm_client_of(one).usage.calls for one in (first, second)] == [2, 1]
     assert bound.fingerprint == panel.fingerprint

@@ -12,9 +12,9 @@ from judgesmith.programs import (
     SavedJudge,
     SavedPanel,
     Supervisor,
-    judge_items,
     load_judge,
     load_saved,
+    score_batch,
 )
 from judgesmith.programs.artifacts.card import judge_card
 from judgesmith.programs.artifacts.record import GoldenItem, SavedJudgeError
@@ -68,7 +68,7 @@ def test_what_is_saved_is_loaded_and_becomes_the_same_program(tmp_path):
 def test_saved_and_program_judge_alike():
     for update in ({}, {"supervisor": None}):
         saved = saved_panel(**update)
-        (found,), (other,) = judge_items(saved, [ITEM]), judge_items(saved.program(), [ITEM])
+        (found,), (other,) = score_batch(saved, [ITEM]), score_batch(saved.program(), [ITEM])
         assert found == other
         assert isinstance(found, PanelVerdict)
 
@@ -128,7 +128,7 @@ def test_a_question_in_other_words_is_asked_but_makes_no_program():
     other = system.model_copy(update={"text": system.text + " Take care."})
     question = SUPERVISOR.question.model_copy(update={"turns": (other,)})
     saved = saved_panel(supervisor=SavedSupervisor(question=question, model="offline"))
-    assert judge_items(saved, [ITEM])[0].score is not None
+    assert score_batch(saved, [ITEM])[0].score is not None
     with pytest.raises(SavedJudgeError, match="words the supervisor's question differently"):
         saved.program()
     with pytest.raises(TypeError, match="merges what others found"):
@@ -169,7 +169,7 @@ def test_annotators_in_a_saved_panel_become_one_row_with_one_list():
         members=members, weights=PanelWeights.equal(dict.fromkeys(members, PERCENT))
     )
     item = RatedItem(source="The bridge opened in May.", response="The bridge in Paris opened.")
-    (found,) = judge_items(saved, [item])
+    (found,) = score_batch(saved, [item])
     row = json.loads(json.dumps(score_row(item, found)))
     (error,) = row["errors"]
     assert (error["text"], error["start"], error["end"]) == ("Paris", 14, 19)

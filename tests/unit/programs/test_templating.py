@@ -3,7 +3,7 @@
 import dspy
 import pytest
 
-from judgesmith.programs import judge_items
+from judgesmith.programs import score_batch
 from judgesmith.programs.judging.adapter import template_of
 from judgesmith.signatures import RatedItem
 from judgesmith.signatures.questions.active_critic import GradeResponse
@@ -38,7 +38,7 @@ def both_ways(judge, item, scripted, script, **options):
     with dspy.context(lm=through_dspy):
         verdict = judge(source=item.source, context=item.context, response=item.response)
     through_templates, engine = scripted(script, **options)
-    (judgement,) = judge_items(judge, [item], lm=through_templates)
+    (judgement,) = score_batch(judge, [item], lm=through_templates)
     return dspy_engine.requests, engine.requests, verdict, judgement
 
 

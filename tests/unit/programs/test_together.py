@@ -5,7 +5,7 @@ from statistics import fmean
 
 import dspy
 
-from judgesmith.programs import DirectJudge, judge_items
+from judgesmith.programs import DirectJudge, score_batch
 from judgesmith.programs.judging.executors import Executor
 from judgesmith.programs.judging.program import ModelReply, PromptRequest, gather
 from judgesmith.programs.lm import LMClient, ModelAnswer, model
@@ -56,7 +56,7 @@ def lm_over(engine, name="slow/m"):
 
 def test_both_questions_are_under_way_at_once():
     engine = Slow()
-    (judgement,) = judge_items(TwoAtOnce(), [ITEM], lm=lm_over(engine))
+    (judgement,) = score_batch(TwoAtOnce(), [ITEM], lm=lm_over(engine))
     assert (judgement.score, engine.most) == (60, 2)
     assert [one.settings.temperature for one in engine.asked] == [0.0, 1.0]
 
@@ -64,7 +64,7 @@ def test_both_questions_are_under_way_at_once():
 def test_all_ways_to_ask_come_to_the_same():
     judge = TwoAtOnce()
     texts = {"source": ITEM.source, "response": ITEM.response, "context": None}
-    (fast,) = judge_items(judge, [ITEM])
+    (fast,) = score_batch(judge, [ITEM])
     slow = judge(**texts)
     with dspy.context(lm=model("offline", ledger=None)):
         waiting = asyncio.run(judge.acall(**texts))
@@ -76,7 +76,7 @@ def test_a_predictor_with_a_model_of_ours_is_asked_through_its_stack():
     engine, other = Slow(), Slow(lambda request: "90")
     judge = DirectJudge()
     judge.whole.lm = lm_over(other, "other/m")
-    (judgement,) = judge_items(judge, [ITEM], lm=lm_over(engine))
+    (judgement,) = score_batch(judge, [ITEM], lm=lm_over(engine))
     assert (judgement.score, len(engine.asked), len(other.asked)) == (90, 0, 1)
     assert type(Executor.of(judge, lm_over(engine))).__name__ == "ClientExecutor"
     judge.whole.config = {"temperature": 0.5}

@@ -6,7 +6,7 @@ from math import log
 import dspy
 import pytest
 
-from judgesmith.programs import ActiveCritic, DirectJudge, judge_items
+from judgesmith.programs import ActiveCritic, DirectJudge, score_batch
 from judgesmith.programs.judging.logprobs import as_stated
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.lm import LMClient, ModelAnswer, TokenLogprob
@@ -78,7 +78,7 @@ def judged(script=by_question, judge=None, **choices):
     lm = ClientLM.over(LMClient(engine), "weighed/m", recipe={}, temperature=0.0)
     given = {"rubric": RUBRIC, "answers": "1..5", "weighting": "probabilities", **choices}
     judge = judge or ActiveCritic(**given)
-    (found,) = judge_items(judge, [ITEM], lm=lm)
+    (found,) = score_batch(judge, [ITEM], lm=lm)
     with dspy.context(lm=lm):
         same = judge(source=ITEM.source, response=ITEM.response)
     assert (same.score, same.criteria, same.weighting) == (
@@ -255,6 +255,6 @@ def test_as_stated_undoes_the_weighing_and_nothing_else():
 @pytest.mark.parametrize("family", ["checklist", "g-eval"])
 def test_chances_that_are_as_good_as_none_leave_nothing(family):
     judge = family_of(family).start()
-    (found,) = judge_items(judge, [RatedItem(source="The bridge opened.", response="")])
+    (found,) = score_batch(judge, [RatedItem(source="The bridge opened.", response="")])
     assert found.score == 0.0
     assert {one.score for one in found.criteria.values()} == {0.0}

@@ -4,7 +4,7 @@ from judgesmith.programs.artifacts.record import GoldenItem
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.artifacts.saved_ensembles import SavedCalibrated, SavedPanel
 from judgesmith.programs.judging.registry import family_of
-from judgesmith.programs.judging.runner import judge_items
+from judgesmith.programs.judging.runner import score_batch
 from judgesmith.signatures.aggregation import Calibration, PanelWeights
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.scale import PERCENT
@@ -23,7 +23,7 @@ def saved_of(family="active-critic", *, texts=TEXTS, model="offline", **parts):
         judge = judge.with_protocol(judge.protocol.model_copy(update={"aggregation": aggregation}))
     golden = tuple(
         GoldenItem(source=one.source, context=one.context, response=one.response, judgement=found)
-        for one, found in zip(texts, judge_items(judge, texts), strict=True)
+        for one, found in zip(texts, score_batch(judge, texts), strict=True)
     )
     return SavedJudge(
         protocol=judge.protocol,

@@ -11,7 +11,7 @@ import numpy as np
 
 from judgesmith.optimizers.rows import rated_example, rows_of
 from judgesmith.optimizers.space.demonstrations import Pool, kept_runs
-from judgesmith.programs import ActiveCritic, judge_items
+from judgesmith.programs import ActiveCritic, score_batch
 from judgesmith.programs.families.active_critic import critic_inputs
 from judgesmith.programs.families.modules import TaskInference
 from judgesmith.programs.lm import LMClient, lm_client_of, model
@@ -68,7 +68,7 @@ def judge_shown(variant, shown, lm, *, with_run=True):
     runs = {}
     if with_run and judge.protocol.variant != "vanilla":
         names = judge.protocol.rubric.names if judge.protocol.variant == "fine" else ()
-        runs = kept_runs(rows, judge_items(judge, items[:1] * 2, lm=lm), criteria=names)
+        runs = kept_runs(rows, score_batch(judge, items[:1] * 2, lm=lm), criteria=names)
         runs = {row: run for row, run in runs.items() if row == 0}
     pool = Pool(rows=rows, runs=runs)
     for seed in range(100):
@@ -90,7 +90,7 @@ def told(variant, place, text, *, with_run=True):
     lm, engine = gullible_lm()
     judge = judge_shown(variant, shown, lm, with_run=with_run)
     engine.requests.clear()
-    (judgement,) = judge_items(judge, [item], lm=lm)
+    (judgement,) = score_batch(judge, [item], lm=lm)
     return judge, item, judgement, engine.requests
 
 
@@ -174,7 +174,7 @@ def misjudged_offline(variant, place, text, lm=None):
     item, shown = items_of(place, text)
     judge = judge_shown(variant, shown, lm)
     requests.clear()
-    (found,) = judge_items(judge, [item], lm=lm)
+    (found,) = score_batch(judge, [item], lm=lm)
     faults = [fault for one in requests for fault in _misread(judge, item, one)]
     if found.score is None:
         faults.append(f"no score: {found.problem}")

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from judgesmith.programs.judging.program import AnySteps, ModelReply, PromptRequest, answered
+from judgesmith.programs.judging.program import ModelReply, PromptRequest, RequestProgram, answered
 
 
 def scripted(
-    steps: AnySteps[Any], replies: Iterable[ModelReply | Callable[[PromptRequest], ModelReply]]
+    steps: RequestProgram[Any],
+    replies: Iterable[ModelReply | Callable[[PromptRequest], ModelReply]],
 ) -> tuple[Any, list[PromptRequest]]:
     """Return what steps come to, and what they asked; every reply must be wanted."""
     asked: list[PromptRequest] = []

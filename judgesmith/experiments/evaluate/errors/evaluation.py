@@ -401,7 +401,7 @@ def _against_edits(
 ) -> SpanEvaluation:
     kinds, notes = changed_texts(dataset)
     by_text = {_id(text): text for text in found.texts}
-    laid = [_Laid.of(kind, by_text, settings) for kind in kinds]
+    laid = [_CapturedRequest.of(kind, by_text, settings) for kind in kinds]
     if not any(one.texts for one in laid):
         reasons = dict.fromkeys(why for kind in kinds for why in kind.left_out) or dict.fromkeys(
             note.rstrip(".") for note in notes
@@ -412,7 +412,7 @@ def _against_edits(
             hint="give originals and versions with edits, as judgesmith perturb writes them.",
         )
     damage = [one for one in laid if one.kind.lowers]
-    whole = _Laid.together(damage)
+    whole = _CapturedRequest.together(damage)
     return SpanEvaluation(
         gold="edits",
         places=None if whole is None else _agreement(whole.texts, whole.gold, settings, rng),
@@ -432,7 +432,7 @@ def _against_edits(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Laid:
+class _CapturedRequest:
     """Versions of one kind: what is marked in them, what of it is new, and what was changed."""
 
     kind: Perturbation
@@ -447,7 +447,7 @@ class _Laid:
         kind: ChangedKind,
         by_text: Mapping[tuple[str, str, str], TextErrors],
         settings: SpanSettings,
-    ) -> _Laid:
+    ) -> _CapturedRequest:
         texts, new, gold = [], [], []
         for one in kind.texts:
             version = by_text[_id_of(one.version)]
@@ -458,7 +458,7 @@ class _Laid:
         return cls(kind=kind.kind, texts=texts, new=new, gold=gold, left_out=kind.left_out)
 
     @classmethod
-    def together(cls, several: Sequence[_Laid]) -> _Laid | None:
+    def together(cls, several: Sequence[_CapturedRequest]) -> _CapturedRequest | None:
         if not any(one.texts for one in several):
             return None
         return cls(

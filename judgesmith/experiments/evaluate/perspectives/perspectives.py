@@ -38,7 +38,7 @@ from judgesmith.optimizers.predictions import on_criterion
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, with_sampling
 from judgesmith.programs.families.samples_apart import judged_samples
-from judgesmith.programs.judging.runner import judge_items, judges_sources
+from judgesmith.programs.judging.runner import judges_sources, score_batch
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.items import Aggregate
 from judgesmith.signatures.judgement import Cause, Judgement, Reason
@@ -104,7 +104,7 @@ def judged(
     items = [dataset[place] for place in places]
     more: Mapping[str, Any] = {"lm": lm, "concurrency": concurrency, "progress": progress}
     if n_samples is None:
-        once = judge_items(judge, items, **more)
+        once = score_batch(judge, items, **more)
         found: list[tuple[Judgement, ...]] = [(one,) for one in once]
     else:
         found = judged_samples(judge, items, n_samples, **more)
@@ -274,7 +274,7 @@ def perspective_of_judge(
     answers : Scale or None
         What they are given on; None is the scale of the ratings (global), or 1 to 10 (local).
     lm, concurrency, progress
-        As for ``judge_items``.
+        As for ``score_batch``.
     models : sequence of str
         Names of the models that are asked, beside those the judge was compiled with.
     rng : Generator

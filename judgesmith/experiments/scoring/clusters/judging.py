@@ -37,7 +37,7 @@ from judgesmith.experiments.scoring.clusters.worker import (
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.judging.executors import with_own_models
 from judgesmith.programs.judging.runner import CONCURRENCY, judges_sources
-from judgesmith.programs.lm import AnyModel, LedgerError, ModelError, lm_client_of
+from judgesmith.programs.lm import AnyModel, CacheError, ModelError, lm_client_of
 from judgesmith.programs.lm.limits import STOPPING, Stopped
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement
@@ -80,7 +80,7 @@ class _Hand:
 
 
 class RayJudging:
-    """Judges items on the workers of a cluster; called like ``judge_each`` with all else bound.
+    """Judges items on the workers of a cluster; called like ``iter_scores`` with all else bound.
 
     Get one from ``ray_judging``.
 
@@ -121,8 +121,8 @@ class RayJudging:
 
         Raises
         ------
-        ModelError, LedgerError, Stopped
-            As for ``judge_each``.
+        ModelError, CacheError, Stopped
+            As for ``iter_scores``.
         ClusterError
             If workers cannot work where they are, or the same rows end one after another.
         """
@@ -268,7 +268,7 @@ def fault_of(fault: Fault, *, node: str | None = None) -> Exception:
     if fault.kind == "model":
         return ModelError(fault.message, status=fault.status)
     if fault.kind == "ledger":
-        return LedgerError(fault.message)
+        return CacheError(fault.message)
     if fault.kind == "stopped":
         return Stopped(fault.message)
     return ClusterError(fault.message if node is None else f"the worker at {node}: {fault.message}")

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from judgesmith.errors import InputError
 from judgesmith.programs.artifacts.record import kind_of
 from judgesmith.programs.artifacts.saved import SavedJudge
-from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedHolder
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedComposite
 from judgesmith.programs.lm import (
     AnyModel,
     Budget,
@@ -174,7 +174,7 @@ class ModelRecipe:
 
 def _others(judge: AnySaved) -> Mapping[str, AnyModel]:
     """Return the models by name that a judge asks beside the one that is named for the rest."""
-    if isinstance(judge, SavedHolder):
+    if isinstance(judge, SavedComposite):
         return judge._lms
     roles = judge._asked_roles or judge.roles
     return {name: judge._bound(name) for name in roles.values()}
@@ -203,7 +203,7 @@ def _sampling_of(lm: AnyModel) -> dict[str, Any]:
 
 def _check_movable(client: LMClient) -> None:
     """Refuse a model that other processes cannot ask as this one does."""
-    if client.tape is not None:
+    if client.recording is not None:
         raise InputError(
             "what workers ask is neither recorded nor replayed.", hint="leave this out."
         )
@@ -256,7 +256,7 @@ class JudgeRecipe:
     @classmethod
     def of(cls, judge: AnySaved, lm: AnyModel) -> JudgeRecipe:
         """Return the recipe of a saved judge as it is bound to its models, and ``lm``."""
-        parts = judge.parts if isinstance(judge, SavedHolder) else {}
+        parts = judge.parts if isinstance(judge, SavedComposite) else {}
         return cls(
             judge=json.dumps(judge.model_dump(mode="json"), allow_nan=False).encode(),
             fingerprint=judge.fingerprint,
@@ -294,7 +294,7 @@ class JudgeRecipe:
         lms: dict[str, Any] = {name: model_of(one) for name, one in self.others.items()}
         if isinstance(judge, SavedJudge):
             judge = judge.asking(self.roles, lms) if self.roles else judge.with_models(lms)
-        elif isinstance(judge, SavedHolder) and lms:
+        elif isinstance(judge, SavedComposite) and lms:
             judge = judge.with_models(lms)
         if self.parts:
             judge = judge.with_parts({name: model_of(one) for name, one in self.parts.items()})

@@ -13,11 +13,11 @@ from judgesmith.experiments.scoring.clusters.connecting import own_address
 from judgesmith.experiments.scoring.clusters.recipes import JudgeRecipe
 from judgesmith.programs.judging.executors import Executor, calls_per_item
 from judgesmith.programs.judging.rows import summed, usage_of
-from judgesmith.programs.judging.runner import OneByOne, beginning, readable_of
+from judgesmith.programs.judging.runner import OneByOne, beginning, read_rate_of
 from judgesmith.programs.lm import (
     BudgetSpent,
+    CacheError,
     ClientModel,
-    LedgerError,
     ModelError,
     Usage,
     lm_client_of,
@@ -83,7 +83,7 @@ class Fault:
         """Return an expected fault."""
         if isinstance(fault, ModelError):
             return cls(kind="model", message=str(fault), status=fault.status)
-        if isinstance(fault, LedgerError):
+        if isinstance(fault, CacheError):
             return cls(kind="ledger", message=str(fault))
         if isinstance(fault, Stopped):
             return cls(kind="stopped", message=str(fault))
@@ -160,7 +160,7 @@ class Worker:
             if self._home is not None and self._node != self._home:
                 raise InputError(elsewhere(self._node, self._home))
             judge, lm, self._models = recipe.made()
-            self._work = OneByOne(Executor.of(judge, lm), readable_of(lm))
+            self._work = OneByOne(Executor.of(judge, lm), read_rate_of(lm))
             self._may_begin = beginning(self._n_workers * calls_per_item(judge), lm)
         except JudgesmithError as fault:
             return Fault.of(fault)

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from judgesmith.experiments.compile.judging_estimate import CHARACTERS_PER_TOKEN, judging_efforts
-from judgesmith.programs.judging.runner import judge_each, was_not_asked
+from judgesmith.programs.judging.runner import iter_scores, was_not_asked
 from judgesmith.programs.lm import AnyModel, lm_client_of
 from judgesmith.programs.lm.budget import Price
 from judgesmith.signatures.items import RatedItem
@@ -227,7 +227,7 @@ def on_record(judge: AnySaved, items: Sequence[RatedItem], lm: AnyModel) -> OnRe
         return OnRecord()
     rows = [
         {bytes.fromhex(call) for call in judgement.calls}
-        for _, judgement in judge_each(judge, items, lm=lm)
+        for _, judgement in iter_scores(judge, items, lm=lm)
         if not was_not_asked(judgement)
     ]
     answers = ledger.lookup_many(set().union(*rows))

@@ -27,7 +27,7 @@ from judgesmith.programs.families.ensemble.merging import Annotation, merging_st
 from judgesmith.programs.judging.dspy_executor import AskingModule, our_errors
 from judgesmith.programs.judging.executors import Executor, calls_per_item, current_lm
 from judgesmith.programs.judging.judge import Judge
-from judgesmith.programs.judging.program import AnySteps
+from judgesmith.programs.judging.program import RequestProgram
 from judgesmith.programs.lm.waiting import driven
 from judgesmith.signatures.aggregation import Calibration, Middle, PanelRules, PanelWeights
 from judgesmith.signatures.config import ActiveCriticConfig
@@ -82,7 +82,7 @@ class Supervisor(AskingModule):
             ``merged`` (the errors), ``n_dropped`` (entries that did not stand up to the checks),
             ``problem`` (why they were merged by rule instead, else empty) and ``calls``.
         """
-        found = self.taken(merging_steps(annotations, response))
+        found = self.run(merging_steps(annotations, response))
         return dspy.Prediction(
             merged=found.merged,
             n_dropped=found.n_dropped,
@@ -252,11 +252,11 @@ class _Called(Executor):
             said = self._module(**texts) if self._blocking else await self._module.acall(**texts)
         return judgement_of(said)
 
-    async def taken(self, steps: AnySteps[Found]) -> Found:
+    async def run(self, steps: RequestProgram[Found]) -> Found:
         found: Found
         with our_errors():
             if self._blocking:
-                found = self._module.taken(steps)
+                found = self._module.run(steps)
             else:
                 found = await self._module.ataken(steps)
         return found

@@ -20,7 +20,7 @@ from judgesmith.programs.families.ensemble.merging import (
     most_severe,
 )
 from judgesmith.programs.judging.executors import Executor
-from judgesmith.programs.judging.program import AnySteps, gather, noted
+from judgesmith.programs.judging.program import RequestProgram, gather, with_note
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.lm.errors import speaks_of_one_item
 from judgesmith.signatures.aggregation import Calibration, Doubt, PanelRules, PanelWeights
@@ -351,7 +351,9 @@ class Concluding:
         ]
         return self.verdict(judgements, list(zip(aspects, merged, strict=True)), by="rule")
 
-    def steps(self, judgements: Mapping[str, Judgement], response: str) -> AnySteps[PanelVerdict]:
+    def steps(
+        self, judgements: Mapping[str, Judgement], response: str
+    ) -> RequestProgram[PanelVerdict]:
         aspects = self.aspects(judgements, response)
         merged = yield from gather([merging_steps(one.annotations, response) for one in aspects])
         return self.verdict(judgements, list(zip(aspects, merged, strict=True)), by="supervisor")
@@ -385,14 +387,14 @@ class AnnotatorsExecutor(MembersExecutor):
 
     async def judge(self, item: RatedItem) -> Judgement:
         """Return the judgement of one item; none where no member can be asked."""
-        return noted(await self._concluded(item), self._note)
+        return with_note(await self._concluded(item), self._note)
 
     async def _concluded(self, item: RatedItem) -> Judgement:
         judgements = await self.judgements(item)
         if self._supervisor is None:
             return self._concluding.by_rule(judgements, item.response)
         try:
-            return await self._supervisor.taken(self._concluding.steps(judgements, item.response))
+            return await self._supervisor.run(self._concluding.steps(judgements, item.response))
         except Exception as fault:
             if not speaks_of_one_item(fault):
                 raise

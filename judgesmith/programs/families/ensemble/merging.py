@@ -14,7 +14,7 @@ from typing import Any
 from judgesmith.errors import InputError
 from judgesmith.programs.families.forms.annotators import quoted_in
 from judgesmith.programs.judging.answers import values_in, without_thoughts
-from judgesmith.programs.judging.program import AnySteps, Calls, PromptRequest, asked
+from judgesmith.programs.judging.program import Calls, PromptRequest, RequestProgram, asked
 from judgesmith.programs.judging.spans import Locator, Place
 from judgesmith.signatures.aggregation import OutlierRule, PanelRules
 from judgesmith.signatures.config import JudgeConfig
@@ -543,7 +543,7 @@ class Merging:
     calls: tuple[str, ...] = ()
 
 
-def merging_steps(annotations: Sequence[Annotation], response: str) -> AnySteps[Merging]:
+def merging_steps(annotations: Sequence[Annotation], response: str) -> RequestProgram[Merging]:
     """Ask for one list of several, once more where it cannot be read, and check it."""
     if not annotations:
         return Merging(merged=())

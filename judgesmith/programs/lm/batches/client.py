@@ -26,9 +26,9 @@ from judgesmith.programs.lm.engines import NativeEngine
 from judgesmith.programs.lm.errors import BudgetSpent, ModelError, TransientModelError, redacted
 from judgesmith.programs.lm.factory import ClientModel
 from judgesmith.programs.lm.limits import STOPPING, Retry
+from judgesmith.programs.lm.lm15_bridge import GARBLED, answer_from_lm15, error_from_lm15
 from judgesmith.programs.lm.records import ModelAnswer, ModelRequest, SamplingSettings
 from judgesmith.programs.lm.waiting import BLOCKING, Waiting, driven
-from judgesmith.programs.lm.wire import GARBLED, answer_from_lm15, error_from_lm15
 
 LONGEST = 2**26
 """Bytes of a line at most: more than the longest answer with 20 alternatives for each token."""
@@ -346,8 +346,8 @@ class BatchService:
             driven(BLOCKING.sleep(wait))
 
 
-class BatchCoordinator(Protocol):
-    """Where requests are put down: ``BatchDesk``."""
+class Coordinator(Protocol):
+    """Where requests are put down: ``BatchCoordinator``."""
 
     clients: dict[str, BatchClient]
 
@@ -369,7 +369,7 @@ class BatchClient(LMClient):
         Whose ledger, budget and run it has.
     price : Price or None
         Dollars per million tokens in a batch.
-    desk : BatchCoordinator
+    desk : Coordinator
         Where requests are put down.
 
     Raises
@@ -381,7 +381,7 @@ class BatchClient(LMClient):
     engine: BatchEngine
 
     def __init__(
-        self, engine: BatchEngine, *, like: LMClient, price: Price | None, desk: BatchCoordinator
+        self, engine: BatchEngine, *, like: LMClient, price: Price | None, coordinator: Coordinator
     ) -> None:
         if like.ledger is None:
             raise InputError("batches need a ledger, which keeps their answers.")
@@ -393,7 +393,7 @@ class BatchClient(LMClient):
             retry=like.retry,
             price=price,
             run_id=like.run_id,
-            sender=_Collector(self, desk),
+            sender=_Collector(self, coordinator),
         )
 
     def finish(self) -> None:
@@ -402,15 +402,15 @@ class BatchClient(LMClient):
 
     def most(self, request: ModelRequest) -> tuple[int, float]:
         """Return how many tokens and dollars a request can cost at most."""
-        return self._sums.most(request)
+        return self._reservations.most(request)
 
     def may_go(self, identity: bytes, request: ModelRequest) -> bool:
         """Say whether a request may be sent while nobody knows how long answers are."""
-        return self._sums.may_go(identity, request)
+        return self._reservations.may_go(identity, request)
 
     def came_back(self, identity: bytes) -> None:
         """Let another request go ahead, where there is no answer yet."""
-        self._sums.came_back(identity)
+        self._reservations.came_back(identity)
 
     def refuse(self, request: ModelRequest) -> BudgetSpent:
         """Return why a request was not sent: the ceiling in its way."""
@@ -484,28 +484,28 @@ class BatchClient(LMClient):
 class _Collector:
     """Stands where a sender would, and sends nothing."""
 
-    def __init__(self, client: BatchClient, desk: BatchCoordinator) -> None:
+    def __init__(self, client: BatchClient, coordinator: Coordinator) -> None:
         self._client = client
-        self._desk = desk
+        self._coordinator = coordinator
 
     async def answer(self, identity: bytes, request: ModelRequest, waiting: Waiting) -> ModelAnswer:
         """Raise why there is no answer: it was refused, is not paid for, or is still to come."""
         STOPPING.check()
-        raise self._desk.ask(self._client, identity, request)
+        raise self._coordinator.ask(self._client, identity, request)
 
 
 def not_yet(why: str) -> BudgetSpent:
     return BudgetSpent(why, ceiling="max_calls", calls=0, tokens=0, usd=0.0, minutes=0.0)
 
 
-def batch_model(lm: ClientModel, desk: BatchCoordinator, **options: Any) -> ClientModel:
+def batch_model(lm: ClientModel, coordinator: Coordinator, **options: Any) -> ClientModel:
     """Return the same model, asked in batches; the offline model stays as it is.
 
     Parameters
     ----------
     lm : ClientModel
         What would be asked at once.
-    desk : BatchCoordinator
+    desk : Coordinator
         Where requests are put down.
     **options
         ``api_base`` and ``price``, as given to ``client_model``. Where no price is given, batches
@@ -523,6 +523,6 @@ def batch_model(lm: ClientModel, desk: BatchCoordinator, **options: Any) -> Clie
     at_home = urlsplit(engine.endpoint).hostname == "api.openai.com"
     if price is not None and options.get("price") is None and at_home:
         price = Price(price.input * BATCH_SHARE, price.output * BATCH_SHARE)
-    client = BatchClient(engine, like=lm.client, price=price, desk=desk)
-    desk.clients[lm.model] = client
+    client = BatchClient(engine, like=lm.client, price=price, coordinator=coordinator)
+    coordinator.clients[lm.model] = client
     return replace(lm, client=client)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from judgesmith.errors import ExistingFileError
-from judgesmith.programs.lm.cache.records import Book, Pen, Settle, Withdraw, Write
+from judgesmith.programs.lm.cache.records import CacheDatabase, Pen, Settle, Withdraw, Write
 from judgesmith.programs.lm.errors import (
     BudgetSpent,
     ContextWindowExceeded,
@@ -33,12 +33,12 @@ class SettleOnce:
     def parts(self) -> tuple[Write, ...]:
         return (self.settle,)
 
-    def apply(self, book: Book, pen: Pen) -> ModelAnswer | None:
+    def apply(self, database: CacheDatabase, pen: Pen) -> ModelAnswer | None:
         claim = self.settle.claim
-        if not _is_open(book, pen, claim.identity):
+        if not _is_open(database, pen, claim.identity):
             return None
-        kept = self.settle.apply(book, pen)
-        book.let_go(claim.identity)
+        kept = self.settle.apply(database, pen)
+        database.let_go(claim.identity)
         return kept
 
 
@@ -52,14 +52,14 @@ class WithdrawOnce:
     def parts(self) -> tuple[Write, ...]:
         return (self.withdraw,)
 
-    def apply(self, book: Book, pen: Pen) -> None:
+    def apply(self, database: CacheDatabase, pen: Pen) -> None:
         one = self.withdraw
-        if not _is_open(book, pen, one.claim.identity):
+        if not _is_open(database, pen, one.claim.identity):
             return
-        if not book.intends(one.intent, one.claim.identity, one.claim.run):
+        if not database.intends(one.intent, one.claim.identity, one.claim.run):
             return
-        one.apply(book, pen)
-        book.let_go(one.claim.identity)
+        one.apply(database, pen)
+        database.let_go(one.claim.identity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +68,19 @@ class Together:
 
     parts: tuple[Write, ...]
 
-    def apply(self, book: Book, pen: Pen) -> list[Any]:
+    def apply(self, database: CacheDatabase, pen: Pen) -> list[Any]:
         """Return the outcome of each, ``BudgetSpent`` of one that the budget refused."""
         outcomes: list[Any] = []
         for write in self.parts:
             try:
-                outcomes.append(write.apply(book, pen))
+                outcomes.append(write.apply(database, pen))
             except BudgetSpent as refusal:
                 outcomes.append(refusal)
         return outcomes
 
 
-def _is_open(book: Book, pen: Pen, identity: bytes) -> bool:
-    holder = book.holder(identity)
+def _is_open(database: CacheDatabase, pen: Pen, identity: bytes) -> bool:
+    holder = database.holder(identity)
     return holder is not None and (holder == pen.owner or not pen.alive(holder))
 
 

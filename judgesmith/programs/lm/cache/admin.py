@@ -21,7 +21,7 @@ from judgesmith.programs.lm.cache.records import (
     unpacked,
 )
 from judgesmith.programs.lm.cache.store import ResponseCache
-from judgesmith.programs.lm.errors import LedgerError
+from judgesmith.programs.lm.errors import CacheError
 
 _COLUMNS = {
     "models": "id, model, endpoint",
@@ -44,11 +44,11 @@ class Rescued:
 def rescue(damaged: Path, output: Path) -> Rescued:
     """Write the sound answers of a damaged ledger to a new one, and what its runs have spent."""
     if not damaged.is_file():
-        raise LedgerError(
+        raise CacheError(
             f"there is no ledger at {damaged}.", hint="name another file (--ledger PATH)."
         )
     if output.exists():
-        raise LedgerError(f"{output} is there already.", hint="name a file that is not.")
+        raise CacheError(f"{output} is there already.", hint="name a file that is not.")
     with draft_beside(output, folder=True) as folder:
         copy, draft = folder / "copy", folder / "new"
         shutil.copyfile(damaged, copy)
@@ -60,7 +60,7 @@ def rescue(damaged: Path, output: Path) -> Rescued:
             with closing(connect(draft)) as new:
                 found = _taken_over(old, new)
         if not found.answers:
-            raise LedgerError(
+            raise CacheError(
                 f"nothing in {damaged} can be read as a ledger's answers.",
                 hint="name another file, or restore one from a backup.",
             )
@@ -156,7 +156,7 @@ class ModelStats:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LedgerStats:
+class CacheStats:
     """What a ledger holds."""
 
     path: str
@@ -166,7 +166,7 @@ class LedgerStats:
     models: tuple[ModelStats, ...]
 
 
-def ledger_stats(ledger: ResponseCache) -> LedgerStats:
+def cache_stats(ledger: ResponseCache) -> CacheStats:
     _existing(ledger)
     models = tuple(
         ModelStats(
@@ -182,7 +182,7 @@ def ledger_stats(ledger: ResponseCache) -> LedgerStats:
             "GROUP BY m.id ORDER BY count(*) DESC, m.model, m.endpoint"
         )
     )
-    return LedgerStats(
+    return CacheStats(
         path=ledger.name,
         size_bytes=ledger.size(),
         answers=sum(one.answers for one in models),
@@ -281,6 +281,6 @@ def export(ledger: ResponseCache, out: IO[str]) -> int:
 
 def _existing(ledger: ResponseCache) -> None:
     if not ledger.exists():
-        raise LedgerError(
+        raise CacheError(
             f"there is no ledger at {ledger.name}.", hint="name another file (--ledger PATH)."
         )

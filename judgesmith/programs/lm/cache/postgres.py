@@ -12,10 +12,10 @@ from contextlib import AbstractContextManager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from judgesmith.programs.lm.cache.postgres_book import (
+from judgesmith.programs.lm.cache.postgres_database import (
     MARK,
     Overtaken,
-    PostgresBook,
+    PostgresDatabase,
     advice,
     connected,
     explained,
@@ -38,7 +38,7 @@ from judgesmith.programs.lm.cache.store import (
     postgres_address,
     shown_place,
 )
-from judgesmith.programs.lm.errors import BudgetSpent, LedgerError
+from judgesmith.programs.lm.errors import BudgetSpent, CacheError
 
 if TYPE_CHECKING:
     import psycopg
@@ -63,7 +63,7 @@ def owned(connection: psycopg.Connection[Any], before: int | None) -> int:
         "INSERT INTO owners (started) VALUES (%s) RETURNING id", (int(time.time()),)
     ).fetchone()
     if row is None or not _locked(connection, row[0]):
-        raise LedgerError(
+        raise CacheError(
             "the ledger gave a number to two processes.", hint="give the command again."
         )
     return int(row[0])
@@ -91,13 +91,13 @@ class Transaction:
         if self._sent is not None and self._committed(connection, self._sent):
             return self._outcomes
         self._sent = None
-        book = PostgresBook(connection)
-        pen = Pen(owner, book.alive)
+        database = PostgresDatabase(connection)
+        pen = Pen(owner, database.alive)
         try:
-            number = book.begin(self._writes)
-            self._outcomes = [_outcome(write, book, pen) for write in self._writes]
+            number = database.begin(self._writes)
+            self._outcomes = [_outcome(write, database, pen) for write in self._writes]
             if number:
-                book.write()
+                database.write()
                 self._sent = number
                 connection.execute("COMMIT")
                 self._sent = None
@@ -115,9 +115,9 @@ class Transaction:
         return row is not None and row[0] == "committed"
 
 
-def _outcome(write: Write, book: PostgresBook, pen: Pen) -> Any:
+def _outcome(write: Write, database: PostgresDatabase, pen: Pen) -> Any:
     try:
-        return write.apply(book, pen)
+        return write.apply(database, pen)
     except BudgetSpent as refusal:
         return refusal
 
@@ -152,7 +152,7 @@ class AsideCommit(GroupCommit):
         ]
         self._told(batch, outcomes)
         if back:
-            with suppress(LedgerError):  # they stay charged
+            with suppress(CacheError):  # they stay charged
                 self._ledger.apply(back)
 
 
@@ -162,19 +162,19 @@ PATIENCE = 30.0
 _T = TypeVar("_T")
 
 
-class PostgresLedger(ResponseCache):
+class PostgresCache(ResponseCache):
     """A ledger in the schema ``judgesmith`` of a database, shared by processes of many machines."""
 
     distant: ClassVar[bool] = True
 
     address: str
 
-    def __new__(cls, address: str) -> PostgresLedger:
+    def __new__(cls, address: str) -> PostgresCache:
         """Return this process's ledger at ``address``."""
         address = postgres_address(address)
         with cls._by_path_lock:
             ledger = cls._by_path.get(address)
-            if not isinstance(ledger, PostgresLedger):
+            if not isinstance(ledger, PostgresCache):
                 ledger = object.__new__(cls)
                 ledger.address = address
                 ledger._start()
@@ -189,7 +189,7 @@ class PostgresLedger(ResponseCache):
         self._gone_until = float("-inf")
 
     def __repr__(self) -> str:
-        return f"PostgresLedger({self.name!r})"
+        return f"PostgresCache({self.name!r})"
 
     @property
     def name(self) -> str:
@@ -256,7 +256,7 @@ class PostgresLedger(ResponseCache):
             give_up = now + PATIENCE if give_up is None else give_up
             if now >= give_up:
                 self._gone_until = now + PATIENCE
-                raise LedgerError(said) from None
+                raise CacheError(said) from None
             time.sleep(pause)
             pause = min(2 * pause, 1.0)
 
@@ -270,16 +270,16 @@ class PostgresLedger(ResponseCache):
         if is_lost(fault):
             self._drop()
         elif not is_passing(fault):
-            raise LedgerError(said) from None
+            raise CacheError(said) from None
         if not self._was_open:
-            raise LedgerError(said) from None
+            raise CacheError(said) from None
         return said
 
     def _linked(self) -> psycopg.Connection[Any]:
         """Return the open connection, whose lock says that this process lives."""
         if self._link is None or self._link.closed:
             if time.monotonic() < self._gone_until:
-                raise LedgerError(
+                raise CacheError(
                     f"the ledger {self.name} does not answer.", hint="give the same command again."
                 )
             self._drop()

@@ -16,7 +16,7 @@ from tempfile import TemporaryFile
 from typing import Any, Protocol
 
 from judgesmith.programs.lm.budget import Budget, Spent, check
-from judgesmith.programs.lm.errors import LedgerError
+from judgesmith.programs.lm.errors import CacheError
 from judgesmith.programs.lm.limits import AHEAD, Schedule
 from judgesmith.programs.lm.records import ModelAnswer, TokenLogprob
 
@@ -110,11 +110,11 @@ def _stated(connection: sqlite3.Connection) -> tuple[int, int, int]:
 
 def _refuse_other(path: Path, application: int, version: int) -> None:
     if application != APPLICATION_ID:
-        raise LedgerError(
+        raise CacheError(
             f"{path} is a database, but not a Judgesmith ledger.", hint="choose another file."
         )
     if version != SCHEMA_VERSION:
-        raise LedgerError(
+        raise CacheError(
             f"{path} has ledger schema {version}, this version of Judgesmith reads schema "
             f"{SCHEMA_VERSION}.",
             hint="use the version that wrote it, or choose another file.",
@@ -185,7 +185,7 @@ class Explained:
         pass
 
     def __exit__(self, kind: object, fault: BaseException | None, trace: object) -> None:
-        """Raise a ``LedgerError`` for a fault, but for one that only means to try again."""
+        """Raise a ``CacheError`` for a fault, but for one that only means to try again."""
         if fault is None:
             return
         if isinstance(fault, sqlite3.Error):
@@ -198,42 +198,42 @@ class Explained:
             raise _ledger_fault(self._path, damaged) from fault
         if isinstance(fault, OSError):
             reason = fault.strerror or str(fault)
-            raise LedgerError(
+            raise CacheError(
                 f"cannot open the ledger {self._path}: {reason}.",
                 hint="choose a file in a folder that can be written (--ledger PATH).",
             ) from fault
 
 
-def _unwritable(path: Path, why: object) -> LedgerError:
-    return LedgerError(
+def _unwritable(path: Path, why: object) -> CacheError:
+    return CacheError(
         f"the ledger {path} cannot be written ({why}).",
         hint="make file and folder writable, or choose another file (--ledger PATH).",
     )
 
 
-def _ledger_fault(path: Path, fault: sqlite3.Error) -> LedgerError:
+def _ledger_fault(path: Path, fault: sqlite3.Error) -> CacheError:
     code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
     if code == sqlite3.SQLITE_NOTADB:
-        return LedgerError(
+        return CacheError(
             f"{path} is not a ledger (not an SQLite database).", hint="choose another file."
         )
     # Damage shows as a fault of the file's structure or of the SQL in it, or as a wrong checksum.
     damaged = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISMATCH)
     if isinstance(fault, DamagedAnswer) or code in damaged:
-        return LedgerError(
+        return CacheError(
             f"the ledger {path} is damaged ({fault}).",
             hint="take what is sound into a new one with "
             f"'judgesmith ledger rescue --ledger {path} -o NEW', or name another file "
             "(--ledger PATH).",
         )
     if code == sqlite3.SQLITE_FULL:
-        return LedgerError(
+        return CacheError(
             f"no space left for the ledger {path}.",
             hint="free some, then run the same command again.",
         )
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
         return _unwritable(path, fault)
-    return LedgerError(
+    return CacheError(
         f"the ledger {path} failed ({fault}).", hint="choose another file, or check the disk."
     )
 
@@ -268,7 +268,7 @@ class Pen:
 class Write(Protocol):
     """Something to be done inside a transaction."""
 
-    def apply(self, book: Book, pen: Pen) -> Any:
+    def apply(self, database: CacheDatabase, pen: Pen) -> Any:
         """Do it and return the outcome; raise before changing anything, or not at all."""
         ...
 
@@ -284,26 +284,26 @@ class Claim:
     usd: float
     seconds: float
 
-    def apply(self, book: Book, pen: Pen) -> Granted | Held | ModelAnswer:
-        answer = book.answer(self.identity)
+    def apply(self, database: CacheDatabase, pen: Pen) -> Granted | Held | ModelAnswer:
+        answer = database.answer(self.identity)
         if answer is not None:
             return answer
-        holder = book.holder(self.identity)
+        holder = database.holder(self.identity)
         if holder is not None and holder != pen.owner and pen.alive(holder):
             return Held(holder)
-        self.check(book)
-        intent = self.record(book, pen)
-        book.hold(self.identity, pen.owner)
+        self.check(database)
+        intent = self.record(database, pen)
+        database.hold(self.identity, pen.owner)
         return Granted(intent)
 
-    def check(self, book: Book) -> None:
-        spent = book.spent(self.run, at_least_seconds=self.seconds)
+    def check(self, database: CacheDatabase) -> None:
+        spent = database.spent(self.run, at_least_seconds=self.seconds)
         check(self.budget, spent, tokens=self.tokens, usd=self.usd)
 
-    def record(self, book: Book, pen: Pen) -> int:
+    def record(self, database: CacheDatabase, pen: Pen) -> int:
         """Put the intent on record, charge the run, and return the intent's number."""
-        book.charge(self.run, calls=1, tokens=self.tokens, usd=self.usd, seconds=self.seconds)
-        return book.intend(self.identity, self.run, pen.owner)
+        database.charge(self.run, calls=1, tokens=self.tokens, usd=self.usd, seconds=self.seconds)
+        return database.intend(self.identity, self.run, pen.owner)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -318,12 +318,12 @@ class Settle:
     usd: float
     seconds: float
 
-    def apply(self, book: Book, pen: Pen) -> ModelAnswer | None:
+    def apply(self, database: CacheDatabase, pen: Pen) -> ModelAnswer | None:
         kept = self.answer
         if self.answer is not None:
-            kept = book.keep(self.claim.identity, self.intent, self.model, self.answer)
-        book.let_go(self.claim.identity, pen.owner)
-        book.charge(
+            kept = database.keep(self.claim.identity, self.intent, self.model, self.answer)
+        database.let_go(self.claim.identity, pen.owner)
+        database.charge(
             self.claim.run,
             tokens=self.tokens - self.claim.tokens,
             usd=self.usd - self.claim.usd,
@@ -339,10 +339,10 @@ class Withdraw:
     claim: Claim
     intent: int
 
-    def apply(self, book: Book, pen: Pen) -> None:
-        book.forget(self.intent)
-        book.let_go(self.claim.identity, pen.owner)
-        book.charge(self.claim.run, calls=-1, tokens=-self.claim.tokens, usd=-self.claim.usd)
+    def apply(self, database: CacheDatabase, pen: Pen) -> None:
+        database.forget(self.intent)
+        database.let_go(self.claim.identity, pen.owner)
+        database.charge(self.claim.run, calls=-1, tokens=-self.claim.tokens, usd=-self.claim.usd)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -353,13 +353,13 @@ class Record:
     model: int
     answer: ModelAnswer
 
-    def apply(self, book: Book, pen: Pen) -> ModelAnswer:
-        answer = book.answer(self.claim.identity)
+    def apply(self, database: CacheDatabase, pen: Pen) -> ModelAnswer:
+        answer = database.answer(self.claim.identity)
         if answer is not None:
             return answer
-        self.claim.check(book)
-        intent = self.claim.record(book, pen)
-        return book.keep(self.claim.identity, intent, self.model, self.answer)
+        self.claim.check(database)
+        intent = self.claim.record(database, pen)
+        return database.keep(self.claim.identity, intent, self.model, self.answer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -370,8 +370,8 @@ class Delete:
     values: tuple[Any, ...]
     at_most: int
 
-    def apply(self, book: Book, pen: Pen) -> int:
-        return book.delete(self.condition, self.values, self.at_most)
+    def apply(self, database: CacheDatabase, pen: Pen) -> int:
+        return database.delete(self.condition, self.values, self.at_most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,8 +380,8 @@ class Find:
 
     identity: bytes
 
-    def apply(self, book: Book, pen: Pen) -> ModelAnswer | None:
-        return book.answer(self.identity)
+    def apply(self, database: CacheDatabase, pen: Pen) -> ModelAnswer | None:
+        return database.answer(self.identity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,8 +390,8 @@ class Watch:
 
     identity: bytes
 
-    def apply(self, book: Book, pen: Pen) -> bool:
-        holder = book.holder(self.identity)
+    def apply(self, database: CacheDatabase, pen: Pen) -> bool:
+        holder = database.holder(self.identity)
         return holder is not None and holder != pen.owner and pen.alive(holder)
 
 
@@ -409,14 +409,14 @@ class TakeTurn:
     tpm: float | None
     tokens: int
 
-    def apply(self, book: Book, pen: Pen) -> float:
+    def apply(self, database: CacheDatabase, pen: Pen) -> float:
         """Return the seconds until it is up; where those are more than ``AHEAD``, ask again."""
-        schedule, now = book.schedule(self.run, self.model)
+        schedule, now = database.schedule(self.run, self.model)
         after, wait = schedule.turn(
             now, rpm=self.rpm, tpm=self.tpm, tokens=self.tokens, ahead=AHEAD
         )
         if after != schedule:
-            book.reschedule(self.run, self.model, after)
+            database.reschedule(self.run, self.model, after)
         return wait
 
 
@@ -428,9 +428,9 @@ class Close:
     model: int
     seconds: float
 
-    def apply(self, book: Book, pen: Pen) -> None:
-        schedule, now = book.schedule(self.run, self.model)
-        book.reschedule(self.run, self.model, schedule.closed(now, self.seconds))
+    def apply(self, database: CacheDatabase, pen: Pen) -> None:
+        schedule, now = database.schedule(self.run, self.model)
+        database.reschedule(self.run, self.model, schedule.closed(now, self.seconds))
 
 
 def packed(identity: bytes, answer: ModelAnswer) -> tuple[Any, ...]:
@@ -486,7 +486,7 @@ def _unpacked(
         input_tokens=input_tokens,
         output_tokens=output_tokens,
         seconds=seconds,
-        from_ledger=True,
+        from_cache=True,
     )
     return answer if detail is None else _with_detail(answer, json.loads(detail))
 
@@ -506,7 +506,7 @@ def _with_detail(answer: ModelAnswer, detail: dict[str, Any]) -> ModelAnswer:
     )
 
 
-class Book(Protocol):
+class CacheDatabase(Protocol):
     """The ledger inside one transaction."""
 
     def answer(self, identity: bytes) -> ModelAnswer | None: ...
@@ -561,7 +561,7 @@ class _Account:
     changed: bool = False
 
 
-class SqliteBook:
+class SqliteDatabase:
     """The book in an SQLite file."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:

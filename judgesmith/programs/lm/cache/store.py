@@ -22,14 +22,14 @@ from judgesmith.programs.lm.cache.records import (
     DamagedAnswer,
     Explained,
     Pen,
-    SqliteBook,
+    SqliteDatabase,
     Write,
     check_file,
     connect,
     is_busy,
     unpacked,
 )
-from judgesmith.programs.lm.errors import BudgetSpent, LedgerError, public_address
+from judgesmith.programs.lm.errors import BudgetSpent, CacheError, public_address
 from judgesmith.programs.lm.records import ModelAnswer
 
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
@@ -43,7 +43,7 @@ def is_postgres(place: object) -> bool:
 def check_place(place: object) -> None:
     """Refuse the address of what is neither a file nor a PostgreSQL database."""
     if isinstance(place, str) and _ADDRESS.match(place) and not is_postgres(place):
-        raise LedgerError(
+        raise CacheError(
             "a ledger is a file or a PostgreSQL database, and this is another address.",
             hint="give a path, or postgresql://user@host/database (--ledger).",
         )
@@ -132,19 +132,19 @@ class Abandoned(Exception):  # noqa: N818 - a message between waiters, never see
     """Whoever was asking was cancelled; someone else may ask."""
 
 
-class Flight:
+class PendingRequest:
     """A request on its way, and those who wait for its answer, in any thread or event loop."""
 
     __slots__ = ("_future", "_identity", "_others", "_outcome")
 
-    def __init__(self, identity: bytes, others: "Flights") -> None:
+    def __init__(self, identity: bytes, others: "PendingRequests") -> None:
         self._identity = identity
         self._others = others
         self._outcome: ModelAnswer | BaseException | None = None
         # Made for the first who waits: most requests are asked by one alone.
         self._future: Future[ModelAnswer] | None = None
 
-    def land(self, outcome: ModelAnswer | BaseException) -> None:
+    def resolve(self, outcome: ModelAnswer | BaseException) -> None:
         if not isinstance(outcome, ModelAnswer | Exception):
             outcome = Abandoned()
         with self._others.lock:
@@ -183,21 +183,21 @@ def _tell(future: "Future[ModelAnswer]", outcome: ModelAnswer | BaseException) -
         future.set_exception(outcome)
 
 
-class Flights:
+class PendingRequests:
     """All requests on their way from this process to one ledger."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.aloft: dict[bytes, Flight] = {}
+        self.aloft: dict[bytes, PendingRequest] = {}
 
-    def board(self, identity: bytes) -> tuple[Flight, bool]:
+    def register(self, identity: bytes) -> tuple[PendingRequest, bool]:
         """Return the flight for ``identity``, and whether the caller is the one to ask."""
         with self.lock:
-            flight = self.aloft.get(identity)
-            if flight is not None:
-                return flight, False
-            flight = self.aloft[identity] = Flight(identity, self)
-            return flight, True
+            pending = self.aloft.get(identity)
+            if pending is not None:
+                return pending, False
+            pending = self.aloft[identity] = PendingRequest(identity, self)
+            return pending, True
 
 
 Batch = list[tuple[Write, "asyncio.Future[Any]"]]
@@ -274,8 +274,8 @@ class GroupCommit:
         return time.monotonic() - self._busy_since > self._patience
 
 
-def _as_ledger_error(fault: Exception) -> LedgerError:
-    return LedgerError(
+def _as_ledger_error(fault: Exception) -> CacheError:
+    return CacheError(
         f"another process does not let go of the ledger ({fault}).",
         hint="wait for it to finish, or choose another file (--ledger PATH).",
     )
@@ -287,7 +287,7 @@ PATIENCE = 60.0
 _T = TypeVar("_T")
 
 
-_IN_POSTGRES = "judgesmith.programs.lm.cache.postgres:PostgresLedger"
+_IN_POSTGRES = "judgesmith.programs.lm.cache.postgres:PostgresCache"
 
 
 class ResponseCache:
@@ -295,7 +295,7 @@ class ResponseCache:
 
     Within a process there is one cache per path: ``ResponseCache(path) is ResponseCache(path)``.
     The file is opened, and if need be created, on first use. The address of a PostgreSQL database
-    makes a ``PostgresLedger``, which processes of several machines share.
+    makes a ``PostgresCache``, which processes of several machines share.
 
     Parameters
     ----------
@@ -306,7 +306,7 @@ class ResponseCache:
 
     Raises
     ------
-    LedgerError
+    CacheError
         If this is the address of something else. On use: if the file cannot be created, read or
         written, or is something else.
 
@@ -353,7 +353,7 @@ class ResponseCache:
         self._runs: dict[str, int] = {}
         self._models: dict[tuple[str, str], int] = {}
         self._commits: dict[asyncio.AbstractEventLoop, GroupCommit] = {}
-        self.flights = Flights()
+        self.pending = PendingRequests()
         self._pid = os.getpid()
 
     def __repr__(self) -> str:
@@ -373,7 +373,7 @@ class ResponseCache:
 
         Raises
         ------
-        LedgerError
+        CacheError
             If the file is something else, or cannot be made or written.
         """
         with self._exclusively():
@@ -393,7 +393,7 @@ class ResponseCache:
 
     def lookup(self, identity: bytes) -> ModelAnswer | None:
         """Return the answer on record for this identity, or None."""
-        return self._patiently(lambda connection: SqliteBook(connection).answer(identity))
+        return self._patiently(lambda connection: SqliteDatabase(connection).answer(identity))
 
     def lookup_many(self, identities: Iterable[bytes]) -> dict[bytes, ModelAnswer]:
         """Return the answers on record among these identities."""
@@ -420,7 +420,7 @@ class ResponseCache:
         """Return what the run named ``run`` was charged so far, in all its processes."""
         number = self.run(run)
         return self._patiently(
-            lambda connection: SqliteBook(connection).spent(number, at_least_seconds=0.0)
+            lambda connection: SqliteDatabase(connection).spent(number, at_least_seconds=0.0)
         )
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -457,23 +457,23 @@ class ResponseCache:
 
         Raises
         ------
-        LedgerError
+        CacheError
             If the transaction failed; then nothing was written.
         sqlite3.OperationalError
             If another process is writing at this moment; then nothing was written either.
         """
         with self._exclusively(), Explained(self.path):
             connection, pen = self._ready()
-            book = SqliteBook(connection)
+            database = SqliteDatabase(connection)
             connection.execute("BEGIN IMMEDIATE")
             try:
                 outcomes: list[Any] = []
                 for write in writes:
                     try:
-                        outcomes.append(write.apply(book, pen))
+                        outcomes.append(write.apply(database, pen))
                     except BudgetSpent as refusal:
                         outcomes.append(refusal)
-                book.balance()
+                database.balance()
                 connection.execute("COMMIT")
             except BaseException:
                 if connection.in_transaction:
@@ -556,7 +556,7 @@ class ResponseCache:
                 if not is_busy(fault):
                     raise
                 if time.monotonic() > give_up:
-                    raise LedgerError(still_busy(self.path)) from fault
+                    raise CacheError(still_busy(self.path)) from fault
             time.sleep(pause)
             pause = min(2 * pause, 0.05)
 

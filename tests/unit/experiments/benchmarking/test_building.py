@@ -36,7 +36,7 @@ from judgesmith.experiments.benchmark.rows import drawn_sources, sources_of
 from judgesmith.experiments.benchmark.settings import ROLES, BenchmarkSettings, rating_levels
 from judgesmith.metrics.anchors import rating_of
 from judgesmith.programs.lm import BudgetSpent, LMClient, ModelAnswer, model
-from judgesmith.programs.lm.client import Computer
+from judgesmith.programs.lm.client import PureSender
 from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.programs.perturbing.orders import ATTEMPTS
 from judgesmith.signatures import RatedItem, Scale
@@ -176,7 +176,7 @@ def test_a_budget_that_ends_makes_no_benchmark_and_a_larger_one_goes_on(
 def test_a_process_that_dies_anywhere_leaves_what_the_next_one_needs(
     articles, build, ratings, tmp_path, monkeypatch, at
 ):
-    plain, n_asked = Computer.answer, 0
+    plain, n_asked = PureSender.answer, 0
 
     async def dying(self, *arguments):
         nonlocal n_asked
@@ -185,7 +185,7 @@ def test_a_process_that_dies_anywhere_leaves_what_the_next_one_needs(
             raise KeyboardInterrupt
         return await plain(self, *arguments)
 
-    monkeypatch.setattr(Computer, "answer", dying)
+    monkeypatch.setattr(PureSender, "answer", dying)
     ledger = tmp_path / "ledger.sqlite"
     with pytest.raises(KeyboardInterrupt):
         build(articles, "global", criteria=("fluency",), lm=model("offline", ledger=ledger))

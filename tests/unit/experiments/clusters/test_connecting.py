@@ -28,7 +28,7 @@ from judgesmith.experiments.scoring.clusters import (
 from judgesmith.experiments.scoring.clusters.addresses import score_addresses
 from judgesmith.experiments.scoring.clusters.datasets import TableWorker, items_of
 from judgesmith.experiments.scoring.clusters.recipes import JudgeRecipe, ModelRecipe, in_environment
-from judgesmith.programs import judge_items
+from judgesmith.programs import score_batch
 from judgesmith.programs.judging.rows import score_row
 from judgesmith.programs.lm import Budget, ModelError, Retry, client_model, model
 
@@ -329,7 +329,7 @@ def rows_of(items):
 
 def expected(items, saved):
     """Return rows of scores as tables hold them, by column."""
-    found = judge_items(saved, items, lm=client_model("offline", ledger=None))
+    found = score_batch(saved, items, lm=client_model("offline", ledger=None))
     rows = [score_row(*pair) for pair in zip(items, found, strict=True)]
     return [(row["score"], row["key"], json.dumps(row["criteria"])) for row in rows]
 
@@ -498,7 +498,7 @@ def test_a_judge_is_made_again_with_its_models(saved):
     assert judge == saved
     assert models == (made,)
     items = read_items("sample").items[:2]
-    assert judge_items(judge, items, lm=made) == judge_items(saved, items, lm=lm)
+    assert score_batch(judge, items, lm=made) == score_batch(saved, items, lm=lm)
     bound = saved.with_models({"x": other})  # a judge without roles has none
     assert JudgeRecipe.of(bound, lm).made()[2][0].model == "offline"
 
@@ -515,8 +515,8 @@ def test_judges_that_hold_judges_keep_which_member_asks_what(saved):
     judge, lm, _ = JudgeRecipe.of(calibrated, lms["offline"]).made()
     assert type(judge) is type(calibrated)
     items = read_items("sample").items[:3]
-    found = judge_items(judge, items, lm=lm)
-    assert found == judge_items(calibrated, items, lm=lm)
+    found = score_batch(judge, items, lm=lm)
+    assert found == score_batch(calibrated, items, lm=lm)
     assert pickle.loads(pickle.dumps(found)) == found
 
 

@@ -7,8 +7,8 @@ from lossy_ray import LossyRay, RayTaskError, Ref
 
 from judgesmith.experiments.scoring.clusters import ClusterError, RayJudging, recipes, worker
 from judgesmith.experiments.scoring.clusters.recipes import JudgeRecipe
-from judgesmith.programs import judge_each
-from judgesmith.programs.lm import LedgerError, ModelError, client_model
+from judgesmith.programs import iter_scores
+from judgesmith.programs.lm import CacheError, ModelError, client_model
 from judgesmith.programs.lm.limits import STOPPING, Stopped
 
 HERE = "127.0.0.1"
@@ -48,7 +48,7 @@ def test_rows_come_in_order_with_the_same_judgements_whatever_is_lost(
     found = list(rows)
     assert all(one is given for (one, _), given in zip(found, items, strict=True))
     alone = client_model("offline", ledger=None)
-    assert found == list(judge_each(saved, iter(items), lm=alone))
+    assert found == list(iter_scores(saved, iter(items), lm=alone))
     assert (ray.n_born > n_workers) == (losses > 0)
     assert len(made.workers) <= n_workers
     asked = lm.client.ledger.query("SELECT count(*), count(DISTINCT identity) FROM intents")
@@ -118,7 +118,7 @@ def test_a_ledger_that_is_none_is_said(judged_by, items_of, tmp_path):
     (tmp_path / "ledger.sqlite").write_text("no ledger " * 100)
     lm = client_model("offline", ledger=tmp_path / "ledger.sqlite")
     _, rows = judged_by(items_of(2), lm)
-    with pytest.raises(LedgerError, match=r"ledger\.sqlite"):
+    with pytest.raises(CacheError, match=r"ledger\.sqlite"):
         list(rows)
 
 

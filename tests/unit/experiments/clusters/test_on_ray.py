@@ -13,7 +13,7 @@ import crashing
 import pytest
 
 from judgesmith.experiments.scoring.clusters import ClusterError, ray_judging
-from judgesmith.programs import judge_each
+from judgesmith.programs import iter_scores
 from judgesmith.programs.lm import ModelError, client_model
 
 pytestmark = [pytest.mark.ray, pytest.mark.no_cover, pytest.mark.filterwarnings("ignore")]
@@ -43,7 +43,7 @@ def test_rows_are_those_of_one_process_and_everything_is_on_loopback(ray, saved,
         assert {one.node for one in judging.workers} == {"127.0.0.1"}
         assert os.getpid() not in {one.process for one in judging.workers}
     assert all(one is given for (one, _), given in zip(found, items, strict=True))
-    assert found == list(judge_each(saved, iter(items), lm=lm))
+    assert found == list(iter_scores(saved, iter(items), lm=lm))
     context = ray.get_runtime_context()
     assert context.gcs_address.startswith("127.0.0.1:")
 
@@ -78,8 +78,8 @@ def test_no_kill_of_a_worker_loses_or_doubles_a_row_or_asks_twice_what_was_answe
             assert after["requests"] - before["requests"] <= n_rows + in_flight
     assert lm.client.ledger.query(crashing.LATE) == [(0,)]
     items = items_of(n_rows, " in run 3")
-    assert [j for _, j in judge_each(saved, iter(items), lm=lm)] == [
-        j for _, j in judge_each(saved, iter(items), lm=alone)
+    assert [j for _, j in iter_scores(saved, iter(items), lm=lm)] == [
+        j for _, j in iter_scores(saved, iter(items), lm=alone)
     ]
 
 

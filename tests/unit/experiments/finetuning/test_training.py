@@ -10,7 +10,7 @@ from students import ANSWER, write_data
 from judgesmith.cli import main
 from judgesmith.experiments.distil.chats import Recipe, read_chats
 from judgesmith.experiments.distil.training import trained
-from judgesmith.programs import SavedJudge, judge_items
+from judgesmith.programs import SavedJudge, score_batch
 from judgesmith.programs.families.modules import AnnotatorJudge, DistilledJudge
 from judgesmith.programs.lm import model
 from judgesmith.signatures import RatedItem, Rubric
@@ -180,7 +180,7 @@ def test_from_data_over_a_step_of_training_to_a_judgement(place, serve, monkeypa
     judge = DistilledJudge(rubric=Rubric.load("chats/rubric.yaml"))
     lm = model("openai/student", api_base=address, ledger=None)
     item = RatedItem(source="Ann left Rome in 1.", response="Bob left Rome in 1.")
-    (found,) = judge_items(judge, [item], lm=lm)
+    (found,) = score_batch(judge, [item], lm=lm)
     # What a model says after one step is nothing that could be read, and is not taken for a score.
     assert server.answers
     assert found.score is None
@@ -210,7 +210,7 @@ def test_a_student_that_has_learned_is_read(place, serve, tmp_path, monkeypatch)
     assert told == [("steps", 1, 60)] * 60
     server, address = serve(loaded(place, folder))
     lm = model("openai/student", api_base=address, ledger=None)
-    (found,) = judge_items(judge, [item], lm=lm)
+    (found,) = score_batch(judge, [item], lm=lm)
     assert server.answers == [ANSWER]
     assert (found.score, found.errors, found.problem) == (100, (), None)
 

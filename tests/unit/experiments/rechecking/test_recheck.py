@@ -12,7 +12,7 @@ import pytest
 
 from judgesmith.experiments.monitor.recheck_rule import RecheckSettings
 from judgesmith.experiments.monitor.rechecking import RecheckError, recheck_judge
-from judgesmith.programs import DirectJudge, SavedJudge, judge_items
+from judgesmith.programs import DirectJudge, SavedJudge, score_batch
 from judgesmith.programs.artifacts.saved import GoldenItem
 from judgesmith.programs.lm import ModelAnswer, ResponseCache, lm_client_of, model
 from judgesmith.signatures import Judgement, RatedItem, Scale
@@ -53,7 +53,7 @@ def asked(engine, ledger=None):
 def made(rng, **parts):
     """Return a judge whose golden items are what the unchanged model said once."""
     judge = DirectJudge()
-    judgements = judge_items(judge, ITEMS, lm=asked(Noisy(rng)))
+    judgements = score_batch(judge, ITEMS, lm=asked(Noisy(rng)))
     given = {
         "protocol": judge.protocol,
         "questions": judge.templates(),

@@ -24,7 +24,7 @@ from judgesmith.experiments.scoring.formats import write_rows
 from judgesmith.experiments.scoring.lines import Line, read_line
 from judgesmith.experiments.scoring.parts import Parts
 from judgesmith.experiments.scoring.shards import targets_of
-from judgesmith.programs import judge_items
+from judgesmith.programs import score_batch
 from judgesmith.programs.families.ensemble.members import (
     CalibratedJudgement,
     PanelJudgement,
@@ -387,7 +387,7 @@ def test_a_file_holds_what_the_judge_says_of_each_text(saved, lm, tmp_path):
     output = tmp_path / "out.jsonl"
     done = score_file(saved, stream_items("sample"), output, lm=lm)
     items = read_items("sample")
-    judgements = judge_items(saved, items, lm=lm)
+    judgements = score_batch(saved, items, lm=lm)
     rows = rows_of(output)
     assert (done.n_rows, done.n_unscored, done.reasons) == (160, 0, {})
     assert [row["score"] for row in rows] == [one.score for one in judgements]
@@ -474,7 +474,7 @@ def test_words_are_written_as_people_write_them_and_nothing_ends_a_line(saved, t
 
     output = tmp_path / "out.jsonl"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scoring, "judge_each", answers)
+        patch.setattr(scoring, "iter_scores", answers)
         score_file(saved, iter([RatedItem(response="r", source_id="ñ")]), output)
     text = output.read_text(encoding="utf-8")
     assert "gramática, 评价 " in text

@@ -13,7 +13,7 @@ from judgesmith.data.problems import DataError
 from judgesmith.data.reading import read_items
 from judgesmith.experiments import score_shards
 from judgesmith.experiments.scoring import parts, shards_of, unscored_items
-from judgesmith.programs.judging.runner import judge_each
+from judgesmith.programs.judging.runner import iter_scores
 from judgesmith.programs.lm import model
 from judgesmith.signatures import Judgement, Reason
 
@@ -129,7 +129,7 @@ def test_a_run_that_was_stopped_judges_only_what_it_had_not_committed(
     score_shards(vanilla, "in", "whole.jsonl", lm=lm, ordered=ordered)
 
     def stops(items):
-        for n, pair in enumerate(judge_each(vanilla, items, lm=lm)):
+        for n, pair in enumerate(iter_scores(vanilla, items, lm=lm)):
             if n == 7:
                 raise OSError("the machine is gone")
             yield pair
@@ -146,7 +146,7 @@ def test_a_run_that_was_stopped_judges_only_what_it_had_not_committed(
 
 def test_rows_as_they_are_finished_say_which_they_are(shards, vanilla, lm, tmp_path):
     def backwards(items):
-        yield from reversed(list(judge_each(vanilla, items, lm=lm)))
+        yield from reversed(list(iter_scores(vanilla, items, lm=lm)))
 
     for _ in range(2):  # the second time beside what is there
         score_shards(vanilla, "in", "out.jsonl", lm=lm, ordered=False, judging=backwards)

@@ -9,10 +9,10 @@ from judgesmith.experiments import CompileSettings, compile_judge
 from judgesmith.experiments.compile.judging_estimate import Lengths, judging_effort
 from judgesmith.experiments.scoring.sizing.row_effort import OnRecord, SampledSources, on_record
 from judgesmith.experiments.scoring.sizing.run_size import Means, run_size, scoring_size
-from judgesmith.programs import ActiveCritic, judge_items
+from judgesmith.programs import ActiveCritic, score_batch
 from judgesmith.programs.families.pairwise import PairwiseConfig
 from judgesmith.programs.lm import client_model, lm_client_of
-from judgesmith.programs.lm.factory import looking_model
+from judgesmith.programs.lm.factory import cache_only_model
 from judgesmith.signatures import ActiveCriticConfig, Demonstration, RatedItem
 
 # sampled sources
@@ -75,15 +75,15 @@ def saved():
 
 def test_as_many_calls_are_told_as_are_made_and_those_on_record_are_free(saved, items, tmp_path):
     lm = client_model("offline", ledger=tmp_path / "ledger.sqlite")
-    looked = looking_model(lm)
+    looked = cache_only_model(lm)
     before = scoring_size(saved, items, {"offline": looked}, concurrency=4)
     assert before.sizes[0].calls == 80
     assert before.found == OnRecord(n_looked=40)
     assert before.seconds_from == "assumed"
-    judge_items(saved, items[:10], lm=lm)
+    score_batch(saved, items[:10], lm=lm)
     some = scoring_size(saved, items, {"offline": looked}, concurrency=4)
     assert (some.found.n_rows, some.sizes[0].calls, some.row.n_measured) == (10, 60, 0)
-    judge_items(saved, items, lm=lm)
+    score_batch(saved, items, lm=lm)
     assert lm_client_of(lm).usage.calls == before.sizes[0].calls
     after = scoring_size(saved, items, {"offline": looked}, concurrency=4)
     assert (after.sizes[0].calls, after.sizes[0].cost_usd) == (0, 0.0)
@@ -95,11 +95,11 @@ def test_as_many_calls_are_told_as_are_made_and_those_on_record_are_free(saved, 
 
 def test_looking_writes_nothing(saved, items, tmp_path):
     lm = client_model("offline", ledger=tmp_path / "ledger.sqlite")
-    judge_items(saved, items[:2], lm=lm)
+    score_batch(saved, items[:2], lm=lm)
     ledger = lm.client.ledger
     count = "SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM intents)"
     before = ledger.query(count)
-    assert on_record(saved, items, looking_model(lm)).n_rows == 2
+    assert on_record(saved, items, cache_only_model(lm)).n_rows == 2
     assert ledger.query(count) == before
     ledger.close()
 
@@ -111,14 +111,14 @@ def test_comparisons_on_record_count_once_whatever_rows_they_serve(tmp_path, ite
     )
     judge = compile_judge(data, settings).saved
     lm = client_model("offline", ledger=tmp_path / "ledger.sqlite")
-    judge_items(judge, items, lm=lm)
-    found = on_record(judge, items, looking_model(lm))
+    score_batch(judge, items, lm=lm)
+    found = on_record(judge, items, cache_only_model(lm))
     assert (found.n_rows, found.n_calls) == (40, lm_client_of(lm).usage.calls)
     lm.client.ledger.close()
 
 
 def test_the_tightest_of_all_bounds_decides(saved, items):
-    lm = looking_model(client_model("openai/m", ledger=None, price=(1.0, 4.0)))
+    lm = cache_only_model(client_model("openai/m", ledger=None, price=(1.0, 4.0)))
     found = scoring_size(saved, items, {"openai/m": lm}, concurrency=100, seconds_per_call=3.0)
     row = found.row
     assert found.sizes[1].seconds == pytest.approx(2 * 10**6 * 3.0 / 100)
@@ -136,7 +136,7 @@ def test_the_tightest_of_all_bounds_decides(saved, items):
 
 
 def test_dollars_are_tokens_at_the_price_and_batches_cost_half(saved, items):
-    lm = looking_model(client_model("openai/m", ledger=None, price=(1.0, 4.0)))
+    lm = cache_only_model(client_model("openai/m", ledger=None, price=(1.0, 4.0)))
     one = scoring_size(saved, items, {"openai/m": lm}, concurrency=1).sizes[2]
     usd = (one.input_tokens + 4 * one.output_tokens) / 1e6
     assert one.cost_usd == pytest.approx(usd, rel=1e-6)
@@ -160,7 +160,7 @@ def test_what_long_prompts_begin_with_is_told_apart():
 
 
 def test_an_unknown_price_is_no_price(saved, items):
-    lm = looking_model(client_model("somewhere/unheard-of", ledger=None))
+    lm = cache_only_model(client_model("somewhere/unheard-of", ledger=None))
     one = scoring_size(saved, items, {"somewhere/unheard-of": lm}, concurrency=1).sizes[0]
     assert (one.cost_usd, one.batch_usd, one.cached_usd) == (None, None, None)
 

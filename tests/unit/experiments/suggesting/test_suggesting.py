@@ -26,7 +26,7 @@ from judgesmith.experiments.labels.suggesting import (
     suggest,
 )
 from judgesmith.programs.families.ensemble.members import CalibratedJudgement, PanelJudgement
-from judgesmith.programs.judging.runner import judge_items
+from judgesmith.programs.judging.runner import score_batch
 from judgesmith.signatures import Judgement, RatedItem, Scale
 from judgesmith.signatures.judgement import Reason
 
@@ -473,9 +473,9 @@ def test_a_report_on_chosen_rows_alone_is_none(data, judge):
 
 def test_scores_are_spread_over_their_range_by_coverage(data, judge):
     pool = unrated(data, range(24, 160))
-    scores = [one.score for one in judge_items(judge, pool.items)]
+    scores = [one.score for one in score_batch(judge, pool.items)]
     rows = suggest(judge, pool, n=10, strategy="coverage").rows
-    said = [one.score for one in judge_items(judge, [item for item, _ in rows])]
+    said = [one.score for one in score_batch(judge, [item for item, _ in rows])]
     assert np.ptp(said) >= 0.6 * np.ptp(scores)
 
 

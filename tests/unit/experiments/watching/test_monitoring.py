@@ -16,7 +16,7 @@ from judgesmith.experiments.scoring.watching import Pulse, RunLog, Watches
 from judgesmith.experiments.scoring.watching import run_log as log_file
 from judgesmith.experiments.scoring.watching.pulse import RunMeasures
 from judgesmith.experiments.scoring.watching.run_log import LogFile
-from judgesmith.programs import judge_items
+from judgesmith.programs import score_batch
 from judgesmith.programs.families.modules import DirectJudge
 from judgesmith.programs.lm import Usage, client_model
 from judgesmith.programs.lm.limits import Stopped
@@ -110,7 +110,7 @@ def measured(tmp_path):
     pulse = Pulse([lm], n_expected=4)
     measures = RunMeasures("abc", pulse)
     with measures.heard():
-        judge_items(DirectJudge(), [ITEM], lm=lm)
+        score_batch(DirectJudge(), [ITEM], lm=lm)
     pulse.judged("r", 1, ITEM, Judgement(score=1.0))
     pulse.judged("r", 2, ITEM, Judgement.unscored("no", reason=Reason.UNREACHABLE))
     pulse.kept(1)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from judgesmith.programs.benchmarking import diverse, references_for, write_references
 from judgesmith.programs.families.modules import DirectJudge
 from judgesmith.programs.judging.ask_once import Written
-from judgesmith.programs.judging.runner import judge_items
+from judgesmith.programs.judging.runner import score_batch
 from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, model
 from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.signatures.items import RatedItem
@@ -167,7 +167,7 @@ def test_choosing_is_what_its_definition_says_offline():
     ]
     texts = list(dict.fromkeys(texts))
     found = references_for([item(*texts)], RUBRIC, 2, lm)
-    judged = judge_items(
+    judged = score_batch(
         DirectJudge(rubric=RUBRIC), [RatedItem(source=SOURCE, response=t) for t in texts], lm=lm
     )
     order = sorted(range(len(texts)), key=lambda place: -judged[place].score)

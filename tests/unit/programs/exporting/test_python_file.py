@@ -35,7 +35,7 @@ from judgesmith.programs.exporting.export import (
 from judgesmith.programs.exporting.python_file import PythonFile, loaded, source_of
 from judgesmith.programs.judging.program import answered, readable, unreadable
 from judgesmith.programs.judging.rows import score_row
-from judgesmith.programs.judging.runner import judge_items
+from judgesmith.programs.judging.runner import score_batch
 from judgesmith.programs.lm import ModelAnswer, ModelError, ModelRequest, TransientModelError, model
 from judgesmith.programs.lm.records import Message, Prefix
 from judgesmith.programs.offline.engine import OfflineEngine
@@ -129,7 +129,7 @@ def test_the_file_judges_golden_items_as_the_judge_does(make, tmp_path):
     items = golden_items(saved)
     rows = PythonFile().judged(done.place, saved, lms)
     for item, own, row in zip(
-        items, judge_items(saved, items, lm=lms["offline"]), rows, strict=True
+        items, score_batch(saved, items, lm=lms["offline"]), rows, strict=True
     ):
         # The file gives the sentence why there is no score, and no code for it.
         left_out = {*IDS, "reason"}
@@ -396,7 +396,7 @@ def own(saved, scripted, faults):
         return scripted(reply)[0]
 
     lms = {f"openai/{name}": answering(name) for name in ("live", "other", "dead")}
-    return judge_items(saved.with_models(lms), TEXTS[:1], lm=lms["openai/live"])[0]
+    return score_batch(saved.with_models(lms), TEXTS[:1], lm=lms["openai/live"])[0]
 
 
 @pytest.mark.parametrize(
@@ -495,7 +495,7 @@ def test_it_sends_what_the_package_sends(made, server, monkeypatch):
     run(loaded(place), ["--base-url", server.url, "--model", "m", "--concurrency", 1])
     by_file = server.counts()["recent"]
     server.reset()
-    judge_items(saved, TEXTS, lm=model("openai/m", api_base=server.url, ledger=None), concurrency=1)
+    score_batch(saved, TEXTS, lm=model("openai/m", api_base=server.url, ledger=None), concurrency=1)
     by_us = server.counts()["recent"]
     assert len(by_us) == len(by_file) == 4
     for ours, file in zip(by_us, by_file, strict=True):
@@ -681,7 +681,7 @@ def test_the_file_gives_the_score_of_the_judge_or_none(name, scripted, tmp_path)
     module = loaded(export_judge(saved, "python", tmp_path / "judge.py").place)
     engine = OfflineEngine()
     lm, _ = scripted(lambda request: reshaped(engine.answer(request).text, request.user))
-    own = judge_items(saved, items(), lm=lm)
+    own = score_batch(saved, items(), lm=lm)
     unread = set()
     for shape, item, judgement in zip(NAMES, items(), own, strict=True):
         row = module.judge(source=item.source, response=item.response, client=Reshaping())

@@ -3,7 +3,7 @@
 import pytest
 
 from judgesmith.programs.lm import Budget, BudgetSpent, ModelAnswer, Price
-from judgesmith.programs.lm.accounts import Accounts, Unrecorded
+from judgesmith.programs.lm.accounts import NoCache, RunAccount
 from judgesmith.programs.lm.cache.records import Settle
 
 NAME = bytes(16)
@@ -11,12 +11,12 @@ NAME = bytes(16)
 
 @pytest.fixture
 def store():
-    return Unrecorded()
+    return NoCache()
 
 
 def after(seconds, store, budget=None):
     """Return accounts of a run that has been at work for so long, in another process."""
-    claim = Accounts(store, "run", Budget(), None).claim(NAME, tokens=10, usd=0.0)
+    claim = RunAccount(store, "run", Budget(), None).claim(NAME, tokens=10, usd=0.0)
     outcome = store.perform(claim)
     store.perform(
         Settle(
@@ -29,11 +29,11 @@ def after(seconds, store, budget=None):
             seconds=seconds,
         )
     )
-    return Accounts(store, "run", budget or Budget(), Price(1.0, 1.0))
+    return RunAccount(store, "run", budget or Budget(), Price(1.0, 1.0))
 
 
 def test_no_time_passes_before_the_first_claim(store):
-    accounts = Accounts(store, "run", Budget(), None)
+    accounts = RunAccount(store, "run", Budget(), None)
     assert accounts.seconds == 0.0
     accounts.claim(NAME, tokens=1, usd=0.0)
     assert accounts.seconds > 0.0
@@ -57,5 +57,5 @@ def test_no_pause_is_begun_that_would_end_after_the_time_is_up(store):
 
 def test_a_claim_holds_the_budget_and_what_is_held_back(store):
     budget = Budget(max_tokens=100)
-    claim = Accounts(store, "run", budget, None).claim(NAME, tokens=40, usd=0.25)
+    claim = RunAccount(store, "run", budget, None).claim(NAME, tokens=40, usd=0.25)
     assert (claim.identity, claim.tokens, claim.usd, claim.budget) == (NAME, 40, 0.25, budget)

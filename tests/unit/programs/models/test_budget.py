@@ -1,7 +1,7 @@
 import pytest
 
 from judgesmith.programs.lm import Budget, BudgetSpent, ModelAnswer, Spent
-from judgesmith.programs.lm.budget import Meter, check
+from judgesmith.programs.lm.budget import UsageMeter, check
 
 
 @pytest.mark.parametrize("name", ["max_calls", "max_tokens", "max_usd", "max_minutes"])
@@ -46,7 +46,7 @@ def test_a_request_that_just_fits_is_let_through():
 
 
 def test_the_estimate_of_tokens_follows_what_servers_count():
-    meter = Meter(priced=True)
+    meter = UsageMeter(priced=True)
     before = meter.estimated_input(10_000)
     for _ in range(50):
         meter.answered(1000, ModelAnswer(text="x", input_tokens=1000, output_tokens=9), usd=0.1)
@@ -56,7 +56,7 @@ def test_the_estimate_of_tokens_follows_what_servers_count():
 
 
 def test_an_answer_without_a_ceiling_is_expected_to_be_as_long_as_the_longest():
-    meter = Meter(priced=False)
+    meter = UsageMeter(priced=False)
     meter.answered(10, ModelAnswer(text="x", output_tokens=3000), usd=0.0)
     assert meter.estimated_output(None) == 3000
     assert meter.estimated_output(64) == 64

@@ -5,7 +5,7 @@ import stat
 import pytest
 
 from judgesmith.programs.lm import (
-    LedgerError,
+    CacheError,
     LMClient,
     ModelAnswer,
     ModelError,
@@ -14,7 +14,7 @@ from judgesmith.programs.lm import (
     ResponseCache,
     TokenLogprob,
 )
-from judgesmith.programs.lm.cache.cassettes import play_cassette, record_cassette, replaying
+from judgesmith.programs.lm.cache.recordings import play_recording, replaying, save_recording
 
 ANSWERS = (
     ModelAnswer(text="plain", input_tokens=3, output_tokens=1, seconds=0.5),
@@ -68,10 +68,10 @@ def ledger(tmp_path):
 @pytest.mark.parametrize("name", ["one.jsonl", "one.jsonl.gz"])
 def test_a_cassette_plays_every_answer_and_sends_nothing(name, ledger, tmp_path):
     cassette = tmp_path / name
-    assert record_cassette(ledger, cassette) == len(ANSWERS)
+    assert save_recording(ledger, cassette) == len(ANSWERS)
     assert stat.S_IMODE(cassette.stat().st_mode) == 0o600
     other = ResponseCache(tmp_path / "other.sqlite")
-    assert play_cassette(cassette, other).answers == len(ANSWERS)
+    assert play_recording(cassette, other).answers == len(ANSWERS)
     engine = Told()
     stack = LMClient(replaying(engine), ledger=other)
     for n, told in enumerate(ANSWERS):
@@ -82,7 +82,7 @@ def test_a_cassette_plays_every_answer_and_sends_nothing(name, ledger, tmp_path)
     assert engine.asked == 0
     assert (stack.usage.calls, stack.usage.hits, stack.spent.calls) == (0, len(ANSWERS), 0)
     again = tmp_path / f"again-{name}"
-    record_cassette(other, again)
+    save_recording(other, again)
     assert again.read_bytes() == cassette.read_bytes()
 
 
@@ -94,10 +94,10 @@ def test_what_is_missing_is_named(ledger, tmp_path):
 
 def test_answers_on_record_stay_as_they_are(ledger, tmp_path):
     cassette = tmp_path / "one.jsonl"
-    record_cassette(ledger, cassette)
+    save_recording(ledger, cassette)
     text = cassette.read_text().replace('"text":"plain"', '"text":"other"')
     cassette.write_text(text)
-    play_cassette(cassette, ledger)
+    play_recording(cassette, ledger)
     stack = LMClient(replaying(Told()), ledger=ledger)
     assert stack.complete_sync(asked(0)).text == "plain"
 
@@ -122,22 +122,22 @@ def test_answers_on_record_stay_as_they_are(ledger, tmp_path):
 )
 def test_what_is_no_cassette_is_refused(spoilt, ledger, tmp_path):
     cassette = tmp_path / "one.jsonl"
-    record_cassette(ledger, cassette)
+    save_recording(ledger, cassette)
     cassette.write_text("\n".join(spoilt(cassette.read_text().splitlines())))
     with pytest.raises(ValueError, match="no cassette, or not as it was recorded"):
-        play_cassette(cassette, ResponseCache(tmp_path / "other.sqlite"))
+        play_recording(cassette, ResponseCache(tmp_path / "other.sqlite"))
 
 
 def test_a_file_that_is_not_packed_or_cut_off_is_refused(ledger, tmp_path):
     cassette = tmp_path / "one.jsonl.gz"
     cassette.write_text("plain")
     with pytest.raises(ValueError, match="not packed, but its name says so"):
-        play_cassette(cassette, ledger)
+        play_recording(cassette, ledger)
     cassette.write_bytes(gzip.compress(b"x" * 5000)[:-12])
     with pytest.raises(ValueError, match="no cassette"):
-        play_cassette(cassette, ledger)
+        play_recording(cassette, ledger)
 
 
 def test_a_ledger_that_is_not_there_has_no_cassette(tmp_path):
-    with pytest.raises(LedgerError, match="there is no ledger"):
-        record_cassette(ResponseCache(tmp_path / "none.sqlite"), tmp_path / "one.jsonl")
+    with pytest.raises(CacheError, match="there is no ledger"):
+        save_recording(ResponseCache(tmp_path / "none.sqlite"), tmp_path / "one.jsonl")

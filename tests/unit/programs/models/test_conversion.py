@@ -10,7 +10,7 @@ from lm15 import registry, router
 from judgesmith.programs.lm import Message, ModelAnswer, ModelRequest, Prefix, TokenLogprob
 from judgesmith.programs.lm.dspy_lm import answer_to_dspy, request_from_dspy, request_to_dspy
 from judgesmith.programs.lm.engines import native_route
-from judgesmith.programs.lm.wire import (
+from judgesmith.programs.lm.lm15_bridge import (
     answer_from_lm15,
     as_dict,
     error_from_lm15,

@@ -10,8 +10,8 @@ from dspy import lm15
 import judgesmith
 from judgesmith.programs.lm import (
     BudgetSpent,
+    CacheError,
     ContextWindowExceeded,
-    LedgerError,
     Message,
     ModelError,
     ModelRequest,
@@ -198,7 +198,7 @@ def test_a_spent_budget_and_a_broken_ledger_pass_through_dspy(make_lm, predict, 
     with pytest.raises(BudgetSpent) as caught:
         predict(make_lm(max_calls=0))
     assert (caught.value.ceiling, caught.value.calls) == ("max_calls", 0)
-    with pytest.raises(LedgerError, match="cannot"):
+    with pytest.raises(CacheError, match="cannot"):
         predict(make_lm(ledger=tmp_path))
 
 

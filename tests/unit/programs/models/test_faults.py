@@ -52,7 +52,7 @@ def test_every_passing_fault_is_tried_again_until_there_is_an_answer(
     assert server.faults() == {fault: 2}
     assert server.counts()["requests"] == made.usage.calls == made.spent.calls == 3
     assert made.usage.retries == 2
-    assert [one.from_ledger for one in made.lookup_many([ask()])] == [True]
+    assert [one.from_cache for one in made.lookup_many([ask()])] == [True]
 
 
 @pytest.mark.parametrize("fault", ["null_choice", "no_choices", "half_closed", "deep_json"])

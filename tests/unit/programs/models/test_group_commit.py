@@ -3,7 +3,7 @@ import sqlite3
 
 import pytest
 
-from judgesmith.programs.lm import BudgetSpent, LedgerError
+from judgesmith.programs.lm import BudgetSpent, CacheError
 from judgesmith.programs.lm.cache.records import Budget, Claim, Withdraw
 from judgesmith.programs.lm.cache.store import GroupCommit
 
@@ -50,17 +50,17 @@ def test_a_busy_file_is_tried_again():
 
 
 def test_a_file_that_stays_busy_is_an_error():
-    with pytest.raises(LedgerError, match="does not let go"):
+    with pytest.raises(CacheError, match="does not let go"):
         committed(Ledger(busy=1000), 1, patience=0.01)
 
 
 def test_a_failed_commit_fails_everyone_in_it():
     async def run():
-        commit = GroupCommit(Ledger(fault=LedgerError("no")), asyncio.get_running_loop())
+        commit = GroupCommit(Ledger(fault=CacheError("no")), asyncio.get_running_loop())
         futures = [commit.submit(CLAIM) for _ in range(3)]
         return await asyncio.gather(*futures, return_exceptions=True)
 
-    assert [type(one) for one in asyncio.run(run())] == [LedgerError] * 3
+    assert [type(one) for one in asyncio.run(run())] == [CacheError] * 3
 
 
 def test_a_refusal_reaches_only_the_one_refused():

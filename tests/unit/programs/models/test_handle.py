@@ -1,6 +1,6 @@
 import pytest
 
-from judgesmith.programs import ActiveCritic, judge_items
+from judgesmith.programs import ActiveCritic, score_batch
 from judgesmith.programs.judging.dspy_executor import DSPyExecutor
 from judgesmith.programs.judging.executors import Executor
 from judgesmith.programs.lm import (
@@ -34,7 +34,7 @@ def test_the_ceiling_on_answers_reaches_reasoning_models(server, temperature, ce
     settings = {"temperature": temperature, "max_output_tokens": ceiling}
     asked = {"name": "openai/gpt-5-mini", "ledger": None, "api_base": server.url}
     model(**asked, **settings)("2 + 2?")
-    judge_items(ActiveCritic(variant="vanilla"), ITEMS, lm=client_model(**asked, **settings))
+    score_batch(ActiveCritic(variant="vanilla"), ITEMS, lm=client_model(**asked, **settings))
     sent = [one["body"] for one in server.counts()["recent"]]
     assert len(sent) >= 2
     for body in sent:
@@ -49,9 +49,9 @@ def test_the_model_for_dspy_is_over_the_same_stack(path):
 
 
 def test_a_judge_finds_what_it_was_answered_through_dspys_model(path):
-    told = judge_items(ActiveCritic(), ITEMS, lm=model(ledger=path))
+    told = score_batch(ActiveCritic(), ITEMS, lm=model(ledger=path))
     light = client_model(ledger=ResponseCache(path))
-    assert judge_items(ActiveCritic(), ITEMS, lm=light) == told
+    assert score_batch(ActiveCritic(), ITEMS, lm=light) == told
     assert (light.client.usage.calls, light.client.usage.hits) == (0, 2)
 
 
@@ -60,7 +60,7 @@ def test_a_judge_that_only_dspy_can_ask_is_given_dspys_model():
     judge.grade.config["temperature"] = 0.0
     executor = Executor.of(judge, client_model("offline", ledger=None))
     assert isinstance(executor, DSPyExecutor)
-    assert judge_items(executor, ITEMS)[0].score is not None
+    assert score_batch(executor, ITEMS)[0].score is not None
 
 
 def test_what_is_no_model_of_ours_has_no_stack():

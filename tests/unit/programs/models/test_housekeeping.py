@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from judgesmith.programs.lm import LedgerError, ResponseCache
+from judgesmith.programs.lm import CacheError, ResponseCache
 from judgesmith.programs.lm.cache import admin
-from judgesmith.programs.lm.cache.admin import export, exported, ledger_stats, prune
+from judgesmith.programs.lm.cache.admin import cache_stats, export, exported, prune
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def filled(stack, ask, path, server):
 
 
 def test_stats_say_what_is_there(filled, server, path):
-    stats = ledger_stats(filled)
+    stats = cache_stats(filled)
     assert (stats.answers, stats.calls, stats.path) == (4, 4, str(path))
     assert [(one.model, one.answers, one.endpoint) for one in stats.models] == [
         ("openai/m", 3, server.url),
@@ -32,8 +32,8 @@ def test_stats_say_what_is_there(filled, server, path):
 
 def test_pruning_a_model_leaves_the_others_and_what_was_spent(filled):
     assert prune(filled, model="openai/other") == 1
-    assert ledger_stats(filled).answers == 3
-    assert ledger_stats(filled).calls == 4
+    assert cache_stats(filled).answers == 3
+    assert cache_stats(filled).calls == 4
 
 
 def test_pruning_by_age(filled):
@@ -46,7 +46,7 @@ def test_pruning_by_age(filled):
 def test_pruning_in_portions_finds_all_and_nothing_else(filled, monkeypatch, portion):
     monkeypatch.setattr(admin, "_PORTION", portion)
     assert prune(filled, model="openai/m") == 3
-    assert [one.model for one in ledger_stats(filled).models] == ["openai/other"]
+    assert [one.model for one in cache_stats(filled).models] == ["openai/other"]
     assert prune(filled, model="openai/m") == 0
 
 
@@ -71,9 +71,9 @@ def test_an_export_holds_every_answer_as_json_lines(filled):
     assert rows == list(exported(filled))
 
 
-@pytest.mark.parametrize("look", [ledger_stats, lambda one: prune(one, model="m"), export])
+@pytest.mark.parametrize("look", [cache_stats, lambda one: prune(one, model="m"), export])
 def test_a_ledger_that_is_not_there_is_not_made(path, look):
-    with pytest.raises(LedgerError, match="no ledger at"):
+    with pytest.raises(CacheError, match="no ledger at"):
         look(ResponseCache(path)) if look is not export else export(
             ResponseCache(path), io.StringIO()
         )

@@ -11,7 +11,7 @@ import pytest
 from judgesmith.programs.lm import (
     Budget,
     BudgetSpent,
-    LedgerError,
+    CacheError,
     ModelAnswer,
     ResponseCache,
     TokenLogprob,
@@ -75,10 +75,10 @@ def test_an_answer_comes_back_as_it_was_given(path, answer):
     ledger = ResponseCache(path)
     assert ledger.lookup(b"a" * 16) is None
     keep(ledger, b"a" * 16, answer)
-    assert ledger.lookup(b"a" * 16) == replace(answer, from_ledger=True)
+    assert ledger.lookup(b"a" * 16) == replace(answer, from_cache=True)
     assert ledger.lookup_many([b"a" * 16, b"b" * 16]).keys() == {b"a" * 16}
     ledger.close()
-    assert ledger.lookup(b"a" * 16) == replace(answer, from_ledger=True)
+    assert ledger.lookup(b"a" * 16) == replace(answer, from_cache=True)
 
 
 def test_many_are_looked_up_in_portions(path):
@@ -177,7 +177,7 @@ def test_a_forked_child_writes_through_a_connection_of_its_own(path):
         except BaseException:
             os._exit(2)
     assert os.waitpid(child, 0)[1] == 0
-    assert ledger.lookup(b"b" * 16) == replace(ANSWER, from_ledger=True)
+    assert ledger.lookup(b"b" * 16) == replace(ANSWER, from_cache=True)
     assert len(ledger.query("SELECT id FROM owners")) == 2
 
 
@@ -185,7 +185,7 @@ def test_a_forked_child_writes_through_a_connection_of_its_own(path):
 
 
 def refusal(path):
-    with pytest.raises(LedgerError) as caught:
+    with pytest.raises(CacheError) as caught:
         ResponseCache(path).lookup(bytes(16))
     assert str(path) in str(caught.value)
     return str(caught.value)
@@ -251,7 +251,7 @@ def test_a_full_disk_is_said_to_be_full_and_what_was_there_stays(path):
     keep(ledger, b"a" * 16)
     n_pages = ledger.query("PRAGMA page_count")[0][0]
     ledger.query(f"PRAGMA max_page_count={n_pages + 2}")
-    with pytest.raises(LedgerError, match="no space left"):
+    with pytest.raises(CacheError, match="no space left"):
         keep(ledger, b"b" * 16, ModelAnswer(text="x" * 100_000))
     assert ledger.lookup(b"a" * 16) is not None
 
@@ -277,7 +277,7 @@ def test_a_writer_does_not_wait_for_ever(path, monkeypatch):
     monkeypatch.setattr(ledger_file, "PATIENCE", 0.05)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(LedgerError, match="another process"):
+    with pytest.raises(CacheError, match="another process"):
         ledger.perform(claimed)
     other.close()
 

@@ -3,7 +3,7 @@ import pytest
 from judgesmith.programs.lm import (
     Budget,
     BudgetSpent,
-    LedgerError,
+    CacheError,
     ModelAnswer,
     ResponseCache,
     Spent,
@@ -12,7 +12,7 @@ from judgesmith.programs.lm.cache.records import (
     Claim,
     Granted,
     Settle,
-    SqliteBook,
+    SqliteDatabase,
     Withdraw,
     connect,
 )
@@ -98,7 +98,7 @@ def test_sums_that_are_no_numbers_are_said_to_be_damage(tmp_path):
     ledger = ResponseCache(tmp_path / "ledger.sqlite")
     asked = claims(ledger, 1)
     ledger.query("UPDATE runs SET tokens = 'many'")
-    with pytest.raises(LedgerError, match="damaged"):
+    with pytest.raises(CacheError, match="damaged"):
         ledger.apply(asked)
     ledger.close()
 
@@ -115,7 +115,7 @@ def test_a_run_was_at_work_for_as_long_as_the_longest_of_its_processes(tmp_path)
 
 def test_who_answers_late_lets_go_of_no_request_that_another_has_taken_over(tmp_path):
     connection = connect(tmp_path / "ledger.sqlite")
-    book = SqliteBook(connection)
+    book = SqliteDatabase(connection)
     book.hold(bytes(16), 2)
     book.let_go(bytes(16), 1)
     assert book.holder(bytes(16)) == 2

@@ -10,7 +10,7 @@ from judgesmith.programs.lm import (
     ResponseCache,
     client_model,
 )
-from judgesmith.programs.lm.factory import looking_model
+from judgesmith.programs.lm.factory import cache_only_model
 
 
 class Echo:
@@ -28,8 +28,8 @@ def test_what_is_on_record_is_found_and_nothing_else_is_asked(tmp_path):
     stack = LMClient(Echo(), ledger=ResponseCache(tmp_path / "ledger.sqlite"))
     stack.complete_sync(question("first"))
     lm = ClientModel(model="echo", client=stack, temperature=0.0, max_tokens=None, recipe={})
-    looked = looking_model(lm).client
-    assert looked.complete_sync(question("first")).from_ledger
+    looked = cache_only_model(lm).client
+    assert looked.complete_sync(question("first")).from_cache
     with pytest.raises(BudgetSpent, match="not on record"):
         looked.complete_sync(question("second"))
     assert (stack.spent.calls, looked.usage.calls, looked.usage.hits) == (1, 0, 1)

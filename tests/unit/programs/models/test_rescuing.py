@@ -5,7 +5,7 @@ import sqlite3
 
 import pytest
 
-from judgesmith.programs.lm import Budget, LedgerError, ModelAnswer, ResponseCache
+from judgesmith.programs.lm import Budget, CacheError, ModelAnswer, ResponseCache
 from judgesmith.programs.lm.cache.admin import exported, prune, rescue
 from judgesmith.programs.lm.cache.records import Claim, Settle
 
@@ -68,13 +68,13 @@ def test_an_altered_answer_is_never_used(whole):
     ledger = ResponseCache(whole)
     assert ledger.lookup((122).to_bytes(16, "big")).text == text_of(122)
     way_out = f"is damaged .*'judgesmith ledger rescue --ledger {whole} -o NEW'"
-    with pytest.raises(LedgerError, match=way_out):
+    with pytest.raises(CacheError, match=way_out):
         ledger.lookup((123).to_bytes(16, "big"))
-    with pytest.raises(LedgerError, match=way_out):
+    with pytest.raises(CacheError, match=way_out):
         ledger.lookup_many([(123).to_bytes(16, "big")])
-    with pytest.raises(LedgerError, match=way_out):
+    with pytest.raises(CacheError, match=way_out):
         list(exported(ledger))
-    with pytest.raises(LedgerError, match=way_out):
+    with pytest.raises(CacheError, match=way_out):
         keep(ledger, 123)
 
 
@@ -85,7 +85,7 @@ def test_an_answer_under_another_identity_is_never_used(whole):
     connection.execute("UPDATE answers SET identity = ? WHERE identity = ?", (first, second))
     connection.commit()
     connection.close()
-    with pytest.raises(LedgerError, match="is damaged"):
+    with pytest.raises(CacheError, match="is damaged"):
         ResponseCache(whole).lookup(first)
 
 
@@ -107,7 +107,7 @@ def test_a_broken_page_costs_its_own_answers_alone(whole, tmp_path):
     page = place - place % 4096
     content[page : page + 4096] = random.Random(0).randbytes(4096)
     whole.write_bytes(content)
-    with pytest.raises(LedgerError, match="ledger rescue"):
+    with pytest.raises(CacheError, match="ledger rescue"):
         list(exported(ResponseCache(whole)))
     found = rescue(whole, tmp_path / "new.sqlite")
     assert N - 30 < found.answers < N
@@ -145,17 +145,17 @@ def test_the_new_ledger_goes_on_as_the_old_one_did(whole, tmp_path):
 )
 def test_nothing_to_rescue_says_so_and_leaves_nothing(tmp_path, content):
     (tmp_path / "old.sqlite").write_bytes(content)
-    with pytest.raises(LedgerError, match=r"old\.sqlite"):
+    with pytest.raises(CacheError, match=r"old\.sqlite"):
         rescue(tmp_path / "old.sqlite", tmp_path / "new.sqlite")
     assert [path.name for path in tmp_path.iterdir()] == ["old.sqlite"]
 
 
 def test_a_file_in_the_way_is_not_touched(whole, tmp_path):
     (tmp_path / "new.sqlite").write_text("mine")
-    with pytest.raises(LedgerError, match="is there already"):
+    with pytest.raises(CacheError, match="is there already"):
         rescue(whole, tmp_path / "new.sqlite")
     assert (tmp_path / "new.sqlite").read_text() == "mine"
-    with pytest.raises(LedgerError, match="there is no ledger"):
+    with pytest.raises(CacheError, match="there is no ledger"):
         rescue(tmp_path / "missing.sqlite", tmp_path / "other.sqlite")
 
 
@@ -183,7 +183,7 @@ def test_wherever_a_file_was_cut_nothing_else_than_kept_answers_comes_out(whole,
     whole.write_bytes(content[: random.Random(seed).randrange(1, len(content))])
     try:
         rescue(whole, tmp_path / "new.sqlite")
-    except LedgerError as fault:
+    except CacheError as fault:
         assert "another file" in str(fault)  # noqa: PT017 - it may also be readable
     else:
         kept = answers(tmp_path / "new.sqlite")
@@ -217,7 +217,7 @@ def test_a_copy_made_while_it_was_written_holds_no_answer_that_was_not_given(tmp
     for number in range(60):
         try:
             found = copy.lookup(number.to_bytes(16, "big"))
-        except LedgerError as fault:
+        except CacheError as fault:
             assert "rescue" in str(fault)  # noqa: PT017 - it may also be readable
         else:
             assert found is None or found.text == text_of(number)
@@ -227,6 +227,6 @@ def test_a_copy_made_while_it_was_written_holds_no_answer_that_was_not_given(tmp
 def test_a_ledger_that_cannot_be_written_says_what_to_do(whole):
     ledger = ResponseCache(whole)
     ledger.query("PRAGMA query_only=ON")
-    with pytest.raises(LedgerError, match=r"cannot be written .*; make file and folder writable"):
+    with pytest.raises(CacheError, match=r"cannot be written .*; make file and folder writable"):
         keep(ledger, N)
     assert ledger.lookup(bytes(16)).text == text_of(0)

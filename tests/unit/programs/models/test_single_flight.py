@@ -5,13 +5,13 @@ import threading
 import pytest
 
 from judgesmith.programs.lm import ModelAnswer
-from judgesmith.programs.lm.cache.store import Abandoned, Flights
+from judgesmith.programs.lm.cache.store import Abandoned, PendingRequests
 
 ANSWER = ModelAnswer(text="7")
 
 
 def test_threads_and_coroutines_wait_for_the_same_answer():
-    flights = Flights()
+    flights = PendingRequests()
     flight, leads = flights.board(b"x")
     assert leads
     heard = []
@@ -31,7 +31,7 @@ def test_threads_and_coroutines_wait_for_the_same_answer():
 
 
 def test_a_fault_is_shared_and_a_cancellation_is_not():
-    flights = Flights()
+    flights = PendingRequests()
     first = flights.board(b"x")[0]
     first.land(ValueError("no"))
     with pytest.raises(ValueError, match="no"):
@@ -43,7 +43,7 @@ def test_a_fault_is_shared_and_a_cancellation_is_not():
 
 
 def test_a_waiter_that_is_cancelled_leaves_the_others_alone():
-    flights = Flights()
+    flights = PendingRequests()
     flight = flights.board(b"x")[0]
 
     async def listen():
@@ -64,7 +64,7 @@ def test_nobody_complains_of_an_outcome_that_no_one_waits_for_any_more():
 
     async def leave():
         asyncio.get_running_loop().set_exception_handler(lambda _, said: told.append(said))
-        flight, _ = Flights().board(b"x")
+        flight, _ = PendingRequests().board(b"x")
         waiting = asyncio.ensure_future(flight.wait_async())
         await asyncio.sleep(0)
         waiting.cancel()
@@ -79,7 +79,7 @@ def test_nobody_complains_of_an_outcome_that_no_one_waits_for_any_more():
 
 
 def test_who_boarded_in_time_and_begins_to_wait_afterwards_has_the_outcome_at_once():
-    flights = Flights()
+    flights = PendingRequests()
     flights.board(b"x")[0].land(ANSWER)
     flight = flights.board(b"x")[0]
     late = flights.board(b"x")[0]

@@ -10,8 +10,8 @@ import pytest
 
 from judgesmith.programs.lm import (
     BudgetSpent,
+    CacheError,
     ContextWindowExceeded,
-    LedgerError,
     LMClient,
     Message,
     ModelAnswer,
@@ -74,11 +74,11 @@ def test_a_round_is_that_of_who_asks_for_it_alone(stack, ask, server):
     one, request = stack(), ask("item")
     one.complete_sync(request)
     with one.in_round(1), ThreadPoolExecutor(1) as pool:
-        assert pool.submit(one.complete_sync, request).result().from_ledger
+        assert pool.submit(one.complete_sync, request).result().from_cache
         with one.in_round(2):
-            assert not one.complete_sync(request).from_ledger
-        assert not together(one, [request])[0].from_ledger
-        assert stack().complete_sync(request).from_ledger
+            assert not one.complete_sync(request).from_cache
+        assert not together(one, [request])[0].from_cache
+        assert stack().complete_sync(request).from_cache
 
 
 @WAYS
@@ -87,8 +87,8 @@ def test_no_committed_answer_is_asked_for_again(stack, ask, server, way):
     first = way(stack(), requests)
     again = together(stack(), requests)
     assert server.counts()["requests"] == 20
-    assert [replace(one, from_ledger=True) for one in first] == again
-    assert not any(one.from_ledger for one in first)
+    assert [replace(one, from_cache=True) for one in first] == again
+    assert not any(one.from_cache for one in first)
 
 
 @WAYS
@@ -98,7 +98,7 @@ def test_identical_requests_in_flight_are_asked_once(stack, ask, server, way):
     answers = way(made, [ask("the same")] * 20)
     assert server.counts()["requests"] == 1
     assert {one.text for one in answers} == {"7"}
-    assert sum(not one.from_ledger for one in answers) == 1
+    assert sum(not one.from_cache for one in answers) == 1
     assert (made.usage.calls, made.usage.hits) == (1, 19)
 
 
@@ -151,7 +151,7 @@ def test_an_answer_that_cannot_be_kept_is_not_used(stack, ask, path):
     n_pages = made.ledger.query("PRAGMA page_count")[0][0]
     made.ledger.query(f"PRAGMA max_page_count={n_pages}")
     used = []
-    with pytest.raises(LedgerError, match="no space left"):
+    with pytest.raises(CacheError, match="no space left"):
         used.extend(made.complete_sync(ask(f"item {n}")) for n in range(1000))
     assert made.ledger.query("SELECT count(*) FROM answers")[0][0] == 1 + len(used)
 
@@ -490,7 +490,7 @@ def test_log_probabilities_and_the_reason_to_stop_survive_the_ledger(stack, ask,
     first = stack().complete_sync(request)
     assert first.finish_reason == "length"
     assert first.logprobs[0].top == (("7", -0.2), ("8", -1.9))
-    assert stack().complete_sync(request) == replace(first, from_ledger=True)
+    assert stack().complete_sync(request) == replace(first, from_cache=True)
 
 
 def test_settings_that_the_engine_dropped_are_said(stack, ask, server):

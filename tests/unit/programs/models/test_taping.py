@@ -13,13 +13,13 @@ from judgesmith.programs.lm import (
     TransientModelError,
 )
 from judgesmith.programs.lm.budget import Budget
-from judgesmith.programs.lm.cache.cassettes import (
+from judgesmith.programs.lm.cache.recordings import (
     Failure,
     NotOnRecord,
-    Tape,
-    play_cassette,
-    record_cassette,
+    Recording,
+    play_recording,
     replaying,
+    save_recording,
 )
 from judgesmith.programs.lm.errors import ContextWindowExceeded
 from judgesmith.programs.lm.limits import Retry
@@ -62,16 +62,16 @@ def stack(tmp_path):
     LMClient(Faulty(), ledger=ledger).complete_sync(asked("another run"))
     budget = Budget(max_calls=5)
     once = Retry(attempts=1)
-    return LMClient(Faulty(), ledger=ledger, budget=budget, retry=once, tape=Tape())
+    return LMClient(Faulty(), ledger=ledger, budget=budget, retry=once, recording=Recording())
 
 
 def played(stack, tmp_path, **how):
     """Record what a stack was told, and return one that plays it."""
     cassette = tmp_path / "one.jsonl"
-    record_cassette(stack.ledger, cassette, tape=stack.tape, **how)
+    save_recording(stack.ledger, cassette, recording=stack.recording, **how)
     ledger = ResponseCache(tmp_path / "other.sqlite")
-    tape = play_cassette(cassette, ledger).tape
-    return LMClient(replaying(Faulty()), ledger=ledger, tape=tape)
+    recording = play_recording(cassette, ledger).recording
+    return LMClient(replaying(Faulty()), ledger=ledger, recording=recording)
 
 
 def told(stack, user):
@@ -115,7 +115,7 @@ def test_a_request_that_was_answered_in_the_end_is_answered(stack, tmp_path, mon
     assert told(stack, "at first")[0] is ModelError
     monkeypatch.delitem(FAULTS, "at first")
     assert told(stack, "at first") == "at first"
-    assert stack.tape.failures == {}
+    assert stack.recording.failures == {}
     assert told(played(stack, tmp_path, whole=False), "at first") == "at first"
 
 

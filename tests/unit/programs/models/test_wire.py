@@ -14,7 +14,12 @@ from judgesmith.programs.lm import (
     TransientModelError,
 )
 from judgesmith.programs.lm.engines import NativeEngine
-from judgesmith.programs.lm.wire import _MARK, answer_from_lm15, plain_answer, request_to_lm15
+from judgesmith.programs.lm.lm15_bridge import (
+    _MARK,
+    answer_from_lm15,
+    plain_answer,
+    request_to_lm15,
+)
 
 SHOWN = Prefix(
     [Message("system", 'Rate "it".\n'), Message("user", "é \U0001f600"), Message("assistant", "7")]

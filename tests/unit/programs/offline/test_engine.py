@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgesmith.programs import judge_items
+from judgesmith.programs import score_batch
 from judgesmith.programs.families.ensemble.merging import (
     checked,
     entries_in,
@@ -651,7 +651,7 @@ def test_neither_place_is_preferred():
 def test_words_are_drawn_as_often_as_they_are_likely():
     item = RatedItem(source=SOURCE_EXEMPLARS, response=text_of_quality(SOURCE_EXEMPLARS, 0.6))
     usual, drawn = (
-        judge_items(ExemplarJudge(levels=3, verdicts=one, n_sampled=400), [item])[0]
+        score_batch(ExemplarJudge(levels=3, verdicts=one, n_sampled=400), [item])[0]
         for one in ("probabilities", "samples")
     )
     assert drawn.weighting["overall"].n == 400
@@ -774,7 +774,7 @@ def asked(text, sides=SIDES, errors=(), refused=None) -> dict[str, str]:
     injector: AskingModule = Injector()
     with dspy.context(lm=model("offline", ledger=None)):
         inputs = {**told_of(job, target, sides), "refused": refused}
-        return injector.taken(_one(PromptRequest(predictor="inject", inputs=inputs)))
+        return injector.run(_one(PromptRequest(predictor="inject", inputs=inputs)))
 
 
 def _one(ask):

@@ -242,7 +242,7 @@ CRITERIA = {"groundedness": "Does the turn use the given facts?", "coherence": "
 
 def judged(context):
     item = RatedItem(source=TALK, response=TURN, context=context)
-    (found,) = judgesmith.judge_items(ActiveCritic(rubric={"criteria": CRITERIA}), [item])
+    (found,) = judgesmith.score_batch(ActiveCritic(rubric={"criteria": CRITERIA}), [item])
     words = [found.explanation, *(one.explanation for one in found.criteria.values())]
     return found, " ".join(words).lower()
 

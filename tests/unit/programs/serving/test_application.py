@@ -13,11 +13,11 @@ from panelling import Planted, error, judged, planted
 from prometheus_client.parser import text_string_to_metric_families
 
 from judgesmith.errors import InputError
-from judgesmith.programs import Calibrated, DirectJudge, PairwiseJudge, Panel, judge_items
+from judgesmith.programs import Calibrated, DirectJudge, PairwiseJudge, Panel, score_batch
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.judging.executors import Executor
 from judgesmith.programs.judging.rows import score_row
-from judgesmith.programs.lm import LedgerError, ModelError, model
+from judgesmith.programs.lm import CacheError, ModelError, model
 from judgesmith.programs.serving import ServedJudge, ServingLimits, app
 from judgesmith.programs.serving.requests import ClientGone, Refusal
 from judgesmith.programs.serving.routes import Door, Fault, Guard, JudgeList, Row, Rows
@@ -71,7 +71,7 @@ def client(lm):
 
 def rows_of(judge, lm, items):
     """Return the rows that score would write of items."""
-    found = judge_items(judge, items, lm=lm)
+    found = score_batch(judge, items, lm=lm)
     return [json.loads(json_line(score_row(*one))) for one in zip(items, found, strict=True)]
 
 
@@ -526,7 +526,7 @@ def test_a_fault_that_nobody_foresaw_is_told_by_its_kind_and_place(service_guard
 def test_what_is_wrong_with_the_ledger_is_told_to_whoever_runs_the_server_alone(
     service_guard, caplog
 ):
-    start, body = replied(service_guard, LedgerError("/somewhere/secret is not a ledger"))
+    start, body = replied(service_guard, CacheError("/somewhere/secret is not a ledger"))
     assert start["status"] == 503
     assert json.loads(body["body"])["where"] == "ledger"
     assert "somewhere" not in body["body"].decode()

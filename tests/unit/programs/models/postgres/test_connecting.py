@@ -3,15 +3,15 @@
 import psycopg
 import pytest
 
-from judgesmith.programs.lm import LedgerError, ResponseCache
-from judgesmith.programs.lm.cache.postgres_book import advice, is_lost
+from judgesmith.programs.lm import CacheError, ResponseCache
+from judgesmith.programs.lm.cache.postgres_database import advice, is_lost
 
 PLACE = "postgresql://me:secret@db.example/answers"
 
 
 @pytest.mark.parametrize("port", ["abc", "99999"])
 def test_a_port_that_is_none_is_no_address_rather_than_a_database_that_is_away(port):
-    with pytest.raises(LedgerError, match="no PostgreSQL address; give one such as") as caught:
+    with pytest.raises(CacheError, match="no PostgreSQL address; give one such as") as caught:
         ResponseCache(f"postgresql://me:secret@127.0.0.1:{port}/answers").exists()
     assert "secret" not in str(caught.value)
 

@@ -15,15 +15,15 @@ from judgesmith.programs.judging.runner import SyncBridge
 from judgesmith.programs.lm import (
     Budget,
     BudgetSpent,
-    LedgerError,
+    CacheError,
     ModelAnswer,
     ResponseCache,
     TokenLogprob,
 )
 from judgesmith.programs.lm.batches.state import SettleOnce, Together, WithdrawOnce
 from judgesmith.programs.lm.cache import postgres as module
-from judgesmith.programs.lm.cache.admin import exported, ledger_stats, prune
-from judgesmith.programs.lm.cache.postgres import PostgresLedger, Transaction, Unsettled
+from judgesmith.programs.lm.cache.admin import cache_stats, exported, prune
+from judgesmith.programs.lm.cache.postgres import PostgresCache, Transaction, Unsettled
 from judgesmith.programs.lm.cache.records import (
     Claim,
     Find,
@@ -77,7 +77,7 @@ def another(address):
     made = []
 
     def make():
-        one = object.__new__(PostgresLedger)
+        one = object.__new__(PostgresCache)
         one.address = address
         one._start()
         made.append(one)
@@ -111,7 +111,7 @@ def test_an_answer_comes_back_as_it_was_given(ledger, answer):
     assert ledger.lookup(A) is None
     assert keep(ledger, A, answer) == answer
     ledger.close()
-    assert ledger.lookup(A) == replace(answer, from_ledger=True)
+    assert ledger.lookup(A) == replace(answer, from_cache=True)
     assert ledger.lookup_many([A, b"b" * 16]).keys() == {A}
 
 
@@ -167,7 +167,7 @@ def test_claims_and_settlements_of_one_request_may_share_a_transaction(ledger):
 
 def test_an_answer_that_is_worked_out_twice_in_one_transaction_is_charged_once(ledger):
     record = Record(claim=claim(ledger), model=ledger.model("m", "e"), answer=ANSWER)
-    assert ledger.apply([record, record]) == [ANSWER, replace(ANSWER, from_ledger=True)]
+    assert ledger.apply([record, record]) == [ANSWER, replace(ANSWER, from_cache=True)]
     assert ledger.spent("run").calls == 1
 
 
@@ -305,7 +305,7 @@ def test_nothing_is_forgotten_where_the_loop_ends_with_those_who_were_cancelled(
 
     with SyncBridge() as loop:
         loop(run())
-    assert ledger.lookup(A) == replace(ANSWER, from_ledger=True)
+    assert ledger.lookup(A) == replace(ANSWER, from_cache=True)
     assert ledger.spent("run").calls == 1
     assert ledger.query("SELECT count(*) FROM flights")[0][0] == 0
 
@@ -316,7 +316,7 @@ def test_those_who_wait_hear_of_their_writes_also_where_a_claim_cannot_be_taken_
 
     def apply(writes):
         if any(isinstance(one, Withdraw) for one in writes):
-            raise LedgerError("the database is gone")
+            raise CacheError("the database is gone")
         begun.set()
         go_on.wait(60)
         return plain(writes)
@@ -358,7 +358,7 @@ class Between:
 def test_what_another_run_has_answered_meanwhile_is_not_asked(ledger, other):
     claimed = claim(ledger, run="other")
     ledger._link = Between(ledger._link, lambda: keep(other))
-    assert ledger.perform(claimed) == replace(ANSWER, from_ledger=True)
+    assert ledger.perform(claimed) == replace(ANSWER, from_cache=True)
     assert ledger.spent("other").calls == 0
     assert ledger.query("SELECT count(*) FROM flights")[0][0] == 0
 
@@ -368,7 +368,7 @@ def test_what_another_run_has_worked_out_meanwhile_is_charged_to_that_alone(ledg
     first = Record(claim=claim(ledger), model=number, answer=ANSWER)
     second = Record(claim=claim(ledger, run="other"), model=number, answer=ModelAnswer(text="8"))
     ledger._link = Between(ledger._link, lambda: other.perform(first))
-    assert ledger.perform(second) == replace(ANSWER, from_ledger=True)
+    assert ledger.perform(second) == replace(ANSWER, from_cache=True)
     assert [ledger.spent(run).calls for run in ("run", "other")] == [1, 0]
     assert ledger.query("SELECT count(*) FROM intents")[0][0] == 1
 
@@ -443,7 +443,7 @@ def test_a_connection_that_only_the_database_has_left_is_ended_so_that_the_numbe
     ghost.close()
 
 
-class Wire:
+class FastPath:
     """A connection that is cut when a commit was sent, before or after the database has it."""
 
     def __init__(self, link, *, arrives):
@@ -467,7 +467,7 @@ class Wire:
 @pytest.mark.parametrize("arrives", [False, True])
 def test_a_commit_of_which_nobody_heard_is_neither_lost_nor_made_twice(ledger, arrives):
     claimed = claim(ledger)
-    ledger._link = Wire(ledger._link, arrives=arrives)
+    ledger._link = FastPath(ledger._link, arrives=arrives)
     assert isinstance(ledger.perform(claimed), Granted)
     spent = ledger.spent("run")
     assert (spent.calls, spent.tokens) == (1, 100)
@@ -493,7 +493,7 @@ def test_a_database_that_does_not_come_back_is_told_once_in_a_sentence(
     monkeypatch.setattr(module, "PATIENCE", 0.2)
     claimed = claim(ledger)
     databases.drop(address)
-    with pytest.raises(LedgerError) as caught:
+    with pytest.raises(CacheError) as caught:
         ledger.perform(claimed)
     assert "no database at" in str(caught.value)
     assert databases.secret_of(address) not in repr(caught.getrepr(chain=True))
@@ -509,7 +509,7 @@ def test_a_forked_child_writes_through_a_connection_of_its_own(ledger):
         except BaseException:
             os._exit(2)
     assert os.waitpid(child, 0)[1] == 0
-    assert ledger.lookup(b"b" * 16) == replace(ANSWER, from_ledger=True)
+    assert ledger.lookup(b"b" * 16) == replace(ANSWER, from_cache=True)
     assert ledger.query("SELECT count(*) FROM owners")[0][0] == 2
 
 
@@ -538,19 +538,19 @@ def test_many_processes_may_make_the_tables_at_the_same_moment(another):
 def test_housekeeping_looks_after_it(ledger):
     keep(ledger)
     keep(ledger, b"b" * 16)
-    found = ledger_stats(ledger)
+    found = cache_stats(ledger)
     assert (found.answers, found.calls, found.path) == (2, 2, ledger.name)
     assert found.size_bytes > 4096
     assert [row["text"] for row in exported(ledger)] == ["7", "7"]
     assert prune(ledger, model="m", older_than_days=1) == 0
     assert prune(ledger, model="m") == 2
-    assert ledger_stats(ledger).calls == 2
+    assert cache_stats(ledger).calls == 2
 
 
 def test_an_altered_answer_is_never_used(ledger):
     keep(ledger)
     ledger.query("UPDATE answers SET text = 'other' RETURNING 1")
-    with pytest.raises(LedgerError, match="damaged"):
+    with pytest.raises(CacheError, match="damaged"):
         ledger.lookup(A)
 
 
@@ -558,7 +558,7 @@ def test_a_ledger_of_another_version_is_refused(ledger, address):
     keep(ledger)
     ledger.query("UPDATE about SET version = 99 RETURNING 1")
     ledger.close()
-    with pytest.raises(LedgerError, match="ledger schema 99"):
+    with pytest.raises(CacheError, match="ledger schema 99"):
         ledger.lookup(A)
 
 

@@ -43,9 +43,9 @@ from judgesmith.programs.lm.records import ModelAnswer, ModelRequest
 class Collection:
     """The requests of a round, in the order of the items."""
 
-    def __init__(self, desk: BatchDesk, n_calls: int | None) -> None:
-        self._desk = desk
-        self._state = desk.state
+    def __init__(self, coordinator: BatchCoordinator, n_calls: int | None) -> None:
+        self._coordinator = coordinator
+        self._state = coordinator.state
         self._n_calls = n_calls
         self._item: dict[bytes, tuple[BatchClient, ModelRequest]] = {}
         self._n_items = 0
@@ -53,7 +53,7 @@ class Collection:
         self._scouts: dict[str, tuple[BatchClient, bytes]] = {}
         self._parts: list[int] = []
         self._used = 0
-        first = next(iter(desk.clients.values()))
+        first = next(iter(coordinator.clients.values()))
         ceiling = first.budget.max_calls
         self._left = None if ceiling is None else ceiling - first.spent.calls
         rows = first.kept.query("SELECT coalesce(max(id), 0) FROM intents")
@@ -84,7 +84,7 @@ class Collection:
     @file_faults()
     def discard(self) -> None:
         for part in self._parts:
-            self._desk.place_of(part, draft=True).unlink(missing_ok=True)
+            self._coordinator.place_of(part, draft=True).unlink(missing_ok=True)
 
     def _fits(self, place: int, n_requests: int) -> bool:
         """Say whether the calls that are left see an item through, besides those before it."""
@@ -92,7 +92,7 @@ class Collection:
             return True
         if self._left <= 0:
             return False
-        begun = self._desk.begun
+        begun = self._coordinator.begun
         asked = begun.get(place, 0)
         cost = max(n_requests, self._n_calls - asked)
         if self._used and self._used + cost > self._left:
@@ -121,7 +121,7 @@ class Collection:
         self.n_requests += 1
 
     def _file(self, model: str, path: str, n_bytes: int) -> _File:
-        limits = self._desk.limits
+        limits = self._coordinator.limits
         file = self._open.get((model, path))
         full = file is not None and (
             file.n_requests >= limits.requests or file.n_bytes + n_bytes > limits.n_bytes
@@ -131,8 +131,8 @@ class Collection:
                 file.stream.close()
             part = self._state.new_part(model, path, since=self._since)
             self._parts.append(part)
-            place = self._desk.place_of(part, draft=True)
-            file = self._open[model, path] = _File(part, self._desk.draft(place))
+            place = self._coordinator.place_of(part, draft=True)
+            file = self._open[model, path] = _File(part, self._coordinator.draft(place))
         return file
 
 
@@ -162,10 +162,10 @@ class _Outcome:
 class Reader:
     """Reads lines and puts their answers on record."""
 
-    def __init__(self, desk: BatchDesk) -> None:
-        self._desk = desk
-        self._state = desk.state
-        self._models = {one.number: one.model for one in desk.state.parts()}
+    def __init__(self, coordinator: BatchCoordinator) -> None:
+        self._coordinator = coordinator
+        self._state = coordinator.state
+        self._models = {one.number: one.model for one in coordinator.state.parts()}
         self._of_set_up: ModelError | None = None
         self.n_answered = 0
 
@@ -200,7 +200,7 @@ class Reader:
     def _settle(self, found: list[_Outcome]) -> None:
         if not found:
             return
-        client = next(iter(self._desk.clients.values()))
+        client = next(iter(self._coordinator.clients.values()))
         client.kept.perform(Together(tuple(one.write for one in found)))
         with self._state.together():
             self._state.remove(one.asked.identity for one in found)
@@ -251,7 +251,7 @@ class Reader:
         return _Outcome(asked, client.settlement(asked, answer), answer, None)
 
     def _client(self, asked: Asked) -> BatchClient:
-        return self._desk.clients[self._models[asked.part]]
+        return self._coordinator.clients[self._models[asked.part]]
 
 
 _OVER = frozenset({"completed", "failed", "expired", "cancelled"})
@@ -272,7 +272,7 @@ class BatchLimits:
     n_bytes: int = 100_000_000
 
 
-class BatchDesk:
+class BatchCoordinator:
     """Takes requests down, has them answered in batches, and puts the answers on record.
 
     Parameters

@@ -21,7 +21,7 @@ from judgesmith.programs.lm.cache.records import (
     unpacked,
 )
 from judgesmith.programs.lm.cache.store import shown_place
-from judgesmith.programs.lm.errors import LedgerError, redacted
+from judgesmith.programs.lm.errors import CacheError, redacted
 from judgesmith.programs.lm.limits import Schedule
 from judgesmith.programs.lm.records import ModelAnswer
 
@@ -94,13 +94,13 @@ def connected(address: str) -> psycopg.Connection[Any]:
         import psycopg
         from psycopg.conninfo import conninfo_to_dict, make_conninfo
     except ImportError:
-        raise LedgerError(
+        raise CacheError(
             "there is no driver for PostgreSQL here; run pip install 'judgesmith[postgres]'."
         ) from None
     try:
         given = conninfo_to_dict(address)
     except psycopg.ProgrammingError:
-        raise LedgerError(_no_address()) from None
+        raise CacheError(_no_address()) from None
     connection = psycopg.connect(make_conninfo("", **_REACHING | given), autocommit=True)
     try:
         settings = ", ".join(f"set_config('{name}', %s, false)" for name in _SETTINGS)
@@ -135,7 +135,7 @@ def _prepare(connection: psycopg.Connection[Any], address: str) -> None:
                 connection.execute("UPDATE about SET version = %s", (SCHEMA_VERSION,))
         version = SCHEMA_VERSION
     if version != SCHEMA_VERSION:
-        raise LedgerError(
+        raise CacheError(
             f"{shown_place(address)} has ledger schema {version}, this version of Judgesmith reads "
             f"schema {SCHEMA_VERSION}.",
             hint="use the version that wrote it, or choose another database.",
@@ -161,12 +161,12 @@ def explained(address: str) -> Iterator[None]:
     try:
         yield
     except DamagedAnswer as fault:
-        raise LedgerError(
+        raise CacheError(
             f"the ledger {shown_place(address)} is damaged ({fault}).",
             hint="restore it from a backup, or choose another one (--ledger).",
         ) from None
     except psycopg.Error as fault:
-        raise LedgerError(advice(address, fault)) from None
+        raise CacheError(advice(address, fault)) from None
 
 
 def advice(address: str, fault: psycopg.Error) -> str:
@@ -282,7 +282,7 @@ class Overtaken(Exception):  # noqa: N818 - a message to whoever tries again, ne
     """Another run has changed what this transaction had read; from the start it may go through."""
 
 
-class PostgresBook:
+class PostgresDatabase:
     """The ledger inside one transaction, as ``Book`` says."""
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
@@ -317,7 +317,7 @@ class PostgresBook:
             if changing:
                 execute("BEGIN")
             locked = execute(_RUNS, (sorted(runs),)) if runs else None
-            flights = execute(_FLIGHTS, (identities,)) if identities else None
+            pending = execute(_FLIGHTS, (identities,)) if identities else None
             # After the flights: who has let go of one has put its answer on record before.
             answers = execute(_ANSWERS, (identities,)) if identities else None
             numbers = execute(_NUMBERS, (n_claims,)) if n_claims else None
@@ -326,7 +326,7 @@ class PostgresBook:
         for number, *spent in locked or ():
             self._runs[number] = spent
         if identities:
-            self._holders = dict.fromkeys(identities) | dict(flights or ())
+            self._holders = dict.fromkeys(identities) | dict(pending or ())
             self._answers = dict.fromkeys(identities)
             self._answers.update(_unpacked(answers or ()))
         self._numbers = [one for (one,) in numbers or ()]
@@ -392,7 +392,7 @@ class PostgresBook:
         kept = replace(answer, finish_reason=reason.replace("\0", ""))
         row = packed(identity, kept)
         self._kept[identity] = (identity, intent, model, int(time.time()), *row)
-        self._answers[identity] = replace(answer, from_ledger=True)
+        self._answers[identity] = replace(answer, from_cache=True)
         return answer
 
     def hold(self, identity: bytes, owner: int) -> None:

@@ -17,12 +17,12 @@ from typing import IO, Any, NoReturn
 from judgesmith.drafts import draft_beside, put
 from judgesmith.errors import InputError, file_faults
 from judgesmith.front_door import at
-from judgesmith.programs.lm.cache.records import ANSWER_COLUMNS, Book, Pen, unpacked
+from judgesmith.programs.lm.cache.records import ANSWER_COLUMNS, CacheDatabase, Pen, unpacked
 from judgesmith.programs.lm.cache.store import ResponseCache
 from judgesmith.programs.lm.errors import (
     BudgetSpent,
+    CacheError,
     ContextWindowExceeded,
-    LedgerError,
     ModelError,
     TransientModelError,
 )
@@ -94,7 +94,7 @@ class Failure:
         )
 
 
-class Tape:
+class Recording:
     """Notes what became of every request that goes through stacks, and plays failures again."""
 
     def __init__(self, failures: Mapping[bytes, Failure] | None = None) -> None:
@@ -135,20 +135,20 @@ class Played:
     """What a cassette holds."""
 
     answers: int
-    tape: Tape
+    recording: Recording
 
 
 @file_faults()
-def record_cassette(
-    ledger: ResponseCache, output: Path, *, tape: Tape | None = None, whole: bool = True
+def save_recording(
+    ledger: ResponseCache, output: Path, *, recording: Recording | None = None, whole: bool = True
 ) -> int:
     """Write every answer of a ledger to a file, and return how many there are."""
     if not ledger.exists():
-        raise LedgerError(f"there is no ledger at {ledger.name}; nothing was asked that it holds.")
-    tape = tape or Tape()
-    rows = _rows_of(ledger, "") if whole else list(_chosen(ledger, sorted(tape.answered)))
+        raise CacheError(f"there is no ledger at {ledger.name}; nothing was asked that it holds.")
+    recording = recording or Recording()
+    rows = _rows_of(ledger, "") if whole else list(_chosen(ledger, sorted(recording.answered)))
     answered = {identity for identity, *_ in rows}
-    failures = {one: tape.failures[one] for one in tape.failures if one not in answered}
+    failures = {one: recording.failures[one] for one in recording.failures if one not in answered}
     head = {"format": FORMAT, "answers": len(rows)}
     with draft_beside(output) as draft:
         draft.chmod(0o600)  # as private as the ledger itself
@@ -183,7 +183,7 @@ def _rows_of(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cassette:
+class RecordingFile:
     """A cassette that was read whole."""
 
     rows: list[_Row]
@@ -196,12 +196,12 @@ class Cassette:
             numbers = [ledger.model(model, endpoint) for _, model, endpoint, _ in portion]
             kept = [(row[0], number, row[3]) for row, number in zip(portion, numbers, strict=True)]
             ledger.perform(_Play(answers=kept))
-        return Played(answers=len(self.rows), tape=Tape(self.failures))
+        return Played(answers=len(self.rows), recording=Recording(self.failures))
 
 
-def play_cassette(cassette: Path, ledger: ResponseCache) -> Played:
+def play_recording(cassette: Path, ledger: ResponseCache) -> Played:
     """Put every answer of a cassette on record, and return how many there are, and the failures."""
-    return read_cassette(cassette).play(ledger)
+    return read_recording(cassette).play(ledger)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,9 +210,9 @@ class _Play:
 
     answers: Sequence[tuple[bytes, int, ModelAnswer]]
 
-    def apply(self, book: Book, pen: Pen) -> None:
+    def apply(self, database: CacheDatabase, pen: Pen) -> None:
         for identity, model, answer in self.answers:
-            book.keep(identity, 0, model, answer)
+            database.keep(identity, 0, model, answer)
 
 
 def _plain(row: _Row) -> dict[str, Any]:
@@ -236,7 +236,7 @@ def _plain(row: _Row) -> dict[str, Any]:
 
 
 @file_faults()
-def read_cassette(cassette: Path) -> Cassette:
+def read_recording(cassette: Path) -> RecordingFile:
     try:
         with _read(cassette) as file:
             head = json.loads(file.readline())
@@ -255,7 +255,7 @@ def read_cassette(cassette: Path) -> Cassette:
         raise InputError(
             "not packed, but its name says so.", at=cassette, hint="name it .jsonl."
         ) from fault
-    return Cassette(rows=rows, failures=failures)
+    return RecordingFile(rows=rows, failures=failures)
 
 
 def _failure(told: dict[str, Any]) -> tuple[bytes, Failure]:

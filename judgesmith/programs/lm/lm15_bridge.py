@@ -240,7 +240,7 @@ _ANYTHING_ELSE = ("reasoning_content", "reasoning", "refusal", "tool_calls")
 ToClient = Callable[[ModelRequest], tuple[lm15.Request, tuple[str, ...]]]
 
 
-class _Laid(Exception):  # noqa: N818 - how a request that was laid out comes back
+class _CapturedRequest(Exception):  # noqa: N818 - how a request that was laid out comes back
     """A request that was laid out and not sent."""
 
     def __init__(self, request: TransportRequest) -> None:
@@ -262,7 +262,7 @@ class _Reply:
         return self.body
 
 
-class Timed:
+class TimeoutTransport:
     """Connections without timers of their own, for a client that expects each step to have one."""
 
     def __init__(self, transport: Any, seconds: float) -> None:
@@ -278,7 +278,7 @@ class Timed:
         await self._transport.aclose()
 
 
-class _Still:
+class _CapturingTransport:
     """Stands in for the network: gives a reply that has come, or what was to be sent."""
 
     def __init__(self) -> None:
@@ -287,7 +287,7 @@ class _Still:
     @contextmanager
     def stream(self, request: TransportRequest) -> Iterator[_Reply]:
         if self.reply is None:
-            raise _Laid(request)
+            raise _CapturedRequest(request)
         yield self.reply
 
     def close(self) -> None:
@@ -295,7 +295,7 @@ class _Still:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class RequestLayout:
     """The bytes around the text of the user, and where they go."""
 
     url: str
@@ -310,7 +310,7 @@ class Layout:
         return TransportRequest("POST", self.url, list(self.headers), body)
 
 
-class Wire:
+class FastPath:
     """Sends the requests of one event loop to one model, as few bytes anew as can be."""
 
     def __init__(
@@ -323,14 +323,14 @@ class Wire:
     ) -> None:
         self._transport = transport
         self._seconds = seconds
-        self._still = _Still()
+        self._still = _CapturingTransport()
         self._client = client_over(self._still)
         self._to_client = to_client
-        self._layouts: WeakKeyDictionary[Prefix, dict[SamplingSettings, Layout | None]] = (
+        self._layouts: WeakKeyDictionary[Prefix, dict[SamplingSettings, RequestLayout | None]] = (
             WeakKeyDictionary()
         )
 
-    def layout(self, request: ModelRequest) -> Layout | None:
+    def layout(self, request: ModelRequest) -> RequestLayout | None:
         """Return how a request can go this way, as plain text for chat completions, else None."""
         if request.original is not None or request.settings.logprobs is not None:
             return None
@@ -343,7 +343,7 @@ class Wire:
             known[request.settings] = self._laid_out(request)
         return known[request.settings]
 
-    async def complete(self, request: ModelRequest, layout: Layout) -> ModelAnswer:
+    async def complete(self, request: ModelRequest, layout: RequestLayout) -> ModelAnswer:
         chunks: list[bytes] = []
         try:
             # One timer for the whole request: the transport's own are a task for each read.
@@ -372,14 +372,14 @@ class Wire:
         finally:
             self._still.reply = None
 
-    def _laid_out(self, request: ModelRequest) -> Layout | None:
+    def _laid_out(self, request: ModelRequest) -> RequestLayout | None:
         """Have the client lay a request out, and find the user's place in it."""
         sent, changed = self._to_client(replace(request, user=_MARK))
         if changed or self._client.plan(sent):
             return None
         try:
             self._client.complete(sent)
-        except _Laid as laid:
+        except _CapturedRequest as laid:
             made = laid.request
         else:
             return None
@@ -390,7 +390,7 @@ class Wire:
             # A text of the prefix that is the mark, too, leaves the user's place in doubt.
             if made.body.count(mark) == 1:
                 before, _, after = made.body.partition(mark)
-                return Layout(made.url, made.headers, before, after, ascii_only)
+                return RequestLayout(made.url, made.headers, before, after, ascii_only)
         return None
 
 
