@@ -441,9 +441,9 @@ def _learn(record: InferenceRecord, own: BatchRecord) -> Asking[bool]:
         "observe",
         {"examples": own.batch.to_json(), "earlier": record.observed},
         lambda fields: read_observations(fields, record.observations),
+        missing=f"batch {own.number} taught nothing",
     )
-    if isinstance(observed, Cause):
-        record.notes.append(f"batch {own.number} taught nothing: {observed}")
+    if observed is None:
         return False
     found, complete = observed
     own.observations += found
@@ -464,11 +464,10 @@ def _describe(record: InferenceRecord, own: BatchRecord) -> Asking[None]:
         "describe",
         {"observations": record.observed, "previous": previous},
         lambda fields: read_description(fields, own.number),
+        missing=f"batch {own.number} has no description",
     )
-    if isinstance(found, Cause):
-        record.notes.append(f"batch {own.number} has no description: {found}")
-        return
-    record.descriptions.append(found)
+    if found is not None:
+        record.descriptions.append(found)
 
 
 def _propose(record: InferenceRecord, own: BatchRecord) -> Asking[None]:
@@ -482,9 +481,9 @@ def _propose(record: InferenceRecord, own: BatchRecord) -> Asking[None]:
             "how_many": str(wanted),
         },
         lambda fields: (read_criteria(fields), len(fields["criteria"].root)),
+        missing=f"batch {own.number} has no criteria",
     )
-    if isinstance(found, Cause):
-        record.notes.append(f"batch {own.number} has no criteria: {found}")
+    if found is None:
         return
     criteria, n_proposed = found
     kept = criteria[:wanted]
@@ -508,12 +507,10 @@ def _is_complete(record: InferenceRecord) -> Asking[bool]:
             "observations": record.observed,
             "read_so_far": record.read_so_far,
         },
-        lambda fields: (read_yes(fields["complete"]),),
+        lambda fields: read_yes(fields["complete"]),
+        missing=f"{_after(record)} the model did not say if they are complete",
     )
-    if isinstance(found, Cause):
-        record.notes.append(f"{_after(record)} the model did not say if they are complete: {found}")
-        return False
-    return found[0]
+    return bool(found)
 
 
 def _settle_task(record: InferenceRecord) -> Asking[None]:
@@ -530,14 +527,10 @@ def _settle_task(record: InferenceRecord) -> Asking[None]:
         record,
         "merge",
         {"descriptions": descriptions_json(record.descriptions)},
-        lambda fields: (read_text(fields["description"], "description"),),
+        lambda fields: read_text(fields["description"], "description"),
+        missing=f"the descriptions were not merged, the one of batch {first.batch} stands",
     )
-    if isinstance(merged, Cause):
-        record.notes.append(
-            f"the descriptions were not merged, the one of batch {first.batch} stands: {merged}"
-        )
-        return
-    record.task = merged[0]
+    record.task = merged or record.task
 
 
 def _settle_criteria(record: InferenceRecord) -> Asking[None]:
@@ -556,12 +549,10 @@ def _settle_criteria(record: InferenceRecord) -> Asking[None]:
                 "fewest": str(settings.fewest),
                 "most": str(settings.most),
             },
-            lambda fields: (list(fields["names"]),),
+            lambda fields: list(fields["names"]),
+            missing="no criteria were selected",
         )
-        if isinstance(chosen, Cause):
-            record.notes.append(f"no criteria were selected: {chosen}")
-        picked = [] if isinstance(chosen, Cause) else chosen[0]
-        names = ranked(picked, record, fewest=settings.fewest, most=settings.most)
+        names = ranked(chosen or [], record, fewest=settings.fewest, most=settings.most)
     by_name = {one.name: one for one in union}
     record.criteria = tuple(by_name[name] for name in names)
 
@@ -571,15 +562,17 @@ def _asked(
     predictor: str,
     inputs: Mapping[str, str | None],
     read: Callable[[Mapping[str, Any]], Value],
-) -> Asking[Value | Cause]:
-    """Ask, and once more where the answer cannot be read; a sentence says why it still cannot."""
-    calls = Calls()
+    *,
+    missing: str,
+) -> Asking[Value | None]:
+    """Ask, once more if the answer cannot be read; if it still cannot, note what is missing."""
     record.n_questions += 1
-    return (
-        yield from asked(
-            PromptRequest(predictor=predictor, inputs=inputs), read, again=1, calls=calls
-        )
-    )
+    ask = PromptRequest(predictor=predictor, inputs=inputs)
+    found = yield from asked(ask, read, again=1, calls=Calls())
+    if isinstance(found, Cause):
+        record.notes.append(f"{missing}: {found}")
+        return None
+    return found
 
 
 def _refuse_nothing(record: InferenceRecord) -> None:
