@@ -254,10 +254,10 @@ def verified_errors(
     sub_aspects: Sequence[SubAspect],
 ) -> Target | str:
     original = target.text
-    read = changed_text(answer, original, too_long=TOO_MUCH)
-    if isinstance(read, str):
-        return read
-    text, tokens, other = read
+    rewritten = changed_text(answer, original, too_long=TOO_MUCH)
+    if isinstance(rewritten, str):
+        return rewritten
+    text, tokens, other = rewritten.text, rewritten.tokens, rewritten.other
     try:
         found = [(one.removed, one.added) for one in differences(tokens, other, text)]
     except Incomparable as fault_:
@@ -284,9 +284,9 @@ def verified_errors(
         return EARLIER_TOUCHED
     if mends(target, edits):
         return EARLIER_TOUCHED
-    if fault := added_fault(edits, text, original):
+    if fault := added_fault(edits, rewritten):
         return fault
-    made = remade(original, edits, other)
+    made = remade(edits, rewritten)
     if isinstance(made, str):
         return made
     return _with_errors(target, several, reported, sub_aspects)

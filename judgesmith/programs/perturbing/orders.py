@@ -50,14 +50,19 @@ _MOST_PUT_IN = 2  # where nothing was taken away
 _MOST_CHANGED = 0.4  # of all words, by errors of grammar
 
 
-def entity_fault(
-    tokens: Sequence[Token],
-    other: Sequence[Token],
-    found: Sequence[TokenDifference],
-    original: str,
-    amount: Amount,
-) -> str:
+@dataclass(frozen=True, slots=True)
+class RewrittenText:
+    """A rewritten text and its original, with the tokens of both."""
+
+    original: str
+    text: str
+    tokens: Sequence[Token]
+    other: Sequence[Token]
+
+
+def entity_fault(made: RewrittenText, found: Sequence[TokenDifference], amount: Amount) -> str:
     """Return what is wrong with names and numbers that were replaced by invented ones."""
+    tokens, other = made.tokens, made.other
     told = capitals_tell(tokens)
     named = {one for one in mentions(tokens) if told or is_number(tokens[one])}
     known = {token.key for token in tokens}
@@ -121,14 +126,9 @@ def _n_joined(tokens: Sequence[Token], found: Sequence[TokenDifference]) -> int:
     )
 
 
-def grammar_fault(
-    tokens: Sequence[Token],
-    other: Sequence[Token],
-    found: Sequence[TokenDifference],
-    original: str,
-    amount: Amount,
-) -> str:
+def grammar_fault(made: RewrittenText, found: Sequence[TokenDifference], amount: Amount) -> str:
     """Return what is wrong with a text that was to get errors of grammar; see ``entity_fault``."""
+    tokens, other = made.tokens, made.other
     if fault := kept_fault(tokens, other):
         return fault
     known = {plain(token) for token in tokens}
@@ -146,11 +146,11 @@ def grammar_fault(
         come = all(word in known or is_formal(word, one.old) for word in one.new)
         if one.old == one.new or not (gone and come):
             return "words changed that carry the meaning"
-    sentences = Passage(original).sentences
+    sentences = Passage(made.original).sentences
     n = wanted(amount, len(sentences))
     all_of_them = not isinstance(amount, int)
     most = sum(max(len(one.old), len(one.new)) for one in parts)
-    if most < n or (all_of_them and _untouched(original, tokens, found)):
+    if most < n or (all_of_them and _untouched(made.original, tokens, found)):
         return "fewer changes than asked for"
     fewest = len(parts) - len(put_in & left_out)
     n_changed = sum(len(one.old) + len(one.new) for one in parts) / 2
@@ -252,11 +252,10 @@ class Insertion:
     edit: Edit
 
 
-def insertions(
-    original: str, tokens: Sequence[Token], text: str, other: Sequence[Token]
-) -> list[Insertion] | str:
+def insertions(made: RewrittenText) -> list[Insertion] | str:
     """Return what a text has between and after the sentences of an original that all stayed."""
-    ends = [end for _, end in Passage(original).sentences]
+    tokens, other = made.tokens, made.other
+    ends = [end for _, end in Passage(made.original).sentences]
     if not ends:
         return "no sentence in the text"
     keys = [token.key for token in other]
@@ -273,10 +272,10 @@ def insertions(
         if place > at:
             if number == 0:
                 return "something put before the text"
-            found.append(_insertion(number - 1, tokens[first - 1].end, text, other, at, place))
+            found.append(_insertion(number - 1, tokens[first - 1].end, made, at, place))
         at, first = place + len(sentence), last
     if at < len(other):
-        found.append(_insertion(len(ends) - 1, tokens[-1].end, text, other, at, len(other)))
+        found.append(_insertion(len(ends) - 1, tokens[-1].end, made, at, len(other)))
     return found
 
 
@@ -288,9 +287,8 @@ def _place_of(sentence: Sequence[str], keys: Sequence[str], at: int) -> int | No
     return None
 
 
-def _insertion(
-    after: int, place: int, text: str, other: Sequence[Token], first: int, stop: int
-) -> Insertion:
+def _insertion(after: int, place: int, made: RewrittenText, first: int, stop: int) -> Insertion:
+    text, other = made.text, made.other
     said = text[other[first].start : other[stop - 1].end]
     gap = text[other[first - 1].end : other[first].start]
     return Insertion(after=after, text=said, edit=Edit(start=place, end=place, text=gap + said))
@@ -367,18 +365,13 @@ def _sentence_number_fault(n: int, amount: Amount, n_sentences: int) -> str:
     return "fewer changes than asked for" if n < least else ""
 
 
-def paraphrase_fault(
-    tokens: Sequence[Token],
-    other: Sequence[Token],
-    found: Sequence[TokenDifference],
-    original: str,
-    amount: Amount,
-) -> str:
+def paraphrase_fault(made: RewrittenText, found: Sequence[TokenDifference], amount: Amount) -> str:
     """Return the fault of a paraphrase; empty if it has none."""
+    tokens, other = made.tokens, made.other
     if fault := kept_fault(tokens, other):
         return fault
     said = " ".join(token.text for token in other)
-    if not _shares(said, original, _LEAST_KEPT):
+    if not _shares(said, made.original, _LEAST_KEPT):
         return "a text that says something else"
     was, now = (
         Counter(plain(token) for token in part if token.is_word) for part in (tokens, other)
@@ -418,10 +411,8 @@ _ANY_LENGTHS: Final[Mapping[str, _Bounds]] = MappingProxyType(
 )
 
 
-def changed_text(
-    answer: str, original: str, *, too_long: str = "too long"
-) -> tuple[str, list[Token], list[Token]] | str:
-    """Return the text in an answer and the words of both texts, or why it is no other text."""
+def changed_text(answer: str, original: str, *, too_long: str = "too long") -> RewrittenText | str:
+    """Return the text in an answer, or why it is not another text."""
     if len(answer) > _MOST_EVER * len(original) + _LONG:
         return too_long  # before anything is looked for in it
     text = unwrapped(answer, original)
@@ -429,58 +420,44 @@ def changed_text(
         return "empty"
     if fault := spoken_around(text, original):
         return fault
-    tokens, other = tokens_of(original), tokens_of(text)
-    if [token.key for token in tokens] == [token.key for token in other]:
+    made = RewrittenText(original, text, tokens_of(original), tokens_of(text))
+    if [token.key for token in made.tokens] == [token.key for token in made.other]:
         return NOT_ANOTHER
-    return text, tokens, other
+    return made
 
 
 def verified_change(
     answer: str, original: str, perturbation: Perturbation, amount: Amount
 ) -> Perturbed | str:
     """Return a changed text with its edits, or what is wrong with it."""
-    read = changed_text(answer, original)
-    if isinstance(read, str):
-        return read
-    text, tokens, other = read
-    if fault := _length_fault(text, original, perturbation.kind):
+    made = changed_text(answer, original)
+    if isinstance(made, str):
+        return made
+    kind = perturbation.kind
+    if fault := _length_fault(made.text, original, kind):
         return fault
+    if kind in _INSERTING:
+        inserted = insertions(made)
+        if isinstance(inserted, str):
+            return inserted
+        edits = [one.edit for one in inserted]
+        fault = added_fault(edits, made) or _INSERTING[kind](original, inserted, amount)
+        return fault or remade(edits, made)
     try:
-        if perturbation.kind in _INSERTING:
-            return _with_insertions(text, original, tokens, other, perturbation.kind, amount)
-        found = differences(tokens, other, text)
+        found = differences(made.tokens, made.other, made.text)
     except Incomparable as fault_:
         return str(fault_)
     edits = [one.edit for one in found]
-    if fault := added_fault(edits, text, original):
-        return fault
-    fault = _REPLACING[perturbation.kind](tokens, other, found, original, amount)
-    return fault or remade(original, edits, other)
+    return added_fault(edits, made) or _REPLACING[kind](made, found, amount) or remade(edits, made)
 
 
-def _with_insertions(
-    text: str,
-    original: str,
-    tokens: Sequence[Token],
-    other: Sequence[Token],
-    kind: str,
-    amount: Amount,
-) -> Perturbed | str:
-    found = insertions(original, tokens, text, other)
-    if isinstance(found, str):
-        return found
-    edits = [one.edit for one in found]
-    fault = added_fault(edits, text, original) or _INSERTING[kind](original, found, amount)
-    return fault or remade(original, edits, other)
-
-
-def remade(original: str, edits: Sequence[Edit], other: Sequence[Token]) -> Perturbed | str:
-    """Return what edits make of a text, or why it is not the other one, word by word."""
-    passage = Passage(original)
+def remade(edits: Sequence[Edit], made: RewrittenText) -> Perturbed | str:
+    """Return what edits make of the original, or why it is not the text, word by word."""
+    passage = Passage(made.original)
     if not all(passage.is_between(one.start) and passage.is_between(one.end) for one in edits):
         return "a character cut apart"
-    changed = edited(original, edits)
-    if [token.key for token in tokens_of(changed)] != [token.key for token in other]:
+    changed = edited(made.original, edits)
+    if [token.key for token in tokens_of(changed)] != [token.key for token in made.other]:
         return "words run together"
     return Perturbed(text=changed, edits=tuple(edits))
 
@@ -492,12 +469,12 @@ def _length_fault(text: str, original: str, kind: str) -> str:
     return "too short" if len(text) < bounds.least * n - _SLACK else ""
 
 
-def added_fault(edits: Sequence[Edit], text: str, original: str) -> str:
+def added_fault(edits: Sequence[Edit], made: RewrittenText) -> str:
     """Return what is wrong with what was added, whatever was asked for."""
     added = " ".join(one.text for one in edits)
-    if is_foreign(added, original):
+    if is_foreign(added, made.original):
         return "another script"
-    was, said = (language_of(_words(one)) for one in (original, text))
+    was, said = (language_of(_words(one)) for one in (made.original, made.text))
     if was and said and was != said:
         return "another language"
     put_in = language_of(_words(added))
@@ -508,9 +485,7 @@ def _words(text: str) -> list[str]:
     return [token.key.casefold() for token in tokens_of(text) if token.is_word]
 
 
-_Replacing = Callable[
-    [Sequence[Token], Sequence[Token], Sequence[TokenDifference], str, Amount], str
-]
+_Replacing = Callable[[RewrittenText, Sequence[TokenDifference], Amount], str]
 _Inserting = Callable[[str, Sequence[Insertion], Amount], str]
 
 _REPLACING: Final[Mapping[str, _Replacing]] = MappingProxyType(
