@@ -1,18 +1,31 @@
+"""Combiners of several judgements, and ridge regression."""
+
+import math
+
 import dspy
 import numpy as np
 import pytest
+from sklearn.linear_model import BayesianRidge, Ridge
+from tables import LIKERT, judged
 
-from judgesmith.optimizers import FitAggregation
+from judgesmith.optimizers import Agreement, FitAggregation, parse_objective
+from judgesmith.optimizers.fitting import aggregation
 from judgesmith.optimizers.fitting.aggregation import (
     FEWEST_ROWS,
+    LIMIT,
+    LinearFit,
+    Whitening,
     combiners_of,
+    fit_ridge,
     simplest_within_an_error,
 )
 from judgesmith.optimizers.fitting.cross_validation import SourceFolds
-from judgesmith.optimizers.objectives.agreement import Agreement
+from judgesmith.optimizers.objectives.agreement import AbsoluteError, Kappa
+from judgesmith.optimizers.objectives.combining import WeightedSum
 from judgesmith.optimizers.rows import rows_of
 from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.programs import ActiveCritic
+from judgesmith.programs.features import FEATURE_NAMES
 from judgesmith.programs.judging.scoring import aggregate
 from judgesmith.signatures import (
     ActiveCriticConfig,
@@ -24,6 +37,8 @@ from judgesmith.signatures import (
     Scale,
 )
 from judgesmith.signatures.scale import PERCENT
+
+# aggregation
 
 NAMES = ("a", "b")
 
@@ -373,3 +388,302 @@ class TestCriteriaWithGaps:
         for item, one in zip(rows.items, gaps, strict=True):
             found = aggregate(learned, one, item.source, item.context, item.response)
             assert found.problem is None
+
+
+# ways
+
+NAMES_WAYS = ("truth", "style")
+
+
+def rated_ways(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    points = rng.uniform(0, 100, size=(n, 3))
+    human = np.clip(np.round(1 + 4 * points[:, 1] / 100 + 0.5 * rng.normal(size=n)), 1, 5)
+    examples = [
+        dspy.Example(
+            source=f"Ann met {i} people in Rome.",
+            response=f"She met {i % 7} of {i}" + "." * (i % 3),
+            score=float(human[i]),
+            group=i // 2,
+        )
+        for i in range(n)
+    ]
+    judgements = [
+        Judgement(
+            score=row[0],
+            raw=row[0],
+            criteria={name: {"score": p} for name, p in zip(NAMES_WAYS, row[1:], strict=True)},
+        )
+        for row in points
+    ]
+    return rows_of(examples, Scale(low=1, high=5)), judgements
+
+
+def ways():
+    rows, judgements = rated_ways()
+    return rows, judgements, {way.name: way for way in combiners_of(rows, judgements)}
+
+
+def test_terms_are_spelled_as_the_artifact_reads_them():
+    _, _, by_name = ways()
+    assert by_name["criteria"].names == ("overall", "criterion:truth", "criterion:style")
+    assert by_name["mean"].names == ("criterion:truth", "criterion:style")
+    assert by_name["lexical"].names[3:] == tuple(f"lexical:{name}" for name in FEATURE_NAMES)
+
+
+@pytest.mark.parametrize("name", ["overall", "mean", "criteria", "lexical"])
+def test_the_judge_scores_what_the_fit_predicts(name):
+    rows, judgements, by_name = ways()
+    everything = np.arange(len(rows))
+    predicted = by_name[name].predictions(everything, everything)
+    learned = by_name[name].aggregation()
+    for item, judgement, expected in zip(rows.items, judgements, predicted, strict=True):
+        found = aggregate(learned, judgement, item.source, item.context, item.response)
+        assert found.score == pytest.approx(expected, abs=1e-9)
+
+
+def test_learned_ways_carry_scale_and_limit_and_no_term_without_weight():
+    rows, _, by_name = ways()
+    learned = by_name["lexical"].aggregation()
+    assert learned.kind == "linear"
+    assert learned.scale == rows.scale
+    assert learned.limit == LIMIT
+    assert all(learned.weights)
+    assert set(learned.terms) < set(by_name["lexical"].names)
+
+
+def test_predictions_do_not_depend_on_what_people_said_of_the_predicted_rows():
+    rows, judgements, by_name = ways()
+    inside, outside = np.arange(0, 40), np.arange(40, 60)
+    before = by_name["criteria"].predictions(inside, outside)
+    human = rows.human.copy()
+    human[outside] = 6 - human[outside]
+    object.__setattr__(rows, "human", human)
+    again = {way.name: way for way in combiners_of(rows, judgements)}
+    assert again["criteria"].predictions(inside, outside) == pytest.approx(before)
+
+
+def test_a_fit_on_equal_ratings_is_undefined():
+    rows, judgements = rated_ways()
+    same = rows.human == 3
+    by_name = {way.name: way for way in combiners_of(rows, judgements)}
+    found = by_name["criteria"].predictions(np.flatnonzero(same), np.flatnonzero(~same))
+    assert np.isnan(found).all()
+
+
+OWN = Aggregation(
+    kind="linear",
+    terms=("criterion:style", "lexical:unknown_names", "overall"),
+    centers=(50, 0.1, 50),
+    spreads=(20, 0.1, 20),
+    weights=(1, 0.25, -0.5),
+    intercept=3,
+    scale="1..5",
+)
+
+
+def names_of(ways):
+    return [way.name for way in ways]
+
+
+class TestWeightsThatWereLearnedBefore:
+    def test_they_come_first_and_score_as_the_judge_does(self):
+        rows, judgements = rated_ways()
+        own, *others = combiners_of(rows, judgements, own=OWN)
+        assert own.name == "own"
+        assert own.aggregation() == OWN
+        assert names_of(others) == names_of(combiners_of(rows, judgements))
+        places = np.arange(len(rows))
+        predicted = own.predictions(places[:10], places[10:])
+        for place, expected in zip(places[10:], predicted, strict=True):
+            item = rows.items[place]
+            found = aggregate(OWN, judgements[place], item.source, item.context, item.response)
+            assert found.score == expected
+
+    def test_they_do_not_depend_on_what_others_are_fitted_on(self):
+        rows, judgements = rated_ways()
+        own = combiners_of(rows, judgements, own=OWN)[0]
+        outside = np.arange(40, 60)
+        one, other = (own.predictions(inside, outside) for inside in (np.arange(2), np.arange(40)))
+        assert one.tolist() == other.tolist()
+
+    @pytest.mark.parametrize("kind", ["overall", "mean"])
+    def test_what_was_not_learned_is_no_way_of_its_own(self, kind):
+        rows, judgements = rated_ways()
+        assert "own" not in names_of(combiners_of(rows, judgements, own=Aggregation(kind=kind)))
+
+    def test_weights_of_a_criterion_that_is_gone_are_dropped(self):
+        rows, judgements = rated_ways()
+        bare = [one.model_copy(update={"criteria": {}}) for one in judgements]
+        assert names_of(combiners_of(rows, bare, own=OWN)) == ["overall", "lexical"]
+        renamed = [
+            one.model_copy(update={"criteria": {"truth": one.criteria["truth"]}})
+            for one in judgements
+        ]
+        assert "own" not in names_of(combiners_of(rows, renamed, own=OWN))
+
+    def test_weights_for_another_scale_are_dropped(self):
+        rows, judgements = rated_ways()
+        own = OWN.model_copy(update={"scale": Scale(low=0, high=10)})
+        assert "own" not in names_of(combiners_of(rows, judgements, own=own))
+
+
+class TestGaps:
+    @pytest.fixture
+    def gaps(self):
+        """Rows of which the last has no score on style."""
+        rows, judgements = rated_ways()
+        lost = {**judgements[-1].criteria, "style": CriterionScore(score=None)}
+        return rows, [*judgements[:-1], judgements[-1].model_copy(update={"criteria": lost})]
+
+    def test_a_criterion_with_a_gap_is_not_weighed_and_the_mean_is_no_way(self, gaps):
+        ways = {way.name: way for way in combiners_of(*gaps)}
+        assert list(ways) == ["overall", "criteria", "lexical"]
+        assert ways["criteria"].names == ("overall", "criterion:truth")
+        assert not np.isnan(ways["lexical"].terms).any()
+
+    def test_weights_learned_on_it_are_dropped(self, gaps):
+        assert "own" not in names_of(combiners_of(*gaps, own=OWN))
+
+
+# ridge
+
+
+def draw(n, k, seed=0, noise=1.0):
+    rng = np.random.default_rng(seed)
+    terms = rng.normal(size=(n, 1 + k))
+    return terms, rng, noise * rng.normal(size=n)
+
+
+KINDS = ("overall", *["lexical"] * 6)
+
+
+def test_terms_that_say_nothing_leave_the_models_own_order():
+    terms, rng, noise = draw(60, 6)
+    fit = fit_ridge(terms, terms[:, 0] + noise, kinds=KINDS, groups=np.arange(60))
+    new = rng.normal(size=(500, 7))
+    assert np.corrcoef(fit.predict(new), new[:, 0])[0, 1] > 0.95
+
+
+def test_terms_that_say_much_are_learned_where_the_models_own_score_says_nothing():
+    terms, rng, noise = draw(300, 6, noise=0.5)
+    fit = fit_ridge(terms, terms[:, 3] + noise, kinds=KINDS, groups=np.arange(300))
+    new = rng.normal(size=(500, 7))
+    assert np.corrcoef(fit.predict(new), new[:, 3])[0, 1] > 0.95
+
+
+def test_many_rows_predict_as_a_foreign_bayesian_ridge_does():
+    terms, rng, noise = draw(2000, 6)
+    human = terms @ np.array([0.5, 1, -1, 0.3, 0, 0, 0]) + noise
+    fit = fit_ridge(terms, human, kinds=KINDS, groups=np.arange(2000))
+    new = rng.normal(size=(300, 7))
+    foreign = BayesianRidge().fit(terms, human).predict(new)
+    assert np.corrcoef(fit.predict(new), foreign)[0, 1] > 0.999
+
+
+def test_predictions_are_in_human_points():
+    terms, _, noise = draw(400, 6)
+    human = np.clip(np.round(3 + terms[:, 0] + 0.5 * noise), 1, 5)
+    fit = fit_ridge(terms, human, kinds=KINDS, groups=np.arange(400))
+    predicted = fit.predict(terms)
+    assert np.mean(predicted) == pytest.approx(np.mean(human), abs=0.1)
+    assert 0.5 < np.std(predicted) / np.std(human) <= 1.05
+
+
+@pytest.mark.parametrize(("scale", "shift"), [(100.0, 0.0), (0.01, 50.0)])
+def test_the_unit_of_a_term_changes_no_prediction(scale, shift):
+    terms, _, noise = draw(80, 6)
+    human = terms[:, 0] + terms[:, 2] + noise
+    plain = fit_ridge(terms, human, kinds=KINDS, groups=np.arange(80)).predict(terms)
+    other = scale * terms + shift
+    moved = fit_ridge(other, human, kinds=KINDS, groups=np.arange(80)).predict(other)
+    np.testing.assert_allclose(moved, plain, atol=1e-8)
+
+
+def test_constant_terms_get_no_weight():
+    terms, _, noise = draw(50, 6)
+    terms[:, 4] = 7.0
+    fit = fit_ridge(terms, terms[:, 0] + noise, kinds=KINDS, groups=np.arange(50))
+    assert fit.weights[4] == 0
+    assert np.isfinite(fit.predict(terms)).all()
+
+
+def test_one_odd_text_is_worth_no_more_than_the_limit():
+    fit = LinearFit(centers=np.zeros(1), spreads=np.ones(1), weights=np.array([2.0]), intercept=1.0)
+    assert fit.predict(np.array([[1e9], [-1e9]])).tolist() == [1 + 2 * LIMIT, 1 - 2 * LIMIT]
+
+
+def test_what_rows_of_a_source_share_does_not_pose_as_evidence():
+    rng = np.random.default_rng(4)
+    groups = np.repeat(np.arange(12), 20)
+    # One lexical term is constant within a source, and so is the raters' mood that day.
+    mood = rng.normal(size=12)[groups]
+    term = (0.6 * rng.normal(size=12)[groups]) + 0.8 * mood
+    terms = np.column_stack([rng.normal(size=240), term])
+    human = terms[:, 0] + mood + 0.3 * rng.normal(size=240)
+    kinds = ["overall", "lexical"]
+    aware = fit_ridge(terms, human, kinds=kinds, groups=groups)
+    naive = fit_ridge(terms, human, kinds=kinds, groups=np.arange(240))
+    assert abs(aware.weights[1]) < abs(naive.weights[1])
+
+
+def test_under_one_prior_weights_and_evidence_are_those_of_the_definition():
+    # Definition: points are N(1 a + X m, s^2 (I + X S^2 X')), with a and log s under flat priors.
+    rng = np.random.default_rng(3)
+    steps, rest = rng.normal(size=(15, 3)), rng.normal(size=15)
+    widths = np.array([[0.2, 0.5, 0.0], [0.2, 0.05, 1.0]])
+    white = Whitening.of(np.arange(15), 0.0)
+    evidence, weights = aggregation._posteriors(white, steps, rest, widths)
+    expected = []
+    for row, weight in zip(widths, weights, strict=True):
+        covariance = np.eye(15) + steps @ np.diag(row**2) @ steps.T
+        inverse = np.linalg.inv(covariance)
+        one = np.ones(15)
+        level = one @ inverse @ rest / (one @ inverse @ one)
+        distance = (rest - level) @ inverse @ (rest - level)
+        log_determinants = np.linalg.slogdet(covariance)[1] + np.log(one @ inverse @ one)
+        expected.append(-0.5 * (log_determinants + 14 * np.log(distance)))
+        assert weight == pytest.approx(row**2 * (steps.T @ inverse @ (rest - level)))
+    assert np.diff(evidence) == pytest.approx(np.diff(expected))
+
+
+def test_a_kind_of_terms_is_penalised_as_ridge_regression_does(monkeypatch):
+    monkeypatch.setattr(aggregation, "SHARES", (0.3,))
+    terms, _, noise = draw(80, 6)
+    human = terms @ np.array([0.5, 1, -1, 0.3, 0, 0, 0]) + noise
+    fit = fit_ridge(terms, human, kinds=["lexical"] * 7, groups=np.arange(80))
+    steps = np.clip((terms - terms.mean(axis=0)) / terms.std(axis=0), -LIMIT, LIMIT)
+    foreign = Ridge(alpha=7 / 0.3).fit(steps, aggregation._halfway(human))
+    assert fit.weights / fit.weights[1] == pytest.approx(foreign.coef_ / foreign.coef_[1])
+
+
+# combined
+
+PEOPLE = [1, 2, 3, 4, 5, 1, 2, 3, 4, 5]
+SHIFTED = judged([50, 60, 70, 80, 90, 50, 60, 70, 80, 90], PEOPLE, scale=LIKERT)
+FLAT = judged([50] * 10, PEOPLE, scale=LIKERT)
+
+
+def test_a_sum_adds_its_terms_as_often_as_their_weights_say():
+    found = parse_objective("2*q - .5*mae").value(SHIFTED)
+    q, mae = Agreement("q").value(SHIFTED), AbsoluteError().value(SHIFTED)
+    assert found == pytest.approx(2 * q - 0.5 * mae)
+
+
+def test_one_undefined_term_makes_the_sum_undefined():
+    assert math.isnan(parse_objective("scored + q").value(FLAT))
+
+
+@pytest.mark.parametrize(
+    ("terms", "message"),
+    [
+        ((), "one term or more"),
+        (((0.0, Kappa()),), "other than 0; got 0"),
+        (((math.nan, Kappa()),), "finite number"),
+        (((1.0, AbsoluteError()),), "mae is better when lower; subtract it"),
+        (((-1.0, Agreement("q")),), "q is better when higher; add it"),
+    ],
+)
+def test_a_sum_refuses_what_has_no_say_or_the_wrong_one(terms, message):
+    with pytest.raises(ValueError, match=message):
+        WeightedSum(terms)

@@ -1,17 +1,46 @@
+"""Calibration, cross-validation and splits by source."""
+
 import math
+from dataclasses import replace
 
 import dspy
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from optimizing import examples
+from tables import LIKERT as LIKERT_TABLES
+from tables import judged as judged_tables
 
+from judgesmith import InputError
+from judgesmith.data.reading import read_items
+from judgesmith.data.targets import targets_of
+from judgesmith.metrics import pearson
+from judgesmith.optimizers import PredictionTable, parse_objective
+from judgesmith.optimizers.fitting.aggregation import Whitening
 from judgesmith.optimizers.fitting.calibrating import Calibrator
-from judgesmith.optimizers.rows import rows_of
+from judgesmith.optimizers.fitting.cross_validation import (
+    MOST_BLOCKS,
+    CrossValidatedAgreement,
+    SourceFolds,
+)
+from judgesmith.optimizers.objectives.agreement import (
+    AbsoluteError,
+    Agreement,
+    Kappa,
+    in_people_points,
+    levels_of,
+    on_levels,
+)
+from judgesmith.optimizers.rows import folds_by_source, pool_and_selection, rows_of, split_by_source
 from judgesmith.programs import ActiveCritic, score_batch
 from judgesmith.programs.families.ensemble.judges import Calibrated, Panel
 from judgesmith.programs.families.ensemble.members import PanelJudgement, calibrated
 from judgesmith.signatures import Judgement, Scale
 from judgesmith.signatures.aggregation import Calibration
+from judgesmith.signatures.scale import PERCENT
+
+# calibrating
 
 LIKERT = Scale(low=1, high=5)
 
@@ -226,3 +255,414 @@ def test_live_judgements_are_those_that_were_learned_from():
     plain = score_batch(ActiveCritic(), rows.items)
     again = score_batch(found, rows.items)
     assert [one.uncalibrated for one in again] == [one.score for one in plain]
+
+
+# crossing
+
+PEARSON = Agreement("pearson")
+
+
+def table(n, n_sources, seed=0, human=None):
+    rng = np.random.default_rng(seed)
+    human = rng.normal(size=n) if human is None else np.asarray(human, dtype=float)
+    return PredictionTable(
+        predicted=human, human=human, sources=np.arange(n) % n_sources, systems=np.zeros(n)
+    )
+
+
+def halves(rows, n_folds=2, n_repeats=5, seed=0):
+    rng = np.random.default_rng(seed)
+    return SourceFolds.of(rows, n_folds=n_folds, n_repeats=n_repeats, rng=rng)
+
+
+def noisy(rows, size, seed=1):
+    scores = rows.human + size * np.random.default_rng(seed).normal(size=rows.n)
+    return lambda inside, outside: scores[outside]
+
+
+def test_the_value_is_the_mean_of_the_agreements_within_each_predicted_part():
+    rows = table(40, 20)
+    crossed = halves(rows, n_folds=3)
+    fitted = noisy(rows, 1.0)
+    values = []
+    for parts in crossed.parts:
+        for part in range(3):
+            outside = np.flatnonzero(parts == part)
+            values.append(pearson(rows.human[outside], fitted(None, outside)))
+    assert crossed.agreement(fitted, PEARSON).value == pytest.approx(np.mean(values))
+
+
+def test_predictions_of_different_fits_are_not_put_in_one_list():
+    # Each fit adds the mean of what it has seen: low where the predicted rows are high.
+    rows = table(30, 30)
+    order = np.random.default_rng(5).normal(size=30)
+
+    def fitted(inside, outside):
+        return 0.01 * order[outside] + rows.human[inside].mean()
+
+    crossed = halves(rows)
+    within = crossed.agreement(fitted, PEARSON).value
+    shifted = crossed.agreement(lambda inside, outside: order[outside], PEARSON).value
+    assert within == pytest.approx(shifted)
+
+
+def test_the_error_is_the_jackknife_over_blocks_of_sources():
+    rows = table(12, 6)
+    crossed = halves(rows, n_repeats=2)
+    assert len(np.unique(crossed.blocks)) == 6
+    first, second = noisy(rows, 0.5), noisy(rows, 2.0, seed=2)
+    found = [crossed.agreement(one, PEARSON) for one in (first, second)]
+    moved = []
+    for block in range(6):
+        values = []
+        for fitted in (first, second):
+            parts_values = []
+            for parts in crossed.parts:
+                for part in range(2):
+                    rest = np.flatnonzero((parts == part) & (crossed.blocks != block))
+                    if len(rest) >= 3:
+                        parts_values.append(pearson(rows.human[rest], fitted(None, rest)))
+            values.append(np.mean(parts_values))
+        moved.append(values[0] - values[1])
+    behind, error = found[1].behind(found[0])
+    assert behind == pytest.approx(found[0].value - found[1].value)
+    assert error == pytest.approx(np.sqrt(5 / 6 * np.sum((moved - np.mean(moved)) ** 2)))
+
+
+@pytest.mark.no_cover
+def test_the_error_is_about_how_far_the_distance_varies_between_sets():
+    distances, errors = [], []
+    for seed in range(60):
+        rows = table(60, 30, seed=seed)
+        crossed = halves(rows, seed=seed)
+        best, other = (
+            crossed.agreement(noisy(rows, size, seed=1000 * size + seed), PEARSON)
+            for size in (1, 2)
+        )
+        behind, error = other.behind(best)
+        distances.append(behind)
+        errors.append(error)
+    assert 0.7 < np.mean(errors) / np.std(distances) < 1.4
+
+
+def test_rows_of_one_source_are_in_one_half_and_one_block():
+    rows = table(90, 45)
+    crossed = halves(rows)
+    for labels in (*crossed.parts, crossed.blocks):
+        for source in range(45):
+            assert len(set(labels[rows.sources == source])) == 1
+    assert len(np.unique(crossed.blocks)) == MOST_BLOCKS
+
+
+def test_halves_in_which_people_do_not_differ_say_nothing():
+    rows = table(8, 2, human=[1, 1, 2, 1, 3, 1, 4, 1])
+    crossed = halves(rows, n_repeats=3)
+    found = crossed.agreement(lambda inside, outside: outside.astype(float), PEARSON)
+    assert found.value == pytest.approx(pearson([1, 2, 3, 4], [0, 2, 4, 6]))
+
+
+def test_a_way_that_is_constant_in_a_half_is_undefined_and_infinitely_far_behind():
+    rows = table(20, 10)
+    crossed = halves(rows)
+    constant = crossed.agreement(lambda inside, outside: np.ones(len(outside)), PEARSON)
+    assert np.isnan(constant.value)
+    behind, error = constant.behind(crossed.agreement(noisy(rows, 1.0), PEARSON))
+    assert behind == np.inf
+    assert np.isnan(error)
+
+
+def test_where_nothing_can_be_compared_the_value_is_undefined():
+    rows = table(4, 4, human=[1, 1, 1, 1])
+    assert np.isnan(halves(rows).agreement(noisy(rows, 1.0), PEARSON).value)
+
+
+def test_a_way_is_not_behind_itself():
+    one = CrossValidatedAgreement(value=0.5, without=np.array([0.4, 0.6]))
+    assert one.behind(one) == (0.0, 0.0)
+
+
+# splitting
+
+RATED_SETS = ["summeval", "topical_chat", "sfres", "pandalm", "mqm_ted_ende", "wiki_da"]
+groups = st.lists(st.integers(0, 9), min_size=2, max_size=40).filter(lambda g: len(set(g)) > 1)
+seeds = st.integers(0, 2**32 - 1)
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def sources(n_groups, n_rows_each):
+    return np.repeat(np.arange(n_groups), n_rows_each)
+
+
+@pytest.mark.no_cover
+@given(groups, seeds, st.floats(0, 0.99))
+def test_parts_share_no_source_and_lose_no_row(labels, seed, holdout):
+    values = np.arange(len(labels)) % 5
+    parts = split_by_source(labels, values, holdout=holdout, rng=rng(seed))
+    assert sorted([*parts.tuning, *parts.heldout]) == list(range(len(labels)))
+    labels = np.asarray(labels)
+    assert not set(labels[parts.tuning]) & set(labels[parts.heldout])
+    n_held = len(set(labels[parts.heldout]))
+    n = len(set(labels.tolist()))
+    assert n_held == (min(max(round(holdout * n), 1), n - 1) if holdout else 0)
+
+
+@pytest.mark.no_cover
+@given(groups, seeds)
+def test_equal_generators_give_equal_parts(labels, seed):
+    values = np.arange(len(labels)) % 5
+    first, second = (split_by_source(labels, values, rng=rng(seed)) for _ in range(2))
+    assert first.tuning.tolist() == second.tuning.tolist()
+
+
+def test_names_of_sources_do_not_matter():
+    values = np.arange(12.0)
+    plain = split_by_source(sources(6, 2), values, rng=rng(3))
+    named = split_by_source([f"doc {n}" for n in sources(6, 2)], values, rng=rng(3))
+    assert plain.heldout.tolist() == named.heldout.tolist()
+
+
+def test_without_a_holdout_every_row_tunes():
+    parts = split_by_source([1, 1], [1, 2], holdout=0, rng=rng())
+    assert (parts.tuning.tolist(), parts.heldout.tolist()) == ([0, 1], [])
+
+
+def test_every_part_sees_the_whole_range_where_chance_would_not():
+    # Of 100 sources in order of value, every tenth stretch gives exactly one to the smaller part.
+    values = np.arange(100)
+    for holdout in (0.1, 0.9):
+        parts = split_by_source(values, values, holdout=holdout, rng=rng(1))
+        small = min(parts.tuning, parts.heldout, key=len)
+        assert np.bincount(small // 10).tolist() == [1] * 10
+
+
+def test_stratified_parts_are_closer_to_each_other_than_random_ones():
+    draw = rng(5)
+    labels = sources(60, 4)
+    values = np.repeat(draw.normal(size=60), 4) + draw.normal(scale=0.3, size=240)
+
+    def gap(parts):
+        return abs(values[parts.tuning].mean() - values[parts.heldout].mean())
+
+    stratified = [gap(split_by_source(labels, values, rng=rng(n))) for n in range(100)]
+    unordered = [gap(split_by_source(labels, np.zeros(240), rng=rng(n))) for n in range(100)]
+    assert np.mean(stratified) < 0.3 * np.mean(unordered)
+
+
+def test_every_source_is_held_out_about_as_often_as_any_other():
+    values = np.arange(20)
+    held = np.zeros(20)
+    for n in range(400):
+        held[split_by_source(values, values, holdout=0.25, rng=rng(n)).heldout] += 1
+    assert held.min() > 60
+    assert held.max() < 140
+
+
+def test_unrated_sources_are_shared_out_likewise():
+    values = np.where(np.arange(100) < 50, np.nan, np.arange(100.0))
+    parts = split_by_source(np.arange(100), values, holdout=0.2, rng=rng())
+    assert np.isnan(values[parts.heldout]).sum() == 10
+
+
+def test_rows_may_be_split_whatever_their_source():
+    parts = split_by_source(sources(2, 50), np.zeros(100), holdout=0.75, rng=rng(), rows=True)
+    assert (len(parts.tuning), len(parts.heldout)) == (25, 75)
+    assert set(sources(2, 50)[parts.tuning]) == {0, 1}
+
+
+@pytest.mark.parametrize("holdout", [-0.1, 1, 1.5, float("nan")])
+def test_a_holdout_that_is_no_share_is_refused(holdout):
+    with pytest.raises(ValueError, match="holdout is a share of sources from 0 to below 1; got"):
+        split_by_source([1, 2], [1, 2], holdout=holdout, rng=rng())
+
+
+def test_one_source_cannot_be_shared_out():
+    with pytest.raises(
+        ValueError, match=r"^there is 1 source; holding some out needs at least 2; give more "
+    ):
+        split_by_source([1, 1], [1, 2], rng=rng())
+
+
+def test_values_must_be_one_per_row():
+    with pytest.raises(ValueError, match=r"^expected one value per row, 3; got shape \(2,\)"):
+        split_by_source([1, 2, 3], [1, 2], rng=rng())
+
+
+@given(groups, seeds, st.integers(1, 9))
+def test_pool_and_selection_share_no_source_and_lose_no_rated_row(labels, seed, n_shown):
+    labels = np.asarray(labels)
+    values = np.where(np.arange(len(labels)) % 7 == 6, np.nan, labels * 1.0)
+    rated = np.flatnonzero(np.isfinite(values))
+    n_sources = len(set(labels[rated].tolist()))
+    if n_sources < 2:
+        return
+    parts = pool_and_selection(labels, values, n_demonstrations=n_shown, rng=rng(seed))
+    assert sorted([*parts.pool, *parts.selection]) == rated.tolist()
+    assert not set(labels[parts.pool]) & set(labels[parts.selection])
+    n_pooled = len(set(labels[parts.pool].tolist()))
+    assert 1 <= n_pooled <= n_sources // 2
+    if len(parts.pool) < 4 * n_shown:
+        assert n_pooled == n_sources // 2
+
+
+@pytest.mark.parametrize(
+    ("n_sources", "each", "n_shown", "n_pooled"),
+    [(100, 4, 3, 20), (20, 1, 3, 10), (40, 1, 3, 12), (20, 16, 8, 4), (2, 10, 3, 1)],
+)
+def test_the_pool_is_a_fifth_or_what_the_demonstrations_need_or_half(
+    n_sources, each, n_shown, n_pooled
+):
+    labels = sources(n_sources, each)
+    parts = pool_and_selection(labels, labels, n_demonstrations=n_shown, rng=rng())
+    assert len(set(labels[parts.pool])) == n_pooled
+
+
+def test_without_demonstrations_there_is_no_pool():
+    parts = pool_and_selection([1, 1], [1, np.nan], n_demonstrations=0, rng=rng())
+    assert (parts.pool.tolist(), parts.selection.tolist()) == ([], [0])
+
+
+def test_a_single_source_cannot_both_teach_and_decide():
+    with pytest.raises(
+        ValueError, match=r"got 2 rated rows of 1 source to learn from; ask for no dem"
+    ):
+        pool_and_selection([1, 1, 2], [1, 2, np.nan], n_demonstrations=3, rng=rng())
+
+
+@given(groups, seeds, st.integers(2, 5))
+def test_folds_keep_sources_whole_and_are_all_used(labels, seed, k):
+    n = len(set(labels))
+    if k > n:
+        with pytest.raises(ValueError, match=f"{n} sources make 2 to {n} folds; asked for {k}"):
+            folds_by_source(labels, k, rng=rng(seed))
+        return
+    folds = folds_by_source(labels, k, rng=rng(seed))
+    assert set(folds.tolist()) == set(range(k))
+    assert len({(g, f) for g, f in zip(labels, folds.tolist(), strict=True)}) == n
+
+
+def test_folds_are_of_like_size():
+    sizes = np.bincount(folds_by_source(sources(30, 4), 5, rng=rng()))
+    assert sizes.tolist() == [24] * 5
+
+
+@pytest.mark.parametrize("name", RATED_SETS)
+def test_real_sets_are_split_by_source_into_like_parts(data_folder, name):
+    data = read_items(data_folder / f"{name}.jsonl.gz")
+    values = targets_of(data).values
+    split = split_by_source(data.groups, values, holdout=0.75, rng=rng())
+    inner = pool_and_selection(
+        data.groups[split.tuning], values[split.tuning], n_demonstrations=3, rng=rng()
+    )
+    parts = [split.heldout, split.tuning[inner.pool], split.tuning[inner.selection]]
+    for field in ("source_id", "source"):
+        seen = [{getattr(data[i], field) for i in part} for part in parts]
+        assert len(set.union(*seen)) == sum(map(len, seen))
+    tuning, heldout = values[split.tuning], values[split.heldout]
+    assert abs(tuning.mean() - heldout.mean()) < 0.1 * values.std()
+    assert 0.85 < tuning.std() / heldout.std() < 1.15
+
+
+# sources
+
+labels = st.lists(st.integers(0, 3), min_size=3, max_size=12)
+shares = st.sampled_from([0.0, 0.2, 0.8, 5.0])
+
+
+@pytest.mark.no_cover
+@given(labels, shares)
+def test_whitened_rows_have_the_identity_as_their_covariance(groups, share):
+    codes = np.asarray(groups)
+    same = (codes[:, None] == codes[None, :]).astype(float)
+    covariance = np.eye(len(codes)) + share * same
+    white = Whitening.of(codes, share)
+    matrix = white._white(np.eye(len(codes)))
+    np.testing.assert_allclose(matrix @ covariance @ matrix.T, np.eye(len(codes)), atol=1e-9)
+
+
+@pytest.mark.no_cover
+@given(labels, shares)
+def test_the_log_determinant_is_that_of_covariance_and_intercept(groups, share):
+    codes = np.asarray(groups)
+    same = (codes[:, None] == codes[None, :]).astype(float)
+    covariance = np.eye(len(codes)) + share * same
+    ones = np.ones(len(codes))
+    precision = ones @ np.linalg.solve(covariance, ones)
+    expected = np.linalg.slogdet(covariance)[1] + np.log(precision)
+    assert Whitening.of(codes, share).log_determinant == pytest.approx(expected)
+
+
+@pytest.mark.no_cover
+@given(labels, shares)
+def test_a_constant_is_nothing_once_the_intercept_is_out(groups, share):
+    white = Whitening.of(np.asarray(groups), share)
+    np.testing.assert_allclose(white.centered(np.full(len(groups), 3.0)), 0, atol=1e-9)
+
+
+# scale points
+
+
+def test_without_a_scale_the_levels_are_the_values_that_occur():
+    table = judged_tables([10, 20, 30], [0, 25, 75])
+    assert levels_of(table).tolist() == [0, 25, 75]
+    on_a_fine_scale = replace(table, scale=Scale(low=0, high=100))
+    assert levels_of(on_a_fine_scale).tolist() == [0, 25, 75]
+
+
+def test_too_many_levels_are_refused_with_a_way_out():
+    table = judged_tables(np.arange(12), np.arange(12))
+    with pytest.raises(ValueError, match=r"12 different values, and no scale is named; take q"):
+        Kappa().value(table)
+
+
+def test_scores_are_points_of_the_judges_scale_wherever_they_lie():
+    few = judged_tables([1, 5], [1, 5], scale=LIKERT_TABLES, judge_scale=PERCENT)
+    assert in_people_points(few).tolist() == pytest.approx([1.04, 1.2])
+    assert Kappa().value(few) == 0.0
+    fitted = replace(few, judge_scale=LIKERT_TABLES)
+    assert in_people_points(fitted).tolist() == [1, 5]
+    assert Kappa().value(fitted) == 1.0
+
+
+@pytest.mark.parametrize("objective", ["kappa", "kappa_linear", "-mae", "q + .5*kappa"])
+@pytest.mark.parametrize("missing", ["scale", "judge_scale"])
+def test_without_a_scale_points_are_not_compared(objective, missing):
+    known = {"scale": LIKERT_TABLES, "judge_scale": LIKERT_TABLES, missing: None}
+    table = judged_tables([1, 5, 3, 2], [1, 5, 3, 3], **known)
+    whose = "human" if missing == "scale" else "the judge's"
+    with pytest.raises(
+        InputError, match=rf"{whose} scores is not known; give the table {missing}="
+    ):
+        parse_objective(objective).value(table)
+
+
+def test_each_target_is_compared_on_its_own_scales():
+    likert = judged_tables([1, 3, 5], [1, 3, 5], scale=LIKERT_TABLES, judge_scale=LIKERT_TABLES)
+    percent = judged_tables([0, 50, 100], [0, 50, 100], scale=PERCENT, judge_scale=PERCENT)
+    both = PredictionTable.of_parts({"score": likert, "wit": percent})
+    assert Kappa().value(both) == 1.0
+    off = replace(percent, predicted=np.array([1.0, 3.0, 5.0]))
+    assert AbsoluteError().value(PredictionTable.of_parts({"score": likert, "wit": off})) == (
+        pytest.approx((0 + (1 + 47 + 95) / 3) / 2)
+    )
+
+
+def test_a_named_scale_of_the_judge_is_believed():
+    table = judged_tables([1, 5], [1, 5], scale=LIKERT_TABLES, judge_scale=Scale(low=1, high=9))
+    assert in_people_points(table).tolist() == [1, 3]
+    faults = replace(table, judge_scale=Scale(low=1, high=9, higher_is_better=False))
+    assert in_people_points(faults).tolist() == [5, 3]
+
+
+def test_scores_off_the_judges_scale_are_refused():
+    with pytest.raises(InputError, match=r"from -3 to 200 are not on the judge's scale 0\.\.100"):
+        in_people_points(judged_tables([-3, 200], [1, 5], scale=LIKERT_TABLES))
+
+
+def test_ratings_of_one_level_have_no_kappa():
+    table = judged_tables([10, 20], [3, 3], scale=PERCENT)
+    assert not len(on_levels(table)[0])
+    assert np.isnan(Kappa().value(table))
+    assert np.isnan(Kappa().estimate(table, rng=np.random.default_rng(0)).low)

@@ -1,14 +1,57 @@
-import math
+"""Objectives: given, counted, ordinal, pairs, effort and constraints."""
 
+import functools
+import math
+from itertools import permutations
+
+import dspy
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from optimizing import LIKERT, examples, lm_of
+from tables import LIKERT as LIKERT_TABLES
+from tables import judged, random_table, resampled
 
-from judgesmith.metrics import kendall, pearson, spearman
-from judgesmith.optimizers import Agreement, PredictionTable, parse_objective
-from judgesmith.optimizers.objectives.agreement import AbsoluteError, parse_agreement
+from judgesmith import InputError
+from judgesmith.metrics import (
+    kendall,
+    pearson,
+    spearman,
+    tie_aware_accuracy_interval,
+    weighted_kappa_interval,
+)
+from judgesmith.metrics.pairs import adjacent_accuracy
+from judgesmith.metrics.ratings import nearest_levels
+from judgesmith.optimizers import (
+    Agreement,
+    DSPyOptimizer,
+    FitAggregation,
+    PanelSelection,
+    PredictionTable,
+    ProtocolSearch,
+    RandomDemonstrationSearch,
+    parse_objective,
+)
+from judgesmith.optimizers.objectives.agreement import (
+    AbsoluteError,
+    Kappa,
+    NeighbourAccuracy,
+    TieAccuracy,
+    parse_agreement,
+)
+from judgesmith.optimizers.objectives.base import numbered_sources
+from judgesmith.optimizers.objectives.combining import Constrained, Constraint, WeightedSum
+from judgesmith.optimizers.objectives.effort import CallsPerItem, ShareScored
 from judgesmith.optimizers.objectives.grammar import as_objective
+from judgesmith.optimizers.predictions import prediction_table
+from judgesmith.optimizers.rows import rows_of
+from judgesmith.optimizers.search.racing import RaceStage, RacingRule
+from judgesmith.programs import ActiveCritic, Panel
+from judgesmith.programs.lm import lm_client_of
+from judgesmith.signatures import Judgement, Scale
+
+# objectives
 
 
 def table(predicted, human, sources=None):
@@ -119,3 +162,614 @@ class TestSeveralTargets:
         assert found.n == several.n
         gain = objective.gain(several, several, rng=np.random.default_rng(0))
         assert gain.value == 0.0
+
+
+# Whatever objective a search is given, it is checked first and means what was given.
+
+ROWS = examples(range(40))
+RATED = {row.response: int(row.score) for row in ROWS}
+
+
+def in_points(user, shown, system):
+    """Answer with people's points, from 1 to 5, whatever scale was asked for."""
+    return next(score for response, score in RATED.items() if f"{response}\n" in user)
+
+
+class TestScales:
+    """A judge that answers 1 to 5 when it is asked for 0 to 100 is far off in points."""
+
+    @pytest.mark.parametrize(
+        "search",
+        [
+            lambda objective, **more: RandomDemonstrationSearch(objective, n_trials=2, **more),
+            lambda objective, **more: ProtocolSearch(objective, n_trials=2, confirm=None, **more),
+        ],
+        ids=["random", "protocol"],
+    )
+    def test_a_search_knows_what_its_judges_answer_on(self, search):
+        student = ActiveCritic(variant="vanilla")
+        values = {}
+        for objective in ("kappa", "-mae", "q"):
+            made = search(objective, lm=lm_of(in_points))
+            made.compile(student, trainset=ROWS)
+            values[objective] = made.trials_[0].value
+        assert values["q"] == pytest.approx(3)
+        assert values["kappa"] == pytest.approx(0, abs=0.01)
+        off = np.mean([row.score - 1 - row.score / 25 for row in ROWS])
+        assert values["-mae"] == pytest.approx(-off, abs=0.5)
+
+
+def near(example, prediction, trace=None):
+    """Return how near the judge's points are to people's, from 0 to 1."""
+    return 1 - abs(example.score - 1 - prediction.score / 25) / 4
+
+
+def agreeing(table):
+    """Return Pearson, as users write it."""
+    return np.corrcoef(table.predicted, table.human)[0, 1]
+
+
+def shifted(user, shown, system):
+    """Answer a few points above people's, and with a longer prompt nearer to them."""
+    return max(0, 25 * (in_points(user, shown, system) - 1) - 10 // (1 + len(shown)))
+
+
+class WithFields:
+    """A metric with its own attributes, as users of DSPy write them."""
+
+    def __call__(self, example, prediction, trace=None):
+        assert example.scale == LIKERT
+        assert prediction.problem is None
+        return prediction.score > 40 if example.score > 3 else prediction.score <= 40
+
+
+def with_feedback(example, prediction, trace=None, pred_name=None, pred_trace=None):
+    return dspy.Prediction(score=near(example, prediction), feedback="nearer!")
+
+
+def strict(example, prediction, trace):
+    assert trace is None
+    return near(example, prediction)
+
+
+SEARCHES = {
+    "random": lambda **more: RandomDemonstrationSearch(n_trials=3, **more),
+    "protocol": lambda **more: ProtocolSearch(n_trials=3, **more),
+    "bootstrap": lambda **more: DSPyOptimizer(
+        "bootstrap", settings={"num_candidate_programs": 2}, **more
+    ),
+    "weights": lambda **more: FitAggregation(n_repeats=2, **more),
+}
+STUDENT = ActiveCritic(variant="vanilla")
+
+
+class TestFunctions:
+    @pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
+    @pytest.mark.parametrize(
+        "given",
+        [
+            {"objective": agreeing},
+            {"objective": near},
+            {"metric": near},
+            {"metric": WithFields()},
+            {"metric": with_feedback},
+            {"metric": strict},
+            {"metric": functools.partial(near, trace=None)},
+        ],
+        ids=["table", "pairs", "metric", "object", "feedback", "strict", "partial"],
+    )
+    def test_every_search_takes_functions_and_metrics(self, search, given):
+        made = search(lm=lm_of(shifted), **given)
+        judge = made.compile(STUDENT, trainset=ROWS)
+        assert isinstance(judge, ActiveCritic)
+        values = [trial.value for trial in made.trials_]
+        assert not np.isnan(values[0])
+        # Questions that the scripted model does not answer leave a candidate undefined.
+        assert all(np.isnan(one) or 0 <= one <= 1 for one in values)
+
+    def test_a_metric_is_the_mean_over_the_scored_rows(self):
+        search = RandomDemonstrationSearch(metric=near, n_trials=1, lm=lm_of(shifted))
+        search.compile(STUDENT, trainset=ROWS[:40], valset=ROWS[40:])
+        rows = ROWS[40:]
+        expected = [1 - min(10, 25 * (row.score - 1)) / 100 for row in rows]
+        assert search.trials_[0].value == pytest.approx(np.mean(expected))
+
+    def test_a_metric_has_the_interval_of_a_mean(self):
+        rows = rows_of(ROWS)
+        said = [Judgement(score=points) for points in np.linspace(0, 100, len(rows))]
+        table = rows.judged(said, judge_scale=Scale(low=0, high=100))
+        by_row = [near(row, one) for row, one in zip(ROWS, said, strict=True)]
+        found = as_objective(near).estimate(table, rng=np.random.default_rng(0))
+        assert found.value == pytest.approx(np.mean(by_row))
+        assert found.low < found.value < found.high
+        whole = as_objective(lambda table: float(np.mean(near_all(table))))
+        same = whole.estimate(table, rng=np.random.default_rng(0))
+        assert (same.value, same.low, same.high) == pytest.approx(
+            (found.value, found.low, found.high)
+        )
+        parts = as_objective(near).row_parts(table)
+        assert parts == pytest.approx(np.asarray(by_row) / len(rows))
+        assert as_objective(near).gain(table, table, rng=np.random.default_rng(0)).value == 0
+
+    def test_a_function_sees_scored_rows_and_each_target_by_itself(self):
+        rows = rows_of(ROWS)
+        said = [
+            Judgement.unscored("cut off") if n % 7 == 0 else Judgement(score=n)
+            for n in range(len(rows))
+        ]
+        table = rows.judged(said, judge_scale=Scale(low=0, high=100))
+        assert as_objective(agreeing).value(table) == pytest.approx(
+            parse_objective("pearson").value(table)
+        )
+        both = PredictionTable.of_parts({"score": table, "wit": table.take(np.arange(30))})
+        assert as_objective(agreeing).value(both) == pytest.approx(
+            parse_objective("pearson").value(both)
+        )
+
+    def test_a_panel_is_weighed_by_a_metric(self):
+        members = {"one": ActiveCritic(variant="vanilla"), "two": ActiveCritic(variant="coarse")}
+        search = PanelSelection(metric=lambda example, prediction: -abs(prediction.score - 3))
+        assert isinstance(search.compile(Panel(members), trainset=ROWS), Panel)
+        assert all(trial.value <= 0 for trial in search.trials_)
+
+
+def near_all(table):
+    return 1 - np.abs(table.human - 1 - table.predicted / 25) / 4
+
+
+def raising(example, prediction, trace=None):
+    return prediction.no_such_field
+
+
+def without_a_number(example, prediction, trace=None):
+    return "good"
+
+
+def returning_none(table):
+    table.predicted.mean()
+
+
+def undefined(table):
+    return float("nan")
+
+
+def of_nothing():
+    return 1.0
+
+
+@pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
+@pytest.mark.parametrize(
+    ("objective", "message"),
+    [
+        (raising, "objective raising raised AttributeError on row 1 of"),
+        (without_a_number, "without_a_number must return a finite number; on row 1 of .*'good'"),
+        (returning_none, "returning_none must return a finite number; on a table of .* None"),
+        (undefined, "objective undefined is undefined on the .* rows to choose by, even for"),
+        (of_nothing, r"f\(table\) -> float or metric\(.*; of_nothing takes other arguments"),
+        (3, "an objective is a text such as 'q', f.table. -> float or metric.*; got 3"),
+        (Agreement, "an objective is a text such as 'q', .*; got <class"),
+        (lambda table: 1 / 0, "objective <lambda> raised ZeroDivisionError on a table of"),
+        ("kappa", "kappa needs 11 levels or fewer; people gave [0-9]+ different"),
+    ],
+    ids=lambda one: getattr(one, "__name__", str(one))[:20],
+)
+def test_what_is_no_objective_is_refused_before_the_first_call(search, objective, message):
+    lm = lm_of(in_points)
+    percent = Scale(low=0, high=100)
+    fine = [row.copy(score=n, scale=percent) for n, row in enumerate(ROWS)]
+    with pytest.raises(InputError, match=message):
+        search(objective=objective, lm=lm).compile(STUDENT, trainset=fine)
+    assert lm_client_of(lm).engine.asked == 0
+
+
+def test_a_metric_stands_in_for_an_objective():
+    for search in SEARCHES.values():
+        with pytest.raises(InputError, match="metric= stands in for objective=; drop kappa or"):
+            search(objective="kappa", metric=near)
+
+
+def test_metrics_of_one_name_share_no_study(tmp_path):
+    def named(weight):
+        def metric(example, prediction, trace=None):
+            return weight * near(example, prediction)
+
+        return metric
+
+    def searched(metric):
+        lm = lm_of(shifted)
+        search = ProtocolSearch(metric=metric, n_trials=2, lm=lm, storage=tmp_path / "a.journal")
+        search.compile(STUDENT, trainset=ROWS)
+        return search.study_.study_name, lm_client_of(lm).engine.asked
+
+    first, asked = searched(named(1.0))
+    assert asked > 0
+    assert searched(named(1.0)) == (first, 0)
+    assert searched(named(0.5))[0] != first
+
+
+def test_a_metric_wants_examples():
+    with pytest.raises(InputError, match="near compares examples with predictions, and this"):
+        as_objective(near).value(judged([1, 2], [1, 2]))
+
+
+# counted objectives
+
+NAMES = (
+    *("q", "pearson", "spearman@sample", "kendall", "q@sample", "pearson@system"),
+    *("kappa", "kappa_linear", "ties@sample", "adjacent", "-mae", "scored", "-calls"),
+    *("kendall_c", "concordance", "q + .5*kappa - .01*calls"),
+)
+
+
+def as_sum(text):
+    found = parse_objective(text)
+    return found if isinstance(found, WeightedSum) else WeightedSum(((1.0, found),))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_resample_is_worth_what_its_repeated_rows_are_worth(name):
+    table = random_table(1)
+    counted, drawn, expected = resampled(as_sum(name), table)
+    assert counted.of_counts(drawn) == pytest.approx(expected, nan_ok=True)
+    assert counted.of_counts(np.ones_like(drawn[:1])) == pytest.approx([counted.value])
+
+
+@pytest.mark.parametrize("name", [*NAMES, "ties"])
+class TestEveryObjective:
+    def test_its_estimate_and_its_gain_are_of_its_value(self, name):
+        first, second = random_table(3, unscored=0), random_table(3, noise=60, unscored=0)
+        objective = parse_objective(name)
+        estimate = objective.estimate(first, rng=np.random.default_rng(0))
+        assert estimate.value == objective.value(first)
+        assert estimate.low <= estimate.value <= estimate.high
+        gain = objective.gain(first, second, rng=np.random.default_rng(0))
+        assert gain.value == gain.first - gain.second
+        assert gain.first == pytest.approx(objective.value(first))
+
+    def test_nothing_is_gained_on_itself(self, name):
+        table = random_table(4)
+        gain = parse_objective(name).gain(table, table, rng=np.random.default_rng(0))
+        assert (gain.value, gain.low, gain.high, gain.p_value) == (0, 0, 0, 1)
+
+    def test_of_several_targets_it_is_the_mean(self, name):
+        first, second = random_table(5), random_table(6)
+        several = PredictionTable.of_parts({"score": first, "wit": second})
+        objective = parse_objective(name)
+        mean = (objective.value(first) + objective.value(second)) / 2
+        assert objective.value(several) == pytest.approx(mean)
+        estimate = objective.estimate(several, rng=np.random.default_rng(0))
+        assert estimate.value == pytest.approx(mean)
+        assert estimate.low < mean < estimate.high
+
+    def test_the_same_seed_gives_the_same_interval(self, name):
+        one, again = (
+            parse_objective(name).estimate(random_table(7), rng=np.random.default_rng(1))
+            for _ in range(2)
+        )
+        assert one == again
+
+
+@pytest.mark.parametrize("name", ["q", "spearman@sample", "pearson@system"])
+def test_a_correlation_in_a_sum_has_the_interval_that_it_has_alone(name):
+    table, other = random_table(8, unscored=0), random_table(8, noise=50, unscored=0)
+    alone, inside = parse_objective(name), as_sum(name)
+    for one in ("estimate", "gain"):
+        tables = (table,) if one == "estimate" else (table, other)
+        first, second = (
+            getattr(each, one)(*tables, rng=np.random.default_rng(0)) for each in (alone, inside)
+        )
+        assert first.value == pytest.approx(second.value)
+        # A sum draws all sources for all terms, a correlation within them those with a value.
+        apart = 0.05 if name.endswith("@sample") and one == "gain" else 1e-9
+        assert (first.low, first.high) == pytest.approx((second.low, second.high), abs=apart)
+
+
+def test_terms_that_share_their_noise_have_a_wider_interval_than_independent_ones():
+    table = random_table(9, noise=40, unscored=0)
+    width = {}
+    for name in ("pearson", "spearman", "pearson + spearman"):
+        found = parse_objective(name).estimate(table, rng=np.random.default_rng(0))
+        width[name] = found.high - found.low
+    assert width["pearson + spearman"] > 1.2 * math.hypot(width["pearson"], width["spearman"])
+
+
+@pytest.mark.no_cover
+def test_the_interval_of_a_sum_holds_the_truth_about_as_often_as_it_claims():
+    objective = parse_objective("pearson + .5*kappa - .1*mae")
+    truth = objective.value(random_table(10, n=200_000, n_sources=10**9, unscored=0))
+    held = 0
+    for seed in range(100, 300):
+        table = random_table(seed, n=80, n_sources=10**9, unscored=0)
+        found = objective.estimate(table, rng=np.random.default_rng(seed))
+        held += found.low <= truth <= found.high
+    assert 0.89 <= held / 200 <= 0.99
+
+
+def test_judges_are_compared_on_the_rows_that_both_scored():
+    first, second = random_table(11, noise=10), random_table(12, noise=10)
+    holes = np.where(np.arange(first.n) < 20, np.nan, first.predicted)
+    second = first.predicting(holes, judge_scale=first.judge_scale)
+    gain = parse_objective("kappa + scored").gain(first, second, rng=np.random.default_rng(0))
+    apart = first.share_scored - second.share_scored
+    assert gain.value == pytest.approx(apart)
+    assert gain.n == second.n - second.n_unscored
+
+
+def test_tables_of_other_rows_are_not_compared():
+    with pytest.raises(ValueError, match="do not pair up"):
+        parse_objective("kappa").gain(
+            random_table(1), random_table(2), rng=np.random.default_rng(0)
+        )
+
+
+@pytest.mark.parametrize("name", [*NAMES, "ties"])
+def test_a_judge_that_scored_nothing_has_no_agreement(name):
+    table = random_table(13, unscored=1.1)
+    found = parse_objective(name).value(table)
+    assert math.isnan(found) or name in ("scored", "-calls")
+    estimate = parse_objective(name).estimate(table, rng=np.random.default_rng(0))
+    assert math.isnan(estimate.low) == math.isnan(found)
+
+
+def test_one_source_has_no_interval():
+    table = judged([10, 40, 60], [1, 2, 3], sources=[0, 0, 0])
+    found = parse_objective("q + ties").estimate(table, rng=np.random.default_rng(0))
+    assert not math.isnan(found.value)
+    assert math.isnan(found.low)
+
+
+# ordinal objectives
+
+
+@pytest.mark.parametrize("weights", ["quadratic", "linear"])
+def test_kappa_is_that_of_the_metric_on_the_nearest_levels(weights):
+    table = random_table(0, n=300, n_sources=50)
+    judge = nearest_levels(table.predicted, levels=range(1, 6), scale=(0, 100))
+    theirs = weighted_kappa_interval(
+        table.human,
+        judge,
+        sources=table.sources.tolist(),
+        levels=range(1, 6),
+        weights=weights,
+        rng=np.random.default_rng(0),
+    )
+    ours = Kappa(weights).estimate(table, rng=np.random.default_rng(0))
+    assert ours.value == pytest.approx(theirs.value)
+    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.01)
+
+
+def test_nominal_weights_are_no_objective_on_a_scale():
+    for weights in ("nominal", "cubic"):
+        with pytest.raises(ValueError, match="weights must be"):
+            Kappa(weights)
+
+
+def test_a_judge_on_either_scale_has_the_same_kappa_and_error():
+    table = random_table(1, unscored=0)
+    fitted = table.predicting(1 + table.predicted / 25, judge_scale=LIKERT_TABLES)
+    assert Kappa().value(fitted) == Kappa().value(table)
+    assert AbsoluteError().value(fitted) == pytest.approx(AbsoluteError().value(table))
+
+
+def test_the_error_is_in_peoples_points_and_minds_no_unscored_row():
+    table = judged([0, 50, np.nan, 100], [1, 4, 2, 5], scale=LIKERT_TABLES)
+    assert AbsoluteError().value(table) == pytest.approx(1 / 3)
+
+
+def test_means_of_raters_are_brought_to_the_nearest_level():
+    table = judged([0, 50, 100, 75], [1.33, 2.67, 5, 4.33], scale=LIKERT_TABLES)
+    assert Kappa().value(table) == 1.0
+
+
+def test_levels_nobody_used_count_as_steps_where_the_scale_is_known():
+    table = judged([1, 3, 5, 3], [1, 1, 5, 5], scale=LIKERT_TABLES, judge_scale=LIKERT_TABLES)
+    assert Kappa().value(table) > 0.5
+
+
+# pair objectives
+
+
+@pytest.mark.parametrize("level", ["dataset", "sample"])
+def test_pairs_are_counted_as_the_metric_counts_them(level):
+    table = random_table(0)
+    found = tie_aware_accuracy_interval(
+        table.human, table.predicted, sources=table.sources.tolist(), level=level
+    )
+    assert TieAccuracy(level).value(table) == found.value
+
+
+def test_in_a_resample_a_row_is_no_pair_with_its_own_copy():
+    table = random_table(1, n=12, n_sources=4)
+    codes, n = numbered_sources(table.sources)
+    counts = np.array([2.0, 0.0, 1.0, 3.0])[:n]
+    scored = [row for row in range(table.n) if not np.isnan(table.predicted[row])]
+    agreeing = whole = 0.0
+    for a, b in permutations(scored, 2):
+        weight = counts[codes[a]] * counts[codes[b]]
+        orders = [np.sign(each[a] - each[b]) for each in (table.predicted, table.human)]
+        agreeing += weight * (orders[0] == orders[1])
+        whole += weight
+    found = TieAccuracy().counted(table, codes, n).of_counts(counts[None])
+    assert found == pytest.approx([agreeing / whole])
+
+
+def test_the_interval_is_about_that_of_the_jackknife():
+    table = random_table(2, n=400, n_sources=60)
+    ours = TieAccuracy().estimate(table, rng=np.random.default_rng(0))
+    other = tie_aware_accuracy_interval(
+        table.human, table.predicted, sources=table.sources.tolist(), level="dataset"
+    )
+    assert (ours.low, ours.high) == pytest.approx((other.low, other.high), abs=0.01)
+
+
+def test_neighbours_are_those_of_the_metric():
+    table = random_table(3)
+    found = adjacent_accuracy(table.human, table.predicted, sources=table.sources.tolist())
+    assert NeighbourAccuracy().value(table) == found.value
+    estimate = NeighbourAccuracy().estimate(table, rng=np.random.default_rng(0))
+    assert estimate.n_undefined == found.n_undefined
+
+
+def test_pairs_have_no_system_level():
+    with pytest.raises(ValueError, match="dataset or sample; got 'system'"):
+        TieAccuracy("system")
+
+
+def test_without_neighbours_there_is_no_share():
+    table = judged([1, 2, 3], [1, 2, 3])
+    assert np.isnan(NeighbourAccuracy().value(table))
+    assert np.isnan(TieAccuracy("sample").value(table))
+
+
+# effort objectives
+
+
+def test_calls_are_counted_on_all_rows_and_carried_from_the_judgements():
+    judgements = [
+        Judgement(score=3, calls=("a", "b")),
+        Judgement.unscored("cut off", calls=("c",)),
+        Judgement(score=4, calls=("d",)),
+    ]
+    table = prediction_table(
+        judgements, np.array([1.0, 2.0, np.nan]), sources=np.arange(3), systems=np.array(["a"] * 3)
+    )
+    assert table.n_calls == (2, 1)
+    assert CallsPerItem().value(table) == 1.5
+    assert ShareScored().value(table) == 0.5
+
+
+def test_a_table_without_calls_cannot_count_them():
+    with pytest.raises(ValueError, match="nobody counted the calls"):
+        parse_objective("q - .01*calls").value(judged([1, 2, 3], [1, 2, 3]))
+
+
+def test_a_judge_that_needs_fewer_calls_gains():
+    scores, people = [10, 20, 50, 40], [1, 2, 3, 4]
+    cheap, dear = (judged(scores, people, n_calls=(n,) * 4) for n in (1, 3))
+    gain = parse_objective("q - .1*calls").gain(cheap, dear, rng=np.random.default_rng(0))
+    assert gain.value == pytest.approx(0.2)
+    assert gain.low == pytest.approx(0.2)
+
+
+def test_dollars_per_item_are_the_mean_over_all_rows_and_are_refused_where_nobody_knows_them():
+    table = judged([1, 2, float("nan")], [1, 2, 3], usd=(0.01, 0.02, 0.06))
+    assert parse_objective("-usd").value(table) == pytest.approx(-0.03)
+    assert parse_objective("-usd").estimate(table, rng=np.random.default_rng(0)).low >= -0.06
+    with pytest.raises(ValueError, match="nobody knows what these scores cost"):
+        parse_objective("q - usd").value(judged([1, 2, 3], [1, 2, 3]))
+    with pytest.raises(ValueError, match="usd is better when lower; subtract it"):
+        parse_objective("usd")
+
+
+def test_dollars_stay_with_their_rows():
+    table = judged([1, 2, 3], [1, 2, 3], usd=(0.1, 0.2, 0.3))
+    assert table.take(np.array([2, 0])).usd == (0.3, 0.1)
+    with pytest.raises(ValueError, match="usd are none or one per row"):
+        judged([1, 2], [1, 2], usd=(0.1,))
+
+
+# constrained
+
+PEOPLE = [1, 2, 3, 4, 5, 1, 2, 3, 4, 5]
+GOOD = judged([0, 20, 50, 80, 100, 10, 25, 50, 70, 90], PEOPLE, scale=LIKERT_TABLES)
+SHIFTED = judged([50, 60, 70, 80, 90, 50, 60, 70, 80, 90], PEOPLE, scale=LIKERT_TABLES)
+FLAT = judged([50] * 10, PEOPLE, scale=LIKERT_TABLES)
+HALF = judged([0, 20, 50, 80, 100, *[np.nan] * 5], PEOPLE, scale=LIKERT_TABLES)
+
+
+def test_who_meets_them_comes_before_all_who_do_not():
+    objective = parse_objective("q; kappa >= .9")
+    q = Agreement("q")
+    assert q.value(SHIFTED) > q.value(GOOD)
+    assert objective.value(GOOD) == pytest.approx(q.value(GOOD))
+    assert objective.value(SHIFTED) < -3 < objective.value(GOOD)
+
+
+def test_who_misses_less_comes_before_who_misses_more():
+    objective = parse_objective("q; kappa >= .9; scored >= .9")
+    near = parse_objective("q; scored >= .9").value(HALF)
+    assert near == pytest.approx(-3 - 0.4)
+    assert objective.value(HALF) > parse_objective("q; kappa >= 1; scored >= 1").value(HALF)
+
+
+def test_the_aim_does_not_count_where_they_are_missed():
+    objective = parse_objective("pearson; scored >= .9")
+    worse = judged([100, 20, 50, 80, 0, *[np.nan] * 5], PEOPLE, scale=LIKERT_TABLES)
+    assert objective.value(worse) == objective.value(HALF)
+
+
+def test_a_bound_that_is_met_to_the_digit_is_met():
+    objective = parse_objective("q; scored >= .5")
+    assert objective.value(HALF) == Agreement("q").value(HALF)
+    tight = parse_objective("q; scored + scored + scored >= 1.5")
+    assert tight.violation(HALF) == 0
+
+
+def test_what_is_better_when_lower_is_bounded_from_above():
+    objective = parse_objective("q; mae <= .5")
+    assert objective.violation(GOOD) == 0
+    assert objective.violation(SHIFTED) == pytest.approx(AbsoluteError().value(SHIFTED) - 0.5)
+
+
+def test_a_violation_counts_in_parts_of_a_large_bound():
+    table = judged([10, 20, 50, 40], [1, 2, 3, 4], n_calls=(6,) * 4)
+    assert parse_objective("q; calls <= 4").violation(table) == pytest.approx(0.5)
+
+
+def test_an_undefined_aim_or_condition_is_undefined_altogether():
+    for name in ("q; scored >= .9", "scored; q >= 1", "scored; q >= 1; scored >= 2"):
+        assert math.isnan(parse_objective(name).value(FLAT))
+
+
+def test_a_subtracted_term_without_a_bound_keeps_the_order():
+    objective = parse_objective("q - mae; scored >= .9")
+    far = judged([np.nan, *[100.0] * 8, 99], PEOPLE, scale=LIKERT_TABLES)
+    assert objective.value(far) > objective.value(HALF)
+
+
+def test_the_estimate_is_of_the_aim_alone():
+    objective = parse_objective("q; kappa >= 1")
+    rngs = [np.random.default_rng(0) for _ in range(2)]
+    assert objective.estimate(SHIFTED, rng=rngs[0]) == objective.aim.estimate(SHIFTED, rng=rngs[1])
+
+
+def test_the_gain_says_how_sure_the_better_choice_is():
+    objective = parse_objective("q; kappa >= .5")
+    first, second = random_table(1, n=200), random_table(1, n=200, noise=80)
+    gain = objective.gain(first, second, rng=np.random.default_rng(0))
+    assert gain.first == pytest.approx(objective.aim.value(first), abs=0.1)
+    assert gain.second < -3
+    assert gain.p_value < 0.05
+
+
+def test_a_race_leaves_out_who_misses_a_condition_whatever_the_aim():
+    objective = parse_objective("spearman; mae <= .8")
+    first = random_table(2, n=200, unscored=0)
+    better = first.predicting(90 + first.human, judge_scale=first.judge_scale)
+    assert objective.aim.value(better) > objective.aim.value(first)
+    look = RaceStage(
+        tables=[better, first],
+        objective=objective,
+        number=1,
+        n_looks=4,
+        rng=np.random.default_rng(0),
+    )
+    assert RacingRule()(look) == [1]
+
+
+def test_a_condition_says_whether_it_is_met_and_what_it_bounds():
+    (condition,) = parse_objective("q; mae <= .5").constraints
+    assert condition.met(GOOD)
+    assert not condition.met(SHIFTED)
+    found = condition.estimate(SHIFTED, rng=np.random.default_rng(0))
+    assert found.value == AbsoluteError().value(SHIFTED)
+    assert found.low < found.value < found.high
+    assert not Constraint(WeightedSum(((1.0, Agreement("q")),)), 1.0).met(FLAT)
+
+
+def test_bounds_and_conditions_are_asked_for():
+    aim = WeightedSum(((1.0, Kappa()),))
+    with pytest.raises(ValueError, match="one constraint or more"):
+        Constrained(aim, ())
+    with pytest.raises(ValueError, match="a bound is a finite number"):
+        Constraint(aim, math.inf)

@@ -1,18 +1,39 @@
+"""Selection of an ensemble's members."""
+
+import dataclasses
 import math
+import re
+from dataclasses import replace
+from itertools import combinations_with_replacement
 
 import dspy
 import numpy as np
 import pytest
 from optimizing import examples, lm_of, number
+from panelling import FIVE
 
-from judgesmith.metrics import q
-from judgesmith.optimizers.fitting.panels import PanelSelection, unpredicted
+from judgesmith.metrics import pearson, q
+from judgesmith.optimizers import PredictionTable
+from judgesmith.optimizers.fitting.panels import (
+    Members,
+    PanelSelection,
+    greedy_weights,
+    unpredicted,
+    weighted_mean,
+)
+from judgesmith.optimizers.predictions import prediction_table
 from judgesmith.optimizers.rows import rated_example, rows_of
-from judgesmith.programs import ActiveCritic, score_batch
+from judgesmith.programs import ActiveCritic, PanelJudge, Supervisor, score_batch
 from judgesmith.programs.families.ensemble.judges import Panel
-from judgesmith.signatures import Demonstration, RatedItem, Scale
+from judgesmith.programs.families.modules import AnnotatorJudge
+from judgesmith.programs.lm import Budget, LMClient, ModelAnswer
+from judgesmith.programs.lm.dspy_lm import ClientLM
+from judgesmith.signatures import Demonstration, Judgement, RatedItem, Scale
 from judgesmith.signatures.aggregation import PanelWeights
+from judgesmith.signatures.judgement import Cause, Reason
 from judgesmith.signatures.perturbation import Perturbation
+
+# panel selection
 
 LIKERT = Scale(low=1, high=5)
 VANILLA = {"variant": "vanilla"}
@@ -255,3 +276,369 @@ def test_a_panel_is_compiled_on_examples_with_versions():
     compiled = selection.compile(panel_of(1, 2), trainset=examples)
     assert {one.name for one in selection.trials_} == {"own", "single", "equal", "greedy"}
     assert compiled.weights.members == ("m1", "m2")
+
+
+# greedy panel
+
+
+def made(n=200, noise=(1.0, 1.0, 1.0), seed=0):
+    """Return scores of judges that see the truth with noise of their own, and people's points."""
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(size=n)
+    scores = np.column_stack([50 + 10 * (truth + s * rng.normal(size=n)) for s in noise])
+    return scores, np.clip(3 + truth, 1, 5)
+
+
+def value_of(scores, human):
+    return lambda fit: pearson(human, fit.predict(scores))
+
+
+def test_judges_with_noise_of_their_own_are_better_together():
+    scores, human = made()
+    members = Members.learned(scores, human, LIKERT)
+    weights = greedy_weights(members, value_of(scores, human), n_rounds=20, allowed=range(3))
+    assert (weights > 0.2).all()
+    alone = [pearson(human, scores[:, k]) for k in range(3)]
+    assert pearson(human, members.fitted(weights).predict(scores)) > max(alone) + 0.05
+
+
+def test_a_judge_that_knows_nothing_gets_no_weight():
+    scores, human = made(noise=(0.3, 30.0))
+    members = Members.learned(scores, human, LIKERT)
+    weights = greedy_weights(members, value_of(scores, human), n_rounds=20, allowed=range(2))
+    assert weights[0] > 0.9
+
+
+def test_it_finds_about_the_best_panel_there_is():
+    scores, human = made(noise=(0.8, 1.2, 2.0), seed=4)
+    members = Members.learned(scores, human, LIKERT)
+    value = value_of(scores, human)
+
+    def worth(chosen):
+        counts = np.bincount(chosen, minlength=3)
+        return value(members.fitted(counts / counts.sum()))
+
+    best = max(
+        worth(one) for n in range(1, 7) for one in combinations_with_replacement(range(3), n)
+    )
+    weights = greedy_weights(members, value, n_rounds=20, allowed=range(3))
+    assert value(members.fitted(weights)) > best - 0.003
+
+
+def test_one_round_takes_the_best_single_judge():
+    scores, human = made(noise=(1.0, 0.5, 2.0))
+    members = Members.learned(scores, human, LIKERT)
+    weights = greedy_weights(members, value_of(scores, human), n_rounds=1, allowed=range(3))
+    assert weights.tolist() == [0, 1, 0]
+
+
+def test_where_the_objective_is_undefined_no_judge_is_preferred():
+    scores, human = made()
+    members = Members.learned(scores, human, LIKERT)
+    weights = greedy_weights(members, lambda fit: math.nan, n_rounds=5, allowed=[0, 2])
+    assert weights.tolist() == [0.5, 0, 0.5]
+
+
+def test_missing_scores_leave_the_mean_and_are_never_zero():
+    steps = np.array([[1.0, np.nan], [np.nan, np.nan], [1.0, 3.0]])
+    found = weighted_mean(steps, np.array([0.5, 0.5]))
+    assert found[0] == 1
+    assert np.isnan(found[1])
+    assert found[2] == 2
+
+
+def test_plain_numbers_score_as_the_fit_does():
+    scores, human = made()
+    scores[::7, 0] = np.nan
+    scores[::11, 1] = np.nan
+    scores[5] = np.nan
+    fit = Members.learned(scores, human, LIKERT).fitted(np.array([0.5, 0.25, 0.25]))
+    plain = fit.plain(["a", "b", "c"])
+    for row, expected in zip(scores.tolist(), fit.predict(scores).tolist(), strict=True):
+        given = {
+            name: None if math.isnan(one) else one for name, one in zip("abc", row, strict=True)
+        }
+        found = plain.apply(given)
+        assert (math.isnan(expected) and found is None) or found == pytest.approx(expected)
+
+
+def test_a_panel_that_orders_the_wrong_way_round_keeps_its_order():
+    scores, human = made(noise=(0.1,))
+    assert Members.learned(100 - scores, human, LIKERT).fitted(np.ones(1)).slope > 0
+
+
+def test_a_judge_with_one_answer_for_all_is_no_fault():
+    scores, human = made(noise=(0.5, 0.5))
+    scores[:, 1] = 80
+    members = Members.learned(scores, human, LIKERT)
+    assert (members.steps[:, 1] == 0).all()
+    assert members.fitted(np.array([0.0, 1.0])).plain(["a", "b"]).apply({"a": 1, "b": 80}) > 1
+
+
+# Panels of annotators of which one invents errors: its place in the list, mean and weights.
+
+LEVELS = ("Unacceptable", "Poor", "Fair", "Good", "Excellent")
+RUBRIC = {"criteria": {"truth": "Is it true to the source?"}}
+FAULTS = {"at ten": "It left at nine.", "Oslo": "It was Bergen.", "Mr Ito": "She is a woman."}
+
+
+def text_of(n):
+    """Return a report with some of the faults, by a number from 0 to 7."""
+    hour, city, who = (
+        pair[n >> place & 1]
+        for place, pair in enumerate((("nine", "ten"), ("Bergen", "Oslo"), ("Ms", "Mr")))
+    )
+    return f"On day {n} the ferry left at {hour}. {who} Ito sang. It was raining in {city}."
+
+
+def rating(text):
+    """Return what people would say: a level less for every fault."""
+    return 5.0 - sum(fault in text for fault in FAULTS)
+
+
+class Scripted:
+    """A model that answers by a function of the response that it is shown."""
+
+    endpoint = "scripted"
+
+    def __init__(self, answer):
+        self.say = answer
+
+    def answer(self, request):
+        """Answer in the form of annotators."""
+        response = re.search(r"On day .*", request.user)[0]
+        return ModelAnswer(text=self.say(response), input_tokens=1, output_tokens=1)
+
+
+def report(errors, level):
+    """Return an annotator's answer."""
+    listed = [
+        f'{k}. Location: "{words}"\n   Explanation: {why}\n   Severity: {severity}'
+        for k, (words, why, severity) in enumerate(errors, start=1)
+    ]
+    told = "\n".join(listed) or "No Error"
+    return f"Errors:\n{told}\n\nScore explanation: So it is.\nOverall score: {LEVELS[level - 1]}"
+
+
+def careful(grade):
+    """Return what an annotator says that finds the faults, and grades them in its own way."""
+
+    def say(response):
+        found = [(words, why, grade) for words, why in FAULTS.items() if words in response]
+        return report(found, round(rating(response)))
+
+    return say
+
+
+def inventing(response):
+    """Return what one says that quotes what is not there, and scores at random."""
+    errors = [("a red balloon", "No balloon was there.", 5), ("ferry", "It was a boat.", 5)]
+    return report(errors, 1 + number(response, most=3))
+
+
+def panel(n_careful, supervisor):
+    """Return annotators that each ask a model of their own, the last of which invents."""
+    says = {f"careful {k}": careful(k + 1) for k in range(n_careful)} | {"eve": inventing}
+    members = {}
+    for name, say in says.items():
+        members[name] = AnnotatorJudge(rubric=RUBRIC)
+        stack = LMClient(Scripted(say), budget=Budget())
+        members[name].set_lm(ClientLM.over(stack, "scripted", recipe={}))
+    return PanelJudge(members, supervisor=supervisor)
+
+
+def judged(judge, n):
+    return score_batch(judge, [RatedItem(source="s", response=text_of(n))])[0]
+
+
+@pytest.mark.parametrize("n_careful", [4, 2])
+@pytest.mark.parametrize("supervisor", [None, Supervisor()])
+def test_where_the_inventor_stands_apart_its_errors_leave_the_list_and_its_score_stays(
+    n_careful, supervisor
+):
+    judge = panel(n_careful, supervisor)
+    apart = [n for n in range(8) if rating(text_of(n)) - 1 - number(text_of(n), most=3) >= 2]
+    assert apart
+    for n in range(8):
+        found = judged(judge, n)
+        careful_score = 25 * (rating(text_of(n)) - 1)
+        own = found.members["eve"]
+        assert found.score == pytest.approx((n_careful * careful_score + own) / (n_careful + 1))
+        assert found.outliers == ({"criterion:truth": ("eve",)} if n in apart else {})
+        faults = [(words, n_careful) for words in FAULTS if words in text_of(n)]
+        theirs = [] if n in apart else [("ferry", 5)]
+        assert sorted((one.text, one.severity) for one in found.errors) == sorted(faults + theirs)
+        assert all(one.located == "exact" for one in found.errors)
+        flagged = [note.about for note in found.notes if note.kind == "left out"]
+        assert flagged == ["eve/criterion:truth"]
+        invented = found.annotations["eve"][0]
+        assert (invented.text, invented.located) == ("a red balloon", "unresolved")
+
+
+@pytest.mark.parametrize("n_careful", [4, 2])
+def test_weights_are_learned_that_leave_the_inventor_out(n_careful):
+    trainset = [
+        dspy.Example(
+            source=f"s{k}", response=text_of(k % 8), score=rating(text_of(k % 8)), scale=FIVE
+        ).with_inputs("source", "response")
+        for k in range(40)
+    ]
+    student = panel(n_careful, Supervisor())
+    compiled = PanelSelection(n_repeats=2).compile(student, trainset=trainset)
+    assert "eve" not in compiled.asked
+    assert isinstance(compiled, PanelJudge)
+    assert compiled.supervisor is not None
+    found = judged(compiled, 7)
+    assert {one.text for one in found.errors} == set(FAULTS)
+    assert "eve" not in found.members
+
+
+# table
+
+LOST = Cause(Reason.OTHER, "lost")
+
+
+def table(predicted):
+    n = len(predicted)
+    return PredictionTable(
+        predicted=np.asarray(predicted, dtype=float),
+        human=np.arange(n, dtype=float),
+        sources=np.arange(n),
+        systems=np.asarray(["a"] * n),
+        problems=tuple(LOST if np.isnan(one) else None for one in predicted),
+    )
+
+
+def test_a_judgement_without_a_score_is_counted_and_keeps_its_reason():
+    judgements = [Judgement(score=3.0), Judgement.unscored("cut off")]
+    found = prediction_table(
+        judgements, np.array([1.0, 2.0]), sources=np.arange(2), systems=np.array(["a", "a"])
+    )
+    assert np.isnan(found.predicted[1])
+    assert found.problems == (None, Cause(Reason.OTHER, "cut off"))
+    assert (found.n, found.n_unscored, found.share_scored) == (2, 1, 0.5)
+
+
+def test_a_table_without_rows_lacks_no_score():
+    assert table([]).share_scored == 1.0
+
+
+def test_of_several_targets_the_one_with_fewest_scores_is_what_counts():
+    both = PredictionTable.of_parts({"a": table([1.0, 2.0]), "b": table([1.0, np.nan])})
+    assert (both.share_scored, both.least_scored) == (0.75, 0.5)
+    assert table([1.0, np.nan]).least_scored == 0.5
+
+
+def test_taken_rows_keep_all_their_columns_together():
+    found = table([5.0, np.nan, 7.0]).take(np.array([2, 1]))
+    assert found.human.tolist() == [2.0, 1.0]
+    assert found.predicted[0] == 7.0
+    assert found.problems == (None, LOST)
+
+
+def test_columns_of_different_lengths_are_refused():
+    with pytest.raises(ValueError, match=r"columns must be of one length; got \[1, 2\]"):
+        PredictionTable(
+            predicted=np.zeros(2), human=np.zeros(2), sources=np.zeros(1), systems=np.zeros(2)
+        )
+
+
+@pytest.mark.parametrize("name", ["problems", "targets"])
+def test_labels_of_rows_are_one_per_row_or_none(name):
+    with pytest.raises(ValueError, match=f"{name} are none or one per row; got 1, not 2"):
+        dataclasses.replace(table([1.0, 2.0]), **{name: ("a",)})
+
+
+class TestSeveralTargets:
+    @pytest.fixture
+    def whole(self):
+        return PredictionTable.of_parts(
+            {"score": table([1.0, 2.0]), "wit": table([5.0, np.nan, 7.0])}
+        )
+
+    def test_parts_come_back_as_they_went_in(self, whole):
+        first, second = whole.parts
+        assert first.predicted.tolist() == [1.0, 2.0]
+        assert second.predicted.tolist() == pytest.approx([5.0, np.nan, 7.0], nan_ok=True)
+        assert second.problems == (None, LOST, None)
+        assert first.targets == second.targets == ()
+        assert second.parts == [second]
+
+    def test_rows_that_are_taken_stay_with_their_targets(self, whole):
+        found = whole.take(np.array([4, 0, 2]))
+        assert found.targets == ("wit", "score", "wit")
+        wit, score = found.parts
+        assert (wit.predicted.tolist(), score.predicted.tolist()) == ([7.0, 5.0], [1.0])
+
+    def test_all_rows_count_for_the_share_that_is_scored(self, whole):
+        assert (whole.n, whole.n_unscored, whole.share_scored) == (5, 1, 0.8)
+
+    def test_other_predictions_keep_the_targets(self, whole):
+        found = whole.predicting(np.arange(5.0))
+        assert found.targets == whole.targets
+        assert found.parts[1].predicted.tolist() == [2.0, 3.0, 4.0]
+
+
+class TestTheScoreOnACriterion:
+    def judged(self, *criteria, human=(1.0, 2.0), target="Fact_Check", problem=None):
+        judgements = [
+            Judgement(score=None if problem else 9.0, problem=problem, criteria=one)
+            for one in criteria
+        ]
+        labels = np.array(["a"] * len(human))
+        return prediction_table(
+            judgements, np.array(human), sources=labels, systems=labels, target=target
+        )
+
+    def test_it_is_found_however_the_name_is_written(self):
+        found = self.judged({"**fact check**": {"score": 3}}, {"FACT_CHECK": {"score": 4}})
+        assert found.predicted.tolist() == [3.0, 4.0]
+
+    def test_a_gap_keeps_its_reason(self):
+        gap = {"fact check": {"score": None, "explanation": "no score: lost"}}
+        found = self.judged(gap, {"fact check": {"score": 4}})
+        assert found.problems == (Cause(Reason.UNREADABLE, "lost"), None)
+        assert found.n_unscored == 1
+
+    def test_a_judge_that_does_not_score_it_says_so(self):
+        found = self.judged({}, {"joy": {"score": 4}})
+        assert {one.text for one in found.problems} == {"the judge gave no score on Fact_Check"}
+        assert (
+            self.judged({}, {}, problem="cut off").problems == (Cause(Reason.OTHER, "cut off"),) * 2
+        )
+
+    def test_a_criterion_counts_even_where_the_whole_has_no_score(self):
+        found = self.judged(*[{"fact check": {"score": 4}}] * 2, problem="cut off")
+        assert found.predicted.tolist() == [4.0, 4.0]
+        assert found.problems == (None, None)
+
+    def test_rows_that_nobody_rated_on_it_are_left_out(self):
+        several = [{"fact check": {"score": n}} for n in range(3)]
+        found = self.judged(*several, human=(1.0, np.nan, 3.0))
+        assert (found.predicted.tolist(), found.human.tolist()) == ([0.0, 2.0], [1.0, 3.0])
+
+
+def test_what_is_known_of_scales_and_calls_goes_with_the_rows():
+    likert, percent = Scale(low=1, high=5), Scale(low=0, high=100)
+    whole = replace(table([1.0, 2.0, 3.0]), n_calls=(1, 2, 3), scale=likert, judge_scale=percent)
+    part = whole.take(np.array([2, 0]))
+    assert (part.n_calls, part.scale, part.judge_scale) == ((3, 1), likert, percent)
+    other = whole.predicting(whole.predicted)
+    assert (other.n_calls, other.scale, other.judge_scale) == ((1, 2, 3), likert, None)
+
+
+def test_targets_on_different_scales_keep_their_own():
+    one, other = (
+        replace(table([1.0, 2.0]), n_calls=(1, 1), scale=Scale(low=1, high=high)) for high in (5, 7)
+    )
+    alike = PredictionTable.of_parts({"score": one, "wit": one})
+    assert (alike.scale, alike.n_calls) == (one.scale, (1, 1, 1, 1))
+    mixed = PredictionTable.of_parts({"score": one, "wit": replace(other, n_calls=())})
+    assert mixed.n_calls == ()
+    assert mixed.scale == {"score": one.scale, "wit": other.scale}
+    assert [part.scale for part in mixed.parts] == [one.scale, other.scale]
+
+
+def test_calls_are_counted_for_every_row_or_none():
+    with pytest.raises(ValueError, match="n_calls are none or one per row; got 1, not 2"):
+        replace(table([1.0, 2.0]), n_calls=(1,))

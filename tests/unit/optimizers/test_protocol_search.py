@@ -1,3 +1,5 @@
+"""The search of protocols."""
+
 import math
 import re
 import shutil
@@ -7,14 +9,21 @@ import optuna
 import pytest
 from optimizing import LIKERT, examples, levels, lm_of, number
 
+from benchmarks.search import protocol_simulation
+from judgesmith.metrics import q
 from judgesmith.optimizers import NoElimination, ProtocolSearch
 from judgesmith.optimizers.base import pool_and_selection_rows
 from judgesmith.optimizers.search.confirmation import ImprovementTest
+from judgesmith.optimizers.space.candidates import check_fixed
+from judgesmith.optimizers.space.demonstrations import CHOSEN, NAMES, ORDER, RUNS, N
 from judgesmith.programs import ActiveCritic
+from judgesmith.programs.families.direct import DirectConfig
 from judgesmith.programs.lm import lm_client_of
 from judgesmith.programs.lm.cache.store import ResponseCache
 from judgesmith.signatures import ActiveCriticConfig, Demonstration, Rubric
 from judgesmith.signatures.space import Choice, Option, Space
+
+# protocol search
 
 N_SELECTION = 40
 """Of 30 sources with two rows each, where prompts show up to 3."""
@@ -454,3 +463,127 @@ def test_options_that_the_space_does_not_know_are_refused(student):
     bad = Space(choices=(Choice(name="colour", options=(Option(id="x", sets={"colour": 1}),)),))
     with pytest.raises(ValueError):
         search(lm_of(by_chance), space=bad).compile(student, trainset=examples(range(30)))
+
+
+# fixed choices
+
+OWN = ("variant", "answers", "samples", "weighting", "reduction", "rubric")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("sampels", "did you mean samples?"),
+        ("demonstration.order", "did you mean demonstrations.order?"),
+        ("???", "give some of variant, rubric, "),
+        ("x" * 5000, "give some of variant, rubric, "),
+    ],
+)
+def test_a_name_that_no_choice_has_is_refused_with_the_nearest(name, meant):
+    with pytest.raises(ValueError, match="fixed names choices of the search") as refused:
+        check_fixed([name], ActiveCriticConfig())
+    assert meant in str(refused.value)
+    assert len(str(refused.value)) < 500
+
+
+def test_usual_names_are_good_for_every_family_and_those_of_a_given_space_are():
+    check_fixed(["samples", "variant", "asks", "model", *NAMES], DirectConfig())
+    check_fixed(["tone"], ActiveCriticConfig(), ["tone"])
+
+
+def searched(*fixed):
+    search = ProtocolSearch(
+        n_trials=4,
+        batch=4,
+        n_demonstrations=2,
+        confirm=None,
+        fixed=(*OWN, *fixed),
+        first=({N: "2"},),
+        lm=lm_of(lambda user, shown, system: 50 + len(user) % 7 * (1 + len(shown))),
+    )
+    search.compile(ActiveCritic(variant="vanilla"), trainset=examples(range(30)))
+    return search
+
+
+def test_a_search_refuses_a_wrong_name_before_it_asks():
+    with pytest.raises(ValueError, match="did you mean samples"):
+        searched("sampels")
+
+
+def test_demonstrations_that_are_fixed_are_not_searched():
+    search = searched("demonstrations", "explain")
+    assert search.space_.names == ()
+    assert [one.picked for one in search.trials_] == [{}]
+
+
+def test_how_they_are_drawn_may_be_fixed_alone():
+    search = searched(CHOSEN, ORDER, "demonstrations.draw", RUNS)
+    assert search.space_.names == (N,)
+    assert {N: "2"} in [one.picked for one in search.trials_]
+
+
+def test_a_rule_to_confirm_by_is_a_record():
+    with pytest.raises(TypeError, match=r"such as ImprovementTest\(level=0.05\).* got 3"):
+        ProtocolSearch(confirm=3)
+
+
+# The search on simulated protocols, a few; benchmark ``protocol_simulation`` has more.
+
+SEEDS = range(3)
+
+
+@pytest.fixture
+def simulation():
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    return protocol_simulation
+
+
+@pytest.fixture
+def rated(simulation, data_folder):
+    return simulation.rated_set("topical_chat")
+
+
+def test_simulated_judges_agree_with_people_as_well_as_is_said_of_them(simulation, rated):
+    picked = simulation.protocol_space().complete({"scale": "scale_10", "aid": "autocot"})
+    worlds = [simulation.World.draw(rated, n_rows=10**6, seed=seed) for seed in range(60)]
+    apart = [
+        q(rated.human[world.rows], world.judge(picked).said) - world.agreement(picked)
+        for world in worlds
+    ]
+    assert abs(np.mean(apart)) < 4 * np.std(apart) / np.sqrt(len(apart))
+    assert len(worlds[0].rows) == len(rated.human)
+
+
+def test_a_single_change_has_the_effect_that_was_measured(simulation, rated):
+    world = simulation.World.draw(rated, n_rows=100, seed=0)
+    space = simulation.protocol_space()
+    for picked, change in (({}, "baseline"), ({"aid": "dialectic"}, "dialectic")):
+        expected = 3 * np.tanh(rated.effects[change])
+        assert world.agreement(space.complete(picked)) == pytest.approx(expected)
+
+
+def test_errors_of_two_judges_correlate_as_far_as_the_items_are_to_blame(simulation, rated):
+    world = simulation.World.draw(rated, n_rows=10**6, seed=0)
+    space = simulation.protocol_space()
+    judges = [world.judge(space.complete({"order": order})) for order in ("tie", "eit")]
+    errors = [
+        one.said - np.polyval(np.polyfit(rated.human, one.said, 1), rated.human) for one in judges
+    ]
+    assert np.corrcoef(errors)[0, 1] == pytest.approx(0.4, abs=0.15)
+
+
+@pytest.mark.no_cover
+def test_races_and_screens_save_most_calls_and_lose_little(simulation, rated):
+    wanted = (simulation.FULL, "halving, early", "screen")
+    ways = {label: simulation.WAYS[label] for label in wanted}
+    calls, chosen = ({label: [] for label in ways} for _ in range(2))
+    for seed in SEEDS:
+        world = simulation.World.draw(rated, n_rows=200, seed=seed)
+        for label, way in ways.items():
+            found = simulation.searched(world, way, seed=seed)
+            calls[label].append(found.calls)
+            chosen[label].append(found.chosen)
+    full, *others = ways
+    for label in others:
+        assert 2.8 * np.mean(calls[label]) < np.mean(calls[full])
+        assert np.mean(chosen[label]) > np.mean(chosen[full]) - 0.1

@@ -1,0 +1,676 @@
+"""Stages of a search: screening, racing, elimination and confirmation."""
+
+import itertools
+import math
+import re
+
+import numpy as np
+import pytest
+from optimizing import LIKERT, examples, levels, lm_of, number
+from tables import Told
+from working import at_the_same_time
+
+from judgesmith.optimizers import (
+    Agreement,
+    ImprovementTest,
+    NoElimination,
+    ProtocolSearch,
+    RacingRule,
+    ScreeningStage,
+)
+from judgesmith.optimizers.search.racing import stratified_order
+from judgesmith.optimizers.search.screening import (
+    MOST_CANDIDATES,
+    ConfirmedSearch,
+    ScreenedSearch,
+    ScreenedValue,
+    predicted_values,
+    promising,
+)
+from judgesmith.optimizers.space.proposing import Proposer, configuration_id, tpe
+from judgesmith.optimizers.storage import open_storage
+from judgesmith.programs import ActiveCritic
+from judgesmith.programs.lm import lm_client_of
+from judgesmith.programs.lm.cache.store import ResponseCache
+from judgesmith.signatures.space import Choice, Option, Space
+
+# confirmed search
+
+N = 150
+HUMAN = np.random.default_rng(0).normal(size=N)
+NOISE = (3.0, 2.5, 2.0, 1.5, 1.0, 0.5)
+RULE = ImprovementTest()
+
+
+class Simulated(Told):
+    """Says what people said, with noise; may be told how many rows are left for all."""
+
+    def __init__(self, noise, seed, rows_left):
+        own = np.random.default_rng(seed).normal(size=N)
+        super().__init__(HUMAN + noise * own, HUMAN, rows_left)
+
+
+class Searching:
+    """A search among judges of some noise, from a noisy one."""
+
+    def __init__(self, noises=NOISE, *, rows=10**6, rule=RULE, draw=0, **settings):
+        self.rows_left = [rows]
+        self.made = []
+        options = [Option(id=str(place)) for place in range(len(noises))]
+        order = stratified_order(HUMAN, np.arange(N), np.random.default_rng(0))
+
+        def make(picked):
+            place = int(picked["judge"])
+            self.made.append(Simulated(noises[place], [draw, 1 + place], self.rows_left))
+            return self.made[-1]
+
+        self.search = ConfirmedSearch(
+            proposer=Proposer(
+                study=open_storage(None).study("simulated"),
+                space=Space(choices=[Choice(name="judge", options=options)]),
+                sampler=tpe,
+                seed=0,
+                first=[{"judge": str(place)} for place in range(len(noises))],
+            ),
+            make=make,
+            objective=Agreement("q"),
+            order=order,
+            rule=rule,
+            **{
+                "elimination": NoElimination(),
+                "n_trials": len(noises),
+                "batch": 2,
+                "seed": 0,
+                **settings,
+            },
+        )
+        self.start = Simulated(4.0, [draw, 98], self.rows_left)
+        self.found = self.search.run(self.start)
+
+
+def test_the_best_is_taken_and_nothing_is_asked_for_that():
+    one = Searching()
+    assert one.search.taken == one.search.confirmation.number == 6
+    assert one.search.confirmation.passed
+    assert one.search.confirmation.n_compared == 6
+    assert one.found is one.made[5]
+    assert 10**6 - one.rows_left[0] == one.search.n_judged
+
+
+def test_who_is_not_confirmed_does_not_replace_the_start():
+    one = Searching([4.0] * 6, rule=ImprovementTest(level=0.001))
+    assert not one.search.confirmation.passed
+    assert one.found is one.start
+    assert one.search.taken == 0
+
+
+def test_who_fell_behind_is_held_against_the_start_on_as_many_rows():
+    one = Searching([4.0, 0.5, *[5.0] * 10], elimination=RacingRule(), batch=4)
+    rows = {trial.n_rows for trial in one.search.trials.values()}
+    assert min(rows) < N
+    assert one.search.taken == 2
+    assert one.search.confirmation.n_compared == 12
+    assert one.search.confirmation.n_rows == N
+
+
+@pytest.mark.no_cover
+def test_where_nobody_is_better_luck_is_found_out():
+    lucky = [Searching([4.0] * 10, draw=draw, rule=None).search.taken for draw in range(8)]
+    taken = [Searching([4.0] * 10, draw=draw).search.taken for draw in range(8)]
+    assert lucky.count(0) <= 3
+    assert taken.count(0) >= 7
+
+
+def test_the_best_in_the_race_is_taken_without_a_rule():
+    one = Searching([2.5] * 6, rule=None)
+    values = {number: trial.value for number, trial in one.search.trials.items()}
+    assert one.search.taken == max(values, key=values.get) != 0
+    assert math.isnan(one.search.confirmation.p_value)
+
+
+@pytest.mark.no_cover
+def test_what_is_confirmed_does_not_change_the_race():
+    assert (
+        Searching(rule=ImprovementTest(level=1e-9)).search.trials
+        == Searching(rule=None).search.trials
+    )
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("rows", [0, 60, 100, 250, 330, 400, 500, 720, 800])
+def test_a_budget_that_ends_leaves_one_that_has_passed_or_the_start(rows):
+    one = Searching(rows=rows)
+    assert not one.search.complete
+    found = one.search.confirmation
+    if one.search.taken:
+        assert found.passed
+        assert found.n_compared == len(one.search.trials) - 1
+        assert one.found is one.made[one.search.taken - 1]
+    else:
+        assert one.found is one.start
+
+
+# protocol confirming
+
+ROWS = examples(range(60))
+"""96 of the 120 rows are to choose by, of 48 sources."""
+HUMAN_PROTOCOL_CONFIRMING = {one["response"]: one["score"] for one in ROWS}
+
+
+@pytest.fixture
+def student():
+    return ActiveCritic(variant="vanilla")
+
+
+def search(lm, **settings):
+    answers = next(one for one in ActiveCritic().space().choices if one.name == "answers")
+    space = Space(choices=(answers.model_copy(update={"options": answers.options[:3]}),))
+    given = {"n_trials": 9, "batch": 3, "space": space, "n_demonstrations": 3, **settings}
+    return ProtocolSearch(lm=lm, **given)
+
+
+def response(user):
+    return re.search(r"The council met[^\n]*\d\.", user.split("response ## ]]")[1])[0]
+
+
+def by_chance(user, shown, system):
+    low, high = levels(system)
+    return low + number(user + "".join(shown) + system, high - low)
+
+
+def knows_on(scale):
+    """Return a rule by which a judge is right on one scale, and by chance on others."""
+
+    def rule(user, shown, system):
+        low, high = levels(system)
+        if (low, high) != scale:
+            return by_chance(user, shown, system)
+        return round(low + (HUMAN_PROTOCOL_CONFIRMING[response(user)] - 1) / 4 * (high - low))
+
+    return rule
+
+
+@pytest.mark.no_cover
+def test_what_is_confirmed_asks_nothing(student):
+    counted = []
+    for confirm in (ImprovementTest(), None):
+        lm = lm_of(by_chance)
+        search(lm, elimination=NoElimination(), confirm=confirm).compile(student, trainset=ROWS)
+        counted.append(lm_client_of(lm).usage.calls)
+    assert counted[0] == counted[1] == 96 * (1 + 9)
+
+
+@pytest.mark.no_cover
+def test_what_is_better_on_all_rows_is_taken_and_confirmed(student):
+    optimizer = search(lm_of(knows_on((1, 5))))
+    judge = optimizer.compile(student, trainset=ROWS)
+    assert judge.protocol.answers.high == 5
+    found = optimizer.confirmation_
+    assert found.passed
+    assert found.number == optimizer.taken_
+    assert found.n_rows == 96
+    assert found.chosen == pytest.approx(3.0)
+    assert found.n_compared == len(optimizer.trials_) - 1
+
+
+@pytest.mark.no_cover
+def test_where_all_answer_by_chance_the_student_stays(student):
+    optimizer = search(lm_of(by_chance))
+    judge = optimizer.compile(student, trainset=ROWS)
+    assert judge.protocol == student.protocol
+    assert optimizer.taken_ == 0
+    assert not optimizer.confirmation_.passed
+
+
+@pytest.mark.no_cover
+def test_without_a_rule_the_best_on_all_rows_is_taken(student):
+    optimizer = search(lm_of(by_chance), confirm=None)
+    optimizer.compile(student, trainset=ROWS)
+    whole = {one.number: one.value for one in optimizer.trials_ if one.n_rows == 96}
+    assert optimizer.taken_ == max(whole, key=whole.get)
+    assert math.isnan(optimizer.confirmation_.p_value)
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("max_calls", [70, 150, 260, 340])
+def test_a_budget_that_ends_leaves_one_that_has_passed_or_the_student(student, max_calls):
+    lm = lm_of(knows_on((1, 10)), max_calls=max_calls)
+    optimizer = search(lm)
+    judge = optimizer.compile(student, trainset=ROWS)
+    assert lm_client_of(lm).usage.calls <= max_calls
+    if optimizer.taken_:
+        assert optimizer.confirmation_.passed
+        assert judge.protocol.answers.high == 10
+    else:
+        assert judge.protocol == student.protocol
+
+
+@pytest.mark.no_cover
+def test_cut_short_it_goes_on_to_the_same_choice(student, tmp_path):
+    whole = search(lm_of(knows_on((1, 10))))
+    judge = whole.compile(student, trainset=ROWS)
+    found = []
+    for max_calls in (230, None):
+        budget = {} if max_calls is None else {"max_calls": max_calls}
+        lm = lm_of(knows_on((1, 10)), ledger=ResponseCache(tmp_path / "ledger.sqlite"), **budget)
+        again = search(lm, storage=tmp_path / "study.journal")
+        found.append(again.compile(student, trainset=ROWS))
+    assert found[1].protocol == judge.protocol
+    assert again.confirmation_ == whole.confirmation_
+    assert again.taken_ == whole.taken_ > 0
+
+
+# protocol screening
+
+SCREEN = ScreeningStage(n_again=4, n_finalists=1)
+
+
+def search_protocol_screening(lm, **settings):
+    answers = next(one for one in ActiveCritic().space().choices if one.name == "answers")
+    scales = answers.model_copy(update={"options": answers.options[:3]})
+    given = {"n_trials": 16, "space": Space(choices=[scales]), "n_demonstrations": 3}
+    return ProtocolSearch(lm=lm, **{**given, "elimination": SCREEN, **settings})
+
+
+HUMAN_PROTOCOL_SCREENING = {one["response"]: one["score"] for one in examples(range(60))}
+
+
+def knows(user, system, noise):
+    """Answer as people did, on the scale that is asked for, but for some noise."""
+    low, high = levels(system)
+    response = re.search(r"The council met[^\n]*\d\.", user.split("response ## ]]")[1])[0]
+    share = (HUMAN_PROTOCOL_SCREENING[response] - 1) / 4
+    return round(low + ((1 - noise) * share + noise * number(user + system) / 100) * (high - low))
+
+
+@pytest.mark.no_cover
+def test_a_scale_and_demonstrations_that_were_planted_are_found(student):
+    def rule(user, shown, system):
+        noise = 0.2 + 0.3 * (levels(system) != (1, 5)) + 0.3 * (len(shown) != 2)
+        return knows(user, system, noise=noise)
+
+    optimizer = search_protocol_screening(lm_of(rule), n_trials=40)
+    judge = optimizer.compile(student, trainset=examples(range(30)))
+    assert judge.protocol.answers == LIKERT
+    assert len(judge.protocol.demonstrations["grade"]) == 2
+    trials = optimizer.trials_
+    assert sum(one.n_rows == trials[0].n_rows for one in trials) == 2
+    assert optimizer.n_judged_ < 0.6 * len(trials) * trials[0].n_rows
+
+
+@pytest.mark.no_cover
+def test_an_ended_search_goes_on_and_asks_nothing_twice(student, tmp_path):
+    ledgers = tmp_path / "whole", tmp_path / "cut"
+    given = {"trainset": examples(range(30))}
+    whole = search_protocol_screening(lm_of(by_chance, ledger=ResponseCache(ledgers[0])))
+    judge = whole.compile(student, **given)
+    n_calls = lm_client_of(whole.lm).usage.calls
+    storage = tmp_path / "a.journal"
+    cut = search_protocol_screening(
+        lm_of(by_chance, ledger=ResponseCache(ledgers[1]), max_calls=150), storage=storage
+    )
+    cut.compile(student, **given)
+    assert not cut.complete_
+    again = search_protocol_screening(
+        lm_of(by_chance, ledger=ResponseCache(ledgers[1])), storage=storage
+    )
+    assert again.compile(student, **given).protocol == judge.protocol
+    assert str(again.trials_) == str(whole.trials_)
+    assert lm_client_of(cut.lm).usage.calls + lm_client_of(again.lm).usage.calls == n_calls
+
+
+@pytest.mark.no_cover
+def test_workers_find_the_judge_of_one_and_ask_as_much_between_them(student, tmp_path):
+    def judged(optimizer):
+        return optimizer.compile(student, trainset=examples(range(30))).protocol
+
+    one = search_protocol_screening(lm_of(by_chance), batch=4)
+    judge = judged(one)
+    journal = tmp_path / "a.journal"
+    workers = [
+        search_protocol_screening(lm_of(by_chance), batch=4, storage=journal) for _ in range(2)
+    ]
+    found = at_the_same_time(*(lambda each=each: judged(each) for each in workers))
+    assert found == [judge] * 2
+    # Undefined values are not equal to themselves.
+    assert {str(each.trials_) for each in workers} == {str(one.trials_)}
+    asked = [lm_client_of(each.lm).usage.calls for each in workers]
+    assert sum(asked) == lm_client_of(one.lm).usage.calls
+    assert max(asked) < lm_client_of(one.lm).usage.calls
+
+
+@pytest.mark.no_cover
+def test_searches_that_screen_otherwise_are_kept_apart(student, tmp_path):
+    storage = tmp_path / "a.journal"
+    names = set()
+    for screen in (RacingRule(), SCREEN, ScreeningStage()):
+        optimizer = search_protocol_screening(
+            lm_of(by_chance), elimination=screen, n_trials=2, storage=storage
+        )
+        optimizer.compile(student, trainset=examples(range(30)))
+        names.add(optimizer.study_.study_name)
+    assert len(names) == 3
+
+
+@pytest.mark.no_cover
+def test_the_winner_is_taken_as_it_is_without_a_rule(student):
+    optimizer = search_protocol_screening(lm_of(by_chance), confirm=None)
+    optimizer.compile(student, trainset=examples(range(30)))
+    whole = [one for one in optimizer.trials_ if one.n_rows == optimizer.trials_[0].n_rows]
+    assert optimizer.taken_ == max(whole, key=lambda one: one.rank).number
+    ruled = search_protocol_screening(lm_of(by_chance), confirm=ImprovementTest(level=1e-9))
+    ruled.compile(student, trainset=examples(range(30)))
+    assert ruled.taken_ == 0
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"sampler": lambda seed: None}, "proposes by itself; drop the sampler"),
+        ({"objective": "q, -calls"}, "they give no ranking"),
+    ],
+)
+def test_what_a_screen_cannot_do_is_refused(settings, said):
+    with pytest.raises(ValueError, match=said):
+        ProtocolSearch(elimination=ScreeningStage(), **settings)
+
+
+# screened search
+
+N_SCREENED_SEARCH = 300
+HUMAN_SCREENED_SEARCH = np.random.default_rng(0).normal(size=N_SCREENED_SEARCH)
+SPACE = Space(
+    choices=[Choice(name=name, options=[Option(id=str(k)) for k in range(4)]) for name in "abcd"]
+)
+BEST = dict.fromkeys("abcd", "2")
+
+
+class SimulatedScreenedSearch(Told):
+    """Says what people said, with noise that options add to; may leave rows without a score."""
+
+    def __init__(self, picked, rows_left, *, refusing=()):
+        whole = SPACE.complete(picked)
+        wrong = sum(option != "2" for option in whole.values())
+        own = int.from_bytes("".join(whole.values()).encode())
+        noise = np.random.default_rng(own).normal(size=N_SCREENED_SEARCH)
+        said = HUMAN_SCREENED_SEARCH + (0.2 + 0.5 * wrong) * noise
+        if whole["a"] in refusing:
+            said[::2] = np.nan
+        super().__init__(said, HUMAN_SCREENED_SEARCH, rows_left)
+
+
+class SearchingScreenedSearch:
+    """A search of 256 configurations from one that is wrong everywhere."""
+
+    def __init__(
+        self,
+        *,
+        rows=10**6,
+        study=None,
+        refusing=(),
+        rule=None,
+        n=N_SCREENED_SEARCH,
+        start=None,
+        **settings,
+    ):
+        self.rows_left = [rows]
+        self.made = []
+        self.study = open_storage(None).study("simulated") if study is None else study
+
+        def make(picked):
+            self.made.append(SimulatedScreenedSearch(picked, self.rows_left, refusing=refusing))
+            return self.made[-1]
+
+        first = settings.pop("first", ())
+        self.search = ScreenedSearch(
+            proposer=Proposer(study=self.study, space=SPACE, sampler=tpe, seed=0, first=first),
+            make=make,
+            objective=Agreement("q"),
+            order=stratified_order(
+                HUMAN_SCREENED_SEARCH[:n], np.arange(n), np.random.default_rng(0)
+            ),
+            rule=rule,
+            **{"screen": ScreeningStage(), "n_trials": 60, "batch": 6, "seed": 0, **settings},
+        )
+        self.start = SimulatedScreenedSearch({}, self.rows_left) if start is None else start
+        known = [configuration_id(SPACE.complete({}))] if start is None else []
+        self.found = self.search.run(self.start, known=known)
+
+    @property
+    def taken(self):
+        return self.search.trials[self.search.taken].picked
+
+
+def test_the_best_of_256_is_found_with_a_tenth_of_the_rows_of_those_that_are_tried():
+    one = SearchingScreenedSearch()
+    assert one.taken == BEST
+    assert one.search.n_judged == 10**6 - one.rows_left[0]
+    assert one.search.n_judged < 0.15 * 61 * N_SCREENED_SEARCH
+
+
+def test_few_go_on_and_very_few_reach_the_end():
+    trials = SearchingScreenedSearch().search.trials.values()
+    rows = [one.n_rows for one in trials]
+    assert sorted(rows) == [15] * 48 + [60] * 10 + [N_SCREENED_SEARCH] * 3
+    assert sorted(one.number for one in trials) == list(range(61))
+
+
+def test_the_best_on_all_rows_is_taken():
+    one = SearchingScreenedSearch()
+    whole = {
+        k: trial for k, trial in one.search.trials.items() if trial.n_rows == N_SCREENED_SEARCH
+    }
+    assert one.search.taken == max(whole, key=lambda k: whole[k].rank)
+
+
+def test_the_study_is_told_of_everybody_once_the_race_is_over():
+    one = SearchingScreenedSearch()
+    told = {trial.user_attrs["k"]: trial.value for trial in one.study.get_trials()}
+    assert sorted(told) == list(range(60))
+    assert all(value is not None for value in told.values())
+    for k, trial in one.search.trials.items():
+        if k and trial.n_rows == N_SCREENED_SEARCH:
+            assert told[k - 1] == pytest.approx(trial.value)
+
+
+def test_later_proposals_are_better_than_those_by_chance():
+    trials = SearchingScreenedSearch().search.trials
+    right = [list(trials[k].picked.values()).count("2") for k in range(1, 61)]
+    assert np.mean(right[6:]) > 1.5  # 1 by chance
+
+
+def test_given_configurations_are_tried_first_and_nothing_is_tried_twice():
+    first = [{"a": "1"}, {}, {"b": "3"}]
+    one = SearchingScreenedSearch(first=first, n_trials=30)
+    picked = [one.search.trials[k].picked for k in range(1, 31)]
+    assert picked[0] == SPACE.complete({"a": "1"})
+    assert picked[2] == SPACE.complete({"b": "3"})
+    assert len({configuration_id(each) for each in picked}) == 30
+    assert SPACE.complete({}) not in picked
+
+
+@pytest.mark.parametrize("rows", [300, 340, 600, 900, 1200, 1400, 1700, 1900])
+def test_a_search_that_was_ended_goes_on_to_what_it_would_have_found(rows):
+    whole = SearchingScreenedSearch()
+    cut = SearchingScreenedSearch(rows=rows)
+    assert not cut.search.complete
+    again = SearchingScreenedSearch(study=cut.study)
+    assert again.search.trials == whole.search.trials
+    assert again.search.taken == whole.search.taken
+
+
+@pytest.mark.parametrize("rows", [0, 299, 300, 500, 1100, 1250, 1700, 2000])
+def test_a_budget_that_ends_leaves_the_best_on_all_rows_until_then(rows):
+    one = SearchingScreenedSearch(rows=rows)
+    assert not one.search.complete
+    assert one.rows_left[0] >= 0
+    whole = {
+        k: trial for k, trial in one.search.trials.items() if trial.n_rows == N_SCREENED_SEARCH
+    }
+    if not whole:
+        assert one.found is one.start
+    else:
+        assert one.search.taken == max(whole, key=lambda k: whole[k].rank)
+
+
+def test_a_budget_that_ends_after_the_screening_leaves_a_log_of_it():
+    one = SearchingScreenedSearch(rows=N_SCREENED_SEARCH + 60 * 15 + 5)
+    assert not one.search.complete
+    assert [trial.n_rows for trial in one.search.trials.values()] == [N_SCREENED_SEARCH] + [15] * 48
+
+
+def test_who_leaves_rows_without_a_score_does_not_go_on():
+    one = SearchingScreenedSearch(refusing=("1", "2", "3"))
+    longer = [trial for trial in one.search.trials.values() if trial.n_rows > 15]
+    assert {trial.picked.get("a", "0") for trial in longer} == {"0"}
+    assert one.taken == {**BEST, "a": "0"}
+
+
+def test_where_everybody_leaves_rows_without_a_score_the_start_stays():
+    one = SearchingScreenedSearch(
+        refusing=("1", "2", "3"), first=[{"a": "1"}, {"a": "2"}], n_trials=2
+    )
+    assert one.search.complete
+    assert one.search.taken == 0
+
+
+def test_a_start_that_is_not_in_the_space_or_says_always_the_same_is_no_trouble():
+    flat = SimulatedScreenedSearch({}, [10**6])
+    flat.said[:] = 1.0
+    one = SearchingScreenedSearch(start=flat)
+    assert np.isnan(one.search.trials[0].value)
+    assert 0 not in one.search.seen
+    assert one.taken == BEST
+
+
+def test_a_winner_is_confirmed_among_all_that_were_screened():
+    one = SearchingScreenedSearch(rule=ImprovementTest())
+    assert one.search.confirmation.passed
+    assert one.search.confirmation.number == one.search.taken
+    assert one.search.confirmation.n_compared == 60
+    assert one.taken == BEST
+
+
+def test_a_space_that_is_used_up_ends_the_search():
+    one = SearchingScreenedSearch(n_trials=400, batch=40)
+    assert len(one.search.trials) == 256
+    assert one.taken == BEST
+
+
+@pytest.mark.parametrize(("n", "rows"), [(9, {9}), (40, {10, 40}), (100, {10, 20, 100})])
+@pytest.mark.parametrize("n_trials", [1, 2, 13])
+def test_few_rows_and_few_trials_are_searched_as_well(n, rows, n_trials):
+    one = SearchingScreenedSearch(n=n, n_trials=n_trials)
+    assert one.search.complete
+    assert {trial.n_rows for trial in one.search.trials.values()} <= rows
+    assert len(one.search.trials) == n_trials + 1
+    assert one.search.n_judged <= (n_trials + 1) * n
+
+
+def test_batches_larger_than_all_trials_are_drawn_by_chance():
+    one = SearchingScreenedSearch(n_trials=20, batch=100)
+    assert len(one.search.trials) == 21
+    assert one.search.complete
+
+
+def test_another_elimination_than_its_own_is_not_asked():
+    calls = itertools.count()
+
+    class Never(RacingRule):
+        def __call__(self, look):
+            next(calls)
+            return super().__call__(look)
+
+    SearchingScreenedSearch(elimination=Never(), n_trials=15)
+    assert next(calls) == 0
+
+
+# screening
+
+
+def space(n_choices, n_options=3):
+    options = [Option(id=str(k)) for k in range(n_options)]
+    return Space(choices=[Choice(name=f"c{k}", options=options) for k in range(n_choices)])
+
+
+def seen_of(of, n, *, wanted="2"):
+    """Return random configurations whose value is how often they pick one option."""
+    rng = np.random.default_rng(0)
+    found = [of.proposed(lambda choice: str(rng.choice(choice.ids))) for _ in range(n)]
+    return [
+        ScreenedValue(
+            picked=one, value=sum(k == wanted for k in one.values()) + rng.normal(), share=0.05
+        )
+        for one in found
+    ]
+
+
+def test_proposals_are_what_their_options_promise():
+    of = space(4)
+    seen = seen_of(of, 40)
+    found = promising(of, seen, set(), 3, rng=np.random.default_rng(0))
+    assert len({configuration_id(one) for one in found}) == 3
+    assert np.mean([list(one.values()).count("2") for one in found]) > 2.5
+
+
+def test_proposals_from_a_large_space_lie_beside_the_best():
+    of = space(12)
+    assert of.size > 100 * MOST_CANDIDATES
+    seen = seen_of(of, 60)
+    found = promising(of, seen, set(), 5, rng=np.random.default_rng(0))
+    assert np.mean([list(one.values()).count("2") for one in found]) > 6
+
+
+def test_what_is_known_is_not_proposed():
+    of = space(2)
+    known = [configuration_id(one) for one in of.configurations()]
+    seen = seen_of(of, 8)
+    found = promising(of, seen, known[:-2], 6, rng=np.random.default_rng(0))
+    assert {configuration_id(one) for one in found} == set(known[-2:])
+    assert promising(of, seen, known, 6, rng=np.random.default_rng(0)) == []
+
+
+def test_of_a_few_values_nothing_is_promised():
+    of = space(3)
+    assert promising(of, seen_of(of, 5), set(), 6, rng=np.random.default_rng(0)) == []
+    undefined = [
+        ScreenedValue(picked=one.picked, value=float("nan"), share=0.05) for one in seen_of(of, 9)
+    ]
+    assert len(promising(of, undefined, set(), 6, rng=np.random.default_rng(0))) == 6
+
+
+def test_the_same_generator_gives_the_same_proposals():
+    of = space(12)
+    seen = seen_of(of, 20)
+    first, again = (promising(of, seen, set(), 6, rng=np.random.default_rng(1)) for _ in range(2))
+    assert first == again
+
+
+def test_a_choice_without_alternatives_is_no_trouble():
+    of = space(1, n_options=1)
+    seen = [ScreenedValue(picked={"c0": "0"}, value=float(k), share=1.0) for k in range(7)]
+    assert np.isfinite(predicted_values(of, seen, [{"c0": "0"}]).means).all()
+
+
+def test_fewer_rows_have_fewer_looks():
+    screen = ScreeningStage()
+    assert screen.stops(200) == [10, 40, 200]
+    assert screen.stops(50) == [10, 50]
+    assert screen.stops(10) == [10]
+    assert [screen.n_staying(left) for left in (2, 1)] == [12, 2]
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"share": 0}, "share and share_again rise"),
+        ({"share": 0.3}, "share and share_again rise"),
+        ({"share_again": 1.1}, "share and share_again rise"),
+        ({"n_finalists": 0}, "n_finalists must be 1 or more"),
+        ({"n_again": 1}, "n_finalists must be 1 or more"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings, problem):
+    with pytest.raises(ValueError, match=problem):
+        ScreeningStage(**settings)
