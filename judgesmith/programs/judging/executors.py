@@ -348,7 +348,7 @@ class ClientExecutor(Executor):
         steps = self._steps(
             source=item.source, response=item.response, context=item.context, **texts
         )
-        return self.run(steps)
+        return run_program(steps, self._reply, self._note)
 
     def run(self, steps: RequestProgram[Found]) -> Coroutine[Any, Any, Found]:
         """Return what steps come to; questions that do not wait for each other go out at once."""

@@ -28,8 +28,10 @@ from judgesmith.programs.lm.errors import (
     ContextWindowExceeded,
     ModelError,
     TransientModelError,
+    may_pass,
     public_address,
     redacted,
+    retry_seconds,
     unscoring,
 )
 from judgesmith.programs.lm.lm15_bridge import (
@@ -45,7 +47,6 @@ from judgesmith.programs.lm.lm15_bridge import (
 from judgesmith.programs.lm.records import ModelAnswer, ModelRequest, TokenLogprob
 
 _LEAST = -9999.0  # what servers write for a token that cannot be
-_PASSING = (408, 409, 425, 429)
 _REFUSING = (400, 404, 405, 422, 501)
 _ABOUT_THIS = re.compile(r"(?i)log.?prob|echo|completions? (?:is|are) not|not.{0,40}completions")
 _QUOTED = 200
@@ -135,10 +136,9 @@ class TextScoring:
         about = status in (404, 405, 501) or _ABOUT_THIS.search(said)
         if status in _REFUSING and about:
             return unscoring(self._model, f"{self._endpoint}/completions: {said} (HTTP {status})")
-        if status in _PASSING or status >= 500:
-            wait = str(reply.header("Retry-After") or "")
-            after = float(wait) if wait.replace(".", "", 1).isdecimal() else None
-            return TransientModelError(shown, status=status, retry_after=after)
+        if may_pass(status):
+            wait = retry_seconds(reply.header("Retry-After"))
+            return TransientModelError(shown, status=status, retry_after=wait)
         if status in (401, 403):
             return ModelError(shown, status=status, hint="check the key in the environment.")
         return ModelError(shown, status=status)

@@ -118,6 +118,25 @@ class TransientModelError(ModelError):
         )
 
 
+_PASSING = (408, 409, 425, 429)
+_OVERLOADED = (408, 429, 502, 503, 504, 529)
+
+
+def may_pass(status: int | None) -> bool:
+    """Return whether a request that got this HTTP status is worth sending again."""
+    return status is not None and (status in _PASSING or status >= 500)
+
+
+def is_overload(status: int | None) -> bool:
+    """Return whether a server with this HTTP status is better sent fewer requests at once."""
+    return status in _OVERLOADED
+
+
+def retry_seconds(header: str | None) -> float | None:
+    """Return the seconds that a Retry-After header asks to wait, None for a date or nothing."""
+    return float(header) if header and header.replace(".", "", 1).isdecimal() else None
+
+
 _SET_UP = (401, 402, 403, 404, 405, 407)  # any other 4xx speaks of one request alone
 
 

@@ -22,6 +22,7 @@ from judgesmith.programs.lm.errors import (
     ContextWindowExceeded,
     ModelError,
     TransientModelError,
+    may_pass,
     redacted,
 )
 from judgesmith.programs.lm.records import (
@@ -38,7 +39,6 @@ GARBLED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, 
 _QUOTED = 200
 # Where a reply stops to be JSON says nothing to a reader who is shown how it begins.
 _PLACE_IN_JSON = re.compile(r": [A-Z][^:.]{0,60}: line \d+ column \d+ \(char \d+\)")
-_PASSING = (409, 425)  # conflict and too early: statuses that say to come again
 _MAY_PASS = frozenset({"RateLimitError", "TimeoutError", "ServerError", "TransportError"})
 _MOST_TOKENS = 10**9
 # Keys by which replies of other protocols than chat completions are known.
@@ -210,7 +210,7 @@ def error_from_lm15(fault: Exception, model: str, endpoint: str) -> ModelError:
         )
     # A reply that claims success and is not one comes from a proxy having a bad moment.
     garbled = "ProviderError" in kinds and status is not None and status < 400
-    if garbled or status in _PASSING or kinds & _MAY_PASS:
+    if garbled or may_pass(status) or kinds & _MAY_PASS:
         wait = getattr(fault, "retry_after", None)
         return TransientModelError(shown, status=status, retry_after=wait)
     if "AuthError" in kinds:

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar
 
 from judgesmith.programs.lm.cache.records import Claim, Find, Granted, Watch, Withdraw, Write
 from judgesmith.programs.lm.cache.store import PendingRequest
-from judgesmith.programs.lm.errors import CacheError, TransientModelError
+from judgesmith.programs.lm.errors import CacheError, TransientModelError, is_overload
 from judgesmith.programs.lm.limits import STOPPING
 from judgesmith.programs.lm.records import ModelAnswer
 
@@ -159,7 +159,6 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 0.5  # seconds
 _SHARE = 0.05  # of the latest answer in how long answers take
 _SLOWER = 2.0  # times the usual latency from which on more requests would only wait there
 _CAREFUL = 0.1  # growth for each answer above what last was too much, in requests
-_OVERLOADED = (408, 429, 502, 503, 504, 529)
 _LOST = 2  # requests without a reply, in a row, that are taken for overload
 
 
@@ -226,7 +225,7 @@ class Pace:
                 self._answered(now - sent)
             elif sent is not None and fault is not None:
                 self._n_lost += fault.status is None
-                if fault.status in _OVERLOADED or self._n_lost >= _LOST:
+                if is_overload(fault.status) or self._n_lost >= _LOST:
                     self._refused(now, sent, fault.retry_after)
             self._under_way -= 1
         self._wake()

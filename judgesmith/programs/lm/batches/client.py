@@ -23,7 +23,13 @@ from judgesmith.programs.lm.cache.records import Claim, Settle, Withdraw
 from judgesmith.programs.lm.cache.store import ResponseCache
 from judgesmith.programs.lm.client import LMClient
 from judgesmith.programs.lm.engines import NativeEngine
-from judgesmith.programs.lm.errors import BudgetSpent, ModelError, TransientModelError, redacted
+from judgesmith.programs.lm.errors import (
+    BudgetSpent,
+    ModelError,
+    TransientModelError,
+    redacted,
+    retry_seconds,
+)
 from judgesmith.programs.lm.factory import ClientModel
 from judgesmith.programs.lm.limits import STOPPING, Retry
 from judgesmith.programs.lm.lm15_bridge import GARBLED, answer_from_lm15, error_from_lm15
@@ -231,8 +237,8 @@ class BatchEngine(NativeEngine):
 
     def _refused(self, status: int, said: str, wait: str | None) -> ModelError:
         fault = self._opened()[1].normalize_error(status, said)
-        if wait is not None and wait.replace(".", "", 1).isdecimal():
-            fault.retry_after = float(wait)
+        if (seconds := retry_seconds(wait)) is not None:
+            fault.retry_after = seconds
         return error_from_lm15(fault, self.model, self.endpoint)
 
     def _opened(self) -> tuple[Any, Any]:

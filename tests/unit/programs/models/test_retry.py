@@ -1,8 +1,11 @@
 import random
 
 import pytest
+from lm15.errors import map_http_error
 
 from judgesmith.programs.lm import Retry
+from judgesmith.programs.lm.errors import TransientModelError, may_pass
+from judgesmith.programs.lm.lm15_bridge import error_from_lm15
 
 
 def waits(retry, *, attempts, retry_after=None, seed=0):
@@ -35,3 +38,12 @@ def test_attempts_and_patience_are_limited():
 def test_settings_that_make_no_sense_are_refused(wrong):
     with pytest.raises(ValueError, match="more"):
         Retry(**wrong)
+
+
+@pytest.mark.parametrize("status", [None, 200, 400, 401, 408, 409, 425, 429, 500, 503, 529])
+def test_one_rule_decides_which_statuses_are_worth_another_attempt(status):
+    passes = status in {408, 409, 425, 429, 500, 503, 529}
+    assert may_pass(status) is passes
+    fault = error_from_lm15(map_http_error(status or 418, "m"), "m", "e")
+    # A reply that claims success and cannot be read is asked for again, too.
+    assert isinstance(fault, TransientModelError) is (passes or status == 200)
