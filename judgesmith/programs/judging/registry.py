@@ -271,7 +271,7 @@ def register_family(family: JudgeFamily) -> None:
     ValueError
         If another one has that name.
     """
-    known = at(_FAMILIES.setdefault(family.name, family))
+    known = _loaded(_FAMILIES.setdefault(family.name, family))
     if known != family:
         raise InputError(
             f"there is a family of judges called {family.name}.", hint="choose another name."
@@ -291,7 +291,14 @@ def known_families() -> tuple[JudgeFamily, ...]:
     >>> [family.name for family in known_families()][:3]
     ['active-critic', 'direct', 'exemplar']
     """
-    return tuple(map(at, _FAMILIES.values()))
+    return tuple(map(_loaded, _FAMILIES.values()))
+
+
+def _loaded(family: JudgeFamily | str) -> JudgeFamily:
+    if isinstance(family, JudgeFamily):
+        return family
+    found: JudgeFamily = at(family)
+    return found
 
 
 @functools.cache
@@ -344,8 +351,7 @@ prometheus, checklist, themis, auto-j, annotator, distilled; did you mean active
     if name not in _FAMILIES:
         _register_installed()
     if name in _FAMILIES:
-        found: JudgeFamily = at(_FAMILIES[name])
-        return found
+        return _loaded(_FAMILIES[name])
     raise UnknownJudgeError(
         f"no judge is called {str(name)[:80]!r}: there are {', '.join(_FAMILIES)}.",
         hint=did_you_mean(name, _FAMILIES),

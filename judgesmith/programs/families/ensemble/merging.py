@@ -276,44 +276,43 @@ def aspects_of(
     response: str,
 ) -> list[Aspect]:
     """Return what is to be merged: one aspect per criterion that an error is of, as they come."""
-    criteria = dict.fromkeys(e.criterion for name in names for e in judgements[name].errors)
-    return [_aspect(one, judgements, names, scales, rules, response) for one in criteria]
+    own = {name: judgements[name] for name in names}
+
+    def aspect(criterion: str) -> Aspect:
+        found = {name: share_of(one, criterion, scales[name]) for name, one in own.items()}
+        shares = {name: share for name, share in found.items() if share is not None}
+        outliers = outliers_of(shares, rules.outliers, level=rules.level)
+        errors = {
+            name: [error for error in one.errors if error.criterion == criterion]
+            for name, one in own.items()
+        }
+        kept = {name: several for name, several in errors.items() if name not in outliers}
+        return Aspect(
+            criterion=criterion,
+            outliers=outliers,
+            annotations=tuple(numbered(kept, response)),
+            notes=tuple(_left_out(criterion, errors, outliers, response)),
+        )
+
+    return [
+        aspect(one) for one in dict.fromkeys(e.criterion for j in own.values() for e in j.errors)
+    ]
 
 
-def _aspect(
-    criterion: str,
-    judgements: Mapping[str, Judgement],
-    names: Sequence[str],
-    scales: Mapping[str, Scale],
-    rules: PanelRules,
-    response: str,
-) -> Aspect:
-    shares = {
-        name: share
-        for name in names
-        if (share := share_of(judgements[name], criterion, scales[name])) is not None
-    }
-    outliers = outliers_of(shares, rules.outliers, level=rules.level)
-    errors = {
-        name: [one for one in judgements[name].errors if one.criterion == criterion]
-        for name in names
-    }
+def _left_out(
+    criterion: str, errors: Mapping[str, list[ErrorSpan]], outliers: Sequence[str], response: str
+) -> Iterator[Note]:
+    """Yield what is said of errors that are not merged, by member."""
     about = f"criterion:{criterion}" if criterion else "overall"
-    notes = []
-    for name in names:
-        if name in outliers and errors[name]:
-            text = f"{_many(len(errors[name]))} not merged: the score stands apart"
-            notes.append(Note(kind="left out", about=f"{name}/{about}", text=f"{text}."))
-        elif n := sum(is_invented(one, response) for one in errors[name]):
-            text = f"{_many(n)} not merged: the response has no such words"
-            notes.append(Note(kind="left out", about=f"{name}/{about}", text=f"{text}."))
-    kept = {name: several for name, several in errors.items() if name not in outliers}
-    return Aspect(
-        criterion=criterion,
-        outliers=outliers,
-        annotations=tuple(numbered(kept, response)),
-        notes=tuple(notes),
-    )
+    for name, several in errors.items():
+        if name in outliers and several:
+            n, why = len(several), "the score stands apart"
+        else:
+            n = sum(is_invented(one, response) for one in several)
+            why = "the response has no such words"
+        if n:
+            text = f"{_many(n)} not merged: {why}."
+            yield Note(kind="left out", about=f"{name}/{about}", text=text)
 
 
 def share_of(judgement: Judgement, criterion: str, scale: Scale) -> float | None:
