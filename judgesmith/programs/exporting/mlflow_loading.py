@@ -77,7 +77,7 @@ class JudgeModel:
 
     def rows(self, given: Sequence[Mapping[Any, Any]]) -> list[dict[str, Any]]:
         """Return a row as ``judgesmith score`` writes it for each row of texts."""
-        items = [item_of(one) for one in given]
+        items = [row_item(one) for one in given]
         asked = [place for place, one in enumerate(given) if not _is_missing(one.get("response"))]
         judgements = [Judgement.unscored(MISSING, reason=Reason.UNSUITABLE) for _ in items]
         judged = score_batch(
@@ -144,7 +144,7 @@ def models_of(
     return {name: made[model if model is not None else name] for name in saved.models}
 
 
-def item_of(row: Mapping[str, Any]) -> RatedItem:
+def row_item(row: Mapping[str, Any]) -> RatedItem:
     """Return a row of texts as judges take it; what is missing is empty."""
     texts = {name: _text(row.get(name)) for name in _TEXTS}
     response = _text(row.get("response"))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.util import find_spec
+from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeAlias
 from urllib.parse import urlsplit
 
 from judgesmith.errors import InputError
@@ -48,7 +49,7 @@ class ClientModel:
     ----------
     model : str
         ``provider/model``, or ``offline``.
-    client : Stack
+    client : LMClient
         What every call goes through.
     temperature : float or None
         None leaves it to the server.
@@ -56,6 +57,8 @@ class ClientModel:
         Ceiling on each answer.
     recipe : dict of str to object
         How to make it again, without keys and budget.
+    options : dict of str to object
+        Further settings of a ``dspy.LM``.
 
     Examples
     --------
@@ -71,17 +74,20 @@ class ClientModel:
     temperature: float | None
     max_tokens: int | None
     recipe: Mapping[str, Any]
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def kwargs(self) -> Mapping[str, Any]:
         """Settings of every call, as a ``dspy.LM`` names and keeps them."""
         if _REASONS.fullmatch(self.model.rpartition("/")[2].lower()) is None:
-            return {"temperature": self.temperature, "max_tokens": self.max_tokens}
+            own = {"temperature": self.temperature, "max_tokens": self.max_tokens}
+            return {**own, **self.options}
         # They take no temperature; one that is not DSPy's, or a ceiling below its least, ends it.
         tempered = bool(self.temperature) and self.temperature != 1.0
         small = bool(self.max_tokens) and (self.max_tokens or 0) < _LEAST_CEILING
         temperature = None if tempered or small else self.temperature
-        return {"temperature": temperature, "max_completion_tokens": self.max_tokens}
+        own = {"temperature": temperature, "max_completion_tokens": self.max_tokens}
+        return {**own, **self.options}
 
     def dspy_lm(self, **options: Any) -> dspy.LM:
         """Return the same model for any DSPy program.
@@ -97,7 +103,7 @@ class ClientModel:
             recipe=self.recipe,
             temperature=self.temperature,
             max_tokens=self.max_tokens,
-            **options,
+            **{**self.options, **options},
         )
 
 
@@ -246,12 +252,14 @@ def check_host(model: str, address: str | None, hosts: Collection[str]) -> None:
 
 
 # Keyword arguments of a call that steer DSPy and say nothing about sampling.
-_NOT_SETTINGS = frozenset({"n", "num_generations", "rollout_id", "prompt_cache", "cache"})
+_NOT_SETTINGS = frozenset(
+    {"n", "num_generations", "rollout_id", "prompt_cache", "cache", "callbacks"}
+)
 
 DEFAULT_LEDGER = ".judgesmith/ledger.sqlite"
 
 
-def model(
+def client_model(
     name: str = "offline",
     *,
     ledger: str | os.PathLike[str] | ResponseCache | None = DEFAULT_LEDGER,
@@ -270,9 +278,10 @@ def model(
     timeout: float = 600.0,
     temperature: float | None = 0.0,
     max_output_tokens: int | None = None,
+    named: bool = True,
     **options: Any,
-) -> dspy.LM:
-    """Return a language model with ledger, budget, limits and retries, for any DSPy program.
+) -> ClientModel:
+    """Return a model with cache, budget, limits and retries, without importing DSPy.
 
     Parameters
     ----------
@@ -296,7 +305,7 @@ def model(
         When to send again after a passing fault.
     replay : bool
         Whether nothing is sent: what is not on record is an error that names the request.
-    tape : Tape or None
+    recording : Recording or None
         Notes what became of every request, and plays those that failed when it was recorded.
     timeout : float
         Seconds without a byte after which an attempt counts as failed.
@@ -304,77 +313,11 @@ def model(
         0 to 2; None leaves it to the server. Models that refuse a temperature are sent none.
     max_output_tokens : int or None
         Ceiling on each answer (``max_tokens`` is the ceiling on the run).
-    **options
-        Passed to ``dspy.LM``: further sampling settings, ``callbacks``.
-
-    Returns
-    -------
-    dspy.LM
-        Without DSPy's own cache and retries. ``lm_client_of`` gives the client under it.
-
-    Raises
-    ------
-    ValueError
-        If there is a ceiling in dollars and no price is known.
-
-    Examples
-    --------
-    >>> model("ollama/llama3", ledger=None).model
-    'ollama/llama3'
-    """
-    return client_model(
-        name,
-        ledger=ledger,
-        api_base=api_base,
-        max_calls=max_calls,
-        max_tokens=max_tokens,
-        max_usd=max_usd,
-        max_minutes=max_minutes,
-        price=price,
-        rpm=rpm,
-        tpm=tpm,
-        run_id=run_id,
-        retry=retry,
-        replay=replay,
-        recording=recording,
-        timeout=timeout,
-        temperature=temperature,
-        max_output_tokens=max_output_tokens,
-    ).dspy_lm(**options)
-
-
-def client_model(
-    name: str = "offline",
-    *,
-    ledger: str | os.PathLike[str] | ResponseCache | None = DEFAULT_LEDGER,
-    api_base: str | None = None,
-    max_calls: int | None = None,
-    max_tokens: int | None = None,
-    max_usd: float | None = None,
-    max_minutes: float | None = None,
-    price: Price | tuple[float, float] | str | None = None,
-    rpm: float | None = None,
-    tpm: float | None = None,
-    run_id: str | None = None,
-    retry: Retry | None = None,
-    replay: bool = False,
-    recording: Recording | None = None,
-    timeout: float = 600.0,
-    temperature: float | None = 0.0,
-    max_output_tokens: int | None = None,
-    named: bool = True,
-) -> ClientModel:
-    """Return a model without DSPy, for judges that are asked through their templates.
-
-    Parameters
-    ----------
-    name, ledger, api_base, max_calls, max_tokens, max_usd, max_minutes, price, rpm, tpm, run_id
-        As for ``model``.
-    retry, replay, tape, timeout, temperature, max_output_tokens
-        As for ``model``.
     named : bool
         False for a model that a saved judge names and the user does not: nothing is sent to it,
         and the first request is refused.
+    **options
+        Passed to ``dspy.LM``: further sampling settings, ``callbacks``.
 
     Returns
     -------
@@ -434,7 +377,46 @@ def client_model(
         temperature=temperature,
         max_tokens=max_output_tokens,
         recipe=recipe,
+        options=options,
     )
+
+
+_Options = ParamSpec("_Options")
+
+
+def _for_dspy(make: Callable[_Options, ClientModel]) -> Callable[_Options, dspy.LM]:
+    def model(*args: _Options.args, **options: _Options.kwargs) -> dspy.LM:
+        """Return a language model with cache, budget, limits and retries, for any DSPy program.
+
+        Parameters
+        ----------
+        *args, **options
+            Those of ``client_model``.
+
+        Returns
+        -------
+        dspy.LM
+            Without DSPy's own cache and retries. ``lm_client_of`` gives the client under it.
+
+        Raises
+        ------
+        ValueError
+            If there is a ceiling in dollars and no price is known.
+
+        Examples
+        --------
+        >>> model("ollama/llama3", ledger=None).model
+        'ollama/llama3'
+        """
+        return make(*args, **options).dspy_lm()
+
+    made: Any = model
+    made.__qualname__ = "model"
+    made.__signature__ = signature(make).replace(return_annotation="dspy.LM")
+    return model
+
+
+model = _for_dspy(client_model)
 
 
 def _unnamed(name: str, api_base: str | None, timeout: float) -> UnnamedEngine:

@@ -3,6 +3,8 @@
 import logging
 import os
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from judgesmith.programs.lm.errors import public_address, redacted
@@ -24,36 +26,41 @@ class LiteLLMEngine:
     async def complete(self, request: ModelRequest) -> ModelAnswer:
         from dspy.clients.engines.litellm_engine import AsyncLiteLLMEngine
 
-        from judgesmith.programs.lm import dspy_lm as dspy_conversion
-        from judgesmith.programs.lm import lm15_bridge as conversion
-
-        _stay_private()
-        try:
-            sent, changed = dspy_conversion.request_to_dspy(request, self.model)
+        with self._our_errors():
+            sent, changed = self._request(request)
             response = await AsyncLiteLLMEngine(**self._options).complete(sent)
-        except Exception as fault:
-            raise conversion.error_from_lm15(fault, self.model, self.endpoint) from None
-        try:
-            return conversion.answer_from_lm15(response, changed)
-        except conversion.GARBLED as fault:
-            raise conversion.error_from_reply(fault, self.model, self.endpoint) from None
+        return self._answer(response, changed)
 
     def complete_sync(self, request: ModelRequest) -> ModelAnswer:
         from dspy.clients.engines.litellm_engine import LiteLLMEngine as Wrapped
 
-        from judgesmith.programs.lm import dspy_lm as dspy_conversion
-        from judgesmith.programs.lm import lm15_bridge as conversion
+        with self._our_errors():
+            sent, changed = self._request(request)
+            response = Wrapped(**self._options).complete(sent)
+        return self._answer(response, changed)
+
+    def _request(self, request: ModelRequest) -> tuple[Any, tuple[str, ...]]:
+        from judgesmith.programs.lm.dspy_lm import request_to_dspy
 
         _stay_private()
+        return request_to_dspy(request, self.model)
+
+    @contextmanager
+    def _our_errors(self) -> Iterator[None]:
+        from judgesmith.programs.lm.lm15_bridge import error_from_lm15
+
         try:
-            sent, changed = dspy_conversion.request_to_dspy(request, self.model)
-            response = Wrapped(**self._options).complete(sent)
+            yield
         except Exception as fault:
-            raise conversion.error_from_lm15(fault, self.model, self.endpoint) from None
+            raise error_from_lm15(fault, self.model, self.endpoint) from None
+
+    def _answer(self, response: Any, changed: tuple[str, ...]) -> ModelAnswer:
+        from judgesmith.programs.lm.lm15_bridge import GARBLED, answer_from_lm15, error_from_reply
+
         try:
-            return conversion.answer_from_lm15(response, changed)
-        except conversion.GARBLED as fault:
-            raise conversion.error_from_reply(fault, self.model, self.endpoint) from None
+            return answer_from_lm15(response, changed)
+        except GARBLED as fault:
+            raise error_from_reply(fault, self.model, self.endpoint) from None
 
     async def aclose(self) -> None:
         """Do nothing: LiteLLM's connections belong to the whole process."""

@@ -544,7 +544,7 @@ _ITEM = TypeAdapter(Item)
 _BATCH = TypeAdapter(Batch)
 
 
-def item_of(body: bytes, limits: ServingLimits, *, where: str = "body") -> RatedItem:
+def posted_item(body: bytes, limits: ServingLimits, *, where: str = "body") -> RatedItem:
     """Return the one item that JSON spells."""
     _check_parts(body, where)
     _check_names([_read(_NAMES, body, where)], [where])

@@ -28,8 +28,8 @@ from judgesmith.programs.serving.requests import (
     Refusal,
     ServingLimits,
     check_type,
-    item_of,
     items_of,
+    posted_item,
     refused,
     set_up,
     whole_body,
@@ -503,7 +503,7 @@ def routes(service: Service) -> APIRouter:
         with service.measured(name, "judge"), _reading(request) as hold:
             served = service.named(name)
             served.check_single()
-            item = await _sent(request, hold, item_of)
+            item = await _sent(request, hold, posted_item)
             service.accept(request.scope)
             return Json((await service.rows(served, [item], request.receive))[0])
 

@@ -28,7 +28,7 @@ from judgesmith.programs.serving.requests import (
     Receive,
     Refusal,
     ServingLimits,
-    item_of,
+    posted_item,
     refused,
     set_up,
     unknown_judge,
@@ -398,7 +398,7 @@ class RowStream(Response):
             if line.text is None:
                 raise refused("large line", where=where, most=self._service.limits.max_body)
             item = await self._service.understood(
-                line.text, lambda body: item_of(body, self._service.limits, where=where)
+                line.text, lambda body: posted_item(body, self._service.limits, where=where)
             )
         except Refusal as refusal:
             self._service.measures.rejected(self._served.name, refusal.reason)

@@ -159,7 +159,7 @@ class _Outcome:
     fault: ModelError | None
 
 
-class Reader:
+class BatchReader:
     """Reads lines and puts their answers on record."""
 
     def __init__(self, coordinator: BatchCoordinator) -> None:
@@ -482,7 +482,7 @@ class BatchCoordinator:
         assert self.folder is not None
         waiting = self.state.parts("written")
         before = {one.number: self.state.count(one.number) for one in waiting}
-        reader = Reader(self)
+        reader = BatchReader(self)
         ours = {self.place_of(one.number) for one in waiting}
         for place in sorted(self.folder.glob("*.jsonl")):
             if place in ours or place.name.startswith("requests-"):
@@ -502,7 +502,7 @@ class BatchCoordinator:
     @file_faults()
     def _read(self, part: Part, service: BatchService, told: Mapping[str, Any]) -> bool:
         """Read what came of a batch and close its part; False where the server has no such file."""
-        reader = Reader(self)
+        reader = BatchReader(self)
         for key in ("output_file_id", "error_file_id"):
             file = told.get(key)
             if not isinstance(file, str) or not file:
