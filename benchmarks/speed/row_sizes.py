@@ -2,7 +2,7 @@
 
 The offline model judges new texts of some 2,400 characters, first afresh and then with all
 answers on record; the difference is what it takes to answer. ``judgesmith score --dry-run``
-reckons with these figures (judgesmith/experiments/scoring/sizing/run_size.py).
+reckons with these figures (judgesmith/experiments/scoring/run_size.py).
 """
 
 import contextlib

@@ -81,9 +81,8 @@ def command(
     Needs the libraries of judgesmith[finetune]. One folder per task is usual; they are learned
     together.
     """
-    from judgesmith.experiments.distil.adapter import finetune, made_before, run_of
     from judgesmith.experiments.distil.chats import Recipe, read_chats
-    from judgesmith.experiments.distil.training import check_base
+    from judgesmith.experiments.distil.training import check_base, finetune, made_before, run_of
 
     place = check_place(output)
     with blaming("--at-once"):

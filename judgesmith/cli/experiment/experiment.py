@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from judgesmith.cli.shared.options import Command
     from judgesmith.data.items import DataSet
     from judgesmith.experiments.runs import Progressed, RunFolder, RunModels
-    from judgesmith.experiments.runs.estimate import CellEstimate
     from judgesmith.experiments.runs.leaderboard import Leaderboard
+    from judgesmith.experiments.runs.running import CellEstimate
     from judgesmith.experiments.specs import Cell, Spec
     from judgesmith.experiments.tracking import MlflowTracker
 
@@ -359,7 +359,7 @@ def _print_estimate(
     *,
     as_json: bool,
 ) -> None:
-    from judgesmith.experiments.runs.estimate import estimate_cells
+    from judgesmith.experiments.runs.running import estimate_cells
 
     found = estimate_cells(spec, sets, folder, allow_models=allow_models)
     known = [one.estimate for one in found if one.estimate is not None]

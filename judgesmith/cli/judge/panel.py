@@ -243,8 +243,11 @@ def command(
     compiled with, unless --model names one for all. With --supervisor the errors that judges point
     at become one list. The same command again continues where an interrupted one was.
     """
-    from judgesmith.experiments.panel.estimate import estimate_panel
-    from judgesmith.experiments.panel.panelling import TooFewJudgedError, learn_panel
+    from judgesmith.experiments.panel.panelling import (
+        TooFewJudgedError,
+        estimate_panel,
+        learn_panel,
+    )
     from judgesmith.experiments.panel.rows import PanelSettings, panel_parts, panel_to_learn
     from judgesmith.optimizers import PanelSelection
     from judgesmith.programs.judging.rows import usage_of

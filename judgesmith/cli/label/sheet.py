@@ -23,7 +23,7 @@ from judgesmith.cli.shared.places import OUTPUT, file_place
 from judgesmith.cli.shared.printing import print_json, print_table, say, say_notes
 
 if TYPE_CHECKING:
-    from judgesmith.experiments.labels.explanation_ratings import ExplanationRatings
+    from judgesmith.experiments.labels.explanation_sheet import ExplanationRatings
 
 
 @click.group("sheet")
@@ -134,7 +134,7 @@ def read(sheets: tuple[str, ...], as_json: bool) -> None:
 
     Give the copies of one sheet, one file per rater, each named after its rater.
     """
-    from judgesmith.experiments.labels.explanation_ratings import read_sheets
+    from judgesmith.experiments.labels.explanation_sheet import read_sheets
 
     tell_sheets(sheets, read_sheets, _print, what="explanations", as_json=as_json)
 

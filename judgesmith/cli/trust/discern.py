@@ -114,7 +114,7 @@ def estimate_of(
     judge: AnySaved, perturbed: PerturbedSet, models: Mapping[str, dspy.LM]
 ) -> RunEstimate:
     """Return what it takes to judge every text of a set."""
-    from judgesmith.experiments.panel.estimate import estimate_judging
+    from judgesmith.experiments.panel.panelling import estimate_judging
     from judgesmith.experiments.robustness.version_scores import blind_texts
 
     texts = list(blind_texts(perturbed).values())

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from judgesmith.cli.use.batch_options import Batching
     from judgesmith.cli.use.shard_options import ShardChoice
     from judgesmith.experiments.scoring import Shard
-    from judgesmith.experiments.scoring.sizing.run_size import RunSize, ScoringSize
+    from judgesmith.experiments.scoring.run_size import RunSize, ScoringSize
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
     from judgesmith.programs.lm import ClientModel
 
@@ -79,7 +79,7 @@ class Sizing:
     ) -> None:
         """Say what it takes that a judge scores some rows; nothing is asked or written."""
         from judgesmith.experiments.scoring import rows_to_score
-        from judgesmith.experiments.scoring.sizing.run_size import scoring_size
+        from judgesmith.experiments.scoring.run_size import scoring_size
 
         batching.check(shards, choice)
         looked = _LookedUp(**choice, needs_keys=False)

@@ -109,8 +109,7 @@ class Watching:
         from judgesmith.programs.extras import library
 
         library("prometheus_client", extra="metrics")
-        from judgesmith.experiments.scoring.watching.pulse import ADDRESS, RunMeasures
-        from judgesmith.experiments.scoring.watching.run_log import heartbeat
+        from judgesmith.experiments.scoring.watching import ADDRESS, RunMeasures, heartbeat
 
         measures = RunMeasures(judge, pulse)
         held.enter_context(measures.heard())
@@ -149,7 +148,7 @@ def _refuse_others(place: Path, *, log: bool) -> None:
 def _logged_to(name: str) -> Iterator[None]:
     """Append what is logged in the block to a file."""
     from judgesmith.experiments.scoring.lines import LOGGER
-    from judgesmith.experiments.scoring.watching.run_log import LogFile
+    from judgesmith.experiments.scoring.watching import LogFile
 
     with blaming(LOG):
         file = LogFile(Path(name).expanduser(), complain=lambda words: say(words, err=True))

@@ -7,17 +7,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from judgesmith.data.convert.dual_eval import NLG_DUALEVAL
-from judgesmith.data.convert.hanna import HANNA
-from judgesmith.data.convert.newsroom import NEWSROOM
-from judgesmith.data.convert.openmeva import OPENMEVA_ROC, OPENMEVA_WP
-from judgesmith.data.convert.qags import QAGS_CNNDM, QAGS_XSUM
+from judgesmith.data.convert.dialogues import (
+    BAGEL,
+    NLG_DUALEVAL,
+    PERSONA_CHAT,
+    SFHOT,
+    SFRES,
+    TOPICAL_CHAT,
+)
 from judgesmith.data.convert.records import Conversion, PublishedFiles, lacks_ratings
-from judgesmith.data.convert.sf_dialogue import BAGEL, SFHOT, SFRES
-from judgesmith.data.convert.summeval import SUMMEVAL
-from judgesmith.data.convert.usr import PERSONA_CHAT, TOPICAL_CHAT
-from judgesmith.data.convert.wiki_da import WIKI_DA
-from judgesmith.data.convert.wmt_mqm import WMT_MQM
+from judgesmith.data.convert.stories import HANNA, OPENMEVA_ROC, OPENMEVA_WP
+from judgesmith.data.convert.summaries import NEWSROOM, QAGS_CNNDM, QAGS_XSUM, SUMMEVAL
+from judgesmith.data.convert.translations import WIKI_DA, WMT_MQM
 from judgesmith.data.problems import DataError, nothing_in, shown
 from judgesmith.drafts import draft_beside, put
 from judgesmith.errors import InputError, did_you_mean, file_faults

@@ -12,10 +12,13 @@ import numpy as np
 from judgesmith.data.items import DataSet
 from judgesmith.experiments.benchmark.anchor_texts import texts_looked_at
 from judgesmith.experiments.benchmark.beginning import Start, plan_of, start_of
-from judgesmith.experiments.benchmark.errors_per_rating import TRIED
-from judgesmith.experiments.benchmark.global_building import build_global
-from judgesmith.experiments.benchmark.local_building import CHECKED_SOURCES, build_local
 from judgesmith.experiments.benchmark.models import BenchmarkModels, check_benchmark_roles
+from judgesmith.experiments.benchmark.perspective_building import (
+    CHECKED_SOURCES,
+    TRIED,
+    build_global,
+    build_local,
+)
 from judgesmith.experiments.benchmark.plan import Plan, Progress
 from judgesmith.experiments.benchmark.report import (
     CHECKED,

@@ -1,7 +1,7 @@
 import pytest
 from students import write_data
 
-from judgesmith.experiments.distil import adapter
+from judgesmith.experiments.distil import training as adapter
 from judgesmith.experiments.distil.training import Trained
 from judgesmith.programs import extras
 

@@ -108,7 +108,7 @@ def test_people_and_machines_are_told_where_the_runs_are(run, spec, address, mon
 def test_results_stay_where_the_server_died_and_the_same_command_catches_up(
     run, spec, address, folder, monkeypatch
 ):
-    from judgesmith.experiments.tracking.sending import Sending
+    from judgesmith.experiments.tracking.tracker import Sending
 
     line = ("experiment", spec, "-o", "run", "--track", "mlflow", "--tracking-uri", address)
     with monkeypatch.context() as cut:

@@ -6,7 +6,7 @@ import pytest
 
 from judgesmith.data.problems import DataError
 from judgesmith.experiments.labels.explanation_answers import COLUMNS, QUESTIONS, RowId, blank_cells
-from judgesmith.experiments.labels.explanation_ratings import read_sheets
+from judgesmith.experiments.labels.explanation_sheet import read_sheets
 from judgesmith.metrics import krippendorff_alpha
 from judgesmith.metrics.resampling import share_interval
 

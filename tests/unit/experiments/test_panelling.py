@@ -8,8 +8,7 @@ import pytest
 from judgesmith.data import read_items
 from judgesmith.experiments.evaluate.evaluating import evaluate_judge
 from judgesmith.experiments.panel import panelling
-from judgesmith.experiments.panel.estimate import estimate_judging, estimate_panel
-from judgesmith.experiments.panel.panelling import learn_panel
+from judgesmith.experiments.panel.panelling import estimate_judging, estimate_panel, learn_panel
 from judgesmith.experiments.panel.rows import PanelSettings, panel_parts, panel_to_learn
 from judgesmith.programs import ActiveCritic, DirectJudge, SavedJudge, SavedPanel, score_batch
 from judgesmith.programs.families.ensemble.members import PanelJudgement

@@ -37,7 +37,7 @@ CHEAP = (
     *("check", "show", "evaluate", "score", "sheet", "ledger", "evaluate", "discern", "perturb"),
     *("errors", "data", "drift", "suggest"),
 )
-MEASURES = "judgesmith.experiments.scoring.watching.pulse"
+MEASURES = "judgesmith.experiments.scoring.watching"
 MODELS = ("--model", "--api-base")
 FORMS = ("prompt", "python", "dspy")
 

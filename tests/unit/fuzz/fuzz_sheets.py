@@ -11,8 +11,7 @@ from places import scratch, written
 
 from judgesmith.data import DataError, read_items
 from judgesmith.experiments.labels.explanation_answers import read_filled
-from judgesmith.experiments.labels.explanation_ratings import read_sheets
-from judgesmith.experiments.labels.explanation_sheet import write_sheet
+from judgesmith.experiments.labels.explanation_sheet import read_sheets, write_sheet
 
 TEXTS = [f"Ann left Rome {n} times." for n in range(4)]
 

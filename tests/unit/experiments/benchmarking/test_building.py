@@ -17,12 +17,17 @@ from judgesmith.errors import InputError
 from judgesmith.experiments.benchmark.anchor_texts import LOOKED_AT, texts_looked_at
 from judgesmith.experiments.benchmark.beginning import plan_of, start_of
 from judgesmith.experiments.benchmark.building import build_benchmark, planned_steps
-from judgesmith.experiments.benchmark.errors_per_rating import ErrorsPerRating, UnratedPilotError
-from judgesmith.experiments.benchmark.global_building import COPY, Order, made_candidates
 from judgesmith.experiments.benchmark.models import (
     BenchmarkModels,
     UnfinishedError,
     check_benchmark_roles,
+)
+from judgesmith.experiments.benchmark.perspective_building import (
+    COPY,
+    ErrorsPerRating,
+    Order,
+    UnratedPilotError,
+    made_candidates,
 )
 from judgesmith.experiments.benchmark.plan import counting
 from judgesmith.experiments.benchmark.report import (
@@ -266,7 +271,7 @@ def pilot_of(monkeypatch):
             return ErrorsPerRating(levels=(1, 2, 3), n_errors=one, n_texts=(n_texts,) * 3)
 
         monkeypatch.setattr(
-            "judgesmith.experiments.benchmark.global_building.errors_per_rating", errors
+            "judgesmith.experiments.benchmark.perspective_building.errors_per_rating", errors
         )
 
     return set_to
@@ -327,7 +332,7 @@ def test_ties_between_ratings_go_by_what_the_errors_were_meant_for(articles, bui
         aims.append(aimed)
         return rating_of(*given, aimed=aimed, **more)
 
-    monkeypatch.setattr("judgesmith.experiments.benchmark.global_building.rating_of", recorded)
+    monkeypatch.setattr("judgesmith.experiments.benchmark.perspective_building.rating_of", recorded)
     made = build(articles, "global", criteria=("fluency",))
     pilot, candidates = aims
     assert all(one != one for one in pilot)

@@ -15,8 +15,8 @@ import pytest
 from judgesmith.data import read_items
 from judgesmith.data.problems import DataError
 from judgesmith.experiments.benchmark.anchor_texts import model_ratings
-from judgesmith.experiments.benchmark.errors_per_rating import errors_per_rating
 from judgesmith.experiments.benchmark.models import UnfinishedError
+from judgesmith.experiments.benchmark.perspective_building import errors_per_rating
 from judgesmith.experiments.benchmark.plan import OneMore, seen_errors
 from judgesmith.experiments.benchmark.report import (
     blind_kinds_of,

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from judgesmith.data import read_items
-from judgesmith.data.convert.wmt_mqm import is_quoted, unquoted, without_marks
+from judgesmith.data.convert.translations import is_quoted, unquoted, without_marks
 from judgesmith.experiments.evaluate.errors.gold import marked_errors
 
 # NLG-DualEval, in the form that its own program reads.

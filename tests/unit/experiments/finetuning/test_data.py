@@ -5,10 +5,9 @@ import json
 import pytest
 from students import write_data
 
-from judgesmith.experiments.distil import adapter
-from judgesmith.experiments.distil.adapter import finetune, made_before, run_of
+from judgesmith.experiments.distil import training as adapter
 from judgesmith.experiments.distil.chats import Recipe, as_question_and_answer, read_chats
-from judgesmith.experiments.distil.training import Trained
+from judgesmith.experiments.distil.training import Trained, finetune, made_before, run_of
 
 # adapter
 

@@ -16,6 +16,7 @@ from judgesmith.data.score_files import read_scores
 from judgesmith.experiments.compile.chosen_targets import chosen_targets
 from judgesmith.experiments.compile.split import parts_of
 from judgesmith.experiments.runs import RunFolder, RunModels, check_run, run_cells
+from judgesmith.experiments.runs.cell_runner import Maker
 from judgesmith.experiments.runs.claims import claimed
 from judgesmith.experiments.runs.folder import Made
 from judgesmith.experiments.runs.heldout import places_held_out, table_of_rows
@@ -29,7 +30,6 @@ from judgesmith.experiments.runs.leaderboard import (
     markdown,
     titles,
 )
-from judgesmith.experiments.runs.making import Maker
 from judgesmith.experiments.specs import cells_of, read_sets, settings_of, spec_of
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.lm import lm_client_of

@@ -5,8 +5,8 @@ import pytest
 
 from judgesmith.cli import main
 from judgesmith.experiments.runs import RunFolder, run_cells
-from judgesmith.experiments.runs.estimate import estimate_cells
 from judgesmith.experiments.runs.leaderboard import leaderboard
+from judgesmith.experiments.runs.running import estimate_cells
 from judgesmith.experiments.specs import SpecError, cells_of, read_sets, spec_of
 
 SPEC = """

@@ -7,8 +7,14 @@ import pytest
 from judgesmith.data import read_items
 from judgesmith.experiments import CompileSettings, compile_judge
 from judgesmith.experiments.compile.judging_estimate import Lengths, judging_effort
-from judgesmith.experiments.scoring.sizing.row_effort import OnRecord, SampledSources, on_record
-from judgesmith.experiments.scoring.sizing.run_size import Means, run_size, scoring_size
+from judgesmith.experiments.scoring.run_size import (
+    Means,
+    OnRecord,
+    SampledSources,
+    on_record,
+    run_size,
+    scoring_size,
+)
 from judgesmith.programs import ActiveCritic, score_batch
 from judgesmith.programs.families.pairwise import PairwiseConfig
 from judgesmith.programs.lm import client_model, lm_client_of

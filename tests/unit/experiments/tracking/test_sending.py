@@ -8,7 +8,7 @@ import pytest
 
 from judgesmith.experiments.specs import Spec, cells_of
 from judgesmith.experiments.tracking import TrackingError
-from judgesmith.experiments.tracking import sending as telling
+from judgesmith.experiments.tracking import tracker as telling
 from judgesmith.experiments.tracking.client import (
     asked_once,
     check_address,

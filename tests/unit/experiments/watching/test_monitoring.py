@@ -12,10 +12,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from working import wait_for
 
 from judgesmith.errors import FileError
-from judgesmith.experiments.scoring.watching import Pulse, RunLog, Watches
-from judgesmith.experiments.scoring.watching import run_log as log_file
-from judgesmith.experiments.scoring.watching.pulse import RunMeasures
-from judgesmith.experiments.scoring.watching.run_log import LogFile
+from judgesmith.experiments.scoring import watching as log_file
+from judgesmith.experiments.scoring.watching import LogFile, Pulse, RunLog, RunMeasures, Watches
 from judgesmith.programs import score_batch
 from judgesmith.programs.families.modules import DirectJudge
 from judgesmith.programs.lm import Usage, client_model

@@ -1,4 +1,9 @@
-"""The global perspective: texts with a rating on the scale of the data, found by comparisons."""
+"""Building a benchmark by injected errors, for the local and the global perspective.
+
+The local perspective has sequences of texts, each with one error more than the one before. The
+global perspective has texts with a rating on the scale of the data, found by comparisons; a pilot
+shows how many errors correspond to which rating.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +11,21 @@ import itertools
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from judgesmith.errors import InputError
 from judgesmith.experiments.benchmark.anchor_texts import AnchorTexts, NoAnchorError, anchor_texts
-from judgesmith.experiments.benchmark.errors_per_rating import (
-    FEWEST_TEXTS,
-    TRIED,
-    ErrorsPerRating,
-    UnratedPilotError,
-    errors_per_rating,
-)
 from judgesmith.experiments.benchmark.models import refuse_unfinished
 from judgesmith.experiments.benchmark.plan import (
     AnchorRelations,
     Built,
     OneMore,
     Plan,
+    SeenErrors,
     compare_with_anchors,
     counting,
     counts_dict,
@@ -32,7 +33,12 @@ from judgesmith.experiments.benchmark.plan import (
     seen_errors,
 )
 from judgesmith.experiments.benchmark.report import ANCHORS, CANDIDATES
-from judgesmith.experiments.benchmark.rows import BenchmarkSource, BenchmarkText, drawn_sources
+from judgesmith.experiments.benchmark.rows import (
+    BenchmarkSource,
+    BenchmarkText,
+    drawn_sources,
+    local_scale,
+)
 from judgesmith.experiments.benchmark.settings import Dropped, nothing_left
 from judgesmith.metrics.anchors import AnchorRatings, Balance, balanced, rating_of
 from judgesmith.metrics.comparators import neighbour_probabilities
@@ -42,10 +48,201 @@ from judgesmith.programs.perturbing.injecting import (
     InjectionJob,
     drawn_sub_aspects,
     inject_each,
+    sequences,
 )
 from judgesmith.signatures.perturbation import Skipped, SubAspect, Target
 from judgesmith.signatures.questions.texts import Reference
 from judgesmith.signatures.rubric import Criterion
+
+TRIED = (0, 1, 2, 3, 4, 6, 8, 10, 12, 15)
+"""Numbers of errors that a pilot tries: few errors apart where few errors matter most."""
+
+
+FEWEST_TEXTS = 3
+"""Texts that two ratings must each have for their order to say anything: three against three are
+all the other way round in one of twenty pilots in which errors make no difference."""
+
+
+class UnratedPilotError(InputError):
+    """No text of a pilot could be rated."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorsPerRating:
+    """How many errors texts get that are to have each rating.
+
+    Attributes
+    ----------
+    levels : tuple of float
+        The ratings of the scale, rising.
+    n_errors : tuple of int
+        Errors for each of them.
+    n_texts : tuple of int
+        Texts of the pilot that had each rating; where 0, the number of errors is that between
+        its neighbours, or at an end of what was tried.
+    """
+
+    levels: tuple[float, ...]
+    n_errors: tuple[int, ...]
+    n_texts: tuple[int, ...]
+
+    @property
+    def in_order(self) -> bool:
+        """Say whether no rating takes more errors than a lower one, as one would expect."""
+        return _falling(self.n_errors)
+
+    @property
+    def inverted(self) -> bool:
+        """Say whether some rating takes more errors than a lower one, with enough texts of both."""
+        both = zip(self.n_errors, self.n_texts, strict=True)
+        return not _falling([n for n, n_texts in both if n_texts >= FEWEST_TEXTS])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a row per rating, ready for JSON."""
+        rows = zip(self.levels, self.n_errors, self.n_texts, strict=True)
+        return {f"{level:g}": {"n_errors": n, "pilot_texts": of} for level, n, of in rows}
+
+
+def _falling(numbers: Sequence[int]) -> bool:
+    return all(a >= b for a, b in pairwise(numbers))
+
+
+def errors_per_rating(
+    ratings: ArrayLike, n_errors: Sequence[int], *, levels: Sequence[float]
+) -> ErrorsPerRating:
+    """Return the median number of errors of the pilot's texts, by the rating that they had."""
+    rated = np.asarray(ratings, dtype=np.float64)
+    counts = np.asarray(n_errors, dtype=np.float64)
+    own = [np.sort(counts[rated == level]) for level in levels]
+    if not any(map(len, own)):
+        raise UnratedPilotError(
+            f"none of the {len(rated)} texts of the pilot could be rated, so nobody knows how many "
+            "errors make which rating.",
+            hint="use another comparator, or build the local perspective.",
+        )
+    known = [(place, float(of[(len(of) - 1) // 2])) for place, of in enumerate(own) if len(of)]
+    if known[0][0] > 0:
+        known.insert(0, (0, float(counts.max())))
+    if known[-1][0] < len(own) - 1:
+        known.append((len(own) - 1, 0.0))
+    places, medians = np.array(known, dtype=np.float64).T
+    line = np.interp(np.arange(len(own)), places, medians)
+    return ErrorsPerRating(
+        levels=tuple(map(float, levels)),
+        n_errors=tuple(int(one) for one in np.ceil(line - 0.5)),
+        n_texts=tuple(map(len, own)),
+    )
+
+
+CHECKED_SOURCES = 30
+"""Sources with whose sequences the comparator is checked: enough for an interval by kind."""
+
+_Begun = tuple[BenchmarkSource, Reference, tuple[Target, ...]]
+
+
+def build_local(plan: Plan) -> Built:
+    """Return sequences from references: the top rating has no error, each further one has one more.
+
+    Every criterion of a source starts from another reference, as far as there are several. What
+    stays of a sequence that ends early is kept from two texts on.
+    """
+    texts: list[BenchmarkText] = []
+    criteria: dict[str, dict[str, Any]] = {}
+    for place, criterion in enumerate(plan.criteria):
+        kept, told = _sequences(plan, criterion, place)
+        checked = _checked(plan, criterion, kept)
+        texts += _texts(plan, criterion, kept)
+        criteria[criterion.name] = {**told, "comparator": checked.to_dict()}
+    if not texts:
+        reasons = dict.fromkeys(
+            why for one in criteria.values() for why in one["errors"]["dropped"]
+        )
+        raise InputError(
+            f"no text could be made worse on any criterion: {'; '.join(reasons)}.",
+            hint="give longer references, other sub-aspects, or another injector.",
+        )
+    order = {source.id: place for place, source in enumerate(plan.sources)}
+    texts.sort(key=lambda one: order[one.source.id])
+    return Built(texts=tuple(texts), criteria=criteria, files={})
+
+
+def _sequences(plan: Plan, criterion: Criterion, place: int) -> tuple[list[_Begun], dict[str, Any]]:
+    """Return the sequences of one criterion, and what is to be said of them."""
+    settings = plan.settings
+    begun = [
+        (source, own[place % len(own)])
+        for source in plan.sources
+        if (own := plan.references.get(source.id, ()))
+    ]
+    sides = plan.sub_aspects[criterion.name]
+    jobs = [plan.job(source, criterion, one, sides, key="steps") for source, one in begun]
+    tell = plan.tells(f"errors put in ({criterion.name})", len(jobs))
+    with plan.models.step("errors put in", "injector") as lm, counting() as counts:
+        made = sequences(
+            jobs,
+            settings.steps,
+            lm,
+            seed=settings.seed,
+            donors=plan.donors,
+            concurrency=plan.models.concurrency,
+            told=plan.note,
+            counts=counts,
+        )
+        found = []
+        for (source, reference), (_, targets) in zip(begun, made, strict=True):
+            found.append((source, reference, targets))
+            if tell is not None:
+                tell(1)
+    kept = [one for one in found if len(one[2]) > 1]
+    lengths = Counter(len(targets) for _, _, targets in found)
+    return kept, {
+        "sources": len(begun),
+        "sequences": len(kept),
+        "texts": sum(len(targets) for _, _, targets in kept),
+        "lengths": {str(n): lengths[n] for n in sorted(lengths)},
+        "short": counts.short,
+        "lost": counts.lost,
+        "errors": counts_dict(counts),
+        "kinds": _kinds(kept),
+    }
+
+
+def _kinds(kept: Sequence[_Begun]) -> dict[str, int]:
+    """Return how many errors of each side there are, most frequent first."""
+    sides = Counter(error.sub_aspect for _, _, targets in kept for error in targets[-1].errors)
+    return dict(sides.most_common())
+
+
+def _checked(plan: Plan, criterion: Criterion, kept: Sequence[_Begun]) -> SeenErrors:
+    pairs = [
+        OneMore(source=source, better=better, worse=worse)
+        for source, _, targets in kept[:CHECKED_SOURCES]
+        for better, worse in itertools.pairwise(targets)
+    ]
+    with plan.models.step("comparator checked", "comparator") as lm:
+        tell = plan.tells(f"comparator checked ({criterion.name})", len(pairs))
+        return seen_errors(
+            pairs,
+            plan.comparator(criterion, lm),
+            progress=tell,
+            note=lambda said: plan.note(f"{criterion.name}: {said}"),
+        )
+
+
+def _texts(plan: Plan, criterion: Criterion, kept: Sequence[_Begun]) -> Iterator[BenchmarkText]:
+    steps = plan.settings.steps
+    for source, reference, targets in kept:
+        for step, target in enumerate(targets):
+            yield BenchmarkText(
+                source=source,
+                criterion=criterion,
+                target=target,
+                reference=reference.id,
+                rating=steps - target.n_errors,
+                scale=local_scale(steps),
+                more={"step": step},
+            )
+
 
 COPY = "the same text as another one of its source"
 

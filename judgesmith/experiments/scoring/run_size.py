@@ -1,0 +1,516 @@
+"""Calls, tokens, dollars and time of scoring rows: these, and a million or a billion like them.
+
+The effort of one row is the mean over a sample of sources and over cached answers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from judgesmith.errors import InputError
+from judgesmith.experiments.compile.judging_estimate import CHARACTERS_PER_TOKEN, judging_efforts
+from judgesmith.programs.judging.runner import iter_scores, was_not_asked
+from judgesmith.programs.lm import AnyModel, lm_client_of
+from judgesmith.programs.lm.budget import BATCH_SHARE, Price
+from judgesmith.signatures.items import RatedItem
+
+if TYPE_CHECKING:
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
+    from judgesmith.programs.lm import AnyModel
+    from judgesmith.signatures.items import RatedItem
+
+ENOUGH_ROWS = 20
+"""Rows on record from which on what they took counts, and not an estimate."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowEffort:
+    """What judging one row takes, on average.
+
+    Attributes
+    ----------
+    calls : float
+        If every answer can be read.
+    most_calls : float
+        Whatever is answered.
+    offline_calls : float
+        Of ``calls``, those that the offline model answers, on our own processor.
+    input_tokens, output_tokens : float
+        Of ``calls``.
+    shared_tokens : float
+        Of the input, the beginnings that all prompts of a kind share, where these are long enough
+        for servers to cache them.
+    input_usd, output_usd, shared_usd : float or None
+        What these cost; None where a price is unknown. ``shared_usd`` is at the full price.
+    seconds : float or None
+        That a call took, where calls are on record; None otherwise.
+    n_measured : int
+        Rows on record that calls, tokens and seconds are taken from; 0 where these are estimated
+        from characters.
+    """
+
+    calls: float
+    most_calls: float
+    offline_calls: float
+    input_tokens: float
+    output_tokens: float
+    shared_tokens: float
+    input_usd: float | None
+    output_usd: float | None
+    shared_usd: float | None
+    seconds: float | None = None
+    n_measured: int = 0
+
+    def measured(
+        self, *, n_rows: int, n_calls: int, input_tokens: int, output_tokens: int, seconds: float
+    ) -> RowEffort:
+        """Return what rows on record took, priced as what was estimated."""
+        if not (n_rows and n_calls and input_tokens and output_tokens):
+            return self
+        came, wrote = input_tokens / n_rows, output_tokens / n_rows
+        more = n_calls / n_rows / self.calls if self.calls else 1.0
+        in_ratio = came / self.input_tokens if self.input_tokens else 1.0
+        out_ratio = wrote / self.output_tokens if self.output_tokens else 1.0
+        return replace(
+            self,
+            calls=n_calls / n_rows,
+            most_calls=max(self.most_calls, n_calls / n_rows),
+            offline_calls=self.offline_calls * more,
+            input_tokens=came,
+            output_tokens=wrote,
+            shared_tokens=min(self.shared_tokens * in_ratio, came),
+            input_usd=_times(self.input_usd, in_ratio),
+            output_usd=_times(self.output_usd, out_ratio),
+            shared_usd=_times(self.shared_usd, in_ratio),
+            seconds=seconds / n_calls,
+            n_measured=n_rows,
+        )
+
+
+def row_effort(
+    judge: AnySaved, items: Sequence[RatedItem], prices: Mapping[str, Price | None]
+) -> RowEffort:
+    """Return what it takes to judge rows like these, from how long texts and questions are."""
+    n = len(items)
+    calls = most = offline = came = wrote = shared = 0.0
+    usd: list[float] | None = [0.0, 0.0, 0.0]
+    for one in judging_efforts([judge], items):
+        effort = one.effort
+        tokens = effort.characters / CHARACTERS_PER_TOKEN
+        cached = effort.shared / CHARACTERS_PER_TOKEN
+        asked = one.model if one.model in prices else next(iter(prices))
+        price = prices[asked]
+        if one.own is not None:
+            asked, client = str(one.own.model), lm_client_of(one.own)
+            price = None if client is None else client.price
+        calls, most = calls + effort.calls, most + effort.most
+        came, wrote, shared = came + tokens, wrote + effort.answered, shared + cached
+        offline += effort.calls if asked == "offline" else 0.0
+        if price is None:
+            usd = None
+        elif usd is not None:
+            parts = (tokens * price.input, effort.answered * price.output, cached * price.input)
+            usd = [before + part / 1e6 for before, part in zip(usd, parts, strict=True)]
+    costs = (None, None, None) if usd is None else tuple(one / n for one in usd)
+    return RowEffort(
+        calls=calls / n,
+        most_calls=most / n,
+        offline_calls=offline / n,
+        input_tokens=came / n,
+        output_tokens=wrote / n,
+        shared_tokens=shared / n,
+        input_usd=costs[0],
+        output_usd=costs[1],
+        shared_usd=costs[2],
+    )
+
+
+def _times(usd: float | None, ratio: float) -> float | None:
+    return None if usd is None else usd * ratio
+
+
+MOST_ROWS = 2000
+"""Rows that are kept to look at more closely."""
+
+
+class SampledSources:
+    """Rows of sources that a hash of their ids picks: all sources first, then every second, ….
+
+    The rows of a source are all kept or none, so that judges that look at a source as a whole can
+    be reckoned with. The same rows give the same sample, in whatever order they come.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows that were seen.
+    """
+
+    def __init__(self, most: int = MOST_ROWS) -> None:
+        self._most = most
+        self._kept: dict[str, list[RatedItem]] = {}
+        self._n_kept = 0
+        self._share = 1  # one source in so many
+        self.n_rows = 0
+
+    @classmethod
+    def of(cls, items: Iterable[RatedItem]) -> SampledSources:
+        """Return the sample of all of these rows."""
+        found = cls()
+        for one in items:
+            found.add(one)
+        return found
+
+    @property
+    def items(self) -> list[RatedItem]:
+        """The rows that were kept, source by source."""
+        return [one for rows in self._kept.values() for one in rows]
+
+    def add(self, item: RatedItem) -> None:
+        """Look at one more row."""
+        self.n_rows += 1
+        known = self._kept.get(item.source_id)
+        if known is None:
+            if _number(item.source_id) % self._share:
+                return
+            known = self._kept[item.source_id] = []
+        if len(known) >= self._most:
+            return
+        known.append(item)
+        self._n_kept += 1
+        while self._n_kept > self._most and len(self._kept) > 1:
+            self._share *= 2
+            names = [one for one in self._kept if _number(one) % self._share == 0]
+            if not names:  # the last of them stand for all
+                names = [min(self._kept, key=_number)]
+            self._kept = {one: self._kept[one] for one in names}
+            self._n_kept = sum(map(len, self._kept.values()))
+
+
+def _number(source_id: str) -> int:
+    name = source_id.encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(name, digest_size=8).digest(), "big")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnRecord:
+    """What some rows would find on record.
+
+    Attributes
+    ----------
+    n_looked : int
+        Rows that were looked up; 0 where there is nothing to look in.
+    n_rows : int
+        Of these, rows of which every answer is on record.
+    n_calls, input_tokens, output_tokens, seconds
+        The answers behind rows whose answers were all counted by their servers: how many, tokens,
+        and the seconds they took, added up.
+    n_counted : int
+        How many rows these are.
+    """
+
+    n_looked: int = 0
+    n_rows: int = 0
+    n_counted: int = 0
+    n_calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0
+
+    @property
+    def share(self) -> float:
+        """The share of rows that take no call, 0 where none were looked up."""
+        return self.n_rows / self.n_looked if self.n_looked else 0.0
+
+
+def on_record(judge: AnySaved, items: Sequence[RatedItem], lm: AnyModel) -> OnRecord:
+    """Return what these rows would find on record."""
+    client = lm_client_of(lm)
+    ledger = None if client is None else client.ledger
+    if ledger is None:
+        return OnRecord()
+    rows = [
+        {bytes.fromhex(call) for call in judgement.calls}
+        for _, judgement in iter_scores(judge, items, lm=lm)
+        if not was_not_asked(judgement)
+    ]
+    answers = ledger.lookup_many(set().union(*rows))
+    counted = {
+        call: (one.input_tokens, one.output_tokens, one.seconds)
+        for call, one in answers.items()
+        if one.input_tokens is not None and one.output_tokens is not None
+    }
+    whole = [calls for calls in rows if calls and calls <= counted.keys()]
+    behind = [counted[call] for call in set().union(*whole)]  # one answer may serve several rows
+    return OnRecord(
+        n_looked=len(items),
+        n_rows=len(rows),
+        n_counted=len(whole),
+        n_calls=len(behind),
+        input_tokens=sum(one[0] for one in behind),
+        output_tokens=sum(one[1] for one in behind),
+        seconds=sum(one[2] for one in behind),
+    )
+
+
+CPU_PER_CALL = 0.33e-3
+"""Seconds: rendering, sending, keeping and reading an answer.
+
+``python -m benchmarks run throughput -- --without litellm``, a judge of one call.
+"""
+
+CPU_PER_ROW = 0.37e-3
+"""Seconds: a row of 2,400 characters, read, judged from answers on record, and written.
+
+``python -m benchmarks run row_sizes``.
+"""
+
+CPU_PER_OFFLINE_CALL = 0.48e-3
+"""Seconds that the offline model takes to answer about texts of 2,400 characters.
+
+``python -m benchmarks run row_sizes``.
+"""
+
+LEDGER_BYTES_PER_ANSWER = 215
+"""Bytes on disk beside the text of an answer, index included.
+
+``python -m benchmarks run row_sizes``.
+"""
+
+OUTPUT_BYTES_PER_ROW = 520
+"""Bytes of a row of JSON Lines beside what the model wrote: ids, key, marks, names of fields.
+
+``python -m benchmarks run row_sizes``.
+"""
+
+
+CACHED_SHARE = 0.5
+"""What a cached token of the input is taken to cost, as a share of the price of another."""
+
+_DAY = 86400.0  # seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """With what a run is done.
+
+    Attributes
+    ----------
+    concurrency : int
+        Requests under way at once.
+    seconds_per_call : float
+        How long a server takes to answer.
+    rpm, tpm : float or None
+        Requests and tokens per minute; None is no limit.
+    """
+
+    concurrency: int
+    seconds_per_call: float
+    rpm: float | None = None
+    tpm: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSize:
+    """What a run takes; sizes are averages times rows, nothing more.
+
+    Attributes
+    ----------
+    rows : int
+        Of the input.
+    rows_on_record : int
+        Of these, about how many take no call.
+    calls, most_calls : int
+        If every answer can be read, and whatever is answered.
+    input_tokens, output_tokens : int
+        Of ``calls``.
+    cost_usd, batch_usd, cached_usd : float or None
+        At the price; in batches (``BATCH_SHARE``); and how much less where servers cache what
+        prompts begin with (``CACHED_SHARE``). None where the price is unknown.
+    seconds : float
+        At the given means, by one process.
+    bound_by : str
+        What the time comes from: ``concurrency`` (and how long answers take), ``rpm``, ``tpm`` or
+        ``processor``.
+    cpu_seconds : float
+        Of our own work.
+    processes : int
+        That the own work keeps busy at the rate which everything else allows.
+    ledger_bytes, output_bytes : int
+        On disk: answers, and rows of JSON Lines.
+    day_in_flight, day_rpm, day_tpm, day_processes : int
+        What it takes to be done within a day: requests under way, requests and tokens a minute,
+        and processes on a core each.
+    """
+
+    rows: int
+    rows_on_record: int
+    calls: int
+    most_calls: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+    batch_usd: float | None
+    cached_usd: float | None
+    seconds: float
+    bound_by: str
+    cpu_seconds: float
+    processes: int
+    ledger_bytes: int
+    output_bytes: int
+    day_in_flight: int
+    day_rpm: int
+    day_tpm: int
+    day_processes: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name."""
+        return asdict(self)
+
+
+def run_size(n_rows: int, effort: RowEffort, means: Means, *, on_record: float = 0.0) -> RunSize:
+    """Return what a run takes."""
+    asked = n_rows * (1.0 - on_record)
+    calls, tokens = effort.calls * asked, (effort.input_tokens + effort.output_tokens) * asked
+    served = (effort.calls - effort.offline_calls) * asked
+    cpu = (
+        n_rows * CPU_PER_ROW
+        + served * CPU_PER_CALL
+        + effort.offline_calls * asked * CPU_PER_OFFLINE_CALL
+    )
+    waits = {
+        "concurrency": served * means.seconds_per_call / means.concurrency,
+        "rpm": 60.0 * calls / means.rpm if means.rpm else 0.0,
+        "tpm": 60.0 * tokens / means.tpm if means.tpm else 0.0,
+    }
+    bound_by, waited = max(waits.items(), key=lambda one: one[1])
+    if cpu >= waited:
+        bound_by = "processor"
+    usd = _sum(effort.input_usd, effort.output_usd)
+    written = effort.output_tokens * CHARACTERS_PER_TOKEN
+    return RunSize(
+        rows=n_rows,
+        rows_on_record=round(n_rows * on_record),
+        calls=math.ceil(calls),
+        most_calls=math.ceil(effort.most_calls * asked),
+        input_tokens=round(effort.input_tokens * asked),
+        output_tokens=round(effort.output_tokens * asked),
+        cost_usd=None if usd is None else usd * asked,
+        batch_usd=None if usd is None else BATCH_SHARE * usd * asked,
+        cached_usd=(
+            None if effort.shared_usd is None else (1 - CACHED_SHARE) * effort.shared_usd * asked
+        ),
+        seconds=max(waited, cpu),
+        bound_by=bound_by,
+        cpu_seconds=cpu,
+        processes=max(1, math.ceil(cpu / waited)) if waited else 1,
+        ledger_bytes=round(calls * LEDGER_BYTES_PER_ANSWER + written * asked),
+        output_bytes=round(n_rows * (OUTPUT_BYTES_PER_ROW + written)),
+        day_in_flight=math.ceil(served * means.seconds_per_call / _DAY),
+        day_rpm=math.ceil(60.0 * served / _DAY),
+        day_tpm=math.ceil(60.0 * tokens / _DAY) if served else 0,
+        day_processes=math.ceil(cpu / _DAY),
+    )
+
+
+def _sum(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one + other
+
+
+SIZES = (1_000_000, 1_000_000_000)
+"""Rows that are reckoned with beside those that are there."""
+
+SECONDS_PER_CALL = 2.0
+"""How long an answer is taken to be waited for where nobody knows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoringSize:
+    """What scoring takes.
+
+    Attributes
+    ----------
+    sizes : tuple of RunSize
+        Of these rows, and of so many rows of the same kind, of which none is on record.
+    row : RowEffort
+        What one row takes.
+    means : Means
+        With what it is done.
+    seconds_from : str
+        Where ``means.seconds_per_call`` is from: ``given``, ``record`` or ``assumed``.
+    found : OnRecord
+        What is on record of the rows that were looked up.
+    """
+
+    sizes: tuple[RunSize, ...]
+    row: RowEffort
+    means: Means
+    seconds_from: str
+    found: OnRecord
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything by name, and what is assumed."""
+        return {
+            "sizes": [one.to_dict() for one in self.sizes],
+            "row": asdict(self.row),
+            "looked_up": {"rows": self.found.n_looked, "on_record": self.found.n_rows},
+            "assumed": {
+                "concurrency": self.means.concurrency,
+                "seconds_per_call": self.means.seconds_per_call,
+                "seconds_per_call_from": self.seconds_from,
+                "rpm": self.means.rpm,
+                "tpm": self.means.tpm,
+                "batch_share": BATCH_SHARE,
+                "cached_share": CACHED_SHARE,
+            },
+        }
+
+
+def scoring_size(
+    judge: AnySaved,
+    items: Iterable[RatedItem],
+    lms: Mapping[str, AnyModel],
+    *,
+    concurrency: int,
+    seconds_per_call: float | None = None,
+    rpm: float | None = None,
+    tpm: float | None = None,
+) -> ScoringSize:
+    """Return what ``score`` takes, with nothing asked and nothing written.
+
+    All rows are read; some thousand of them, of sources picked by a hash, are looked at more
+    closely.
+    """
+    sampled = SampledSources.of(items)
+    rows = sampled.items
+    if not rows:
+        raise InputError("there are no rows to score.")
+    lm = next(iter(lms.values()))
+    clients = {name: lm_client_of(one) for name, one in lms.items()}
+    prices = {name: None if one is None else one.price for name, one in clients.items()}
+    row = row_effort(judge, rows, prices)
+    found = on_record(judge, rows, lm)
+    if found.n_counted >= ENOUGH_ROWS:
+        row = row.measured(
+            n_rows=found.n_counted,
+            n_calls=found.n_calls,
+            input_tokens=found.input_tokens,
+            output_tokens=found.output_tokens,
+            seconds=found.seconds,
+        )
+    seconds, source = seconds_per_call, "given"
+    if seconds is None:
+        known = row.seconds
+        seconds, source = (known, "record") if known else (SECONDS_PER_CALL, "assumed")
+    means = Means(concurrency=concurrency, seconds_per_call=seconds, rpm=rpm, tpm=tpm)
+    these = run_size(sampled.n_rows, row, means, on_record=found.share)
+    return ScoringSize(
+        sizes=(these, *(run_size(n, row, means) for n in SIZES)),
+        row=row,
+        means=means,
+        seconds_from=source,
+        found=found,
+    )
