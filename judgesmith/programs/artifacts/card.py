@@ -44,7 +44,7 @@ def rubric_mark(rubric: Rubric) -> str:
 
 
 def is_edited(rubric: Rubric) -> bool:
-    """Say whether a rubric differs from the one that was inferred, as far as it has its mark."""
+    """Return whether a rubric differs from the one that was inferred, as far as it has its mark."""
     mark = rubric.provenance.get("mark")
     return isinstance(mark, str) and mark != rubric_mark(rubric)
 
@@ -441,7 +441,7 @@ def _criteria_table(agreement: SavedAgreement) -> Iterator[str]:
 
 
 def front_lines(judge: SavedJudge) -> Iterator[str]:
-    """Yield the front as a table in Markdown; nothing where there is none."""
+    """Yield the front as a table in Markdown; nothing where it is empty."""
     if not judge.front:
         return
     names = list(judge.front[0].values)

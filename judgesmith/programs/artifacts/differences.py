@@ -63,7 +63,7 @@ _ABSENT = _Absent()
 
 
 def _is_nothing(value: Any) -> bool:
-    """Say whether a value is as good as none: what is not known may be left out or be null."""
+    """Return whether a value is as good as none: what is not known may be left out or be null."""
     return value is _ABSENT or value is None or value == ""
 
 
@@ -102,7 +102,7 @@ def _flat(value: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def _is_estimate(value: Any) -> bool:
-    """Say whether plain data is an estimate; a file may hold anything in its place."""
+    """Return whether plain data is an estimate; a file may hold anything in its place."""
     if not isinstance(value, Mapping) or "value" not in value:
         return False
     numbers = (value.get(name) for name in ("value", "low", "high"))

@@ -399,7 +399,7 @@ def read_record(text: str, annotations: Mapping[str, Any], scale: Scale) -> dict
 
 
 def is_cut_off(text: str) -> bool:
-    """Say whether an answer that ran into its limit of tokens lost what it was about to say."""
+    """Return whether an answer that ran into its limit of tokens lost what it was about to say."""
     return text.rstrip()[-1:].isdigit() or bool(_after_the_end(text))
 
 

@@ -487,7 +487,7 @@ def nearest_prefixes(
 
 
 def is_shown(outputs: Mapping[str, Any]) -> bool:
-    """Say whether a demonstration shows any answer; one that shows none is passed over."""
+    """Return whether a demonstration shows any answer; one that shows none is passed over."""
     return any(value is not None for value in outputs.values())
 
 

@@ -388,7 +388,7 @@ class Effort:
 
     @classmethod
     def each(cls, n: float) -> Effort:
-        """Return the effort of ``n`` questions, each asked once more where nobody can read it."""
+        """Return the effort of ``n`` questions, each asked once more where it cannot be read."""
         return cls(usual=n, calls=n, unlisted=n, most=ATTEMPTS_TO_READ * n)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def knows_costs(lm: dspy.LM) -> bool:
-    """Say whether it can be told what the judgements of a model cost."""
+    """Return whether it can be told what the judgements of a model cost."""
     from judgesmith.programs.lm import lm_client_of
 
     client = lm_client_of(lm)
@@ -25,7 +25,7 @@ def knows_costs(lm: dspy.LM) -> bool:
 
 
 def usd_of(judgements: Sequence[Judgement], lm: dspy.LM) -> tuple[float, ...]:
-    """Return what each judgement costs in dollars, whether or not its answers were on record."""
+    """Return what each judgement costs in dollars, whether or not its answers were cached."""
     from judgesmith.programs.lm import lm_client_of
 
     client = lm_client_of(lm)

@@ -69,7 +69,7 @@ class Collecting:
 
 
 COLLECTING = Collecting()
-"""The one of this process."""
+"""The instance of this process."""
 
 
 Result = TypeVar("Result")
@@ -173,7 +173,7 @@ class ReadRate:
 
 
 def is_unread(judgement: Judgement) -> bool:
-    """Say whether there were answers behind a judgement, and nothing in them could be used."""
+    """Return whether there were answers behind a judgement, and nothing in them could be used."""
     return judgement.reason in UNREAD and not _scores_any(judgement)
 
 
@@ -202,7 +202,7 @@ _BATCH = 64  # results handed from the event loop to the caller at a time
 
 
 def was_not_asked(judgement: Judgement) -> bool:
-    """Say whether the budget did not reach an item: nothing is known of it, good or bad."""
+    """Return whether the budget did not reach an item: nothing is known of it, good or bad."""
     return judgement.reason is Reason.OVER_BUDGET
 
 
@@ -223,7 +223,7 @@ def score_batch(
     items : iterable of RatedItem
         Ratings in them are never read.
     lm : dspy.LM, ClientModel or None
-        The model; None takes DSPy's current one, or the offline model where there is none.
+        The model; None takes DSPy's current model, or else the offline model.
     concurrency : int
         Requests under way at once. Those of items that were begun earlier go first.
     progress : callable or None
@@ -238,10 +238,10 @@ def score_batch(
     ------
     ModelError
         If the model cannot be asked at all: wrong key, unknown model, or nothing but refusals,
-        or answers that nobody can read, from the start. A request that is refused by itself, or
+        or unreadable answers, from the start. A request that is refused by itself, or
         an answer that cannot be read, leaves its item unscored.
     CacheError
-        If the ledger cannot be written.
+        If the cache cannot be written.
     Stopped
         If the process was asked to stop: no item is begun any more, and what those under way
         have asked is answered and on record.

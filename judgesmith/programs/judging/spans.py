@@ -188,7 +188,7 @@ def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def cuts_a_word(text: str, start: int, end: int) -> bool:
-    """Say whether a stretch begins or ends inside a word, in scripts with space between words."""
+    """Return whether a stretch begins or ends inside a word, in scripts with spaces."""
     return any(_UNCUT.fullmatch(text, max(0, at - 1), at + 1) for at in (start, end))
 
 

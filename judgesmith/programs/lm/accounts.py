@@ -89,7 +89,7 @@ class Reservations:
             self._usd -= claim.usd
 
     def may_fit_later(self, refusal: BudgetSpent, claim: Claim) -> bool:
-        """Say whether the request may fit once those in flight have used less than was held."""
+        """Return whether the request may fit once those in flight have used less than was held."""
         with self._lock:
             tokens, usd = self._tokens, self._usd
         if tokens <= 0:
@@ -180,7 +180,7 @@ class NoCache:
                 self._calls[write.claim.run] -= 1
                 self._charge(write.claim, 0, 0.0)
                 return None
-            raise TypeError(f"expected a write to a ledger; got {type(write).__name__}.")
+            raise TypeError(f"expected a write to a cache; got {type(write).__name__}.")
 
     def perform_soon(self, write: Write) -> "asyncio.Future[Any]":
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
@@ -252,7 +252,7 @@ class RunAccount:
         check(self._budget, replace(self.spent, minutes=minutes))
 
     def is_earlier(self, identity: bytes) -> bool:
-        """Say whether an answer was on record before the run began."""
+        """Return whether an answer was cached before the run began."""
         if self._before is None:
             self._begin()
         assert self._before is not None

@@ -230,7 +230,7 @@ class Usage:
     calls : int
         Requests sent, attempts that failed included.
     hits : int
-        Answers that needed no request: from the ledger, or asked by someone else meanwhile.
+        Answers that needed no request: from the cache, or asked by someone else meanwhile.
     input_tokens, output_tokens : int
         As servers counted them.
     cost_usd : float or None
@@ -240,7 +240,7 @@ class Usage:
     seconds : float
         Sum of the time that answers took, over all requests in flight at once.
     renewals : int
-        Answers to questions whose answer on record could not be read.
+        Answers to questions whose cached answer could not be read.
     """
 
     calls: int = 0

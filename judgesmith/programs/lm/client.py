@@ -285,7 +285,7 @@ class PureSender:
 
 
 class AnySender(Protocol):
-    """Where the answers that are not on record come from."""
+    """Where the answers that are not cached come from."""
 
     async def answer(
         self, identity: bytes, request: ModelRequest, waiting: Waiting
@@ -297,21 +297,21 @@ _rounds: "ContextVar[Mapping[LMClient, int]]" = ContextVar("judgesmith_rounds")
 
 
 class LMClient:
-    """Budget, ledger, rate limit, retry and engine, in this order, under every call.
+    """Budget, cache, rate limit, retry and engine, in this order, under every call.
 
     Safe to share between threads and event loops. A committed answer is never asked for again;
-    identical requests in flight are asked once, also across processes that share the ledger.
+    identical requests in flight are asked once, also across processes that share the cache.
 
     Parameters
     ----------
     engine : Engine or PureEngine
         What sends requests.
-    ledger : Ledger or None
+    ledger : ResponseCache or None
         What remembers answers; None remembers nothing.
     budget : Budget or None
         Ceilings for the run; None means no ceiling.
     limits : Limits or None
-        Requests and tokens per minute, of all processes of the run that share the ledger; None
+        Requests and tokens per minute, of all processes of the run that share the cache; None
         means no limit.
     retry : Retry or None
         When to send again; None means the defaults of ``Retry``.
@@ -322,10 +322,10 @@ class LMClient:
         same budget. None starts a run of its own.
     seed : int
         Seeds the jitter of retries.
-    tape : Tape or None
+    recording : Recording or None
         Notes what became of every request, and plays those that failed when it was recorded.
     sender : object or None
-        Where answers that are not on record come from; None asks ``engine``.
+        Where answers that are not cached come from; None asks ``engine``.
 
     Attributes
     ----------
@@ -415,7 +415,7 @@ class LMClient:
         identity: bytes | None = None,
         waiting: Waiting = SUSPENDING,
     ) -> ModelAnswer:
-        """Return the answer to ``request``, from the ledger if it is there.
+        """Return the answer to ``request``, from the cache if it is there.
 
         Parameters
         ----------
@@ -435,7 +435,7 @@ class LMClient:
         ModelError
             If the model refused, or kept failing.
         CacheError
-            If the ledger cannot be used.
+            If the cache cannot be used.
         Stopped
             If the process was asked to stop before the request was sent.
         """
@@ -495,7 +495,7 @@ class LMClient:
             self.engine.close()
 
     def lookup(self, request: ModelRequest) -> ModelAnswer | None:
-        """Return the answer on record, or None; nothing is sent or counted."""
+        """Return the cached answer, or None; nothing is sent or counted."""
         return self.lookup_many([request])[0]
 
     def lookup_many(self, requests: Sequence[ModelRequest]) -> list[ModelAnswer | None]:
@@ -520,7 +520,7 @@ class LMClient:
         ----------
         number : int
             1 or more; 0 is the round of whoever asks for none. The same number again finds its
-            answers on record.
+            cached answers.
         """
         token = _rounds.set({**_rounds.get({}), self: number})
         try:
@@ -536,9 +536,9 @@ class LMClient:
     # -- runs ------------------------------------------------------------------------------
 
     def may_renew(self, request: ModelRequest) -> bool:
-        """Say whether a request is asked though the attempt before it has an answer.
+        """Return whether a request is asked though the attempt before it has an answer.
 
-        It is where that answer was on record before the run began: a run that goes on keeps its
+        It is where that answer was cached before the run began: a run that goes on keeps its
         own. What is played from a record is asked as it was recorded.
         """
         if getattr(self.engine, "silent", False):

@@ -206,7 +206,7 @@ _UNTEMPERED = (
 
 
 def native_route(model: str) -> bool:
-    """Say whether requests to ``provider/model`` go through this client."""
+    """Return whether requests to ``provider/model`` go through this client."""
     head, separator, rest = model.partition("/")
     return bool(separator and rest and head in _PROVIDERS)
 

@@ -141,7 +141,7 @@ _SET_UP = (401, 402, 403, 404, 405, 407)  # any other 4xx speaks of one request 
 
 
 def speaks_of_one_item(fault: BaseException) -> TypeGuard[ModelError]:
-    """Say whether a fault leaves other requests their chance, rather than end the run."""
+    """Return whether a fault leaves other requests their chance, rather than end the run."""
     if isinstance(fault, TransientModelError):
         return True
     status = fault.status or 0 if isinstance(fault, ModelError) else 0
@@ -164,7 +164,7 @@ def unscoring(model: str, why: str) -> ModelError:
 
 
 class CacheError(JudgesmithError):
-    """The ledger file cannot be used; the message names the file and the way out."""
+    """The cache file cannot be used; the message names the file and the way out."""
 
 
 class BudgetSpent(JudgesmithError):  # noqa: N818 - an expected end of a run, not a fault

@@ -187,7 +187,7 @@ _LISTED_IN = "types/utils.py"
 
 
 def check_provider(model: str) -> None:
-    """Refuse ``provider/model`` with a provider that nobody here knows; leave all else alone."""
+    """Refuse ``provider/model`` with an unknown provider; leave all else alone."""
     head, separator, rest = model.partition("/")
     if not (head and separator and rest):
         return
@@ -209,7 +209,7 @@ def check_provider(model: str) -> None:
 
 
 def check_address(address: str | None, model: str) -> None:
-    """Refuse an address at which no server can be, or a server for the model that needs none."""
+    """Refuse an address that is not an HTTP URL, or any address for the offline model."""
     if address is None:
         return
     try:
@@ -288,7 +288,7 @@ def client_model(
     name : str
         ``provider/model``, or ``offline`` for the model that ships with the code. Keys come from
         the environment only.
-    ledger : path, address, Ledger or None
+    ledger : path, address, ResponseCache or None
         Where answers are kept: a file, or ``postgresql://user@host/database``, which several
         machines can share; None keeps none.
     api_base : str or None
@@ -298,13 +298,13 @@ def client_model(
     price : Price, (input, output), "IN,OUT" or None
         Dollars per million tokens; None looks the model up in the table that ships.
     rpm, tpm : float or None
-        Requests and tokens per minute, of all processes of the run that share the ledger.
+        Requests and tokens per minute, of all processes of the run that share the cache.
     run_id : str or None
         What the budget is kept under; None starts a run of its own.
     retry : Retry or None
         When to send again after a passing fault.
     replay : bool
-        Whether nothing is sent: what is not on record is an error that names the request.
+        Whether nothing is sent: what is not cached is an error that names the request.
     recording : Recording or None
         Notes what became of every request, and plays those that failed when it was recorded.
     timeout : float

@@ -76,7 +76,7 @@ class Limits:
 
     Requests leave at even distances, so any 60 seconds hold at most the allowed number and one
     more; a burst after a quiet time is not given, because servers count it against the minute.
-    Where there is a ledger, a client takes its turns there, with other processes of its run.
+    Where there is a cache, a client takes its turns there, with other processes of its run.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ class Retry:
 
 
 class Stopped(RuntimeError):  # noqa: N818 - an expected end of a run, not a fault
-    """A run was asked to stop, and did before this was begun; every answer is on record."""
+    """A run was asked to stop, and did before this was begun; every answer is cached."""
 
 
 class Stopping:
@@ -242,4 +242,4 @@ class Stopping:
 
 
 STOPPING = Stopping()
-"""That of this process."""
+"""The instance of this process."""

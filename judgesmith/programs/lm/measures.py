@@ -17,7 +17,7 @@ SECONDS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 
 
 class ModelMeasures(Collector):
-    """Calls, retries, answers on record, tokens and dollars by model, read off when asked for."""
+    """Calls, retries, cached answers, tokens and dollars by model, read off when asked for."""
 
     def __init__(
         self, lms: Sequence[AnyModel], elsewhere: Callable[[], Usage | None] = lambda: None

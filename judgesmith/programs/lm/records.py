@@ -247,7 +247,7 @@ def sampling(sample: int) -> Iterator[None]:
     ----------
     sample : int
         0 is the first answer to a question; every other number is another one, kept apart in
-        the ledger.
+        the cache.
 
     Raises
     ------

@@ -24,7 +24,7 @@ _LOOK = 0.25
 
 
 class Store(Protocol):
-    """Where writes go: a ledger, or its stand-in."""
+    """Where writes go: a cache, or its stand-in."""
 
     @property
     def distant(self) -> bool: ...

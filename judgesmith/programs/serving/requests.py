@@ -65,7 +65,7 @@ class Refusal(Exception):  # noqa: N818 - an answer of the server, not a fault i
 
 
 class ClientGone(Exception):  # noqa: N818 - likewise
-    """Nobody waits for the reply any more."""
+    """The client has disconnected."""
 
 
 def unknown_judge(name: str, known: Collection[str]) -> Refusal:
@@ -83,7 +83,7 @@ def unknown_judge(name: str, known: Collection[str]) -> Refusal:
 
 
 def set_up(fault: Exception) -> Refusal:
-    """Return the answer when the model, or the ledger, cannot be used at all."""
+    """Return the answer when the model, or the cache, cannot be used at all."""
     hint = "the request is sound: whoever runs the server has to look at this."
     if isinstance(fault, CacheError):
         # The message names a file of this machine, which is nobody else's business.

@@ -199,7 +199,7 @@ class Desk:
 
 
 def _may_begin(job: Job, n_jobs: int) -> bool:
-    """Say whether a job may begin; where the ledger cannot say so, the job will meet its fault."""
+    """Return whether a job may begin; a cache that cannot tell lets it meet its own fault."""
     try:
         return job.may_begin(n_jobs)
     except CacheError:

@@ -185,7 +185,7 @@ class Service:
         _let_go(self._bytes, client, -n)
 
     def has_bytes(self, n: int) -> bool:
-        """Say whether a stream may hold so many more: no more than half is for streams."""
+        """Return whether a stream may hold so many more: no more than half is for streams."""
         return self._n_bytes + n <= _MOST_BODIES // 2 * self.limits.max_body
 
     async def understood(self, body: bytes, read: Callable[[bytes], T]) -> T:
@@ -356,7 +356,7 @@ class RowStream(Response):
         self._service.hold(self._client, n)
 
     def _has_room(self, n: int) -> bool:
-        """Say whether so many bytes more may be held; one item always may."""
+        """Return whether so many bytes more may be held; one item always may."""
         return not self._n_bytes or self._service.has_bytes(n)
 
     def _check_open(self, number: int) -> None:

@@ -153,7 +153,7 @@ def test_places_that_take_no_files_are_refused_before_anything_is_asked(
     assert "nothing can be written in /proc" in done.err
     done = run(*command, "-o", "scores.jsonl", "--ledger", "/proc/ledger.sqlite")
     assert (done.status, done.out) == (2, "")
-    assert "cannot open the ledger /proc/ledger.sqlite" in done.err
+    assert "cannot open the cache /proc/ledger.sqlite" in done.err
     assert "--ledger PATH" in done.err
     assert server.counts()["requests"] == 0
     assert not (files / "scores.jsonl").exists()

@@ -47,7 +47,7 @@ def test_prune_wants_to_know_what(run, ledger):
 def test_a_look_at_no_ledger_makes_none(run, folder):
     done = run("ledger", "stats", "--ledger", "missing.sqlite")
     assert done.status == 2
-    assert "there is no ledger at" in done.err
+    assert "there is no cache at" in done.err
     assert list(folder.iterdir()) == []
 
 
@@ -58,7 +58,7 @@ def test_a_damaged_ledger_says_how_what_is_sound_is_rescued(run, ledger, folder,
         connection.commit()
     fault = run("ledger", "export", "--json", "-o", "answers.jsonl").fault
     assert "is damaged (an answer is not as it was kept)" in fault["error"]
-    assert f"judgesmith ledger rescue --ledger {path} -o NEW" in fault["hint"]
+    assert f"judgesmith cache rescue --ledger {path} -o NEW" in fault["hint"]
     assert not (folder / "answers.jsonl").exists()
     done = run("ledger", "rescue", "--ledger", ledger, "-o", "new.sqlite", "--json")
     assert done.json == {"ledger": ledger, "output": "new.sqlite", "answers": 79, "altered": 1}

@@ -45,14 +45,14 @@ _BYTES = 2**24  # of lines at a time, from which on they are handed out
 
 @file_faults()
 def private(place: Path) -> IO[bytes]:
-    """Return a new file for texts that concern nobody else."""
+    """Return a new file for private texts."""
     place.unlink(missing_ok=True)  # one that was left behind keeps its mode
     return open(place, "xb", opener=_for_its_owner)
 
 
 @file_faults()
 def is_whole(place: Path) -> bool:
-    """Say whether a file of answers ends with a line, rather than amid one."""
+    """Return whether a file of answers ends with a line, rather than amid one."""
     with place.open("rb") as file:
         end = file.seek(0, os.SEEK_END)
         file.seek(max(0, end - LONGEST - 1))
@@ -372,7 +372,7 @@ class BatchClient(LMClient):
     engine : BatchEngine
         Spells requests and reads replies.
     like : Stack
-        Whose ledger, budget and run it has.
+        Whose cache, budget and run it has.
     price : Price or None
         Dollars per million tokens in a batch.
     desk : Coordinator
@@ -390,7 +390,7 @@ class BatchClient(LMClient):
         self, engine: BatchEngine, *, like: LMClient, price: Price | None, coordinator: Coordinator
     ) -> None:
         if like.ledger is None:
-            raise InputError("batches need a ledger, which keeps their answers.")
+            raise InputError("batches need a cache, which keeps their answers.")
         self.kept: ResponseCache = like.ledger
         super().__init__(
             engine,
@@ -411,7 +411,7 @@ class BatchClient(LMClient):
         return self._reservations.most(request)
 
     def may_go(self, identity: bytes, request: ModelRequest) -> bool:
-        """Say whether a request may be sent while nobody knows how long answers are."""
+        """Return whether a request may be sent while the length of answers is unknown."""
         return self._reservations.may_go(identity, request)
 
     def came_back(self, identity: bytes) -> None:
@@ -475,7 +475,7 @@ class BatchClient(LMClient):
         )
 
     def answered(self, asked: Asked, answer: ModelAnswer) -> None:
-        """Count an answer that was put on record."""
+        """Count an answer that was cached."""
         self._meter.answered(asked.characters, answer, usd=self._cost(asked, answer)[1])
 
     def _cost(self, asked: Asked, answer: ModelAnswer) -> tuple[int, float]:

@@ -87,7 +87,7 @@ class Collection:
             self._coordinator.place_of(part, draft=True).unlink(missing_ok=True)
 
     def _fits(self, place: int, n_requests: int) -> bool:
-        """Say whether the calls that are left see an item through, besides those before it."""
+        """Return whether the calls that are left see an item through, besides those before it."""
         if self._left is None or self._n_calls is None:
             return True
         if self._left <= 0:
@@ -160,7 +160,7 @@ class _Outcome:
 
 
 class BatchReader:
-    """Reads lines and puts their answers on record."""
+    """Reads lines and caches their answers."""
 
     def __init__(self, coordinator: BatchCoordinator) -> None:
         self._coordinator = coordinator
@@ -273,7 +273,7 @@ class BatchLimits:
 
 
 class BatchCoordinator:
-    """Takes requests down, has them answered in batches, and puts the answers on record.
+    """Takes requests down, has them answered in batches, and caches the answers.
 
     Parameters
     ----------
@@ -451,7 +451,7 @@ class BatchCoordinator:
         return n_waiting
 
     def _looked_at(self, part: Part) -> bool | None:
-        """Say whether a batch is over, and read; None where it, or its answers, cannot be found."""
+        """Return whether a batch is over, and read; None where its answers cannot be found."""
         service = self._service(part.model)
         assert part.batch is not None
         try:
@@ -627,7 +627,7 @@ class BatchCoordinator:
         return self._services[model]
 
     def finished(self) -> None:
-        """Remove the state: all that it says is on the ledger and in the rows."""
+        """Remove the state: its content is in the cache and in the rows."""
         self.state.finished()
 
     def close(self) -> None:

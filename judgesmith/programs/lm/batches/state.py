@@ -175,7 +175,7 @@ class BatchState:
             self._shut(remove=empty)
 
     def finished(self) -> None:
-        """Remove the file: all that it says is on the ledger and in the rows."""
+        """Remove the file: its content is in the cache and in the rows."""
         self._shut(remove=True)
 
     def _shut(self, *, remove: bool) -> None:

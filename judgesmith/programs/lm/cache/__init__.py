@@ -1,1 +1,1 @@
-"""Answers on record: in a file, in a database, on a tape."""
+"""Cached answers: in a file, in a database, in a recording."""

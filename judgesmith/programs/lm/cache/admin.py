@@ -42,10 +42,10 @@ class Rescued:
 
 @file_faults()
 def rescue(damaged: Path, output: Path) -> Rescued:
-    """Write the sound answers of a damaged ledger to a new one, and what its runs have spent."""
+    """Write the sound answers of a damaged cache to a new one, and what its runs have spent."""
     if not damaged.is_file():
         raise CacheError(
-            f"there is no ledger at {damaged}.", hint="name another file (--ledger PATH)."
+            f"there is no cache at {damaged}.", hint="name another file (--ledger PATH)."
         )
     if output.exists():
         raise CacheError(f"{output} is there already.", hint="name a file that is not.")
@@ -61,7 +61,7 @@ def rescue(damaged: Path, output: Path) -> Rescued:
                 found = _taken_over(old, new)
         if not found.answers:
             raise CacheError(
-                f"nothing in {damaged} can be read as a ledger's answers.",
+                f"nothing in {damaged} can be read as cached answers.",
                 hint="name another file, or restore one from a backup.",
             )
         put(draft, output)
@@ -146,7 +146,7 @@ _PORTION = 5000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelStats:
-    """What a ledger holds of one model at one endpoint."""
+    """What a cache holds of one model at one endpoint."""
 
     model: str
     endpoint: str
@@ -157,7 +157,7 @@ class ModelStats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheStats:
-    """What a ledger holds."""
+    """What a cache holds."""
 
     path: str
     size_bytes: int
@@ -282,5 +282,5 @@ def export(ledger: ResponseCache, out: IO[str]) -> int:
 def _existing(ledger: ResponseCache) -> None:
     if not ledger.exists():
         raise CacheError(
-            f"there is no ledger at {ledger.name}.", hint="name another file (--ledger PATH)."
+            f"there is no cache at {ledger.name}.", hint="name another file (--ledger PATH)."
         )

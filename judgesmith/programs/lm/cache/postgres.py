@@ -64,7 +64,7 @@ def owned(connection: psycopg.Connection[Any], before: int | None) -> int:
     ).fetchone()
     if row is None or not _locked(connection, row[0]):
         raise CacheError(
-            "the ledger gave a number to two processes.", hint="give the command again."
+            "the cache gave a number to two processes.", hint="give the command again."
         )
     return int(row[0])
 
@@ -163,7 +163,7 @@ _T = TypeVar("_T")
 
 
 class PostgresCache(ResponseCache):
-    """A ledger in the schema ``judgesmith`` of a database, shared by processes of many machines."""
+    """A cache in the schema ``judgesmith`` of a database, shared by processes of many machines."""
 
     distant: ClassVar[bool] = True
 
@@ -196,7 +196,7 @@ class PostgresCache(ResponseCache):
         return shown_place(self.address)
 
     def exists(self) -> bool:
-        """Say whether there is one: where the database answers, there is."""
+        """Return whether there is one: where the database answers, there is."""
         self._patiently(lambda _: None)
         return True
 
@@ -249,7 +249,7 @@ class PostgresCache(ResponseCache):
                     with self.explained():
                         raise fault from None
                 except (Overtaken, Unsettled):
-                    said = f"the ledger {self.name} is too busy; give the same command again."
+                    said = f"the cache {self.name} is too busy; give the same command again."
                 except Exception as fault:
                     said = self._said_of(fault)
             now = time.monotonic()
@@ -280,7 +280,7 @@ class PostgresCache(ResponseCache):
         if self._link is None or self._link.closed:
             if time.monotonic() < self._gone_until:
                 raise CacheError(
-                    f"the ledger {self.name} does not answer.", hint="give the same command again."
+                    f"the cache {self.name} does not answer.", hint="give the same command again."
                 )
             self._drop()
             link = connected(self.address)

@@ -89,7 +89,7 @@ _REACHING: dict[str, Any] = {
 
 
 def connected(address: str) -> psycopg.Connection[Any]:
-    """Return a connection to the ledger at an address; its tables are made where there are none."""
+    """Return a connection to the cache at an address; its tables are made where there are none."""
     try:
         import psycopg
         from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -136,7 +136,7 @@ def _prepare(connection: psycopg.Connection[Any], address: str) -> None:
         version = SCHEMA_VERSION
     if version != SCHEMA_VERSION:
         raise CacheError(
-            f"{shown_place(address)} has ledger schema {version}, this version of Judgesmith reads "
+            f"{shown_place(address)} has cache schema {version}, this version of Judgesmith reads "
             f"schema {SCHEMA_VERSION}.",
             hint="use the version that wrote it, or choose another database.",
         )
@@ -162,7 +162,7 @@ def explained(address: str) -> Iterator[None]:
         yield
     except DamagedAnswer as fault:
         raise CacheError(
-            f"the ledger {shown_place(address)} is damaged ({fault}).",
+            f"the cache {shown_place(address)} is damaged ({fault}).",
             hint="restore it from a backup, or choose another one (--ledger).",
         ) from None
     except psycopg.Error as fault:
@@ -174,45 +174,45 @@ def advice(address: str, fault: psycopg.Error) -> str:
     state = fault.sqlstate or _state_of_refusal(fault)
     if state[:2] == "28":
         return (
-            f"the ledger {place} does not let this user in; check user and password (PGPASSWORD, "
+            f"the cache {place} does not let this user in; check user and password (PGPASSWORD, "
             "~/.pgpass, or the address)."
         )
     if state == _NO_ADDRESS:
         return _no_address()
     if state == _NO_ENCRYPTION:
         return (
-            f"the ledger {place} does not encrypt as its address demands; check sslmode and "
+            f"the cache {place} does not encrypt as its address demands; check sslmode and "
             "sslrootcert in it, and the server's certificate."
         )
     if state == "3D000":
         return f"there is no database at {place}; make one, or name another (--ledger)."
     if state == "42501":
         return (
-            f"this user may not write to the ledger {place}; give it the right to make the schema "
+            f"this user may not write to the cache {place}; give it the right to make the schema "
             f"{_NAMESPACE} there, or name another database (--ledger)."
         )
     if state == "53100":
-        return f"no space left for the ledger {place}; free some, then run the same command again."
+        return f"no space left for the cache {place}; free some, then run the same command again."
     if state in ("55P03", "57014"):
-        return f"another process does not let go of the ledger {place}; wait for it to finish."
+        return f"another process does not let go of the cache {place}; wait for it to finish."
     if is_lost(fault):
         return (
-            f"the ledger {place} does not answer, and every answer that was given is on record; "
+            f"the cache {place} does not answer, and every answer that was given is cached; "
             "check its address and that the database runs, and give the same command again."
         )
     said = redacted(fault.diag.message_primary or type(fault).__name__)
-    return f"the ledger {place} failed ({said}); choose another one (--ledger)."
+    return f"the cache {place} failed ({said}); choose another one (--ledger)."
 
 
 def _no_address() -> str:
     return (
-        "the address of the ledger is no PostgreSQL address; give one such as "
+        "the address of the cache is not a PostgreSQL URL; give one such as "
         "postgresql://user@host/database (--ledger)."
     )
 
 
 def is_lost(fault: psycopg.Error) -> bool:
-    """Say whether a fault means that nobody answers any more, or not yet, rather than refuses."""
+    """Return whether a fault means that the server does not answer, rather than refuses."""
     import psycopg
 
     state = fault.sqlstate
@@ -224,7 +224,7 @@ def is_lost(fault: psycopg.Error) -> bool:
 
 
 def is_passing(fault: psycopg.Error) -> bool:
-    """Say whether the same transaction may go through the next time: others were in its way."""
+    """Return whether the same transaction may go through the next time: others were in its way."""
     return fault.sqlstate in ("40001", "40P01", "55P03")
 
 
@@ -283,7 +283,7 @@ class Overtaken(Exception):  # noqa: N818 - a message to whoever tries again, ne
 
 
 class PostgresDatabase:
-    """The ledger inside one transaction, as ``Book`` says."""
+    """The cache inside one transaction, as ``CacheDatabase`` says."""
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self._connection = connection
@@ -421,7 +421,7 @@ class PostgresDatabase:
         self._charged.add(run)
 
     def intend(self, identity: bytes, run: int, owner: int) -> int:
-        """Put on record that a request is about to be sent, and return the intent's number."""
+        """Record that a request is about to be sent, and return the intent's number."""
         if not self._numbers:
             self._numbers = [one for (one,) in self._connection.execute(_NUMBERS, (1,))]
         number = self._numbers.pop(0)

@@ -142,9 +142,9 @@ class Played:
 def save_recording(
     ledger: ResponseCache, output: Path, *, recording: Recording | None = None, whole: bool = True
 ) -> int:
-    """Write every answer of a ledger to a file, and return how many there are."""
+    """Write every answer of a cache to a file, and return how many there are."""
     if not ledger.exists():
-        raise CacheError(f"there is no ledger at {ledger.name}; nothing was asked that it holds.")
+        raise CacheError(f"there is no cache at {ledger.name}; nothing was asked that it holds.")
     recording = recording or Recording()
     rows = _rows_of(ledger, "") if whole else list(_chosen(ledger, sorted(recording.answered)))
     answered = {identity for identity, *_ in rows}
@@ -190,7 +190,7 @@ class RecordingFile:
     failures: dict[bytes, Failure]
 
     def play(self, ledger: ResponseCache) -> Played:
-        """Put every answer on record; those that are on record already stay as they are."""
+        """Cache every answer; those that are cached already stay as they are."""
         for start in range(0, len(self.rows), _PORTION):
             portion = self.rows[start : start + _PORTION]
             numbers = [ledger.model(model, endpoint) for _, model, endpoint, _ in portion]
@@ -200,13 +200,13 @@ class RecordingFile:
 
 
 def play_recording(cassette: Path, ledger: ResponseCache) -> Played:
-    """Put every answer of a cassette on record, and return how many there are, and the failures."""
+    """Cache every answer of a recording, and return how many there are, and the failures."""
     return read_recording(cassette).play(ledger)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Play:
-    """Put answers on record that no request of this ledger's runs was sent for."""
+    """Cache answers that no request of this cache's runs was sent for."""
 
     answers: Sequence[tuple[bytes, int, ModelAnswer]]
 
@@ -249,7 +249,9 @@ def read_recording(cassette: Path) -> RecordingFile:
                 raise InputError(f"{len(rows)} answers")
     except (ValueError, TypeError, KeyError, EOFError, RecursionError, zlib.error) as fault:
         raise InputError(
-            "no cassette, or not as it was recorded.", at=cassette, hint="record it again."
+            "not a recording, or changed since it was recorded.",
+            at=cassette,
+            hint="record it again.",
         ) from fault
     except gzip.BadGzipFile as fault:
         raise InputError(
@@ -327,7 +329,7 @@ _SHOWN = 100
 
 
 class NotOnRecord(ModelError):  # noqa: N818 - the name says what happened, like BudgetSpent
-    """Nobody is asked, and what was asked for is not on record."""
+    """Nobody is asked, and what was asked for is not cached."""
 
 
 def replaying(engine: Engine | PureEngine) -> Engine | PureEngine:

@@ -27,7 +27,7 @@ _TURNS = """CREATE TABLE turns (
     next_token REAL NOT NULL, closed_until REAL NOT NULL, PRIMARY KEY (run, model)) WITHOUT ROWID"""
 _UNFINISHED = "CREATE TABLE unfinished (run INTEGER PRIMARY KEY, answers INTEGER NOT NULL)"
 _EARLIER = {1: "ALTER TABLE answers ADD COLUMN checksum INTEGER", 2: _TURNS, 3: _UNFINISHED}
-"""What brings a ledger of an earlier schema to the next; its answers stay as they are."""
+"""What brings a cache of an earlier schema to the next; its answers stay as they are."""
 
 _TABLES = f"""{_TURNS};
 {_UNFINISHED};
@@ -51,11 +51,11 @@ CREATE UNIQUE INDEX answers_by_identity ON answers (identity);
 
 
 class DamagedAnswer(sqlite3.DatabaseError):
-    """An answer in the ledger is not the one that was put there."""
+    """An answer in the cache is not the one that was put there."""
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open the ledger at ``path``, creating file and folders where there are none."""
+    """Open the cache at ``path``, creating file and folders where there are none."""
     with Explained(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         # SQLite gives its side files the mode of the main file, so that mode is set first.
@@ -115,14 +115,14 @@ def _refuse_other(path: Path, application: int, version: int) -> None:
         )
     if version != SCHEMA_VERSION:
         raise CacheError(
-            f"{path} has ledger schema {version}, this version of Judgesmith reads schema "
+            f"{path} has cache schema {version}, this version of Judgesmith reads schema "
             f"{SCHEMA_VERSION}.",
             hint="use the version that wrote it, or choose another file.",
         )
 
 
 def _is_ledger(path: Path) -> bool:
-    """Say whether a file is a ledger, or empty and about to be one; nobody else's is touched."""
+    """Return whether a file is a cache, or empty and about to be one; nobody else's is touched."""
     with path.open("rb") as file:
         head = file.read(72)
     return not head or head[68:] == APPLICATION_ID.to_bytes(4, "big")
@@ -168,7 +168,7 @@ def _brought_up(connection: sqlite3.Connection) -> int:
 
 
 def is_busy(fault: sqlite3.Error) -> bool:
-    """Say whether ``fault`` only means that another process is writing."""
+    """Return whether ``fault`` only means that another process is writing."""
     code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
     return code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
@@ -199,14 +199,14 @@ class Explained:
         if isinstance(fault, OSError):
             reason = fault.strerror or str(fault)
             raise CacheError(
-                f"cannot open the ledger {self._path}: {reason}.",
+                f"cannot open the cache {self._path}: {reason}.",
                 hint="choose a file in a folder that can be written (--ledger PATH).",
             ) from fault
 
 
 def _unwritable(path: Path, why: object) -> CacheError:
     return CacheError(
-        f"the ledger {path} cannot be written ({why}).",
+        f"the cache {path} cannot be written ({why}).",
         hint="make file and folder writable, or choose another file (--ledger PATH).",
     )
 
@@ -215,26 +215,26 @@ def _ledger_fault(path: Path, fault: sqlite3.Error) -> CacheError:
     code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
     if code == sqlite3.SQLITE_NOTADB:
         return CacheError(
-            f"{path} is not a ledger (not an SQLite database).", hint="choose another file."
+            f"{path} is not a cache (not an SQLite database).", hint="choose another file."
         )
     # Damage shows as a fault of the file's structure or of the SQL in it, or as a wrong checksum.
     damaged = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISMATCH)
     if isinstance(fault, DamagedAnswer) or code in damaged:
         return CacheError(
-            f"the ledger {path} is damaged ({fault}).",
+            f"the cache {path} is damaged ({fault}).",
             hint="take what is sound into a new one with "
-            f"'judgesmith ledger rescue --ledger {path} -o NEW', or name another file "
+            f"'judgesmith cache rescue --ledger {path} -o NEW', or name another file "
             "(--ledger PATH).",
         )
     if code == sqlite3.SQLITE_FULL:
         return CacheError(
-            f"no space left for the ledger {path}.",
+            f"no space left for the cache {path}.",
             hint="free some, then run the same command again.",
         )
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
         return _unwritable(path, fault)
     return CacheError(
-        f"the ledger {path} failed ({fault}).", hint="choose another file, or check the disk."
+        f"the cache {path} failed ({fault}).", hint="choose another file, or check the disk."
     )
 
 
@@ -275,7 +275,7 @@ class Write(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """Ask to send a request: refused by the budget, spared by the ledger, or put on record."""
+    """Ask to send a request: refused by the budget, spared by the cache, or recorded."""
 
     identity: bytes
     run: int
@@ -301,7 +301,7 @@ class Claim:
         check(self.budget, spent, tokens=self.tokens, usd=self.usd)
 
     def record(self, database: CacheDatabase, pen: Pen) -> int:
-        """Put the intent on record, charge the run, and return the intent's number."""
+        """Record the intent, charge the run, and return the intent's number."""
         database.charge(self.run, calls=1, tokens=self.tokens, usd=self.usd, seconds=self.seconds)
         return database.intend(self.identity, self.run, pen.owner)
 
@@ -507,7 +507,7 @@ def _with_detail(answer: ModelAnswer, detail: dict[str, Any]) -> ModelAnswer:
 
 
 class CacheDatabase(Protocol):
-    """The ledger inside one transaction."""
+    """The cache inside one transaction."""
 
     def answer(self, identity: bytes) -> ModelAnswer | None: ...
 
@@ -532,7 +532,7 @@ class CacheDatabase(Protocol):
         ...
 
     def intend(self, identity: bytes, run: int, owner: int) -> int:
-        """Put on record that a request is about to be sent, and return the intent's number."""
+        """Record that a request is about to be sent, and return the intent's number."""
         ...
 
     def intends(self, intent: int, identity: bytes, run: int) -> bool: ...
@@ -640,7 +640,7 @@ class SqliteDatabase:
         return found
 
     def intend(self, identity: bytes, run: int, owner: int) -> int:
-        """Put on record that a request is about to be sent, and return the intent's number."""
+        """Record that a request is about to be sent, and return the intent's number."""
         cursor = self._execute(
             "INSERT INTO intents (identity, run, owner, time) VALUES (?, ?, ?, ?)",
             (identity, run, owner, int(time.time())),

@@ -44,7 +44,7 @@ def check_place(place: object) -> None:
     """Refuse the address of what is neither a file nor a PostgreSQL database."""
     if isinstance(place, str) and _ADDRESS.match(place) and not is_postgres(place):
         raise CacheError(
-            "a ledger is a file or a PostgreSQL database, and this is another address.",
+            "a cache is a file or a PostgreSQL database; got another address.",
             hint="give a path, or postgresql://user@host/database (--ledger).",
         )
 
@@ -55,7 +55,7 @@ def postgres_address(place: str) -> str:
 
 
 def shown_place(place: str | os.PathLike[str]) -> str:
-    """Return where a ledger is, as it may be shown: without user, password and query."""
+    """Return where a cache is, as it may be shown: without user, password and query."""
     if not isinstance(place, str) or not is_postgres(place):
         return os.fspath(place)
     try:
@@ -89,7 +89,7 @@ class Owners:
             return self._number
 
     def alive(self, number: int) -> bool:
-        """Say whether the process that holds ``number`` is still there."""
+        """Return whether the process that holds ``number`` is still there."""
         if number == self._number:
             return True
         if number in self._dead:
@@ -109,7 +109,7 @@ class Owners:
 
 
 def owners_beside(ledger: Path) -> Owners:
-    """Return the lock file of a ledger, opened once per process and never closed."""
+    """Return the lock file of a cache, opened once per process and never closed."""
     path = ledger.with_name(ledger.name + "-owners")
     with _open_files_lock:
         try:
@@ -276,7 +276,7 @@ class GroupCommit:
 
 def _as_ledger_error(fault: Exception) -> CacheError:
     return CacheError(
-        f"another process does not let go of the ledger ({fault}).",
+        f"another process does not release the cache ({fault}).",
         hint="wait for it to finish, or choose another file (--ledger PATH).",
     )
 
@@ -365,11 +365,11 @@ class ResponseCache:
         return str(self.path)
 
     def exists(self) -> bool:
-        """Say whether there is one already; none is made."""
+        """Return whether there is one already; none is made."""
         return self.path.is_file()
 
     def check(self) -> None:
-        """Refuse what cannot be a ledger; nothing is made.
+        """Refuse what cannot be a cache; nothing is made.
 
         Raises
         ------
@@ -392,11 +392,11 @@ class ResponseCache:
     # -- reading ---------------------------------------------------------------------------
 
     def lookup(self, identity: bytes) -> ModelAnswer | None:
-        """Return the answer on record for this identity, or None."""
+        """Return the cached answer for this identity, or None."""
         return self._patiently(lambda connection: SqliteDatabase(connection).answer(identity))
 
     def lookup_many(self, identities: Iterable[bytes]) -> dict[bytes, ModelAnswer]:
-        """Return the answers on record among these identities."""
+        """Return the cached answers among these identities."""
         wanted, found = list(identities), {}
         for start in range(0, len(wanted), 500):
             part = wanted[start : start + 500]
@@ -408,7 +408,7 @@ class ResponseCache:
         return found
 
     def held_elsewhere(self, identity: bytes) -> bool:
-        """Say whether another living process is asking this at the moment."""
+        """Return whether another living process is asking this at the moment."""
         rows = self._read("SELECT owner FROM flights WHERE identity = ?", (identity,))
         if not rows:
             return False
@@ -534,7 +534,7 @@ class ResponseCache:
         )
 
     def has_among(self, identity: bytes, last: int) -> bool:
-        """Say whether an answer is among those up to this number."""
+        """Return whether an answer is among those up to this number."""
         query = "SELECT 1 FROM answers WHERE identity = ? AND id <= ?"
         return bool(self._read(query, (identity, last)))
 
@@ -609,6 +609,6 @@ def _shut(connection: sqlite3.Connection, pid: int) -> None:
 def still_busy(path: Path) -> str:
     """Say what to do when another process does not let go of the file."""
     return (
-        f"another process has held the ledger {path} for more than {PATIENCE:.0f} seconds; "
+        f"another process has held the cache {path} for more than {PATIENCE:.0f} seconds; "
         "wait for it to finish, or choose another file (--ledger PATH)."
     )

@@ -124,7 +124,7 @@ def test_what_is_no_cassette_is_refused(spoilt, ledger, tmp_path):
     cassette = tmp_path / "one.jsonl"
     save_recording(ledger, cassette)
     cassette.write_text("\n".join(spoilt(cassette.read_text().splitlines())))
-    with pytest.raises(ValueError, match="no cassette, or not as it was recorded"):
+    with pytest.raises(ValueError, match="not a recording, or changed since it was recorded"):
         play_recording(cassette, ResponseCache(tmp_path / "other.sqlite"))
 
 
@@ -134,10 +134,10 @@ def test_a_file_that_is_not_packed_or_cut_off_is_refused(ledger, tmp_path):
     with pytest.raises(ValueError, match="not packed, but its name says so"):
         play_recording(cassette, ledger)
     cassette.write_bytes(gzip.compress(b"x" * 5000)[:-12])
-    with pytest.raises(ValueError, match="no cassette"):
+    with pytest.raises(ValueError, match="not a recording"):
         play_recording(cassette, ledger)
 
 
 def test_a_ledger_that_is_not_there_has_no_cassette(tmp_path):
-    with pytest.raises(CacheError, match="there is no ledger"):
+    with pytest.raises(CacheError, match="there is no cache"):
         save_recording(ResponseCache(tmp_path / "none.sqlite"), tmp_path / "one.jsonl")

@@ -73,7 +73,7 @@ def test_an_export_holds_every_answer_as_json_lines(filled):
 
 @pytest.mark.parametrize("look", [cache_stats, lambda one: prune(one, model="m"), export])
 def test_a_ledger_that_is_not_there_is_not_made(path, look):
-    with pytest.raises(CacheError, match="no ledger at"):
+    with pytest.raises(CacheError, match="no cache at"):
         look(ResponseCache(path)) if look is not export else export(
             ResponseCache(path), io.StringIO()
         )

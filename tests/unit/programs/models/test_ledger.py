@@ -215,7 +215,7 @@ def test_another_schema_is_refused(path):
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA user_version=99")
     connection.close()
-    assert "ledger schema 99" in refusal(path)
+    assert "cache schema 99" in refusal(path)
 
 
 def test_a_damaged_file_is_refused(path):
@@ -235,7 +235,7 @@ def test_a_folder_in_place_of_a_file_is_refused(tmp_path):
 
 def test_a_folder_in_place_of_the_folder_is_needed(tmp_path):
     (tmp_path / "file").touch()
-    assert "cannot open the ledger" in refusal(tmp_path / "file" / "ledger.sqlite")
+    assert "cannot open the cache" in refusal(tmp_path / "file" / "ledger.sqlite")
 
 
 def test_a_read_only_folder_is_refused(path, monkeypatch):

@@ -67,7 +67,7 @@ def test_an_altered_answer_is_never_used(whole):
     altered(whole, b"answer 123 answer 123", b"answer 999 answer 123")
     ledger = ResponseCache(whole)
     assert ledger.lookup((122).to_bytes(16, "big")).text == text_of(122)
-    way_out = f"is damaged .*'judgesmith ledger rescue --ledger {whole} -o NEW'"
+    way_out = f"is damaged .*'judgesmith cache rescue --ledger {whole} -o NEW'"
     with pytest.raises(CacheError, match=way_out):
         ledger.lookup((123).to_bytes(16, "big"))
     with pytest.raises(CacheError, match=way_out):
@@ -107,7 +107,7 @@ def test_a_broken_page_costs_its_own_answers_alone(whole, tmp_path):
     page = place - place % 4096
     content[page : page + 4096] = random.Random(0).randbytes(4096)
     whole.write_bytes(content)
-    with pytest.raises(CacheError, match="ledger rescue"):
+    with pytest.raises(CacheError, match="cache rescue"):
         list(exported(ResponseCache(whole)))
     found = rescue(whole, tmp_path / "new.sqlite")
     assert N - 30 < found.answers < N
@@ -155,7 +155,7 @@ def test_a_file_in_the_way_is_not_touched(whole, tmp_path):
     with pytest.raises(CacheError, match="is there already"):
         rescue(whole, tmp_path / "new.sqlite")
     assert (tmp_path / "new.sqlite").read_text() == "mine"
-    with pytest.raises(CacheError, match="there is no ledger"):
+    with pytest.raises(CacheError, match="there is no cache"):
         rescue(tmp_path / "missing.sqlite", tmp_path / "other.sqlite")
 
 

@@ -526,11 +526,11 @@ def test_a_fault_that_nobody_foresaw_is_told_by_its_kind_and_place(service_guard
 def test_what_is_wrong_with_the_ledger_is_told_to_whoever_runs_the_server_alone(
     service_guard, caplog
 ):
-    start, body = replied(service_guard, CacheError("/somewhere/secret is not a ledger"))
+    start, body = replied(service_guard, CacheError("/somewhere/secret is not a cache"))
     assert start["status"] == 503
     assert json.loads(body["body"])["where"] == "ledger"
     assert "somewhere" not in body["body"].decode()
-    assert caplog.messages == ["/somewhere/secret is not a ledger"]
+    assert caplog.messages == ["/somewhere/secret is not a cache"]
 
 
 def test_once_a_reply_has_begun_no_other_begins(service_guard):

@@ -11,7 +11,7 @@ PLACE = "postgresql://me:secret@db.example/answers"
 
 @pytest.mark.parametrize("port", ["abc", "99999"])
 def test_a_port_that_is_none_is_no_address_rather_than_a_database_that_is_away(port):
-    with pytest.raises(CacheError, match="no PostgreSQL address; give one such as") as caught:
+    with pytest.raises(CacheError, match="not a PostgreSQL URL; give one such as") as caught:
         ResponseCache(f"postgresql://me:secret@127.0.0.1:{port}/answers").exists()
     assert "secret" not in str(caught.value)
 
@@ -28,7 +28,7 @@ def test_a_database_that_does_not_encrypt_as_demanded_is_not_away(said):
     fault = psycopg.OperationalError(said)
     assert not is_lost(fault)
     assert advice(PLACE, fault) == (
-        "the ledger postgresql://db.example/answers does not encrypt as its address demands; "
+        "the cache postgresql://db.example/answers does not encrypt as its address demands; "
         "check sslmode and sslrootcert in it, and the server's certificate."
     )
 

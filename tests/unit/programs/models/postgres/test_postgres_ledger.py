@@ -558,7 +558,7 @@ def test_a_ledger_of_another_version_is_refused(ledger, address):
     keep(ledger)
     ledger.query("UPDATE about SET version = 99 RETURNING 1")
     ledger.close()
-    with pytest.raises(CacheError, match="ledger schema 99"):
+    with pytest.raises(CacheError, match="cache schema 99"):
         ledger.lookup(A)
 
 
