@@ -1,13 +1,18 @@
-"""Texts go only to hosts that the user named, whatever a saved judge says."""
+"""Texts go only to hosts that the user named, and keys stay where they came from."""
 
 import json
+import os
 import re
 import socket
+import subprocess
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import dspy
+import loopback
 import loopback_offline
+import planting
 import pytest
 from exporting import saved_of
 
@@ -22,9 +27,12 @@ from judgesmith.programs.families.ensemble.judges import Supervisor
 from judgesmith.programs.families.modules import ExemplarJudge
 from judgesmith.programs.judging.executors import Executor
 from judgesmith.programs.lm import client_model
+from judgesmith.programs.lm.cache.records import connect
 from judgesmith.programs.lm.factory import check_host, check_provider, engine_for, host_of
 from judgesmith.signatures import RatedItem
 from judgesmith.signatures.aggregation import PanelRules
+
+# Texts go only to hosts that the user named, whatever a saved judge says.
 
 TEXTS = {"source": "The ferry leaves at nine.", "response": "It leaves at nine."}
 ITEM = RatedItem(**TEXTS)
@@ -40,7 +48,7 @@ WEIGHTS = {"members": ["a"], "weights": [1.0], "centers": [50.0], "spreads": [20
 WEIGHTS |= {"slope": 1.0, "intercept": 3.0, "scale": "1..5"}
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def opened(monkeypatch, tmp_path):
     """Return the hosts that were looked up or connected to; none can be."""
     asked = []
@@ -147,6 +155,7 @@ def written(content, folder):
     return folder
 
 
+@pytest.mark.usefixtures("opened")
 @pytest.mark.no_cover
 @pytest.mark.parametrize("kind", kinds())
 def test_no_field_of_a_judge_opens_a_socket(kind, tmp_path, opened):
@@ -174,6 +183,7 @@ def test_no_field_of_a_judge_opens_a_socket(kind, tmp_path, opened):
     assert opened == []
 
 
+@pytest.mark.usefixtures("opened")
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize(
     "place",
@@ -197,6 +207,7 @@ def test_a_name_with_an_address_in_it_is_refused_at_load(name, place, tmp_path, 
         assert "the name of a model contains" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("opened")
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_name_with_an_address_in_it_is_no_model(name):
     for make in (judgesmith.model, client_model):
@@ -204,6 +215,7 @@ def test_a_name_with_an_address_in_it_is_no_model(name):
             make(name, ledger=None)
 
 
+@pytest.mark.usefixtures("opened")
 @pytest.mark.parametrize("name", NETWORKED)
 @pytest.mark.parametrize(
     "judge",
@@ -237,6 +249,7 @@ def test_a_model_that_the_user_did_not_name_is_listed_with_its_address(
     assert opened == []
 
 
+@pytest.mark.usefixtures("opened")
 def test_without_a_network_no_role_has_one(tmp_path, capsys, opened):
     exemplar(roles={"writer": "openai/w"}).save(tmp_path / "judge")
     command = ["score", "judge", "in.jsonl", "-o", "out.jsonl", "--model", "offline"]
@@ -262,6 +275,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.usefixtures("opened")
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_refuses_it(name, tmp_path, capsys, opened):
     three = [ITEM.model_copy(update={"source": f"The ferry leaves at {n}."}) for n in range(3)]
@@ -273,6 +287,7 @@ def test_every_command_refuses_it(name, tmp_path, capsys, opened):
     assert opened == []
 
 
+@pytest.mark.usefixtures("opened")
 def test_an_experiment_refuses_it_unless_the_specification_names_it(tmp_path, capsys, opened):
     saved_of(variant="vanilla", model="openai/m").save(tmp_path / "judge")
     spec = {"name": "x", "data": {"d": {"path": "sample"}}, "judges": {"s": {"saved": "judge"}}}
@@ -284,6 +299,7 @@ def test_an_experiment_refuses_it_unless_the_specification_names_it(tmp_path, ca
     assert opened == []
 
 
+@pytest.mark.usefixtures("opened")
 class TestLoad:
     def test_the_saved_model_is_bound_and_not_replaced(self, tmp_path, opened):
         folder = saved_of(variant="vanilla", model="openai/m").save(tmp_path / "judge")
@@ -342,6 +358,7 @@ class TestLoad:
         assert saved.program()(**TEXTS).notes == ()
 
 
+@pytest.mark.usefixtures("opened")
 def test_an_evaluation_and_a_comparison_note_another_model(tmp_path, capsys):
     saved_of(variant="vanilla", model="openai/m").save(tmp_path / "judge")
     saved_of(variant="coarse").save(tmp_path / "other")
@@ -353,6 +370,7 @@ def test_an_evaluation_and_a_comparison_note_another_model(tmp_path, capsys):
     assert "note: asked offline instead of openai/m, which the judge" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("opened")
 class TestHosts:
     @pytest.fixture
     def server(self, monkeypatch):
@@ -414,6 +432,7 @@ def page_providers():
 OWN, ELSEWHERE = page_providers()
 
 
+@pytest.mark.usefixtures("opened")
 class TestOnlyHost:
     @pytest.mark.parametrize("provider", OWN)
     def test_a_provider_of_the_page_is_asked_at_its_own_host_or_the_one_given(
@@ -451,3 +470,153 @@ class TestOnlyHost:
             passed.add(provider)
         assert passed == set(OWN)
         assert opened == []
+
+
+# Keys stay where they came from: in no file, output, log, fault or title of a process.
+
+TESTS = Path(__file__).resolve().parent
+PRIVATE = (".sqlite", ".sqlite-wal", ".sqlite-shm", ".sqlite-owners")
+
+
+@pytest.fixture(scope="module")
+def server_secrets():
+    with loopback.serving() as running:
+        yield running
+
+
+@pytest.fixture
+def planted(server_secrets, tmp_path):
+    server_secrets.reset()
+    found = planting.Planted(tmp_path, server_secrets)
+    with found.environment():
+        yield found
+
+
+def mode(path):
+    return path.stat().st_mode & 0o777
+
+
+class TestTheSearch:
+    def test_it_finds_whole_secrets_and_telling_parts(self):
+        for name, secret in planting.NEEDLES.items():
+            assert name in planting.found_in(f"a {secret} b")
+            assert name in planting.found_in(f"a {secret[:14]}".encode())
+        assert planting.found_in("nothing at all, sk-proj") == []
+
+    def test_the_server_is_sent_the_key_and_quotes_it(self, planted):
+        """Or nothing could be found anywhere."""
+        planted.ask("openai/m", address=planted.server.url)
+        (sent,) = planted.server.counts()["recent"]
+        assert planting.found_in(sent["authorization"]) == ["OPENAI_API_KEY"]
+        assert set(planting.found_in(planting._BODY)) >= {*planting.ENVIRONMENT, "basic"}
+
+
+class TestNothingIsFound:
+    @pytest.mark.no_cover
+    def test_where_all_goes_well(self, planted):
+        planted.visit(planting.GOOD)
+        assert set(planted.statuses.values()) == {0}
+        found, n_places = planted.findings()
+        assert not found
+        assert n_places > 40
+
+    @pytest.mark.parametrize("behaviour", ["wrong key", "bad request", "server error", "forbidden"])
+    def test_where_the_server_quotes_all_it_was_sent(self, planted, behaviour):
+        planted.visit(planting.FAILING[behaviour])
+        assert 2 in planted.statuses.values()
+        said = "".join(map(str, planted.places.values()))
+        assert "[key]" in said  # it was quoted, and taken out
+        assert not planted.findings()[0]
+
+    @pytest.mark.no_cover
+    def test_in_what_is_said_of_single_rows(self, planted):
+        """Where some answers came, refusals leave rows unscored, with what the server said."""
+        made = planted.folder / "judge"
+        planted.command("compile", planted.data, "-o", made, "--variant", "vanilla")
+        refused = {**planting.FAILING["bad request"], "times": 3}
+        planted.server.reset()
+        planted.server.script({**planting.GOOD, "times": 5}, refused, planting.GOOD)
+        on_server = ["--model", "openai/m", "--api-base", planted.server.url]
+        on_server += ["--max-unscored", "1"]
+        rows = planted.folder / "rows.jsonl"
+        assert planted.command("score", made, planted.data, "-o", rows, *on_server) == 0
+        written = [json.loads(line) for line in rows.read_text(encoding="utf-8").splitlines()]
+        assert sum("[key]" in (row["problem"] or "") for row in written) == 3
+        assert not planted.findings()[0]
+
+    def test_in_addresses_that_hold_them(self, planted):
+        made = planted.folder / "judge"
+        planted.command("compile", planted.data, "-o", made, "--variant", "vanilla")
+        for address in planting.addresses(planted.server):
+            rest = ["--model", "openai/m", "--api-base", address]
+            assert planted.command("score", made, planted.data, "-o", "rows.jsonl", *rest) == 2
+            planted.ask("openai/m", address=address)
+        assert not planted.findings()[0]
+        assert not (planted.folder / "rows.jsonl").exists()
+        assert not planted.server.counts()["requests"]
+
+    @pytest.mark.parametrize("name", ["openai/m", "anthropic/m", "together_ai/m"])
+    def test_in_faults_objects_and_logs(self, planted, name):
+        planted.server.script(planting.FAILING["wrong key"])
+        planted.ask(name, address=planted.server.url)
+        assert not planted.findings()[0]
+        faults = [one for place, one in planted.places.items() if place.endswith("traceback")]
+        assert len(faults) == 1
+        assert "ModelError" in faults[0]
+
+    @pytest.mark.parametrize("key", ["sk-proj-PLANTED-with-a\nline-end", "sk-proj-PLANTED-clé"])
+    def test_in_the_refusal_of_a_key_that_cannot_be_one(self, planted, key):
+        os.environ["OPENAI_API_KEY"] = key
+        planted.ask("openai/m", address=planted.server.url)
+        (said,) = [one for place, one in planted.places.items() if place.endswith("traceback")]
+        assert "the key in OPENAI_API_KEY holds characters that no key has" in said
+        assert "PLANTED" not in said
+
+    @pytest.mark.no_cover
+    @pytest.mark.skipif(not planting.has_proc, reason="process titles are looked up in /proc")
+    def test_in_titles_and_arguments_of_processes(self, planted):
+        made = planted.folder / "judge"
+        planted.command("compile", planted.data, "-o", made, "--variant", "vanilla")
+        planted.server.reset()
+        planted.server.script({"latency": 30, **planting.GOOD})
+        call = [sys.executable, "-m", "judgesmith", "score", str(made), str(planted.data)]
+        call += ["-o", "rows.jsonl", "--model", "openai/m", "--api-base", planted.server.url]
+        with subprocess.Popen(call, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            try:
+                while not planted.server.counts()["in_flight"] and process.poll() is None:
+                    pass
+                lines = planting.command_lines(process.pid)
+            finally:
+                process.kill()
+        assert any(b"judgesmith" in line for line in lines)
+        assert not [found for line in lines if (found := planting.found_in(line))]
+
+
+class TestWhoMayRead:
+    """The ledger and what is exported of it are the owner's alone; results are as umask says."""
+
+    @pytest.mark.no_cover
+    @pytest.mark.parametrize("mask", [0o000, 0o022, 0o077])
+    def test_the_ledger_is_private_whatever_the_umask(self, planted, mask):
+        before = os.umask(mask)
+        try:
+            planted.visit(planting.GOOD)
+        finally:
+            os.umask(before)
+        private = [
+            path
+            for path in planted.folder.rglob("*")
+            if path.name.endswith(PRIVATE) or path.name.startswith("answers")
+        ]
+        assert {"ledger.sqlite", "answers0.jsonl"} <= {path.name for path in private}
+        assert {mode(path) for path in private} == {0o600}
+        (rows,) = planted.folder.glob("rows*.jsonl")
+        assert mode(rows) == 0o666 & ~mask
+
+    @pytest.mark.no_cover
+    def test_a_ledger_that_others_could_read_is_closed_to_them(self, planted):
+        planted.command("compile", planted.data, "-o", "judge", "--variant", "vanilla")
+        ledger = planted.folder / ".judgesmith" / "ledger.sqlite"
+        ledger.chmod(0o644)
+        connect(ledger).close()
+        assert mode(ledger) == 0o600
