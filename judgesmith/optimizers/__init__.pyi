@@ -1,5 +1,5 @@
 from judgesmith.optimizers.dspy_optimizers import DSPyOptimizer
-from judgesmith.optimizers.effect_search import CrossFittedGain, EffectSearch
+from judgesmith.optimizers.effect_search import EffectSearch
 from judgesmith.optimizers.fair import FairPromptSearch
 from judgesmith.optimizers.fitting.aggregation import FitAggregation
 from judgesmith.optimizers.fitting.calibrating import Calibrator
@@ -33,6 +33,7 @@ from judgesmith.optimizers.protocol import ProtocolSearch
 from judgesmith.optimizers.random_search import RandomDemonstrationSearch
 from judgesmith.optimizers.rows import rated_example
 from judgesmith.optimizers.search.confirmation import ImprovementTest
+from judgesmith.optimizers.search.effect_model import CrossFittedGain
 from judgesmith.optimizers.search.racing import NoElimination, RacingRule, SuccessiveHalving
 from judgesmith.optimizers.search.screening import ScreeningStage
 from judgesmith.optimizers.trials import TrialRecord

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from statistics import NormalDist
-from typing import Any, Literal, Unpack
+from typing import Literal, Unpack
 
 import dspy
 import numpy as np
 
 from judgesmith.errors import InputError
-from judgesmith.metrics.arrays import FloatArray, IntArray
+from judgesmith.metrics.arrays import FloatArray
 from judgesmith.optimizers.base import JudgeSearch, SearchSettings
 from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.objectives.combining import SeveralObjectives
@@ -25,10 +25,13 @@ from judgesmith.optimizers.search.confirmation import (
     standard_error,
 )
 from judgesmith.optimizers.search.effect_model import (
+    CrossFittedGain,
     GainPosterior,
     ObservedGains,
+    expected_average,
     gain_posterior,
     option_columns,
+    row_blocks,
 )
 from judgesmith.optimizers.search.racing import OutOfBudget, stratified_order
 from judgesmith.optimizers.space.candidates import (
@@ -56,16 +59,16 @@ EFFORTS: Mapping[str, float] = {"light": 2.0, "medium": 4.0, "heavy": 13.0}
 """Calls of a search at most, as multiples of scoring the learning rows once with the baseline."""
 
 WORTH = 0.01
-"""A search ends where knowing everything would be expected to add less than this."""
+"""A search ends where going on is expected to add less than this."""
+
+REACHED = 0.5
+"""Of what knowing all gains would add, the share that going on is expected to add."""
 
 HARM = 0.03
 """A judge that is worse by more than this has done harm."""
 
 FEW_SOURCES, FEW_SOURCES_ERRORS = 15, 2.0
 """With fewer sources a gain must be this many standard errors above 0."""
-
-AVERAGING, AVERAGING_SD = 0.1, 0.1
-"""What averaging several configurations is expected to add to Q, and how sure that is."""
 
 FOR_NOISE = 8
 """Configurations of which the noise of gains is estimated, the first that are scored."""
@@ -77,29 +80,6 @@ READ_AGAIN = 1.03
 """Calls per call that is needed: some answers cannot be read and are asked for again."""
 
 MOST_CONFIGURATIONS = 1500
-ROWS_PER_BLOCK, MOST_BLOCKS = 24, 6
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CrossFittedGain:
-    """How much better the choice is on rows that it was not made on.
-
-    Attributes
-    ----------
-    value, low, high : float
-        The gain over the baseline with its 95% interval; nan where it is undefined.
-    n_rows : int
-        Rows that it is measured on.
-    """
-
-    value: float
-    low: float
-    high: float
-    n_rows: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything ready for JSON: undefined is null."""
-        return {name: None if one != one else one for name, one in asdict(self).items()}
 
 
 class EffectSearch(JudgeSearch):
@@ -107,12 +87,12 @@ class EffectSearch(JudgeSearch):
 
     The baseline scores all rows. Configurations score blocks of sources, and each is compared
     with the baseline on the same rows. From all gains together the effect of every option is
-    estimated, shrunken to the baseline (empirical Bayes); the next block goes to a configuration
-    that may well be the best (Thompson sampling). The search ends early where knowing all gains
-    would be expected to add less than 0.01. The best configuration scores all rows. It replaces
-    the baseline only if its shrunken gain is above 0.01, and the chance that it is worse by more
-    than 0.03 is at most ``risk``. With fewer than 15 sources the gain must be two standard errors
-    above 0.
+    estimated, shrunken to the baseline (empirical Bayes); the next block goes to a
+    configuration that may well be the best (Thompson sampling). The search ends early where
+    going on is expected to add less than 0.01, half of what knowing all gains would add. The
+    best configuration scores all rows. It replaces the baseline only if its shrunken gain is
+    above 0.01, and the chance that it is worse by more than 0.03 is at most ``risk``. With
+    fewer than 15 sources the gain must be two standard errors above 0.
 
     Parameters
     ----------
@@ -242,7 +222,7 @@ class EffectSearch(JudgeSearch):
         self.views_ = run.choose()
         self.taken_ = self.views_[0] if len(self.views_) == 1 else None
         self.trials_ = run.trials()
-        self.gain_ = run.cross_fitted()
+        self.gain_ = run.cross_fitted(len(self.views_))
         self.expected_ = run.expected
         self.n_calls_, self.n_calls_at_most_ = run.n_calls, run.most_calls
         return run.judge(self.views_)
@@ -289,7 +269,7 @@ class _Run:
         order = stratified_order(
             selection.levels, selection.groups, np.random.default_rng([settings.seed, 3])
         )
-        self.blocks = _row_blocks(order, selection.groups)
+        self.blocks = row_blocks(order, selection.groups)
         self.parts = source_blocks(selection.groups, rng=np.random.default_rng([settings.seed, 6]))
         self.n_sources = len(set(selection.groups.tolist()))
         self.start = candidates.start()
@@ -335,7 +315,11 @@ class _Run:
             return
         while True:
             known = self.posterior()
-            if known is not None and len(self.scored) >= 3 and known.value_of_knowing < WORTH:
+            if (
+                known is not None
+                and len(self.scored) >= 3
+                and REACHED * known.value_of_knowing < WORTH
+            ):
                 self._complete([one for one in self._leaders(known) if known.mean[one] > WORTH])
                 return
             place = self._next(known)
@@ -495,7 +479,7 @@ class _Run:
         found = []
         for n in range(2, min(self.n_views, len(ranked)) + 1):
             table = _average([self._whole(place) for place in ranked[:n]])
-            gain, error = _averaging(*self._compared(table, self.baseline_table))
+            gain, error = expected_average(*self._compared(table, self.baseline_table))
             found.append((gain, error, ranked[:n]))
         passed = [one for one in found if self._passes(one[0], one[1], len(found))]
         if not passed:
@@ -561,37 +545,39 @@ class _Run:
         if self.settings.on_trial is not None:
             self.settings.on_trial(self._record(number, table))
 
-    def cross_fitted(self) -> CrossFittedGain | None:
+    def _chosen_without(self, block: int, n_views: int) -> list[int | None]:
+        """Return what the other blocks would choose, of what has scored this one."""
+        known = self.posterior(without=block)
+        there = [place for place in self.order if block in self.scored[place]]
+        if known is None or not there:
+            return [None]
+        if n_views > 1:
+            means: dict[int | None, float] = {place: float(known.mean[place]) for place in there}
+            means[None] = 0.0  # the baseline
+            return sorted(means, key=lambda place: -means[place])[:n_views]
+        best = max(there, key=lambda place: known.mean[place])
+        return [best if self._passes(known.mean[best], known.sd[best]) else None]
+
+    def cross_fitted(self, n_views: int = 1) -> CrossFittedGain | None:
         """Return the gain where every block is scored by what the other blocks would choose."""
         if self.baseline_table is None:
             return None
         pieces, rows = [], []
         for block, own in enumerate(self.blocks):
-            known = self.posterior(without=block)
-            there = [place for place in self.order if block in self.scored[place]]
-            best = None
-            if known is not None and there:
-                best = max(there, key=lambda place: known.mean[place])
-                best = best if self._passes(known.mean[best], known.sd[best]) else None
-            whole = self._whole(best)
-            center, spread = np.nanmean(whole.predicted), np.nanstd(whole.predicted) or 1.0
-            table = self._table(best, own) if best is not None else self.start.table(own)
-            pieces.append(replace(table, predicted=(table.predicted - center) / spread))
+            views = self._chosen_without(block, n_views)
+            columns = []
+            for place in views:
+                whole = self._whole(place).predicted
+                table = self.start.table(own) if place is None else self._table(place, own)
+                columns.append((table.predicted - np.nanmean(whole)) / (np.nanstd(whole) or 1.0))
+            pieces.append(np.mean(columns, axis=0))
             rows += own
         before = self.start.table(rows)
-        after = replace(before, predicted=np.concatenate([one.predicted for one in pieces]))
+        after = replace(before, predicted=np.concatenate(pieces))
         gain, error = self._compared(after, before)
         return CrossFittedGain(
             value=gain, low=gain - 1.96 * error, high=gain + 1.96 * error, n_rows=len(rows)
         )
-
-
-def _averaging(gain: float, error: float) -> tuple[float, float]:
-    """Return the expected gain of an average and its standard deviation, from a measured one."""
-    if math.isnan(gain) or math.isnan(error):
-        return -math.inf, math.inf
-    weights = 1 / max(error, 1e-6) ** 2, 1 / AVERAGING_SD**2
-    return (weights[0] * gain + weights[1] * AVERAGING) / sum(weights), sum(weights) ** -0.5
 
 
 def _average(tables: Sequence[PredictionTable]) -> PredictionTable:
@@ -604,14 +590,3 @@ def _average(tables: Sequence[PredictionTable]) -> PredictionTable:
             own = table.predicted[rows]
             total[rows] += (own - np.nanmean(own)) / (np.nanstd(own) or 1.0)
     return replace(tables[0], predicted=total / len(tables))
-
-
-def _row_blocks(order: IntArray, groups: Any) -> list[list[int]]:
-    """Return blocks of rows, whole sources each, that span the range of human scores."""
-    names = list(dict.fromkeys(np.asarray(groups)[order].tolist()))
-    n = min(MOST_BLOCKS, max(len(order) // ROWS_PER_BLOCK, 2), len(names))
-    block_of = {name: place % n for place, name in enumerate(names)}
-    found: list[list[int]] = [[] for _ in range(n)]
-    for row in order.tolist():
-        found[block_of[np.asarray(groups)[row].item()]].append(row)
-    return [sorted(one) for one in found]

@@ -8,12 +8,14 @@ weigh; one of them is 0, where no option matters.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
-from judgesmith.metrics.arrays import FloatArray
+from judgesmith.metrics.arrays import FloatArray, IntArray
 from judgesmith.signatures.space import Picked
 
 OPTION_SHARE, OWN_SHARE = 0.04, 0.03
@@ -28,6 +30,11 @@ SHARED_NOISE = 0.5
 """Correlation of the errors of two gains on the same rows: both contain the baseline's."""
 
 N_DRAWS = 400
+
+AVERAGING, AVERAGING_SD = 0.1, 0.1
+"""What averaging several configurations is expected to add to Q, and how sure that is."""
+
+ROWS_PER_BLOCK, MOST_BLOCKS = 24, 6
 
 
 def option_columns(configurations: Sequence[Picked], baseline: Picked) -> FloatArray:
@@ -171,3 +178,44 @@ class _Fit:
         return np.asarray(
             effects + (observed.gains - effects @ self.design.T - errors) @ self.gain.T
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossFittedGain:
+    """How much better the choice is on rows that it was not made on.
+
+    Attributes
+    ----------
+    value, low, high : float
+        The gain over the baseline with its 95% interval; nan where it is undefined.
+    n_rows : int
+        Rows that it is measured on.
+    """
+
+    value: float
+    low: float
+    high: float
+    n_rows: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything ready for JSON: undefined is null."""
+        return {name: None if one != one else one for name, one in asdict(self).items()}
+
+
+def expected_average(gain: float, error: float) -> tuple[float, float]:
+    """Return the expected gain of an average and its standard deviation, from a measured one."""
+    if math.isnan(gain) or math.isnan(error):
+        return -math.inf, math.inf
+    weights = 1 / max(error, 1e-6) ** 2, 1 / AVERAGING_SD**2
+    return (weights[0] * gain + weights[1] * AVERAGING) / sum(weights), sum(weights) ** -0.5
+
+
+def row_blocks(order: IntArray, groups: Any) -> list[list[int]]:
+    """Return blocks of rows, whole sources each, that span the range of human scores."""
+    names = list(dict.fromkeys(np.asarray(groups)[order].tolist()))
+    n = min(MOST_BLOCKS, max(len(order) // ROWS_PER_BLOCK, 2), len(names))
+    block_of = {name: place % n for place, name in enumerate(names)}
+    found: list[list[int]] = [[] for _ in range(n)]
+    for row in order.tolist():
+        found[block_of[np.asarray(groups)[row].item()]].append(row)
+    return [sorted(one) for one in found]
