@@ -4,7 +4,6 @@ python -m benchmarks list
 python -m benchmarks run NAME … [--quick] [-o FOLDER] [-- settings of the benchmark]
 python -m benchmarks docs
 
-<<<<<<< HEAD
 ``run`` takes names of benchmarks, or of a folder without a benchmark of its name. It writes the
 rows to ``benchmarks/results/NAME.json``; with ``--quick`` the numbers mean nothing, and only ``-o``
 keeps them. ``run NAME -- --help`` says what settings there are. ``docs`` writes tables between
