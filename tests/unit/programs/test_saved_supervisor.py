@@ -83,11 +83,11 @@ def test_the_supervisor_asks_its_own_model():
     own = lm_of(rule)
     saved = saved_panel(supervisor=SUPERVISOR.model_copy(update={"model": "openai/m"}))
     bound = saved.with_models({"openai/m": own}).bound_to(model("offline", ledger=None))
-    assert bound._supervisor._ways["merge"].client is lm_client_of(own)
+    assert bound._supervisor._bound["merge"].client is lm_client_of(own)
     other = saved.with_parts({"supervisor": own})
     assert (other.fingerprint, other.models) == (saved.fingerprint, saved.models)
     bound = other.bound_to(model("offline", ledger=None))
-    assert bound._supervisor._ways["merge"].client is lm_client_of(own)
+    assert bound._supervisor._bound["merge"].client is lm_client_of(own)
 
 
 def test_without_rules_and_supervisor_nothing_of_them_is_written():
