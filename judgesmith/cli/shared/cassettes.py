@@ -154,7 +154,7 @@ def _write(taping: Taping, ledger: str, place: Path, *, as_json: bool) -> None:
 def _played(cassette: Path) -> Iterator[tuple[Taping, Path]]:
     """Yield what plays a cassette, and the ledger that its answers stand in."""
     from judgesmith.programs.lm import ResponseCache
-    from judgesmith.programs.lm.cache.recordings import NotOnRecord, play_recording
+    from judgesmith.programs.lm.cache.recordings import NotRecorded, play_recording
 
     with tempfile.TemporaryDirectory(prefix="judgesmith-") as folder:
         ledger = ResponseCache(Path(folder) / "ledger.sqlite")
@@ -162,7 +162,7 @@ def _played(cassette: Path) -> Iterator[tuple[Taping, Path]]:
             with blaming(REPLAY):
                 recording = play_recording(cassette, ledger).recording
             yield Taping(recording=recording, replay=True, folder=Path(folder)), ledger.path
-        except NotOnRecord as fault:
+        except NotRecorded as fault:
             raise OptionError(fault, option=REPLAY) from fault
         finally:
             ledger.close()

@@ -184,12 +184,12 @@ class RunMeasures:
             (client, str(lm.model)) for lm in self._pulse.lms if (client := lm_client_of(lm))
         ]
         for client, name in clients:
-            client.hear(self._seconds.labels(name).observe)
+            client.on_answer(self._seconds.labels(name).observe)
         try:
             yield
         finally:
             for client, _ in clients:
-                client.hear(None)
+                client.on_answer(None)
 
     @contextmanager
     def served(self, port: int) -> Iterator[int]:

@@ -266,7 +266,7 @@ class UsageMeter:
         # request has an estimate; the start weighs as much as one long message.
         self._seen_tokens, self._seen_characters = 1000.0, 4000.0
         self._longest_output = 0
-        self.told: Callable[[float], None] | None = None
+        self.on_answer: Callable[[float], None] | None = None
 
     def hit(self) -> None:
         with self._lock:
@@ -294,8 +294,8 @@ class UsageMeter:
             if answer.output_tokens is not None:
                 self._output += answer.output_tokens
                 self._longest_output = max(self._longest_output, answer.output_tokens)
-        if (told := self.told) is not None:
-            told(answer.seconds)
+        if (callback := self.on_answer) is not None:
+            callback(answer.seconds)
 
     def estimated_input(self, n_characters: int) -> int:
         """Return how many tokens a text of this length probably has, on the safe side."""

@@ -462,7 +462,7 @@ class LMClient:
         if request.attempt:
             self._meter.renewed()
         if self.recording is not None:
-            self.recording.heard(identity)
+            self.recording.add(identity)
         if answer.adaptations:
             self._adaptations.update(dict.fromkeys(answer.adaptations))
         return answer
@@ -503,7 +503,7 @@ class LMClient:
         identities = [self.identity(request) for request in requests]
         found = self._store.lookup_many(identities)
         if self.recording is not None:
-            self.recording.heard(*found)
+            self.recording.add(*found)
         return [found.get(identity) for identity in identities]
 
     def identity(self, request: ModelRequest) -> bytes:
@@ -587,12 +587,12 @@ class LMClient:
         pace = getattr(self._sender, "pace", None)
         return None if pace is None else int(pace.places)
 
-    def hear(self, told: Callable[[float], None] | None) -> None:
-        """Have ``told`` called with the seconds that every answer takes from now on; None ends it.
+    def on_answer(self, callback: Callable[[float], None] | None) -> None:
+        """Call ``callback`` with the seconds that each answer takes from now on; None ends it.
 
         It is called in whatever thread an answer comes, and must be quick.
         """
-        self._meter.told = told
+        self._meter.on_answer = callback
 
     @property
     def adaptations(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What a run was told, in one file that plays in place of the model."""
+"""What a run was fields, in one file that plays in place of the model."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Recording:
         self.played = dict(failures or {})
         self._lock = threading.Lock()
 
-    def heard(self, *identities: bytes) -> None:
+    def add(self, *identities: bytes) -> None:
         with self._lock:
             self.answered.update(identities)
             for identity in identities:
@@ -132,7 +132,7 @@ _Row = tuple[bytes, str, str, ModelAnswer]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Played:
-    """What a cassette holds."""
+    """What a recording holds."""
 
     answers: int
     recording: Recording
@@ -184,7 +184,7 @@ def _rows_of(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordingFile:
-    """A cassette that was read whole."""
+    """A recording that was read whole."""
 
     rows: list[_Row]
     failures: dict[bytes, Failure]
@@ -199,9 +199,9 @@ class RecordingFile:
         return Played(answers=len(self.rows), recording=Recording(self.failures))
 
 
-def play_recording(cassette: Path, ledger: ResponseCache) -> Played:
+def play_recording(path: Path, ledger: ResponseCache) -> Played:
     """Cache every answer of a recording, and return how many there are, and the failures."""
-    return read_recording(cassette).play(ledger)
+    return read_recording(path).play(ledger)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,7 +217,7 @@ class _Play:
 
 def _plain(row: _Row) -> dict[str, Any]:
     identity, model, endpoint, answer = row
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "identity": identity.hex(),
         "model": model,
         "endpoint": endpoint,
@@ -227,71 +227,73 @@ def _plain(row: _Row) -> dict[str, Any]:
         "output_tokens": answer.output_tokens,
     }
     if answer.logprobs is not None:
-        told["logprobs"] = [[one.token, one.logprob, one.top] for one in answer.logprobs]
+        fields["logprobs"] = [[one.token, one.logprob, one.top] for one in answer.logprobs]
     if answer.adaptations:
-        told["adaptations"] = answer.adaptations
+        fields["adaptations"] = answer.adaptations
     if answer.original is not None:
-        told["original"] = answer.original
-    return told
+        fields["original"] = answer.original
+    return fields
 
 
 @file_faults()
-def read_recording(cassette: Path) -> RecordingFile:
+def read_recording(path: Path) -> RecordingFile:
     try:
-        with _read(cassette) as file:
+        with _read(path) as file:
             head = json.loads(file.readline())
             if head["format"] != FORMAT:
                 raise InputError(head["format"])
-            told = [json.loads(line) for line in file]
-            rows = [_row(one) for one in told[: head["answers"]]]
-            failures = dict(_failure(one) for one in told[head["answers"] :])
+            fields = [json.loads(line) for line in file]
+            rows = [_row(one) for one in fields[: head["answers"]]]
+            failures = dict(_failure(one) for one in fields[head["answers"] :])
             if (len(rows), len(failures)) != (head["answers"], head.get("failures", 0)):
                 raise InputError(f"{len(rows)} answers")
     except (ValueError, TypeError, KeyError, EOFError, RecursionError, zlib.error) as fault:
         raise InputError(
             "not a recording, or changed since it was recorded.",
-            at=cassette,
+            at=path,
             hint="record it again.",
         ) from fault
     except gzip.BadGzipFile as fault:
         raise InputError(
-            "not packed, but its name says so.", at=cassette, hint="name it .jsonl."
+            "not packed, but its name says so.", at=path, hint="name it .jsonl."
         ) from fault
     return RecordingFile(rows=rows, failures=failures)
 
 
-def _failure(told: dict[str, Any]) -> tuple[bytes, Failure]:
-    identity, status = bytes.fromhex(told["identity"]), _count(told["status"])
-    spent = tuple(float(one) for one in told["spent"])
+def _failure(fields: dict[str, Any]) -> tuple[bytes, Failure]:
+    identity, status = bytes.fromhex(fields["identity"]), _count(fields["status"])
+    spent = tuple(float(one) for one in fields["spent"])
     if not all(map(math.isfinite, spent)):
         raise InputError(spent)
-    words = {name: str(told[name]) for name in told if name not in ("identity", "status", "spent")}
+    words = {
+        name: str(fields[name]) for name in fields if name not in ("identity", "status", "spent")
+    }
     return identity, Failure(spent=spent, status=status, **words)
 
 
-def _row(told: dict[str, Any]) -> _Row:
+def _row(fields: dict[str, Any]) -> _Row:
     logprobs = None
-    if "logprobs" in told:
+    if "logprobs" in fields:
         logprobs = tuple(
             TokenLogprob(token, float(value), tuple((str(a), float(b)) for a, b in top))
-            for token, value, top in told["logprobs"]
+            for token, value, top in fields["logprobs"]
         )
     answer = ModelAnswer(
-        text=str(told["text"]),
-        finish_reason=str(told["finish_reason"]),
-        input_tokens=_count(told["input_tokens"]),
-        output_tokens=_count(told["output_tokens"]),
+        text=str(fields["text"]),
+        finish_reason=str(fields["finish_reason"]),
+        input_tokens=_count(fields["input_tokens"]),
+        output_tokens=_count(fields["output_tokens"]),
         logprobs=logprobs,
-        adaptations=tuple(map(str, told.get("adaptations", ()))),
-        original=told.get("original"),
+        adaptations=tuple(map(str, fields.get("adaptations", ()))),
+        original=fields.get("original"),
     )
-    return bytes.fromhex(told["identity"]), str(told["model"]), str(told["endpoint"]), answer
+    return bytes.fromhex(fields["identity"]), str(fields["model"]), str(fields["endpoint"]), answer
 
 
-def _count(told: object) -> int | None:
-    if told is None or (type(told) is int and 0 <= told < _MOST):
-        return told
-    raise InputError(told)
+def _count(fields: object) -> int | None:
+    if fields is None or (type(fields) is int and 0 <= fields < _MOST):
+        return fields
+    raise InputError(fields)
 
 
 def _line(content: dict[str, Any]) -> str:
@@ -328,7 +330,7 @@ def _read(path: Path) -> Iterator[IO[str]]:
 _SHOWN = 100
 
 
-class NotOnRecord(ModelError):  # noqa: N818 - the name says what happened, like BudgetSpent
+class NotRecorded(ModelError):  # noqa: N818 - the name says what happened, like BudgetSpent
     """Nobody is asked, and what was asked for is not cached."""
 
 
@@ -376,7 +378,7 @@ class _Silent:
 def _refuse(request: ModelRequest, endpoint: str) -> NoReturn:
     identity = request_identity(request, endpoint).hex()
     end = " ".join(request.user.split())[-_SHOWN:]
-    raise NotOnRecord(
+    raise NotRecorded(
         f"no answer is on record to the request {identity} to {request.model} (sample "
         f"{request.sample}), which ends {end!r}.",
         hint="record it, or ask the model.",

@@ -39,9 +39,9 @@ def test_what_is_on_record_is_found_and_nothing_else_is_asked(tmp_path):
 def test_a_stack_tells_what_each_answer_took():
     stack = LMClient(Echo())
     heard = []
-    stack.hear(heard.append)
+    stack.on_answer(heard.append)
     stack.complete_sync(question("one"))
-    stack.hear(None)
+    stack.on_answer(None)
     stack.complete_sync(question("two"))
     assert heard == [0.25]
     assert stack.places is None

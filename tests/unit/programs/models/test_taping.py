@@ -15,7 +15,7 @@ from judgesmith.programs.lm import (
 from judgesmith.programs.lm.budget import Budget
 from judgesmith.programs.lm.cache.recordings import (
     Failure,
-    NotOnRecord,
+    NotRecorded,
     Recording,
     play_recording,
     replaying,
@@ -90,7 +90,7 @@ def test_every_answer_and_every_failure_comes_again(stack, tmp_path):
     again = played(stack, tmp_path, whole=False)
     assert [told(again, user) for user in users] == first
     assert (again.usage.calls, again.spent.calls) == (0, 0)
-    with pytest.raises(NotOnRecord, match="ends 'another run'"):
+    with pytest.raises(NotRecorded, match="ends 'another run'"):
         again.complete_sync(asked("another run"))
 
 
