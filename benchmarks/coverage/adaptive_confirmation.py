@@ -98,15 +98,15 @@ def proposed(world: World, draw: Callable[[], dict[str, str]]) -> dict[str, str]
     return picked
 
 
-def by_drawing(world: World, *, climb: bool) -> None:
+def by_drawing(world: World, trials: int, *, climb: bool) -> None:
     """Try by chance, and then around the best where that is meant."""
-    for first in range(0, N_TRIALS, BATCH):
+    for first in range(0, trials, BATCH):
         draw = world.neighbour if climb and first >= N_BY_CHANCE else world.by_chance
         for one in [proposed(world, draw) for _ in range(BATCH)]:
             world.gain(one)
 
 
-def by_tpe(world: World, seed: int) -> None:
+def by_tpe(world: World, seed: int, trials: int) -> None:
     """Try what the sampler of protocols proposes."""
     choices = [
         {"name": f"c{n}", "options": [{"id": str(one)} for one in range(size)]}
@@ -116,7 +116,7 @@ def by_tpe(world: World, seed: int) -> None:
     study = optuna.create_study(direction="maximize")
     proposer = Proposer(study=study, space=space, sampler=tpe, seed=seed)
     known = {configuration_id(space.complete({}))}
-    for first in range(0, N_TRIALS, BATCH):
+    for first in range(0, trials, BATCH):
         batch = []
         for k in range(first, first + BATCH):
             if (found := proposer.propose(k, known)) is not None:
@@ -126,30 +126,35 @@ def by_tpe(world: World, seed: int) -> None:
             proposer.tell(number, world.gain(picked))
 
 
-def p_values(way: str, own: float, seeds: range) -> Iterator[float]:
+def p_values(way: str, own: float, seeds: range, trials: int) -> Iterator[float]:
     """Yield the smallest p-value of each run."""
     for seed in seeds:
         world = World(own=own, rng=np.random.default_rng([seed, int(1000 * own)]))
         if way == "tpe":
-            by_tpe(world, seed)
+            by_tpe(world, seed, trials)
         else:
-            by_drawing(world, climb=way == "climb")
+            by_drawing(world, trials, climb=way == "climb")
         yield world.p_value
 
 
 @benchmark(
-    quick={"runs": 1, "tpe_runs": 1, "own": (0.5,)},
+    quick={"runs": 1, "tpe_runs": 1, "own": (0.5,), "trials": 18},
     formats={"own luck": ".1f"} | dict.fromkeys(HEADS, ".1%"),
 )
 def adaptive_confirmation(
-    *, runs: int = 2000, tpe_runs: int = 1000, first: int = 0, own: tuple[float, ...] = OWN
+    *,
+    runs: int = 2000,
+    tpe_runs: int = 1000,
+    first: int = 0,
+    own: tuple[float, ...] = OWN,
+    trials: int = N_TRIALS,
 ) -> Iterator[Row]:
     """Whether the confirmation of a search holds its level though the search learns."""
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     for way in ("chance", "tpe", "climb"):
         n_runs = tpe_runs if way == "tpe" else runs
         for share in own:
-            found = np.asarray(list(p_values(way, share, range(first, first + n_runs))))
+            found = np.asarray(list(p_values(way, share, range(first, first + n_runs), trials)))
             row = {"candidates come from": way, "own luck": share, "runs": n_runs}
             shares = (np.mean(found <= level) for level in LEVELS)
             yield row | dict(zip(HEADS, shares, strict=True))

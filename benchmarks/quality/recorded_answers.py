@@ -170,7 +170,7 @@ WAYS = {"criteria": "learned weights", "lexical": "with lexical features"}
 
 
 @benchmark(
-    quick={"seeds": 1, "processes": 1, "judges": 2, "sets": ("topical_chat",)},
+    quick={"seeds": 1, "processes": 1, "judges": 1, "sets": ("topical_chat",)},
     formats=dict.fromkeys((*WAYS.values(), "optimism"), "+.3f") | {"members asked": ".1f"},
 )
 def recorded_answers(
