@@ -17,6 +17,8 @@ from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent / "unit" / "support"))  # what tests share
 
+# Lines of progress come by the clock, which tests do not wait for.
+os.environ.setdefault("JUDGESMITH_PROGRESS", "off")
 # A busy machine makes single examples slow; how long they take is no property of the code.
 settings.register_profile("judgesmith", deadline=None)
 settings.load_profile("judgesmith")

@@ -16,7 +16,7 @@ import click
 
 from judgesmith.cli.shared.faults import described
 from judgesmith.cli.shared.printing import say
-from judgesmith.cli.shared.stopping import finishing, has_stopped, stopping_well
+from judgesmith.cli.shared.stopping import finishing, has_stopped, spent_text, stopping_well
 from judgesmith.errors import JudgesmithError
 
 GROUPS = {
@@ -210,13 +210,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     0 is done, 1 a check that failed, 2 bad input or set-up, 130 an interruption. What is raised
     beyond that is a bug.
     """
+    clients: list[Any] = []
     arguments, debug = _without_debug(sys.argv[1:] if argv is None else argv)
     for stream in (sys.stdout, sys.stderr):
         # Where the terminal has no such letter, an escape is better than no table at all.
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="backslashreplace")
     try:
-        with stopping_well(), finishing():
+        with stopping_well(), finishing() as clients:
             status = judgesmith.main(arguments, prog_name="judgesmith", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as fault:
         click.echo(fault.format_message(), err=True)
@@ -224,7 +225,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as end:
         return end.exit_code
     except (click.Abort, KeyboardInterrupt):
-        say("stopped; run the same command again to resume.", err=True)
+        after = spent_text(clients)
+        say(
+            f"stopped{after and f' after {after}'}; run the same command again to resume.", err=True
+        )
         return INTERRUPTED
     except SystemExit as end:
         return _status(end.code)
@@ -235,7 +239,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return BAD_INPUT
     except Exception as fault:
         if has_stopped(fault):
-            return INTERRUPTED  # which was said when it was asked for
+            if "--json" not in arguments and (spent := spent_text(clients)):
+                say(f"stopped after {spent}.", err=True)
+            return INTERRUPTED  # the rest was said when it was asked for
         raise
     return _status(status)
 

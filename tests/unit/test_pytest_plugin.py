@@ -231,11 +231,11 @@ def files(tmp_path, monkeypatch):
 
 def test_every_file_is_checked_and_the_worst_status_counts(files, capsys):
     assert main(["--scale", "1..5", "--", "good.csv", "good.csv"]) == 0
-    assert capsys.readouterr().out.count("good: rated texts") == 2
+    assert capsys.readouterr().out.count("good: rated data") == 2
     assert main(["--scale", "1..5", "--", "bad.csv", "good.csv"]) == 2
     said = capsys.readouterr()
     assert "bad.csv" in said.err
-    assert "good: rated texts" in said.out
+    assert "good: rated data" in said.out
 
 
 def test_hooks_name_what_there_is():

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import click
 
 from judgesmith.cli.shared.command import tool
-from judgesmith.cli.shared.data_options import data_options, load_data, target_options
+from judgesmith.cli.shared.data_options import data_options, data_words, load_data, target_options
 from judgesmith.cli.shared.faults import blaming
 from judgesmith.cli.shared.options import json_option, seed_option
 from judgesmith.cli.shared.printing import print_json, print_table, say, say_wrapped
+from judgesmith.cli.shared.verdicts import data_verdict, print_verdict
 
 
 @tool("check")
@@ -42,7 +45,17 @@ def command(
     if as_json:
         print_json(found.to_dict())
         return
-    print_table(f"{found.name}: rated texts", found.overview(), left=2)
+    rated = found.target
+    print_verdict(
+        data_verdict(
+            n_rated=0 if rated is None else rated.n_rated,
+            n_sources=found.n_sources,
+            half_width=found.half_width,
+            raters=math.nan if rated is None else rated.rater_vs_rest.value,
+            name=data_words((data,)),
+        )
+    )
+    print_table(f"{found.name}: rated data", found.overview(), left=2)
     # One column per criterion: there are more measures than fit side by side.
     header, *measures = zip(*found.criteria_table(), strict=True)
     if len(header) > 1:

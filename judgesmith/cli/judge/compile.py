@@ -22,6 +22,7 @@ from judgesmith.cli.judge.compile_options import (
 from judgesmith.cli.judge.compiled import (
     estimate_note,
     print_again,
+    print_compile_answer,
     print_compiled,
     print_estimate,
     print_examples,
@@ -32,6 +33,7 @@ from judgesmith.cli.judge.compiled import (
 from judgesmith.cli.shared.command import DataArgument, tool
 from judgesmith.cli.shared.data_options import (
     data_options,
+    data_words,
     load_all,
 )
 from judgesmith.cli.shared.faults import OptionError, blaming
@@ -40,7 +42,7 @@ from judgesmith.cli.shared.judged import max_unscored_option, unscored_status
 from judgesmith.cli.shared.model_options import ModelChoice, model_options
 from judgesmith.cli.shared.options import given_options, judge_output_options
 from judgesmith.cli.shared.places import OUTPUT, judge_place, made_before
-from judgesmith.cli.shared.printing import print_json, say_notes
+from judgesmith.cli.shared.printing import full_option, print_json, say_notes
 from judgesmith.cli.shared.progress import stage_progress
 from judgesmith.cli.shared.role_options import RunModels, run_models
 from judgesmith.experiments.compile.fields import CompileFields
@@ -286,7 +288,16 @@ def _of_name(name: str, models: Sequence[dspy.LM]) -> dspy.LM:
     return next((one for one in models if str(one.model) == name), models[0])
 
 
-@tool("compile", old_names={"--confidence": "--coverage"})
+@tool(
+    "compile",
+    old_names={"--confidence": "--coverage"},
+    expert=(
+        *("--criteria-calls", "--explain", "--answer-tokens", "--steps", "--questions"),
+        *("--without", "--rounds", "--draws", "--screen", "--vary-samples", "--storage"),
+        *("--task", "--kinds", "--holdout-kinds", "--versions", "--coverage", "--within"),
+        *("--partial-demos", "--lexical", "--inference", "--split-rows", "--percent-of-max"),
+    ),
+)
 @click.argument("data", cls=DataArgument, nargs=-1, required=True, metavar="DATA…")
 @click.option("-o", "--output", required=True, metavar="JUDGE", help="Folder for the judge.")
 @data_options
@@ -295,26 +306,26 @@ def _of_name(name: str, models: Sequence[dspy.LM]) -> dspy.LM:
     "--from",
     "earlier",
     metavar="JUDGE",
-    help="Start from an earlier judge, and keep of it what still agrees best.",
+    help="Earlier judge to start from; what still agrees best is kept.",
 )
 @click.option(
     "--rubric",
     metavar="FILE",
-    help="YAML with task and criteria, or with definitions for --criteria human.",
+    help="YAML with the task and the criteria.",
 )
 @click.option(
     "--criteria",
     type=click.Choice(["inferred", "human", "general"]),
-    help="Inferred from the ratings, those that people rated, or general ones "
-    "[default: those of --rubric, else inferred if they agree better than general ones].",
+    help="Criteria inferred from the ratings, those that raters used, or general ones "
+    "[default: --rubric, else inferred if they agree better than general ones].",
 )
 @judge_options
 @click.option(
     "--without",
     default="",
     metavar="PART,…",
-    help="Leave out explanations, task, criteria, mcs, os, search or weights; or confirmation, "
-    "which keeps the judge as it was unless a change is better beyond luck.",
+    help="Leave out explanations, task, criteria, mcs, os, search, weights or confirmation (the "
+    "significance test against the baseline).",
 )
 @field_options(
     CompileFields,
@@ -349,6 +360,7 @@ def _of_name(name: str, models: Sequence[dspy.LM]) -> dspy.LM:
 @field_options(InferenceSettings, "inference")
 @field_options(CompileFields, "holdout", "split_rows", "percent_of_max", "seed")
 @max_unscored_option
+@full_option
 @click.option("--no-texts", is_flag=True, help="Don't store texts in the saved judge.")
 @model_options
 @judge_output_options
@@ -369,12 +381,11 @@ def command(
     as_json: bool,
     **rest: Any,
 ) -> int:
-    """Make a judge that agrees with the ratings in DATA, and save it in a folder.
+    """Tune a judge to the ratings in DATA and save it in a folder.
 
-    The same command again continues where an interrupted one was: no answer on record is
-    asked for again. When the budget ends early, the best judge so far is saved, marked as
-    incomplete. DATA is described under 'judgesmith check --help'; of several files all rows are
-    read, such as rows rated earlier and sheets that 'judgesmith suggest' wrote and people filled.
+    Run the same command again to resume: cached answers are not requested again. If the budget
+    ends early, the best judge so far is saved and marked as incomplete. DATA is one file or
+    several, such as earlier ratings and sheets from 'judgesmith label suggest'.
     """
     from judgesmith.experiments.compile.notes import NothingScoredError
 
@@ -418,6 +429,7 @@ def command(
     if as_json:
         print_json(summary(saved, folder, usage))
     else:
+        print_compile_answer(found, run.dataset, folder, data_words(data))
         print_compiled(found, run.dataset, usage)
     missing = no_calibration_note(saved.settings)
     notes = (*missing, *run.dataset.notes, *found.notes, *objective_note(settings))
@@ -425,7 +437,7 @@ def command(
     say_notes((*notes, *estimate_note(estimate, usage), *run.adaptations), as_json=as_json)
     if not as_json:
         print_examples(found, saved)
-        print_saved(saved, folder, choice.asked_again(saved.models))
+        print_saved(saved, folder, choice.asked_again(saved.models), data_words(data))
     return unscored_status(found.unscored.n_rows, found.unscored.causes, max_unscored)
 
 

@@ -11,6 +11,7 @@ from judgesmith.cli.shared.agreement import (
     NO_DIFFERENCE,
     basis_text,
     estimate_text,
+    headline_estimate,
     interval_text,
     print_agreement,
     print_criteria,
@@ -23,7 +24,9 @@ from judgesmith.cli.shared.printing import (
     say_under,
     shortened,
     usage_text,
+    wants_full,
 )
+from judgesmith.cli.shared.verdicts import agreement_verdict, print_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -46,26 +49,26 @@ def print_discernment(found: DiscernmentReport, *, before: str, after: str = "co
     """
     if found.seen is None:
         rows = [[name, estimate_text(one)] for name, one in found.selection.estimates.items()]
-        print_table("Discernment on the rows it was chosen by", rows, header=["", "chosen by"])
-        print_table("By kind of change", list(_kind_rows(found.selection)), header=_HEADER)
+        print_table("Sensitivity to damage on validation rows", rows, header=["", "validation"])
+        print_table("By perturbation", list(_kind_rows(found.selection)), header=_HEADER)
         return
     rows = [*_gain_rows(found.seen)]
     if found.unseen is not None:
         rows = [
-            ["kinds it was chosen by"],
+            ["perturbations used in validation"],
             *rows,
-            ["kinds it never saw"],
+            ["unseen perturbations"],
             *_gain_rows(found.unseen),
         ]
     print_table(
-        "Discernment, held out: originals against changed versions",
+        "Sensitivity to damage on test rows",
         rows,
         header=["", before, after, "gain"],
     )
     kinds = [*_kind_rows(found.seen.heldout)]
     if found.unseen is not None:
         kinds += _kind_rows(found.unseen.heldout)
-    print_table(f"By kind of change, {after}", kinds, header=_HEADER)
+    print_table(f"By perturbation, {after}", kinds, header=_HEADER)
 
 
 _HEADER = ("kind", "pairs", "D")
@@ -115,7 +118,7 @@ def print_again(saved: AnySaved, folder: Path, *, as_json: bool) -> None:
         return
     from judgesmith.programs.artifacts.card import judge_card
 
-    say(f"{folder} holds the result of this very run; nothing was asked.\n")
+    say(f"Up to date: {folder} contains the result of this run; no model calls made.\n")
     say_notes(no_calibration_note(saved.settings), as_json=as_json)
     say(judge_card(saved))
 
@@ -127,7 +130,7 @@ def print_nothing(
     notes = [
         *dataset.notes,
         f"{str(fault).rstrip('.')}.",
-        "nothing was saved; a larger budget continues from here.",
+        "nothing was saved; rerun with a larger budget to resume.",
     ]
     if as_json:
         parts = ("uncompiled", "selection", "heldout", "gain", "optimism", "objective", "criteria")
@@ -152,8 +155,8 @@ def print_estimate(estimate: RunEstimate, *, as_json: bool, searched: bool = Fal
         print_json(estimate.to_dict())
         return
     if estimate.expected_calls is not None:
-        why = "as most configurations fall behind early and few are the costliest; " * searched
-        say(f"About {estimate.expected_calls} calls as a rule, {why}at most:")
+        why = ", as most candidates are dropped early" * searched
+        say(f"Typically about {estimate.expected_calls} calls{why}. At most:")
     cost = "unknown (give --price)" if estimate.cost_usd is None else f"${estimate.cost_usd:.2f}"
     unlisted = estimate.calls_without_probabilities
     without = "" if unlisted is None else f", {unlisted} from a model without log-probabilities"
@@ -162,7 +165,7 @@ def print_estimate(estimate: RunEstimate, *, as_json: bool, searched: bool = Fal
         f"{estimate.max_calls}; about "
         f"{estimate.input_tokens} tokens in and {estimate.output_tokens} out, cost {cost}"
         f"{' (of the first number)' if without else ''}.\n"
-        "Nothing was asked. Answers on record are not counted off."
+        "No model calls were made. Cached answers are not subtracted."
     )
 
 
@@ -171,11 +174,37 @@ def estimate_note(estimate: RunEstimate | None, usage: Usage) -> list[str]:
     if estimate is None:
         return []
     rule = estimate.expected_calls
-    expected = f"about {rule} calls had been expected, and " if rule is not None else ""
+    expected = "" if rule is None else f"about {rule}, "
     return [
-        f"{usage.calls} calls were made and {usage.hits} answers were on record already; "
-        f"{expected}{estimate.calls} {'at most' if expected else 'had been expected at most'}."
+        f"{usage.calls} calls, {usage.hits} cached answers; the estimate was {expected}at most "
+        f"{estimate.calls} calls."
     ]
+
+
+def print_compile_answer(found: CompileResult, dataset: DataSet, folder: Path, data: str) -> None:
+    """Print how well the judge agrees on the test rows, and what follows from that."""
+    if found.selection is None:
+        return
+    import numpy as np
+
+    from judgesmith.experiments.evaluate.describing import rater_correlation
+
+    estimate, within = headline_estimate(found.heldout)
+    gain = None
+    if found.gain is not None:
+        gain = found.gain["sample" if within else "dataset"]["pearson"]
+    place = shlex.quote(str(folder))
+    print_verdict(
+        agreement_verdict(
+            estimate,
+            gain=gain,
+            raters=rater_correlation(dataset, found.saved.target, rng=np.random.default_rng(0)),
+            within=within,
+            label=f"judgesmith label suggest {place} {data} -o rate.csv -n {{n}}",
+            check=f"judgesmith check {data}",
+        )
+    )
+    say()
 
 
 def print_compiled(found: CompileResult, dataset: DataSet, usage: Usage) -> None:
@@ -186,11 +215,10 @@ def print_compiled(found: CompileResult, dataset: DataSet, usage: Usage) -> None
     rows = saved.rows
     earlier = saved.settings.get("earlier")
     several = saved.settings.get("compared") != ["score"]
-    about = f"{saved.target} on {saved.human_scale}" if found.selection else "nobody rated it"
+    about = f"{saved.target} on {saved.human_scale}" if found.selection else "unrated"
     say(
-        f"{dataset.name}: {about}; rows: {rows['train']} to show, "
-        f"{rows['select']} to choose by, {rows['heldout']} held out, {rows['unrated']} unrated, "
-        f"{rows['unscored']} unscored"
+        f"{dataset.name}: {about}; {rows['train']} few-shot, {rows['select']} validation, "
+        f"{rows['heldout']} test rows; {rows['unrated']} unrated, {rows['unscored']} unscored"
     )
     if found.selection is None:
         _print_objectives(found)
@@ -198,25 +226,26 @@ def print_compiled(found: CompileResult, dataset: DataSet, usage: Usage) -> None
         before = {"earlier" if earlier else "uncompiled": found.uncompiled}
         same = saved.settings.get("optimizer") == "none" and _no_gain(found)
         print_agreement(
-            f"Agreement with people, held out: {basis_text(found.heldout)}",
-            {"as it was": found.heldout} if same else {**before, "compiled": found.heldout},
+            f"Agreement with human ratings on test rows: {basis_text(found.heldout)}",
+            {"baseline": found.heldout} if same else {**before, "compiled": found.heldout},
             gain=None if same else found.gain,
         )
         for title, name in (("uncompiled", "uncompiled"), ("compiled", "heldout")):
-            if name in found.by_criterion and (several or name == "heldout"):
+            shown = wants_full() or name == "heldout"
+            if name in found.by_criterion and shown and (several or name == "heldout"):
                 print_criteria(f"By criterion, {title}", found.by_criterion[name])
         _print_objectives(found)
     else:
         print_agreement(
-            f"Agreement on the rows it was chosen by: {basis_text(found.selection)}",
-            {"chosen by": found.selection},
+            f"Agreement with human ratings on validation rows: {basis_text(found.selection)}",
+            {"validation": found.selection},
         )
         if found.discernment is not None:
             print_discernment(found.discernment, before="uncompiled")
         say()
     say_under("score", score_text(saved.protocol))
     shows = saved.protocol.tells_rubric
-    say_under("criteria", ", ".join(saved.protocol.rubric.names) if shows else "none are shown")
+    say_under("criteria", ", ".join(saved.protocol.rubric.names) if shows else "none shown")
     say(f"demonstrations: {_shown_text(saved.protocol)}")
     say(f"model: {saved.model}; {usage_text(usage)}")
 
@@ -250,32 +279,31 @@ def _print_objective(found: ObjectiveReport) -> None:
         names.append(f"mean over {', '.join(found.targets)}")
         estimates = {"uncompiled": found.uncompiled, "compiled": found.heldout, "gain": found.gain}
         cells = [(name, estimate_text(one)) for name, one in estimates.items() if one is not None]
-        print_table(f"The objective ({', '.join(names)}), held out", cells)
+        print_table(f"Objective ({', '.join(names)}) on test rows", cells)
     if found.optimism == found.optimism:
         # Dollars per item are far below one, and 0.000 would say nothing.
         digits = ".3g" if "usd" in found.name else ".3f"
-        apart = f"{max(found.optimism, 0.0):+{digits}} above"
-        if found.optimism < -NO_DIFFERENCE:
-            apart = f"{-found.optimism:{digits}} below"
+        test = found.selection.value - found.optimism
         say(
-            f"\n{', '.join(names)}, on the rows it was chosen by: "
-            f"{found.selection.value:{digits}}, {apart} held out"
+            f"\nValidation {', '.join(names)}: {found.selection.value:{digits}} "
+            f"(test: {test:{digits}})"
         )
     elif found.heldout is not None and found.grows:
         say(
-            f"\n{', '.join(names)}: {estimate_text(found.heldout)} held out, "
-            f"{found.selection.value:.3f} on the rows it was chosen by; discernment grows with the "
-            "number of rows, so compare judges on the same ones."
+            f"\nTest {', '.join(names)}: {estimate_text(found.heldout)} (validation: "
+            f"{found.selection.value:.3f}). Sensitivity grows with the number of rows: compare "
+            "judges on the same rows."
         )
 
 
-def print_saved(saved: AnySaved, folder: Path, asked: str) -> None:
-    """Say where a judge is, and what to do with it.
+def print_saved(saved: AnySaved, folder: Path, asked: str, inputs: str = "INPUT.jsonl") -> None:
+    """Print where a judge is, and the command that scores with it.
 
-    ``asked`` are options that have it ask the same server, whose address it does not keep.
+    ``asked`` are options that have it ask the same server, whose address it does not keep;
+    ``inputs`` a file to score, with the options that read it.
     """
-    say(f"\nsaved in {folder} (fingerprint {saved.fingerprint}); try:")
-    say(f"  judgesmith score {shlex.quote(str(folder))} INPUT.jsonl -o SCORES.jsonl{asked}")
+    say(f"\nSaved in {folder} (fingerprint {saved.fingerprint}). Score responses with it:")
+    say(f"  judgesmith score {shlex.quote(str(folder))} {inputs} -o SCORES.jsonl{asked}")
 
 
 def print_examples(found: CompileResult, saved: AnySaved) -> None:
@@ -286,13 +314,13 @@ def print_examples(found: CompileResult, saved: AnySaved) -> None:
     if not found.examples:
         return
     calibration = saved.calibration if isinstance(saved, SavedCalibrated) else None
-    say("\nTwo judgements on texts it has not seen:")
+    say("\nTwo judgements on test rows:")
     for item, human, judgement in found.examples:
         scale, people = saved.scale, found.saved.human_scale
         given = f"{judgement.score:.1f}"
         if calibration is not None:
             given = _calibrated_text(calibrated(judgement, calibration))
-        said = "" if human != human else f" (people: {human:.1f} on {people})"
+        said = "" if human != human else f" (raters: {human:.1f} on {people})"
         say(f"\n  {given} on {scale}{said}")
         say_under("response", shortened(item.response), indent=2)
         if judgement.explanation:
@@ -306,5 +334,5 @@ def _calibrated_text(judgement: CalibratedJudgement) -> str:
     assert high is not None
     between = interval_text(low, high)
     if judgement.score is None:
-        return f"left to people, {between}"
+        return f"abstains, {between}"
     return f"{judgement.score:.1f} {between}"

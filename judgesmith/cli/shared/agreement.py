@@ -12,6 +12,7 @@ from judgesmith.cli.shared.printing import (
     say_under,
     say_wrapped,
     shortened,
+    wants_full,
 )
 
 if TYPE_CHECKING:
@@ -81,11 +82,14 @@ def level_text(level: str, estimates: Mapping[str, Sequence[Estimate]]) -> str:
 def agreement_rows(reports: Sequence[Report | None], gain: Gain | None = None) -> list[list[str]]:
     """Return one row per level and statistic; a level without any defined number is left out.
 
-    With a gain, the last cell is the number of rows behind the others.
+    Without ``--full`` the first level stands for all. With a gain, the last cell is the number of
+    rows behind the others.
     A level has a row of one cell, its name.
     """
-    rows = []
+    rows: list[list[str]] = []
     for level in LEVELS:
+        if rows and not wants_full():
+            break
         found = []
         for statistic in STATISTICS:
             cells = [
@@ -108,6 +112,16 @@ def agreement_rows(reports: Sequence[Report | None], gain: Gain | None = None) -
             }
             rows += [[level_text(level, estimates)], *found]
     return rows
+
+
+def headline_estimate(report: Report | None) -> tuple[Estimate | None, bool]:
+    """Return Pearson's correlation over all rows, and False; within sources, and True, of ranks."""
+    if report is None:
+        return None, False
+    whole, within = report["dataset"]["pearson"], report["sample"]["pearson"]
+    if whole.value != whole.value and within.value == within.value:
+        return within, True
+    return whole, False
 
 
 def print_agreement(
@@ -179,8 +193,8 @@ def ranks_note(*labels: str, ranks: bool = True) -> list[str]:
     if not ranks:
         return []
     return [
-        f"scores of {' and '.join(labels)} are ranks within a source: what compares sources is not "
-        "reported."
+        f"scores of {' and '.join(labels)} are ranks within a source; figures across sources are "
+        "omitted."
     ]
 
 
@@ -197,7 +211,7 @@ def print_preferences(found: PreferenceEvaluation, *, name: str) -> None:
     n, basis = found.unscored.n_rows, found.given.accuracy
     columns = found.by_order
     rows = [
-        ["same as people", *(estimate_text(one.accuracy) for one in columns.values())],
+        ["same as raters", *(estimate_text(one.accuracy) for one in columns.values())],
         [
             "  without ties",
             *(estimate_text(one.accuracy_decided) for one in columns.values()),
@@ -223,13 +237,13 @@ def print_preferences(found: PreferenceEvaluation, *, name: str) -> None:
             "How strong each system is, in log-odds", strengths, header=["", *found.rankings]
         )
     counts = [
-        [f"people: {people}", *map(str, row)]
+        [f"raters: {people}", *map(str, row)]
         for people, row in zip(ANSWERS, found.given.confusion, strict=True)
     ]
     print_table("Which of the two is better", counts, header=["", *ANSWERS])
     say()
     say_wrapped(
-        f"of the pairs, {unscored_text(found.unscored)}; people rated both texts alike in "
+        f"of the pairs, {unscored_text(found.unscored)}; raters tied both texts in "
         f"{found.n_tied} ({found.n_tied / n:.0%}); {found.n_unrated} more have an unrated text"
     )
 
@@ -237,7 +251,7 @@ def print_preferences(found: PreferenceEvaluation, *, name: str) -> None:
 def print_order(order: OrderConsistency) -> None:
     """Print what happens to a judge's answers when two texts change places."""
     print_table(
-        "When the two texts change places",
+        "When the two texts swap places",
         [
             ["the answer is the same", estimate_text(order.consistent)],
             ["the other text wins", estimate_text(order.flipped)],

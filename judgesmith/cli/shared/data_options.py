@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.field_options import field_options
@@ -64,6 +67,30 @@ def target_options(command: Command) -> Command:
         help="Criterion to predict, 'overall', 'mean' or NAME+NAME "
         "[default: overall if rated, else mean].",
     )(field_options(CompileFields, "aggregate")(command))
+
+
+def data_words(data: Sequence[str], *, rated: bool = True) -> str:
+    """Return the files and the reading options of this command, for a command to paste.
+
+    What the project file says is left out, because the next command reads it, too.
+    """
+    if "-" in data:
+        return "DATA"
+    context = click.get_current_context(silent=True)
+    words = [shlex.quote(one) for one in data]
+    options = [] if context is None else context.command.params
+    wanted = ("columns", "scales", "missing", "decimal", "encoding", "sheet")
+    for option in options:
+        name = str(option.name)
+        said = context and context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if not said or name not in (wanted if rated else wanted[:1] + wanted[4:]):
+            continue
+        assert context is not None
+        value = context.params.get(name, reading().get(name))
+        several = value if isinstance(value, tuple) else (value,)
+        flag = max(option.opts, key=len)
+        words += [f"{flag} {shlex.quote(str(one))}" for one in several]
+    return " ".join(words)
 
 
 def load_data(data: str, columns: str | None, scales: tuple[str, ...]) -> DataSet:

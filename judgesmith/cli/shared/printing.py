@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import shutil
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -72,6 +73,43 @@ def say_wrapped(text: str, *, hang: int = 0) -> None:
         visible(text), width=max(room, 20), subsequent_indent=" " * hang, break_on_hyphens=False
     )
     _echo("\n".join(lines))
+
+
+_TONES = {"good": ("✓", "green"), "bad": ("✗", "red"), "open": ("!", "yellow")}
+
+
+def answer(text: str, *, tone: str) -> None:
+    """Print the answer of a command: a sign, and in a terminal its colour and bold."""
+    sign, color = _TONES[tone]
+    room = shutil.get_terminal_size((80, 24)).columns
+    lines = textwrap.wrap(
+        f"{sign} {visible(text)}",
+        width=max(room, 20),
+        subsequent_indent="  ",
+        break_on_hyphens=False,
+    )
+    plain = "NO_COLOR" in os.environ
+    _echo("\n".join(line if plain else click.style(line, fg=color, bold=True) for line in lines))
+
+
+def full_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--full``; see ``wants_full``."""
+
+    def keep(context: click.Context, option: click.Parameter, value: bool) -> None:
+        context.meta[_FULL] = value
+
+    return click.option(
+        "--full", is_flag=True, callback=keep, expose_value=False, help="Print all tables."
+    )(command)
+
+
+_FULL = "judgesmith.cli.full"
+
+
+def wants_full() -> bool:
+    """Return whether the command is to print all tables; outside of a command it is."""
+    context = click.get_current_context(silent=True)
+    return context is None or bool(context.meta.get(_FULL, True))
 
 
 def say_notes(notes: Sequence[str], *, as_json: bool) -> None:

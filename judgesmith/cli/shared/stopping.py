@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from types import FrameType
@@ -19,8 +19,8 @@ PATIENCE = 60.0
 """Seconds that requests in flight are waited for."""
 
 _NOTICE = (
-    f"stopping: what is in flight is finished first, for at most {PATIENCE:.0f} seconds (Ctrl-C "
-    "again stops at once); the same command again continues where it was.\n"
+    f"stopping: requests in flight are finished first, for at most {PATIENCE:.0f} seconds (Ctrl-C "
+    "again stops at once); run the same command again to resume.\n"
 )
 
 
@@ -91,12 +91,12 @@ _opened: ContextVar[list[LMClient] | None] = ContextVar("judgesmith_opened", def
 
 
 @contextmanager
-def finishing() -> Iterator[None]:
+def finishing() -> Iterator[list[LMClient]]:
     """Finish the runs of all clients that are opened in the block, unless it ends by a fault."""
     clients: list[LMClient] = []
     token = _opened.set(clients)
     try:
-        yield
+        yield clients
         for client in clients:
             client.finish()
     finally:
@@ -108,6 +108,21 @@ def opened(client: LMClient) -> None:
     clients = _opened.get()
     if clients is not None:
         clients.append(client)
+
+
+def spent_text(clients: Sequence[LMClient] | None = None) -> str:
+    """Return the calls, dollars and retries of these clients, or of all in this command."""
+    given = (_opened.get() or []) if clients is None else clients
+    uses = [one.usage for one in {id(one): one for one in given}.values()]
+    if not (calls := sum(one.calls for one in uses)):
+        return ""
+    parts = [f"{calls} call{'s' * (calls != 1)}"]
+    costs = [one.cost_usd for one in uses]
+    known = sum(one for one in costs if one is not None)
+    parts += ["unknown cost"] if None in costs else [f"${known:.2f}"] if known else []
+    retries = sum(one.retries for one in uses)
+    parts += [f"{retries} retr{'ies' if retries != 1 else 'y'}"] if retries else []
+    return ", ".join(parts)
 
 
 def leave_unfinished() -> None:

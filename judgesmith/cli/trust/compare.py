@@ -24,13 +24,16 @@ from judgesmith.cli.shared.judged import UNTRACED, Named, criterion_option, name
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.shared.options import Number, json_option, seed_option
 from judgesmith.cli.shared.printing import (
+    answer,
     counted,
+    full_option,
     print_json,
     print_table,
     say,
     say_notes,
     say_under,
     say_wrapped,
+    wants_full,
 )
 from judgesmith.cli.shared.progress import stage_progress
 from judgesmith.cli.shared.role_options import ROLE, models_by_part, role_option
@@ -54,6 +57,7 @@ if TYPE_CHECKING:
 @data_options
 @target_options
 @criterion_option
+@full_option
 @click.option(
     "--objective",
     metavar="NAME[@LEVEL]",
@@ -271,47 +275,45 @@ def print_compared(found: Comparison, *, name: str) -> None:
     """Print a comparison on the set called ``name``."""
     from judgesmith.experiments.evaluate.agreement import unscored_text
 
-    say_wrapped(verdict(found))
+    answer(verdict(found), tone="good" if found.is_clear else "open")
     say()
     for letter, side in _sides(found):
         say_under(letter, f"{side.label}{scored_by_text(side.scored_by)}")
-    say_under("held against", f"{found.target} of {name}")
+    say_under("ratings", f"{found.target} of {name}")
     tests: ComparisonTests | None = found.tests
     if found.unseen is not None:
         _print_gain(_unseen_by(found), found.unseen, tests)
         tests = None
-    if found.seen is not None:
-        _print_gain(f"Rows that {_seen_by(found)} has seen", found.seen, tests)
-    _say_tests(found.tests)
+    if found.seen is not None and (wants_full() or found.unseen is None):
+        _print_gain(f"Rows seen by {_seen_by(found)}", found.seen, tests)
+    if wants_full():
+        _say_tests(found.tests)
+    else:
+        say("\nAll tables and tests: --full")
     say()
     without = {letter: unscored_text(side.unscored) for letter, side in _sides(found)}
     if without["A"] == without["B"]:
         without = {"A and B": without["A"]}
     for letters, text in without.items():
-        say_under(f"of the rated rows, by {letters}", text)
+        say_under(f"rated rows, {letters}", text)
     if found.n_unrated:
         say(f"{found.n_unrated} more rows are unrated")
 
 
 def verdict(found: Comparison) -> str:
-    """Return the answer in one sentence, and what stands in the way of trusting it."""
+    """Return which judge agrees better, and whether the difference is significant."""
     gain, name = found.gain, _name(found)
-    seen_by = _seen_by(found)
-    where = "" if found.unseen else f" on rows that {seen_by} was made from (there are no others)"
+    where = ""
+    if not found.unseen:
+        where = f" on rows that {_seen_by(found)} was compiled from (there are no others)"
     if gain.value != gain.value:
-        none = [
-            side.label
-            for side, value in ((found.a, gain.first), (found.b, gain.second))
-            if value != value
-        ]
-        return (
-            f"Which agrees better with people cannot be told{where}: {name} is undefined for "
-            f"{' and '.join(none)}."
-        )
+        sides = ((found.a, gain.first), (found.b, gain.second))
+        undefined = " and ".join(side.label for side, value in sides if value != value)
+        return f"No result{where}: {name} is undefined for {undefined}."
     if gain.value == 0:
         return (
-            f"{found.a.label} and {found.b.label} agree equally well with people{where}: {name} "
-            f"{gain.first:.3f} each."
+            f"{found.a.label} and {found.b.label} agree equally well with human ratings{where}: "
+            f"{name} {gain.first:.3f} each."
         )
     ahead = gain.value > 0
     first, second = (found.a, found.b) if ahead else (found.b, found.a)
@@ -323,25 +325,28 @@ def verdict(found: Comparison) -> str:
         if gain.low == gain.low
         else "[no interval]"
     )
-    return (
-        f"{first.label} agrees better with people{where}: {name} {values[0]:.3f} against "
-        f"{values[1]:.3f} for {second.label}, difference {values[0] - values[1]:+.3f} {sure}: "
-        f"{_clear_text(found)}."
+    figures = (
+        f"{name} {values[0]:.3f} for {first.label}, {values[1]:.3f} for {second.label}, "
+        f"difference {values[0] - values[1]:+.3f} {sure}"
     )
-
-
-def _clear_text(found: Comparison) -> str:
-    """Return whether a difference is clear, and why not where its interval leaves out zero."""
-    gain = found.gain
     if found.is_clear:
-        return f"clear at {gain.confidence:.0%}"
+        return (
+            f"{first.label} agrees better with human ratings{where}: {figures}. The difference is "
+            f"significant at {1 - gain.confidence:.2g}."
+        )
+    return f"No significant difference{where}: {figures}.{_why_unclear(found)}"
+
+
+def _why_unclear(found: Comparison) -> str:
+    """Return why a difference whose interval excludes 0 is not significant."""
+    gain = found.gain
     if gain.has_few_groups:
-        return f"not clear, because {gain.n_groups} sources are too few for an interval"
+        return f" {gain.n_groups} sources are too few for an interval."
     if gain.low <= 0 <= gain.high or gain.low != gain.low:
-        return "not clear"
+        return ""
     return (
-        "not clear: the interval leaves out zero, but the p-value adjusted for all differences in "
-        f"the table is above {1 - gain.confidence:.2g}"
+        " The interval excludes 0, but the p-value adjusted for all differences in the table is "
+        f"above {1 - gain.confidence:.2g}."
     )
 
 
@@ -369,7 +374,7 @@ def _unseen_by(found: Comparison) -> str:
     if not found.n_seen:
         return "All rows"
     known = [letter for letter, side in _sides(found) if side.knows_seen]
-    return f"Rows that {known[0]} has not seen" if known[1:] == [] else "Rows that neither has seen"
+    return f"Rows unseen by {known[0]}" if known[1:] == [] else "Rows unseen by both"
 
 
 def _name(found: Comparison) -> str:
@@ -380,8 +385,10 @@ def _name(found: Comparison) -> str:
 
 def _print_gain(title: str, gain: Gain, tests: ComparisonTests | None) -> None:
     basis = gain["dataset"]["pearson"]
-    rows = []
+    rows: list[list[str]] = []
     for level in LEVELS:
+        if rows and not wants_full():
+            break
         lines = []
         shown: dict[str, PairedEstimate] = dict(gain[level].items())  # type: ignore[index]
         if tests is not None and level in tests.pairs:
@@ -418,8 +425,8 @@ def _say_tests(tests: ComparisonTests) -> None:
     say_under(
         "p",
         "of the interval, for one comparison; p Holm: adjusted for all in the table; p perm: by "
-        f"permutation, where all scores of {what} change hands; pairs: the share that is ordered, "
-        "or tied, as by people",
+        f"permutation, swapping the two judges' scores of {what}; pairs: share ordered, or tied, "
+        "as by raters",
     )
     said = [
         f"{level} level t({one.n - 3}) = {one.statistic:.2f}, p {_equals(one.p_value)}"
@@ -427,4 +434,4 @@ def _say_tests(tests: ComparisonTests) -> None:
         if one.p_value == one.p_value
     ]
     if said:
-        say_under("Williams' test of Pearson", f"{'; '.join(said)}; it takes rows for independent")
+        say_under("Williams' test of Pearson", f"{'; '.join(said)}; assumes independent rows")

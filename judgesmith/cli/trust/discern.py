@@ -29,6 +29,7 @@ from judgesmith.cli.shared.options import (
 )
 from judgesmith.cli.shared.places import OUTPUT, check_place
 from judgesmith.cli.shared.printing import (
+    full_option,
     print_json,
     print_table,
     say,
@@ -37,9 +38,11 @@ from judgesmith.cli.shared.printing import (
     say_wrapped,
     shortened,
     usage_text,
+    wants_full,
 )
 from judgesmith.cli.shared.progress import stage_progress
 from judgesmith.cli.shared.role_options import role_option
+from judgesmith.cli.shared.verdicts import Verdict, discern_verdict, print_verdict
 from judgesmith.cli.trust.discern_texts import known_task, texts_in, versions_in
 
 if TYPE_CHECKING:
@@ -145,8 +148,12 @@ def print_discerned(
     from judgesmith.experiments.robustness.discernment_folder import conclusions
 
     if not as_json:
+        print_verdict(_verdict(found))
         _print_tables(found)
-        _print_pairs(found.weakest)
+        if wants_full():
+            _print_pairs(found.weakest)
+        else:
+            say("\nAll tables, and the pairs where it is weakest: --full")
         say()
     for one in conclusions(found):
         if not as_json:
@@ -160,6 +167,25 @@ def print_discerned(
         if folder is not None:
             say(f"the report and all scores are in {folder}")
     say_notes(notes, as_json=as_json)
+
+
+def _verdict(found: Discerned) -> Verdict:
+    """Return the answer, of the kinds of damage that were tested."""
+    odd = {*found.preferred, *found.mixed}
+    tested = [one for one in found.damaging if one.tested and one.kind.name not in odd]
+    names: dict[bool, list[str]] = {True: [], False: []}
+    for one in tested:
+        names[bool(one.scored_lower)].append(one.kind.name)
+    mixed = list(found.mixed)
+    damaging = {one.kind.name for one in found.damaging}
+    return discern_verdict(
+        detected=[*names[True], *mixed],
+        missed=names[False],
+        preferred=found.preferred,
+        false_alarms=found.false_alarms,
+        untested=len(damaging & set(found.untested)),
+        n_originals=found.n_originals,
+    )
 
 
 def _print_tables(found: Discerned) -> None:
@@ -191,6 +217,8 @@ def _print_tables(found: Discerned) -> None:
     if found.controls:
         title = "Controls, which should not lower a score"
         print_table(title, kind_rows(found.controls, experts=experts), header=header)
+    if not wants_full():
+        return
     print_table(
         "D by criterion, and the share of pairs whose version scores lower",
         matrix_rows(found),
@@ -276,6 +304,7 @@ def _test_options(command: Command) -> Command:
 @criterion_option
 @seed_option
 @click.option("-o", "--output", metavar="FOLDER", help="Folder for the report and scores.")
+@full_option
 @role_option
 @allow_model_option
 @model_options

@@ -11,6 +11,7 @@ from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.options import Number, json_option, map_option, seed_option
 from judgesmith.cli.shared.printing import counted, print_json, print_table, say, say_notes
+from judgesmith.cli.shared.verdicts import drift_verdict, print_verdict
 
 if TYPE_CHECKING:
     import numpy as np
@@ -103,6 +104,16 @@ def command(
     if as_json:
         print_json({"judge": saved.fingerprint, **drift.to_dict()})
     else:
+        worths = [
+            one.effective for each in (drift.before, drift.now) for one in each.numbers.values()
+        ]
+        print_verdict(
+            drift_verdict(
+                [one.what for one in drift.drifted],
+                rows=drift.now.rows,
+                few=min(worths, default=0.0) < _FEW,
+            )
+        )
         _print(drift)
     say_notes(notes, as_json=as_json)
     return 1 if drift.drifted else 0
@@ -173,9 +184,6 @@ def _print(drift: Drift) -> None:
         [_cells(one) for one in drift.shifts],
         header=["", "before", "now", "effect", ""],
     )
-    say()
-    names = [one.what for one in drift.drifted]
-    say(f"drifted: {', '.join(names)}" if names else "nothing has drifted")
 
 
 def _cells(one: Shift) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,13 +10,14 @@ import click
 from judgesmith.cli.shared.agreement import (
     basis_text,
     estimate_text,
+    headline_estimate,
     print_agreement,
     print_criteria,
     ranks_note,
     scored_by_text,
 )
 from judgesmith.cli.shared.command import tool
-from judgesmith.cli.shared.data_options import data_options, load_data, target_options
+from judgesmith.cli.shared.data_options import data_options, data_words, load_data, target_options
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import asked_models
 from judgesmith.cli.shared.judged import (
@@ -30,15 +32,18 @@ from judgesmith.cli.shared.judged import (
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.shared.options import json_option, seed_option
 from judgesmith.cli.shared.printing import (
+    full_option,
     print_json,
     print_table,
     say,
     say_notes,
     say_under,
     say_wrapped,
+    wants_full,
 )
 from judgesmith.cli.shared.progress import stage_progress
 from judgesmith.cli.shared.role_options import role_option
+from judgesmith.cli.shared.verdicts import agreement_verdict, print_verdict
 from judgesmith.cli.trust.perspectives import (
     answer_scale,
     asked_perspective,
@@ -69,6 +74,7 @@ if TYPE_CHECKING:
 @criterion_option
 @perspective_options
 @max_unscored_option
+@full_option
 @seed_option
 @role_option
 @allow_model_option
@@ -156,29 +162,61 @@ def command(
     elif isinstance(found, PreferenceEvaluation):
         print_preferences(found, name=dataset.name)
     else:
+        _print_answer(found, dataset, judge, data, is_judge=given.path is None)
         _print_scores(found, name=dataset.name, is_judge=given.path is None)
     say_notes(notes, as_json=as_json)
     return unscored_status(found.unscored.n_rows, found.unscored.causes, max_unscored)
+
+
+def _print_answer(
+    found: Evaluation, dataset: DataSet, judge: str, data: str, *, is_judge: bool
+) -> None:
+    """Print what the agreement means, on test rows where there are some."""
+    import numpy as np
+
+    from judgesmith.experiments.evaluate.describing import rater_correlation
+
+    report = found.unseen or found.seen
+    estimate, within = headline_estimate(report)
+    known = is_judge and found.knows_seen
+    rows = "rows" if not known else "test rows" if found.unseen else "rows used to compile"
+    rated = data_words((data,))
+    names = f"{shlex.quote(judge)} {rated}"
+    print_verdict(
+        agreement_verdict(
+            estimate,
+            raters=rater_correlation(dataset, found.target, rng=np.random.default_rng(0)),
+            rows=rows,
+            within=within,
+            use=f"judgesmith discern {shlex.quote(judge)} {data_words((data,), rated=False)}"
+            if is_judge
+            else None,
+            label=f"judgesmith label suggest {names} -o rate.csv -n {{n}}" if is_judge else None,
+            check=f"judgesmith check {rated}",
+        )
+    )
+    say()
 
 
 def _print_scores(found: Evaluation, *, name: str, is_judge: bool) -> None:
     from judgesmith.experiments.evaluate.agreement import unscored_text
 
     say(f"{found.label} on {name}: {found.target}{scored_by_text(found.scored_by)}")
-    unseen = "Rows it has not seen" if is_judge else "All rows"
-    for title, report in ((unseen, found.unseen), ("Rows it was made from", found.seen)):
-        if report is not None:
+    unseen = "Test rows" if is_judge else "All rows"
+    full = wants_full()
+    for title, report in ((unseen, found.unseen), ("Rows used to compile", found.seen)):
+        if report is not None and (full or report is found.unseen or found.unseen is None):
             print_agreement(f"{title}: {basis_text(report, found.unscored)}", {"agreement": report})
     on = unseen if found.criteria_on == "unseen" else "All rows"
-    if found.besides is not None:
-        print_besides(f"{on}, besides correlation", found.besides)
+    if found.besides is not None and full:
+        print_besides(f"{on}, diagnostics", found.besides)
     print_criteria(f"{on}, by criterion: 95% intervals over sources", found.by_criterion)
     if found.systems:
         print_systems(found.systems)
+    if not full:
+        say("\nAll tables: --full")
     say()
-    say_wrapped(
-        f"of the rated rows, {unscored_text(found.unscored)}; {found.n_unrated} are unrated"
-    )
+    say_wrapped(f"Rated rows: {unscored_text(found.unscored)}; {found.n_unrated} unrated")
 
 
 def _of_judge(
@@ -291,12 +329,12 @@ def print_besides(title: str, found: Besides) -> None:
     """Print pairs, kappa, use of the scale and the bias for length, the judge beside people."""
     judge, people = found.judge_use, found.human_use
     rows = [
-        ["pairs ordered as by people", estimate_text(found.pairs["dataset"]), ""],
+        ["pairs ordered as by raters", estimate_text(found.pairs["dataset"]), ""],
         ["  within sources", estimate_text(found.pairs["sample"]), ""],
         *([f"kappa, {name}", estimate_text(one), ""] for name, one in found.kappa.items()),
-        ["pairs that are tied", estimate_text(judge.tied_pairs), estimate_text(people.tied_pairs)],
+        ["tied pairs", estimate_text(judge.tied_pairs), estimate_text(people.tied_pairs)],
         ["different scores", str(judge.n_used), str(people.n_used)],
-        ["most used score", _most_used(judge), _most_used(people)],
+        ["most frequent score", _most_used(judge), _most_used(people)],
         [
             "correlation with length",
             estimate_text(found.length.correlation, signed=True),
@@ -304,7 +342,7 @@ def print_besides(title: str, found: Besides) -> None:
         ],
         ["  slope, at equal ratings", estimate_text(found.length.slope, signed=True), ""],
     ]
-    print_table(title, rows, header=["", "judge", "people"])
+    print_table(title, rows, header=["", "judge", "raters"])
     without = found.pairs["sample"].n_undefined
     if without:
         say_under("within sources", f"{without} source{'s'[: without - 1]} without pairs")
@@ -330,4 +368,4 @@ def print_systems(found: Sequence[SystemMean]) -> None:
 
 def _most_used(use: ScaleUse) -> str:
     share = use.most_used_share.value
-    return f"{use.most_used:.4g} ({share:.0%} of rows)" if share >= _OFTEN else "none often"
+    return f"{use.most_used:.4g} ({share:.0%} of rows)" if share >= _OFTEN else "no repeats"

@@ -19,7 +19,6 @@ from judgesmith.cli.shared.judge_models import asked_models
 from judgesmith.cli.shared.model_options import AskedChoice, allow_model_option, model_options
 from judgesmith.cli.shared.options import Number, WholeNumber, json_option
 from judgesmith.cli.shared.printing import (
-    counted,
     print_json,
     say,
     say_notes,
@@ -29,6 +28,7 @@ from judgesmith.cli.shared.printing import (
 from judgesmith.cli.shared.progress import stage_progress
 from judgesmith.cli.shared.role_options import role_option
 from judgesmith.cli.shared.stopping import leave_unfinished
+from judgesmith.cli.shared.verdicts import print_verdict, recheck_verdict
 from judgesmith.errors import file_faults
 
 _FRESH = 6 * 3600.0  # seconds after which answers of an interrupted recheck are of another day
@@ -157,10 +157,8 @@ def command(
     if as_json:
         print_json({**found.to_dict(), "calls": usage.calls, "cost_usd": usage.cost_usd})
     else:
-        n_items = counted(len(found.items), "golden item")
-        often = "once" if samples == 1 else f"{samples} times"
-        verdict = "DRIFTED" if found.drifted else "the same"
-        say(f"{judge}: {verdict}; {n_items}, each asked {often} of {', '.join(found.asked)}")
+        print_verdict(recheck_verdict(drifted=found.drifted, items=len(found.items), often=samples))
+        say(f"{judge}: scored by {', '.join(found.asked)}")
         for line in recheck_text(found):
             say_wrapped(line, hang=9)
         say(usage_text(usage))

@@ -579,6 +579,17 @@ class Description:
         return said
 
 
+def rater_correlation(dataset: DataSet, target: str, *, rng: np.random.Generator) -> float:
+    """Return a rater's mean correlation with the mean of the others; nan where nobody has others.
+
+    Its interval is not needed here, so few resamples are drawn.
+    """
+    if "+" not in target and target not in (*dataset.criteria, "mean"):
+        return float("nan")
+    table = rater_table(ratings_behind(dataset, target), rater_names(dataset)).ratings
+    return float(rater_vs_rest(table, rng=rng, n_resamples=20).average.value)
+
+
 def describe(
     dataset: DataSet,
     *,

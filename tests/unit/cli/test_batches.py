@@ -251,7 +251,7 @@ def test_ctrl_c_says_how_to_go_on_and_the_batch_is_not_submitted_again(
     process.send_signal(signal.SIGINT)
     _, said = process.communicate()
     assert (process.returncode, said.count("\n")) == (130, 2)  # what is asked, and the stop
-    assert "the same command again continues where it was" in said
+    assert "run the same command again to resume" in said
     server._ask("/v1/batches/batch_0/cancel", {})
     assert run(*command).json["unscored"] == 0
     n_times = list(server.batch_counts()["accepted"].values())

@@ -54,42 +54,42 @@ def gain(first, second, low, high, p_value=0.5):
     [
         (
             gain(0.5, 0.25, 0.1, 0.4, 0.004),
-            "new agrees better with people: Spearman 0.500 against 0.250 for old, difference "
-            "+0.250 [+0.10, +0.40], p = 0.004, Holm-adjusted p = 0.010: clear at 95%.",
+            "new agrees better with human ratings: Spearman 0.500 for new, 0.250 for old, "
+            "difference +0.250 [+0.10, +0.40], p = 0.004, Holm-adjusted p = 0.010. The difference "
+            "is significant at 0.05.",
         ),
         (
             gain(0.25, 0.5, -0.4, -0.1, 0.0001),
-            "old agrees better with people: Spearman 0.500 against 0.250 for new, difference "
-            "+0.250 [+0.10, +0.40], p < 0.001, Holm-adjusted p = 0.010: clear at 95%.",
+            "old agrees better with human ratings: Spearman 0.500 for old, 0.250 for new, "
+            "difference +0.250 [+0.10, +0.40], p < 0.001, Holm-adjusted p = 0.010. The difference "
+            "is significant at 0.05.",
         ),
         (
             gain(0.5, 0.25, -0.1, 0.6),
-            "new agrees better with people: Spearman 0.500 against 0.250 for old, difference "
-            "+0.250 [-0.10, +0.60], p = 0.500, Holm-adjusted p = 0.010: "
-            "not clear.",
+            "No significant difference: Spearman 0.500 for new, 0.250 for old, difference "
+            "+0.250 [-0.10, +0.60], p = 0.500, Holm-adjusted p = 0.010.",
         ),
         (
             gain(1.5, 0.25, NAN, NAN, NAN) | {"n_groups": 2},
-            "new agrees better with people: Spearman 1.500 against 0.250 for old, difference "
-            "+1.250 [no interval]: not clear, because 2 sources are too few for an interval.",
+            "No significant difference: Spearman 1.500 for new, 0.250 for old, difference "
+            "+1.250 [no interval]. 2 sources are too few for an interval.",
         ),
         (
             gain(0.5, 0.25, NAN, NAN, NAN),
-            "new agrees better with people: Spearman 0.500 against 0.250 for old, difference "
-            "+0.250 [no interval]: not clear.",
+            "No significant difference: Spearman 0.500 for new, 0.250 for old, difference "
+            "+0.250 [no interval].",
         ),
         (
             gain(0.5, 0.5, 0, 0, 1),
-            "new and old agree equally well with people: Spearman 0.500 each.",
+            "new and old agree equally well with human ratings: Spearman 0.500 each.",
         ),
         (
             gain(0.5, NAN, NAN, NAN, NAN),
-            "Which agrees better with people cannot be told: Spearman is undefined for old.",
+            "No result: Spearman is undefined for old.",
         ),
         (
             gain(NAN, NAN, NAN, NAN, NAN),
-            "Which agrees better with people cannot be told: Spearman is undefined for new and "
-            "old.",
+            "No result: Spearman is undefined for new and old.",
         ),
     ],
 )
@@ -99,20 +99,20 @@ def test_the_verdict_says_who_by_how_much_and_how_sure(found, fields, said):
 
 def test_a_difference_is_clear_by_the_adjusted_p_value_alone(found):
     known = gain(0.5, 0.25, 0.1, 0.4, 0.004)
-    assert verdict(with_gain(found, holm=0.05, **known)).endswith(": clear at 95%.")
+    assert verdict(with_gain(found, holm=0.05, **known)).endswith("is significant at 0.05.")
     said = verdict(with_gain(found, holm=0.051, **known))
     assert said.endswith(
-        "p = 0.004, Holm-adjusted p = 0.051: not clear: the interval leaves out zero, but the "
-        "p-value adjusted for all differences in the table is above 0.05."
+        "p = 0.004, Holm-adjusted p = 0.051. The interval excludes 0, but the p-value adjusted for "
+        "all differences in the table is above 0.05."
     )
     assert with_gain(found, holm=0.051, **known).to_dict()["objective"]["better"] is None
 
 
 def test_a_verdict_on_rows_that_were_seen_says_so(found):
     seen = replace(found, unseen=None, seen=found.unseen, a=replace(found.a, n_seen=40))
-    assert " on rows that A was made from (there are no others): Spearman" in verdict(seen)
+    assert " on rows that A was compiled from (there are no others): Spearman" in verdict(seen)
     both = replace(seen, b=replace(found.b, n_seen=3))
-    assert " on rows that A or B was made from" in verdict(both)
+    assert " on rows that A or B was compiled from" in verdict(both)
 
 
 def test_small_p_values_are_no_zeros():

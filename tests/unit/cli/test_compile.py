@@ -45,7 +45,7 @@ def test_without_held_out_rows_nothing_is_reported_on_them(run, data):
     assert done.json["rows"]["heldout"] == 0
     assert "nothing is known about unseen texts" in done.err
     assert (
-        "Agreement on the rows it was chosen by"
+        "Agreement with human ratings on validation rows"
         in run("compile", data, "-o", "other", *QUICK, "--holdout", "0").out
     )
 
@@ -54,9 +54,9 @@ def test_without_held_out_rows_nothing_is_reported_on_them(run, data):
 def test_people_see_agreement_examples_and_what_to_do_next(run, data):
     done = run("compile", data, "-o", "judge", *QUICK)
     assert (done.status, done.err) == (0, "")
-    assert "rows: 12 to show, 16 to choose by, 12 held out, 0 unrated, 0 unscored" in done.out
+    assert "12 few-shot, 16 validation, 12 test rows; 0 unrated, 0 unscored" in done.out
     assert done.out.count("\n  response: ") == done.out.count("\n  because: ") == 2
-    assert done.out.rstrip().endswith("judgesmith score judge INPUT.jsonl -o SCORES.jsonl")
+    assert done.out.rstrip().endswith(f"judgesmith score judge {data} -o SCORES.jsonl")
     table = done.out.split("\n\n")[1:4]
     assert max(len(line) for part in table for line in part.splitlines()) <= 90
 
@@ -69,7 +69,7 @@ def test_the_same_command_again_asks_nothing_and_says_the_same(run, data, folder
     again = compiled(run, data, *QUICK).json
     assert again == first | {"calls": 0}
     assert (folder / "judge" / "judge.json").read_bytes() == before
-    assert "nothing was asked" in run("compile", data, "-o", "judge", *QUICK).out
+    assert "no model calls made" in run("compile", data, "-o", "judge", *QUICK).out
 
 
 @pytest.mark.no_cover
@@ -170,7 +170,7 @@ def test_criteria_of_people_are_judged_each_by_itself(run, data):
         run, data, *QUICK, "--target", "fluency", "--target", "faithfulness", out="other"
     )
     assert by_name.json["heldout"] == done.json["heldout"]
-    said = run("compile", data, "-o", "third", *QUICK, "--criteria", "human").out
+    said = run("compile", data, "-o", "third", *QUICK, "--criteria", "human", "--full").out
     assert "By criterion, uncompiled" in said
     assert "By criterion, compiled" in said
     assert "criteria: faithfulness, fluency" in said
@@ -280,7 +280,7 @@ def test_what_cannot_be_is_refused_with_its_place(run, data, judge, folder, opti
 @pytest.mark.no_cover
 def test_a_judge_that_shows_no_criteria_names_none(run, data):
     done = run("compile", data, "-o", "judge", "--rounds", "1", "--variant", "vanilla")
-    assert "criteria: none are shown" in done.out
+    assert "criteria: none shown" in done.out
     card = run("show", "judge").out
     assert "fluency" not in card
     assert "- task:" not in card

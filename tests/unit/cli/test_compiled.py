@@ -16,16 +16,16 @@ AS_IT_IS = ["--optimizer", "none", "--criteria", "general"]
 @pytest.mark.parametrize(
     ("optimism", "said"),
     [
-        (-0.241, "0.241 below held out"),
-        (0.241, "+0.241 above held out"),
-        (-1e-16, "+0.000 above held out"),
+        (-0.241, "1.241"),
+        (0.241, "0.759"),
+        (-1e-16, "1.000"),
     ],
 )
 def test_luck_is_above_or_below(optimism, said, capsys):
     chosen = SimpleNamespace(value=1.0)
     found = SimpleNamespace(name="q", targets=("score",), optimism=optimism, selection=chosen)
     _print_objective(found)
-    assert capsys.readouterr().out.strip().endswith(f"1.000, {said}")
+    assert capsys.readouterr().out.strip().endswith(f"Q: 1.000 (test: {said})")
 
 
 @pytest.mark.no_cover
@@ -54,6 +54,6 @@ def test_the_same_run_again_says_that_there_is_no_calibration(run, folder, data,
 def test_a_judge_that_is_taken_as_it_is_has_one_column_and_no_gain(run, data):
     done = run("compile", data, "-o", "judge", *AS_IT_IS)
     assert done.status == 0, done.err
-    table = done.out.partition("Agreement with people")[2].partition("on the rows")[0]
-    assert "as it was" in table
+    table = done.out.partition("Agreement with human ratings")[2].partition("Validation")[0]
+    assert "baseline" in table
     assert not {"uncompiled", "gain", "+0.000"} & set(table.split())

@@ -60,7 +60,7 @@ def test_a_judge_is_tested_on_its_criteria(run, judge, versions):
     assert [one["name"] for one in found["controls"]] == ["padding"]
     assert len(found["metrics"]) > 1
     assert found["calls"] > 0
-    text = run("discern", judge, versions)
+    text = run("discern", judge, versions, "--full")
     assert "Damage" in text.out
     assert "Controls, which should not lower a score" in text.out
     assert "Where it is weakest" in text.out

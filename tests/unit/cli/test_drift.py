@@ -22,7 +22,7 @@ def test_scores_of_the_texts_that_a_judge_was_made_from_have_not_drifted(run, ju
     done = run("drift", judge, scores, "--inputs", data)
     assert (done.status, done.err) == (0, "")
     assert "40 now, 0 without\n" in done.out
-    assert "\nnothing has drifted\n" in done.out
+    assert "No drift detected" in done.out
     assert "source language English" in done.out
 
 
@@ -38,7 +38,7 @@ def test_scores_that_moved_have_and_the_status_says_so(run, judge, scores):
 def test_rows_that_failed_are_drift_of_their_own(run, judge, scores):
     failed = {"score": None, "problem": "the answer could not be read", "criteria": {}}
     later = changed(scores, lambda row: row | (failed if row["source_id"] > "m" else {}))
-    assert "drifted: without a score" in run("drift", judge, later).out
+    assert "Drift detected: without a score" in run("drift", judge, later).out
 
 
 def test_a_judge_that_does_not_say_how_it_began_is_held_against_earlier_scores(

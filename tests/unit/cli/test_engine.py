@@ -178,7 +178,7 @@ class TestOnRay:
         assert (process.returncode, out) == (130, "")
         asked, _, err = err.partition("\n")
         assert asked == f"asking openai/m at {server.url}"
-        assert err.startswith("stopping: what is in flight is finished first")
+        assert err.startswith("stopping: requests in flight are finished first")
         assert len(err.splitlines()) == 1
         wait_for(lambda: not processes_with(name))
         assert not (folder / "scores.jsonl").exists()

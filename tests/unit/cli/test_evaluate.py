@@ -12,9 +12,9 @@ def test_rows_that_the_judge_was_made_from_are_reported_apart(run, judge, data):
     for statistic in ("pearson", "spearman", "kendall", "q"):
         held = made["agreement"]["heldout"]["dataset"][statistic]
         assert found["heldout"]["dataset"][statistic]["value"] == pytest.approx(held["value"])
-    text = run("evaluate", judge, data).out
-    assert "Rows it has not seen: 12 scored rows of 3 sources" in text
-    assert "Rows it was made from: 28 scored rows of 7 sources" in text
+    text = run("evaluate", judge, data, "--full").out
+    assert "Test rows: 12 scored rows of 3 sources" in text
+    assert "Rows used to compile: 28 scored rows of 7 sources" in text
 
 
 @pytest.mark.no_cover
@@ -38,12 +38,13 @@ def test_a_file_of_scores_agrees_as_the_judge_that_wrote_it(run, judge, data):
 
 @pytest.mark.no_cover
 def test_what_correlations_do_not_tell_stands_in_a_table_of_its_own(run, judge, data):
-    done = run("evaluate", judge.name, data.name)
-    assert "\nRows it has not seen, besides correlation\n" in done.out
-    table = done.out.split("besides correlation")[1]
+    assert "diagnostics" not in run("evaluate", judge.name, data.name).out
+    done = run("evaluate", judge.name, data.name, "--full")
+    assert "\nTest rows, diagnostics\n" in done.out
+    table = done.out.split("diagnostics")[1]
     lines = {line.split("  ")[0]: line for line in table.splitlines() if line}
     found = run("evaluate", judge, data, "--json").json["besides"]
-    assert f"{found['pairs']['dataset']['value']:.3f}" in lines["pairs ordered as by people"]
+    assert f"{found['pairs']['dataset']['value']:.3f}" in lines["pairs ordered as by raters"]
     assert str(found["scale_use"]["people"]["n_used"]) in lines["different scores"]
     assert max(map(len, done.out.splitlines())) <= 80
 
@@ -57,7 +58,7 @@ def test_sources_that_a_mean_leaves_out_are_counted(run, data, sample_rows, fold
         for row in kept
     ]
     (folder / "letters.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    lines = run("evaluate", "letters.jsonl", data).out.splitlines()
+    lines = run("evaluate", "letters.jsonl", data, "--full").out.splitlines()
     assert "sample (1 source without a value)" in lines
     assert "within sources: 1 source without pairs" in lines
 
@@ -70,8 +71,11 @@ def test_levels_are_compared_where_people_gave_whole_points(run, data, sample_ro
         one | {"score": row["human"]["overall"][0]} for one, row in zip(ids, whole, strict=True)
     ]
     (folder / "same.jsonl").write_text("".join(json.dumps(row) + "\n" for row in scores))
-    assert "nobody knows what the scores from 1 to 5" in run("evaluate", "same.jsonl", data).out
-    done = run("evaluate", "same.jsonl", data, "--answers", "1..5")
+    assert (
+        "nobody knows what the scores from 1 to 5"
+        in run("evaluate", "same.jsonl", data, "--full").out
+    )
+    done = run("evaluate", "same.jsonl", data, "--answers", "1..5", "--full")
     line = next(line for line in done.out.splitlines() if line.startswith("kappa, quadratic"))
     assert line.split()[2] == "1.000"
     assert "no kappa" not in done.out
@@ -101,7 +105,7 @@ def test_criteria_that_are_judged_and_rated_are_reported_beside_the_target(run, 
     assert (found["scored_by"], found["criteria_on"]) == ("score", "unseen")
     assert list(found["criteria"]) == ["faithfulness", "fluency"]
     done = run("evaluate", judge, data)
-    assert "Rows it has not seen, by criterion: 95% intervals over sources" in done.out
+    assert "Test rows, by criterion: 95% intervals over sources" in done.out
     table = criteria_table(done.out)
     assert table["criterion"].split() == ["criterion", "n", "pearson", "spearman", "kendall"]
     for name, report in found["criteria"].items():
@@ -290,7 +294,7 @@ def test_a_target_may_be_written_otherwise_and_may_be_a_sum(run, data, folder):
     assert (found["scored_by"], mixed["scored_by"]) == ("score", "fluency")
     text = run("evaluate", "recorded.jsonl", data, *options).out
     title = "recorded.jsonl on data: fluency+faithfulness, by its scores on fluency"
-    assert text.startswith(title + "\n")
+    assert f"\n{title}\n" in text
     done = run("evaluate", "recorded.jsonl", data, "--target", "fluency+beauty")
     assert (done.status, "nobody rated 'beauty'" in done.err) == (2, True)
 

@@ -52,7 +52,7 @@ def test_workers_may_be_killed_or_stopped_and_others_end_what_they_began(
     os.kill(stopped.pid, signal.SIGTERM)
     out, err = stopped.communicate(timeout=120)
     assert (stopped.returncode, "leaderboard" in out) == (130, False)
-    assert "continues where it was" in err
+    assert "run the same command again to resume" in err
     done = run(*command, "-o", "run", "--workers", "2")
     assert done.status == 0, done.err
     assert list(claims.iterdir()) == []

@@ -33,7 +33,8 @@ def fresh(*arguments, program=REPORT % HEAVY, **options):
 @pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS), ["ledger", "stats"]])
 def test_help_imports_nothing_heavy(command):
     status, out, loaded = fresh(*command, "--help")
-    assert (status, loaded) == (0, "")
+    # Options of a command that are generated from a settings model take pydantic.
+    assert (status, set(loaded.split()) - ({"pydantic"} if command else set())) == (0, set())
     assert "Usage: judgesmith" in out
 
 
@@ -139,7 +140,7 @@ def test_an_interruption_ends_with_130_and_leaves_no_half_judge(
     assert (process.returncode, out) == (130, "")
     asking, stopping = err.splitlines()
     assert asking == f"asking openai/m at {server.url}"
-    assert stopping.endswith("; the same command again continues where it was.")
+    assert stopping.endswith("; run the same command again to resume.")
     assert sorted(path.name for path in folder.iterdir()) == [".judgesmith", "data.jsonl"]
 
 

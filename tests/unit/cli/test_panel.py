@@ -257,7 +257,7 @@ def test_a_panel_is_chosen_by_what_it_notices_without_ratings(run, judges, folde
     assert (str(saved.scale), saved.weights.slope) == ("0..100", 100)
     assert run("score", "panel", "texts.jsonl", "-o", "scores.jsonl").status == 0
     told = run(*start[:-1], "0", "--force", "--score", "mean").out
-    assert "Discernment, held out: originals against changed versions" in told
+    assert "Sensitivity to damage on test rows" in told
     assert "Agreement" not in told
 
 

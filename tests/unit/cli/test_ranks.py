@@ -55,7 +55,7 @@ def test_what_decides_need_not_be_said(run, data):
     done = run("compile", data, "-o", "pairs", *PAIRS)
     assert done.status == 0, done.err
     assert "note: --objective was not given: q@sample was looked at" in done.out
-    assert "q@sample, on the rows it was chosen by" in done.out
+    assert "Validation q@sample:" in done.out
 
 
 def test_an_objective_that_compares_sources_is_refused_by_the_option_to_say(run, data):

@@ -24,7 +24,8 @@ def test_an_unchanged_model_passes_and_leaves_nothing_behind(run, judge, folder)
 def test_a_changed_model_fails_and_what_moved_is_said(run, judge, server):
     done = run("recheck", judge, "--model", "openai/m", "--api-base", server.url)
     assert done.status == 1
-    assert done.out.startswith(f"{judge}: DRIFTED; 12 golden items, each asked 3 times of openai/m")
+    assert done.out.startswith("✗ The judge has changed")
+    assert f"{judge}: scored by openai/m" in done.out
     assert "DRIFTED  unscored: 100.0 % of the scores are missing" in done.out
     assert "item 1: " in done.out
     assert "note: the judge was made with offline, and asked was openai/m." in done.out

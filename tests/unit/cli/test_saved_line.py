@@ -14,14 +14,14 @@ def test_the_line_to_go_on_with_asks_the_server_that_was_asked(run, data, server
     assert done.status == 0, done.err
     line = done.out.rstrip().splitlines()[-1]
     assert shlex.split(line) == [
-        *("judgesmith", "score", "a judge", "INPUT.jsonl", "-o", "SCORES.jsonl"),
+        *("judgesmith", "score", "a judge", str(data), "-o", "SCORES.jsonl"),
         *("--model", "openai/m", "--api-base", server.url),
     ]
 
 
 def test_nothing_more_is_printed_where_nothing_was_said_of_models(run, data):
     done = run("compile", data, "-o", "judge", *QUICK)
-    assert done.out.endswith("  judgesmith score judge INPUT.jsonl -o SCORES.jsonl\n")
+    assert done.out.endswith(f"  judgesmith score judge {data} -o SCORES.jsonl\n")
 
 
 @pytest.mark.no_cover

@@ -65,8 +65,8 @@ def test_once_finishes_what_is_in_flight_and_goes_on_where_it_was(
     assert (process.returncode, out) == (130, "")
     assert err.startswith("asking openai/m at ")
     err = err.partition("\n")[2]
-    assert err.startswith("stopping: what is in flight is finished first, for at most 60 seconds")
-    assert err.endswith("; the same command again continues where it was.\n")
+    assert err.startswith("stopping: requests in flight are finished first, for at most 60 seconds")
+    assert err.endswith("; run the same command again to resume.\n")
     assert err.count("\n") == 1
     counts = server.counts()
     assert counts["in_flight"] == 0
@@ -148,7 +148,8 @@ def test_twice_stops_at_once_and_sigterm_counts_as_ctrl_c(run, start, server, as
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=120)
     assert (process.returncode, out) == (130, "")
-    assert err.strip() == "stopped; the same command again continues where it was."
+    assert err.strip().startswith("stopped")
+    assert err.strip().endswith("; run the same command again to resume.")
     server.reset()  # one grade for everything
     done = run("score", "made", data, "-o", "scores.jsonl", *ask, "--json")
     assert (done.status, done.json["rows"], done.json["calls"]) == (0, 40, 40)

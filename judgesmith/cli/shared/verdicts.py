@@ -1,0 +1,238 @@
+"""The answer of a command in one or two sentences, by rules that never contradict an interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from judgesmith.cli.shared.printing import answer, counted, say
+
+if TYPE_CHECKING:
+    from judgesmith.metrics import Estimate, PairedEstimate
+
+WIDE = 0.2
+"""A correlation whose interval is wider than this to either side is not known well enough."""
+WANTED = 0.15
+"""The half-width that the proposed number of rows aims at."""
+Tone = Literal["good", "bad", "open"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """Sentences for the first lines, whether they are good news, and the next command."""
+
+    text: str
+    tone: Tone
+    next_command: str | None = None
+
+
+def print_verdict(found: Verdict) -> None:
+    """Print the answer, and the most useful next command."""
+    answer(found.text, tone=found.tone)
+    if found.next_command:
+        say(f"Next: {found.next_command}")
+
+
+def interval(low: float, high: float) -> str:
+    """Return an interval to two decimals; an end near 0 keeps its sign."""
+    from judgesmith.cli.shared.agreement import interval_text
+
+    return interval_text(low, high)
+
+
+def p_value_text(p: float) -> str:
+    """Return a p-value as papers write it."""
+    return "p < .001" if p < 0.0005 else f"p = {p:.3f}".replace("0.", ".", 1)
+
+
+def rows_wanted(estimate: Estimate) -> int:
+    """Return how many more rows would narrow the interval to ±``WANTED``, in tens."""
+    half = max(estimate.high - estimate.value, estimate.value - estimate.low)
+    if not math.isfinite(half) or half <= WANTED or not estimate.n:
+        return 0
+    more = estimate.n * ((half / WANTED) ** 2 - 1)
+    return math.ceil(round(more, 6) / 10) * 10
+
+
+def agreement_verdict(
+    estimate: Estimate | None,
+    *,
+    gain: PairedEstimate | None = None,
+    raters: float = math.nan,
+    rows: str = "test rows",
+    within: bool = False,
+    use: str | None = None,
+    label: str | None = None,
+    check: str | None = None,
+) -> Verdict:
+    """Return what a correlation with human ratings means for the use of a judge.
+
+    ``gain`` compares the judge with its baseline, ``raters`` is the correlation of a rater with
+    the others. ``use``, ``label`` and ``check`` are the commands proposed for a usable judge,
+    for too little data (its ``{n}`` is the number of rows), and for a judge without agreement.
+    """
+    if estimate is None or not estimate.n:
+        return Verdict(
+            text="No scored test rows: agreement on new data is unknown.",
+            tone="open",
+            next_command=check,
+        )
+    if math.isnan(estimate.value):
+        return Verdict(
+            text=f"Agreement on {estimate.n} {rows} is undefined: all scores, or all ratings, are "
+            "equal. Do not use this judge.",
+            tone="bad",
+            next_command=check,
+        )
+    known = not (math.isnan(estimate.low) or estimate.has_few_groups)
+    shown = interval(estimate.low, estimate.high) if known else "[no interval]"
+    where = " within sources" if within else ""
+    parts = [f"r = {estimate.value:.2f} {shown} with human ratings{where} on {estimate.n} {rows}"]
+    if gain is not None and not math.isnan(gain.second):
+        parts.append(f"baseline {gain.second:.2f}")
+    if not math.isnan(raters):
+        parts.append(f"raters among themselves {raters:.2f}")
+    headline = f"{'; '.join(parts)}."
+    if not known:
+        groups = counted(estimate.n_groups, "source")
+        return Verdict(
+            text=f"{headline} Too little data: {groups} are too few for an interval; rate "
+            "responses to more sources.",
+            tone="open",
+            next_command=label and label.format(n=20),
+        )
+    said = [headline, *_gain_text(gain)]
+    if estimate.high < 0:
+        said.append("Do not use this judge: it scores against the raters.")
+        return Verdict(text=" ".join(said), tone="bad", next_command=check)
+    more = rows_wanted(estimate)
+    half = max(estimate.high - estimate.value, estimate.value - estimate.low)
+    if estimate.low <= 0:
+        said.append("Do not use this judge: its agreement with raters may be zero.")
+        if half > WIDE:
+            said.append(f"Too little data: rate about {more} more rows.")
+        command = label.format(n=more) if label and half > WIDE else check
+        return Verdict(text=" ".join(said), tone="bad", next_command=command)
+    if half > WIDE:
+        said.append(f"Too little data for an exact figure: rate about {more} more rows.")
+        command = label and label.format(n=more)
+        return Verdict(text=" ".join(said), tone="open", next_command=command)
+    return Verdict(text=" ".join(said), tone="good", next_command=use)
+
+
+def _gain_text(gain: PairedEstimate | None) -> Sequence[str]:
+    """Return whether the gain over the baseline is significant; nothing where it is undefined."""
+    if gain is None or math.isnan(gain.value) or math.isnan(gain.low):
+        return []
+    if gain.value == 0 and gain.low == gain.high == 0:
+        return ["The judge equals the baseline."]
+    p = p_value_text(gain.p_value)
+    if not gain.is_clear:
+        return [f"The gain is not significant ({p})."]
+    if gain.value < 0:
+        return [f"It is significantly worse than the baseline ({p})."]
+    return [f"The gain is significant ({p})."]
+
+
+def data_verdict(
+    *,
+    n_rated: int,
+    n_sources: int,
+    half_width: float,
+    raters: float,
+    unusable: Sequence[str] = (),
+    name: str,
+) -> Verdict:
+    """Return whether rated data suffice to compile and evaluate a judge."""
+    if not n_rated:
+        return Verdict(
+            text="No ratings: a judge can score these texts, but its agreement with raters cannot "
+            "be measured.",
+            tone="open",
+            next_command=f"judgesmith compile {name} -o judge --objective d_avg",
+        )
+    if unusable:
+        return Verdict(text=f"Not usable: {unusable[0]}", tone="bad")
+    rows = f"{counted(n_rated, 'rated row')} from {counted(n_sources, 'source')}"
+    reliable = "" if math.isnan(raters) else f" Raters correlate {raters:.2f} with each other."
+    if math.isnan(half_width) or n_sources < 5 or half_width > 2 * WIDE:
+        need = max(60 - n_rated, 10)
+        return Verdict(
+            text=f"Too little data: {rows}. Rate about {math.ceil(need / 10) * 10} more rows, "
+            f"of 5 sources or more.{reliable}",
+            tone="bad",
+        )
+    known = f"a correlation of 0.5 would be known to ±{half_width:.2f} on all of them"
+    if half_width > WIDE:
+        return Verdict(
+            text=f"Little data: {rows}; {known}. Expect wide intervals.{reliable}",
+            tone="open",
+            next_command=f"judgesmith compile {name} -o judge",
+        )
+    return Verdict(
+        text=f"Ready to compile: {rows}; {known}.{reliable}",
+        tone="good",
+        next_command=f"judgesmith compile {name} -o judge",
+    )
+
+
+def discern_verdict(
+    *,
+    detected: Sequence[str],
+    missed: Sequence[str],
+    preferred: Sequence[str],
+    false_alarms: Sequence[str],
+    untested: int,
+    n_originals: int,
+) -> Verdict:
+    """Return which damage a judge detects."""
+    tested = len(detected) + len(missed) + len(preferred)
+    if not tested:
+        return Verdict(
+            text=f"Too little data: {counted(n_originals, 'original')} give too few pairs to test "
+            "any kind of damage. Add texts.",
+            tone="open",
+        )
+    said = [f"The judge detects {len(detected)} of {counted(tested, 'kind')} of damage."]
+    if preferred:
+        said.append(f"It scores damaged texts higher: {', '.join(preferred)}.")
+    if missed:
+        said.append(f"It misses {', '.join(missed)}.")
+    if false_alarms:
+        said.append(f"It lowers scores without damage: {', '.join(false_alarms)}.")
+    if untested:
+        said.append(f"{counted(untested, 'kind')} had too few texts to test.")
+    tone: Tone = (
+        "bad" if preferred or not detected else "open" if missed or false_alarms else "good"
+    )
+    return Verdict(text=" ".join(said), tone=tone)
+
+
+def drift_verdict(names: Sequence[str], *, rows: int, few: bool) -> Verdict:
+    """Return whether scores and inputs have drifted."""
+    if names:
+        return Verdict(
+            text=f"Drift detected: {', '.join(names)}. Rate a sample of new rows before you trust "
+            "these scores.",
+            tone="bad",
+        )
+    if few:
+        return Verdict(
+            text=f"No drift detected, but {counted(rows, 'row')} show only large changes.",
+            tone="open",
+        )
+    return Verdict(text=f"No drift detected in {counted(rows, 'row')}.", tone="good")
+
+
+def recheck_verdict(*, drifted: bool, items: int, often: int) -> Verdict:
+    """Return whether a judge still scores its golden items as before."""
+    asked = f"{counted(items, 'golden item')}, each scored {counted(often, 'time')}"
+    if drifted:
+        return Verdict(
+            text=f"The judge has changed: its scores moved beyond the tolerance ({asked}). "
+            "Evaluate or compile it again.",
+            tone="bad",
+        )
+    return Verdict(text=f"The judge is unchanged within the tolerance ({asked}).", tone="good")
