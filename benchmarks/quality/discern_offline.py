@@ -39,10 +39,14 @@ from judgesmith.experiments.robustness.discernment_folder import (
     score_text,
     verdict_text,
 )
-from judgesmith.experiments.robustness.perturbed_rows import versions_of
+from judgesmith.experiments.robustness.perturbed_rows import get_perturbed
+from judgesmith.experiments.robustness.perturbed_scores import recorded_versions, score_perturbed
 from judgesmith.experiments.robustness.perturbed_set import PerturbedSet, some_originals
-from judgesmith.experiments.robustness.perturbing import Changes, originals_of, perturb_texts
-from judgesmith.experiments.robustness.version_scores import judged_versions, recorded_versions
+from judgesmith.experiments.robustness.perturbing import (
+    PerturbationConfig,
+    get_originals,
+    perturb_texts,
+)
 from judgesmith.experiments.robustness.version_weights import weights_of_task
 from judgesmith.metrics.perturbations import EXPERT_WEIGHTS
 from judgesmith.programs import ActiveCritic
@@ -76,13 +80,13 @@ class Source:
 
 def references(at_least: int) -> Callable[[DataSet], list[RatedItem]]:
     """Return what takes one reference per source."""
-    return lambda dataset: list(originals_of(dataset, "references", min_characters=at_least).items)
+    return lambda dataset: list(get_originals(dataset, "references", min_characters=at_least).items)
 
 
 def endings(dataset: DataSet) -> list[RatedItem]:
     """Return the last sentence of each human story, after the sentences before it."""
     found = []
-    for item in originals_of(dataset, "references").items:
+    for item in get_originals(dataset, "references").items:
         *before, last = Passage(item.response).sentences
         if before:
             start, end = last
@@ -99,7 +103,7 @@ def preferred(dataset: DataSet) -> list[RatedItem]:
     """Return the responses that all raters preferred."""
     rows = [item for item in dataset if set(item.human.get("preferred", ())) == {1.0}]
     pool = DataSet(name=dataset.name, items=tuple(rows))
-    return list(originals_of(pool, "responses", min_characters=151).items)
+    return list(get_originals(pool, "responses", min_characters=151).items)
 
 
 SOURCES = (
@@ -135,10 +139,10 @@ def versions(source: Source, n: int, seed: int) -> PerturbedSet:
     dataset = read(source.file)
     rng = np.random.default_rng(seed)
     if source.texts is None:
-        return some_originals(versions_of(dataset), n, rng=rng)
+        return some_originals(get_perturbed(dataset), n, rng=rng)
     pool = source.texts(dataset)
     drawn = np.sort(rng.choice(len(pool), min(n, len(pool)), replace=False))
-    changes = Changes(kinds=KINDS, task=source.task, seed=seed)
+    changes = PerturbationConfig(kinds=KINDS, task=source.task, seed=seed)
     items = [pool[place] for place in drawn.tolist()]
     return perturb_texts(items, changes, name=source.title, donors=Donors(pool))
 
@@ -149,7 +153,7 @@ def tested(source: Source, n: int, seed: int) -> Discerned:
     names = list(next(iter(EXPERT_WEIGHTS[source.task].values())))
     criteria = tuple(known_criterion(name) or named_criterion(name) for name in names)
     rubric = Rubric(task=PARTS[source.task], criteria=criteria)
-    scores = judged_versions(ActiveCritic(rubric=rubric), perturbed, label=source.title)
+    scores = score_perturbed(ActiveCritic(rubric=rubric), perturbed, label=source.title)
     weights = weights_of_task(source.task, perturbed.kinds, scores.metrics)
     return discern(scores, perturbed, weights=weights, rng=np.random.default_rng(seed))
 
@@ -228,7 +232,7 @@ def discern_recorded(*, most: Annotated[int | None, "metrics"] = None) -> Iterat
 def recorded(most: int | None) -> Iterator[Row]:
     """Yield one row per metric that was recorded on BUMP."""
     dataset = read("bump")
-    perturbed = versions_of(dataset)
+    perturbed = get_perturbed(dataset)
     path = data_file(RECORDED)
     names = dict.fromkeys(str(row["judge"]) for _, row in open_rows(path).rows)
     for name in list(names)[:most]:

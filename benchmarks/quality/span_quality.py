@@ -32,7 +32,11 @@ from judgesmith.experiments.evaluate.errors.found import (
     found_errors,
 )
 from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
-from judgesmith.experiments.robustness.perturbing import Changes, originals_of, perturb_texts
+from judgesmith.experiments.robustness.perturbing import (
+    PerturbationConfig,
+    get_originals,
+    perturb_texts,
+)
 from judgesmith.programs import family_of, score_batch
 from judgesmith.programs.perturbing import Donors
 from judgesmith.signatures import Rubric
@@ -46,9 +50,9 @@ TASK = "A news article is summarised."
 def changed(name: str, n: int, seed: int) -> PerturbedSet:
     """Return good texts of a set and their versions."""
     dataset = DataSet(name=name, items=tuple(stream_items(data_file(name))))
-    pool = originals_of(dataset, "references")
+    pool = get_originals(dataset, "references")
     drawn = pool.sample(n, rng=np.random.default_rng(seed))
-    changes = Changes(kinds=KINDS, task="summarization", seed=seed)
+    changes = PerturbationConfig(kinds=KINDS, task="summarization", seed=seed)
     return perturb_texts(drawn.items, changes, name=name, donors=Donors(pool.items))
 
 

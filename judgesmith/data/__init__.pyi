@@ -2,7 +2,7 @@ from judgesmith.data.columns import ColumnMap
 from judgesmith.data.formats.opening import Format, register_format
 from judgesmith.data.formats.raw import RawRows
 from judgesmith.data.items import DataSet
-from judgesmith.data.joining import read_together
+from judgesmith.data.joining import read_many
 from judgesmith.data.problems import DataError, Problem
 from judgesmith.data.rating_sheets import write_rating_sheet
 from judgesmith.data.reading import read_items, stream_items
@@ -19,9 +19,9 @@ __all__ = [
     "RawRows",
     "Targets",
     "read_items",
+    "read_many",
     "read_recorded",
     "read_scores",
-    "read_together",
     "register_format",
     "stream_items",
     "targets_of",

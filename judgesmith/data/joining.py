@@ -25,7 +25,7 @@ _Row = tuple[str, str, str]
 """Source, system and texts of a row."""
 
 
-def read_together(
+def read_many(
     sources: Sequence[str | Path],
     *,
     columns: ColumnsGiven = None,

@@ -4,7 +4,7 @@ from judgesmith.experiments.benchmark.building import Benchmark, build_benchmark
 from judgesmith.experiments.benchmark.settings import BenchmarkSettings
 from judgesmith.experiments.compile.calibrating import calibrate_judge
 from judgesmith.experiments.compile.compiling import CompileResult, compile_judge
-from judgesmith.experiments.compile.inferring import InferenceRun, Inferred, infer_rubric
+from judgesmith.experiments.compile.inferring import InferenceResult, InferenceRun, infer_rubric
 from judgesmith.experiments.compile.settings import CompileSettings
 from judgesmith.experiments.evaluate.comparing import Comparison, compare_judges
 from judgesmith.experiments.evaluate.describing import Description, describe
@@ -18,21 +18,26 @@ from judgesmith.experiments.evaluate.perspectives.perspectives import (
 from judgesmith.experiments.evaluate.perspectives.report import PerspectiveReport
 from judgesmith.experiments.evaluate.preferring import PreferenceEvaluation, evaluate_preferences
 from judgesmith.experiments.labels.suggesting import Suggestions, suggest
-from judgesmith.experiments.monitor.drifting import Drift, drift_between, gathered, known_before
-from judgesmith.experiments.monitor.recheck_rule import Recheck, RecheckSettings
+from judgesmith.experiments.monitor.drifting import (
+    DriftReport,
+    drift_between,
+    load_scores,
+    reference_distribution,
+)
+from judgesmith.experiments.monitor.recheck_rule import RecheckSettings, RegressionReport
 from judgesmith.experiments.monitor.rechecking import recheck_judge
 from judgesmith.experiments.panel.panelling import LearnedPanel, learn_panel
 from judgesmith.experiments.panel.rows import PanelSettings
 from judgesmith.experiments.robustness.discerning import Discerned, discern
-from judgesmith.experiments.robustness.perturbed_rows import versions_of
+from judgesmith.experiments.robustness.perturbed_rows import get_perturbed
+from judgesmith.experiments.robustness.perturbed_scores import recorded_versions, score_perturbed
 from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
 from judgesmith.experiments.robustness.perturbing import (
-    Changes,
-    originals_of,
+    PerturbationConfig,
+    get_originals,
     perturb_texts,
     write_perturbed,
 )
-from judgesmith.experiments.robustness.version_scores import judged_versions, recorded_versions
 from judgesmith.experiments.scoring import score_file, score_shards
 from judgesmith.experiments.scoring.clusters import ClusterError, ray_judging, score_dataset
 
@@ -40,7 +45,6 @@ __all__ = [
     "AblationTable",
     "Benchmark",
     "BenchmarkSettings",
-    "Changes",
     "ClusterError",
     "Comparison",
     "CompileResult",
@@ -48,17 +52,18 @@ __all__ = [
     "Description",
     "DirectComparison",
     "Discerned",
-    "Drift",
+    "DriftReport",
     "Evaluation",
+    "InferenceResult",
     "InferenceRun",
-    "Inferred",
     "LearnedPanel",
     "PanelSettings",
     "PerspectiveReport",
+    "PerturbationConfig",
     "PerturbedSet",
     "PreferenceEvaluation",
-    "Recheck",
     "RecheckSettings",
+    "RegressionReport",
     "Suggestions",
     "ablation",
     "build_benchmark",
@@ -72,12 +77,11 @@ __all__ = [
     "evaluate_judge",
     "evaluate_preferences",
     "evaluate_scores",
-    "gathered",
+    "get_originals",
+    "get_perturbed",
     "infer_rubric",
-    "judged_versions",
-    "known_before",
     "learn_panel",
-    "originals_of",
+    "load_scores",
     "perspective_of_judge",
     "perspective_of_scores",
     "perturb_texts",
@@ -85,10 +89,11 @@ __all__ = [
     "recheck_judge",
     "recorded_by_criterion",
     "recorded_versions",
+    "reference_distribution",
     "score_dataset",
     "score_file",
+    "score_perturbed",
     "score_shards",
     "suggest",
-    "versions_of",
     "write_perturbed",
 ]

@@ -12,7 +12,7 @@ from judgesmith.data import (
     Format,
     RawRows,
     read_items,
-    read_together,
+    read_many,
     register_format,
 )
 from judgesmith.data import stream_items as stream
@@ -312,10 +312,10 @@ def test_of_several_files_each_takes_what_is_about_it(tmp_path):
     other = table(tmp_path / "b.csv", SPANISH, "cp1252")
     rows = table(tmp_path / "a.parquet", "")
     pd.DataFrame(ROWS).to_parquet(rows)
-    data = read_together([rows, other], scale="1..5", encoding="cp1252")
+    data = read_many([rows, other], scale="1..5", encoding="cp1252")
     assert len(data) == 4
     with pytest.raises(InputError, match="is no workbook"):
-        read_together([rows, other], scale="1..5", sheet="One")
+        read_many([rows, other], scale="1..5", sheet="One")
 
 
 # --- records ---------------------------------------------------------------------------------

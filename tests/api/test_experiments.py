@@ -59,7 +59,7 @@ def test_reading(keep, folder):
     other = table.assign(article="another text")
     other.to_json(folder / "two.jsonl", orient="records", lines=True)
     keep("streamed", list(d.stream_items(folder / "one.csv")))
-    keep("together", d.read_together([folder / "one.csv", folder / "two.jsonl"], scale="1..5"))
+    keep("together", d.read_many([folder / "one.csv", folder / "two.jsonl"], scale="1..5"))
     (folder / "bad.jsonl").write_text('{"response": 1}\n{}\n', encoding="utf-8")
     with pytest.raises(judgesmith.DataError) as caught:
         judgesmith.read(folder / "bad.jsonl")
@@ -81,7 +81,7 @@ def test_inferring(keep, data):
     run = e.InferenceRun(target="fluency", holdout=0.5)
     found = judgesmith.infer(data, run)
     assert judgesmith.infer is e.infer_rubric
-    assert isinstance(found, e.Inferred)
+    assert isinstance(found, e.InferenceResult)
     keep("inferred", found)
 
 
@@ -159,16 +159,16 @@ def test_panels(keep, judge):
 
 
 def test_versions(keep, folder, data):
-    changes = e.Changes(kinds=("character_typos", "negation", "controls"), seed=3)
-    originals = e.originals_of(data.subset(range(12)))
+    changes = e.PerturbationConfig(kinds=("character_typos", "negation", "controls"), seed=3)
+    originals = e.get_originals(data.subset(range(12)))
     versions = e.perturb_texts(originals.items, changes, name="answers")
     assert isinstance(versions, e.PerturbedSet)
     e.write_perturbed(versions, folder / "versions.jsonl")
-    again = e.versions_of(judgesmith.read(folder / "versions.jsonl"))
+    again = e.get_perturbed(judgesmith.read(folder / "versions.jsonl"))
     keep("kinds", [one.name for one in again.kinds])
     keep("texts", [[one and one.response for one in row] for row in again.versions])
     found = e.discern(
-        e.judged_versions(AnnotatorJudge(), versions, by="score"),
+        e.score_perturbed(AnnotatorJudge(), versions, by="score"),
         versions,
         rng=rng(),
         n_resamples=100,
@@ -184,13 +184,13 @@ def test_versions(keep, folder, data):
 
 def test_drifting(keep, folder, data, judge):
     saved = judge("vanilla")
-    before = e.known_before(saved)
-    now = e.gathered(scored(folder, saved, data), judge=saved.fingerprint, rng=rng())
+    before = e.reference_distribution(saved)
+    now = e.load_scores(scored(folder, saved, data), judge=saved.fingerprint, rng=rng())
     found = e.drift_between(before, now.snapshot)
-    assert isinstance(found, e.Drift)
+    assert isinstance(found, e.DriftReport)
     keep("shifts", found.shifts, whole=False)
     checked = e.recheck_judge(saved, e.RecheckSettings(samples=2))
-    assert isinstance(checked, e.Recheck)
+    assert isinstance(checked, e.RegressionReport)
     keep("recheck", checked, whole=False)
     keep("drifted", {"drifted": checked.drifted})
 

@@ -28,7 +28,7 @@ from judgesmith.signatures.config import InferenceSettings
 
 if TYPE_CHECKING:
     from judgesmith.data.items import DataSet
-    from judgesmith.experiments.compile.inferring import Inferred
+    from judgesmith.experiments.compile.inferring import InferenceResult
     from judgesmith.programs.lm import Usage
     from judgesmith.signatures import Rubric
 
@@ -222,7 +222,7 @@ def _tell_spent(spent: Exception, dataset: DataSet, usage: Usage, *, as_json: bo
         say(usage_text(usage))
 
 
-def _print(found: Inferred, data: str, output: str) -> None:
+def _print(found: InferenceResult, data: str, output: str) -> None:
     rubric, learned = found.rubric, found.rubric.provenance
     kind = f" ({rubric.task_type})" if rubric.task_type else ""
     say(f"\nTask{kind}, {_taught(learned.get('task'))}")

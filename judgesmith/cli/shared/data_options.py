@@ -102,7 +102,7 @@ def load_all(data: tuple[str, ...], columns: str | None, scales: tuple[str, ...]
     """Return the rated items of one file or of several, sheets that came back among them."""
     from judgesmith.data.columns import column_map
     from judgesmith.data.formats.opening import open_rows
-    from judgesmith.data.joining import read_together
+    from judgesmith.data.joining import read_many
     from judgesmith.data.rows import given_scales
 
     with blaming("--map"):
@@ -116,7 +116,7 @@ def load_all(data: tuple[str, ...], columns: str | None, scales: tuple[str, ...]
         with blaming(one):
             open_rows(one)
     with blaming(data[0]):
-        return read_together(data, columns=columns, scale=scale, **reading())
+        return read_many(data, columns=columns, scale=scale, **reading())
 
 
 def scales_of(given: tuple[str, ...]) -> str | Scale | dict[str, str | Scale] | None:

@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     from judgesmith.data import DataSet
     from judgesmith.experiments.compile.estimate import RunEstimate
     from judgesmith.experiments.robustness.discerning import Discerned, WeakPair
+    from judgesmith.experiments.robustness.perturbed_scores import By, VersionScores
     from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
-    from judgesmith.experiments.robustness.version_scores import By, VersionScores
     from judgesmith.experiments.robustness.version_weights import Shares, VersionWeights
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
     from judgesmith.programs.lm import Usage
@@ -118,7 +118,7 @@ def estimate_of(
 ) -> RunEstimate:
     """Return what it takes to judge every text of a set."""
     from judgesmith.experiments.panel.panelling import estimate_judging
-    from judgesmith.experiments.robustness.version_scores import blind_texts
+    from judgesmith.experiments.robustness.perturbed_scores import blind_texts
 
     texts = list(blind_texts(perturbed).values())
     return estimate_judging([judge], texts, models, next(iter(models.values())))
@@ -126,7 +126,7 @@ def estimate_of(
 
 def announce(estimate: RunEstimate, perturbed: PerturbedSet, *, as_json: bool) -> None:
     """Say what is about to be asked."""
-    from judgesmith.experiments.robustness.version_scores import blind_texts
+    from judgesmith.experiments.robustness.perturbed_scores import blind_texts
 
     n_originals = len({(one.source_id, one.key) for one in perturbed.originals})
     say(
@@ -450,7 +450,7 @@ def _to_ask(judge: str, samples: int | None, temperature: float | None) -> AnySa
 
 def _metrics_of(saved: AnySaved, by: By) -> tuple[str, ...]:
     """Return what of a judge will be tested, as far as its protocol says; else nothing."""
-    from judgesmith.experiments.robustness.version_scores import SCORE
+    from judgesmith.experiments.robustness.perturbed_scores import SCORE
 
     protocol = getattr(saved, "protocol", None)
     if by == "score":
@@ -461,7 +461,7 @@ def _metrics_of(saved: AnySaved, by: By) -> tuple[str, ...]:
 def _of_scores(
     given: Named, dataset: DataSet, perturbed: PerturbedSet, criterion: str | None, by: By
 ) -> VersionScores:
-    from judgesmith.experiments.robustness.version_scores import recorded_versions
+    from judgesmith.experiments.robustness.perturbed_scores import recorded_versions
 
     scores = given.scores(dataset, criterion=criterion, target=None)
     with blaming("--criterion"):
@@ -478,12 +478,12 @@ def _of_judge(
     *,
     quiet: bool,
 ) -> VersionScores:
-    from judgesmith.experiments.robustness.version_scores import blind_texts, judged_versions
+    from judgesmith.experiments.robustness.perturbed_scores import blind_texts, score_perturbed
 
     n_texts = len(blind_texts(perturbed))
     with stage_progress(quiet=quiet) as progress:
         tell = None if progress is None else (lambda n: progress("texts", n, n_texts))
-        return judged_versions(
+        return score_perturbed(
             saved,
             perturbed,
             by=by,

@@ -45,7 +45,7 @@ def versions_in(
     """Return originals and versions, as many of both as are wanted, and where they are from."""
     import numpy as np
 
-    from judgesmith.experiments.robustness.perturbed_rows import is_perturbed, versions_of
+    from judgesmith.experiments.robustness.perturbed_rows import get_perturbed, is_perturbed
     from judgesmith.experiments.robustness.perturbed_set import some_kinds, some_originals
 
     names = None if kinds is None else [name for one in kinds.split(",") if (name := one.strip())]
@@ -53,7 +53,7 @@ def versions_in(
     if not (is_perturbed(dataset) or scored):
         return _made(dataset, data, names, task, sample, seed)
     with blaming(data):
-        perturbed = versions_of(dataset)
+        perturbed = get_perturbed(dataset)
     if names is not None:
         with blaming("--kinds"):
             perturbed = some_kinds(perturbed, names, task=task)
@@ -82,15 +82,17 @@ def _made(
     from judgesmith.experiments.robustness.perturbing import (
         MIN_CHARACTERS,
         USUAL,
-        Changes,
-        originals_of,
+        PerturbationConfig,
+        get_originals,
         perturb_texts,
     )
     from judgesmith.programs.perturbing import Donors
 
-    pool = originals_of(dataset, min_characters=MIN_CHARACTERS.get(task or "", 0))
+    pool = get_originals(dataset, min_characters=MIN_CHARACTERS.get(task or "", 0))
     part = pool if sample is None else pool.sample(sample, rng=np.random.default_rng(seed))
-    changes = Changes(kinds=USUAL if names is None else tuple(names), task=task, seed=seed)
+    changes = PerturbationConfig(
+        kinds=USUAL if names is None else tuple(names), task=task, seed=seed
+    )
     with blaming("--kinds"):
         assert changes.perturbations
     found = perturb_texts(part.items, changes, name=dataset.name, donors=Donors(pool.items))

@@ -16,7 +16,7 @@ from judgesmith.cli.shared.verdicts import drift_verdict, print_verdict
 if TYPE_CHECKING:
     import numpy as np
 
-    from judgesmith.experiments.monitor.drifting import Drift, Gathered, Shift
+    from judgesmith.experiments.monitor.drifting import DriftReport, Gathered, Shift
     from judgesmith.experiments.monitor.snapshot import Snapshot
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 
@@ -123,21 +123,21 @@ def _gathered(
     saved: AnySaved, scores: str, inputs: str | None, columns: str | None, rng: np.random.Generator
 ) -> Gathered:
     from judgesmith.data.formats.opening import open_rows
-    from judgesmith.experiments.monitor.drifting import gathered
+    from judgesmith.experiments.monitor.drifting import load_scores
 
     if inputs is not None:
         with blaming(inputs):
             open_rows(inputs)
     with blaming(scores):
-        return gathered(scores, judge=saved.fingerprint, inputs=inputs, columns=columns, rng=rng)
+        return load_scores(scores, judge=saved.fingerprint, inputs=inputs, columns=columns, rng=rng)
 
 
 def _known(saved: AnySaved, judge: str) -> Snapshot:
     """Return what the judge says of when it was made, or refuse."""
-    from judgesmith.experiments.monitor.drifting import known_before
+    from judgesmith.experiments.monitor.drifting import reference_distribution
 
     with blaming(judge):
-        found = known_before(saved)
+        found = reference_distribution(saved)
     if found is None:
         raise OptionError(
             f"{judge} does not say what its scores and texts were like when it was made.",
@@ -149,7 +149,7 @@ def _known(saved: AnySaved, judge: str) -> Snapshot:
     return found
 
 
-def _limits(drift: Drift, *, with_inputs: bool) -> list[str]:
+def _limits(drift: DriftReport, *, with_inputs: bool) -> list[str]:
     """Return what this says nothing of, in sentences."""
     notes = []
     if drift.unknown:
@@ -174,7 +174,7 @@ def _limits(drift: Drift, *, with_inputs: bool) -> list[str]:
     return notes
 
 
-def _print(drift: Drift) -> None:
+def _print(drift: DriftReport) -> None:
     say(
         f"{drift.before.rows} rows before, {drift.before.unscored} without a score; "
         f"{drift.now.rows} now, {drift.now.unscored} without"

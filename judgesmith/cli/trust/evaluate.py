@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
     from judgesmith.data import DataSet
     from judgesmith.experiments import Evaluation
-    from judgesmith.experiments.evaluate.besides import Besides
+    from judgesmith.experiments.evaluate.diagnostics import Diagnostics
     from judgesmith.experiments.evaluate.preferring import PreferenceEvaluation
     from judgesmith.metrics.audits import ScaleUse
     from judgesmith.metrics.systems import SystemMean
@@ -325,7 +325,7 @@ _OFTEN = 0.05
 """A score that fewer rows have is the most used one by accident."""
 
 
-def print_besides(title: str, found: Besides) -> None:
+def print_besides(title: str, found: Diagnostics) -> None:
     """Print pairs, kappa, use of the scale and the bias for length, the judge beside people."""
     judge, people = found.judge_use, found.human_use
     rows = [

@@ -26,7 +26,7 @@ from judgesmith.cli.shared.progress import stage_progress
 if TYPE_CHECKING:
     from judgesmith.data.items import DataSet
     from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
-    from judgesmith.experiments.robustness.perturbing import Changes, Originals, Which
+    from judgesmith.experiments.robustness.perturbing import Originals, PerturbationConfig, Which
     from judgesmith.programs.perturbing.perturber import PlannedCalls
 
 
@@ -165,9 +165,9 @@ def command(
 
 def _changes(
     task: str | None, dataset: DataSet, kinds: str, amounts: tuple[str, ...], seed: int
-) -> Changes:
+) -> PerturbationConfig:
     """Return what is to be done to texts, as the command line and the rows say."""
-    from judgesmith.experiments.robustness.perturbing import Changes
+    from judgesmith.experiments.robustness.perturbing import PerturbationConfig
     from judgesmith.programs.perturbing import TASKS
     from judgesmith.programs.perturbing.catalogue import named_amounts, perturbations_named
 
@@ -193,17 +193,17 @@ def _changes(
             option="--amount",
             hint="name it in --kinds, too.",
         )
-    return Changes(kinds=names, task=task, amounts=much, seed=seed)
+    return PerturbationConfig(kinds=names, task=task, amounts=much, seed=seed)
 
 
 def _pool(
     dataset: DataSet, which: Which | None, min_chars: int | None, task: str | None, data: str
 ) -> Originals:
     """Return all texts that can be changed."""
-    from judgesmith.experiments.robustness.perturbing import MIN_CHARACTERS, originals_of
+    from judgesmith.experiments.robustness.perturbing import MIN_CHARACTERS, get_originals
 
     least = MIN_CHARACTERS.get(task or "", 0) if min_chars is None else min_chars
-    found = originals_of(dataset, which, min_characters=least)
+    found = get_originals(dataset, which, min_characters=least)
     if not found.items:
         reasons = ", ".join(f"{n} × {reason}" for reason, n in found.left_out.items())
         if found.n_short:
@@ -250,7 +250,9 @@ def _left_out(pool: Originals) -> list[str]:
     return [f"left out: {n} × {reason}." for reason, n in pool.left_out.items()]
 
 
-def _print(found: PerturbedSet, originals: Originals, changes: Changes, output: str) -> None:
+def _print(
+    found: PerturbedSet, originals: Originals, changes: PerturbationConfig, output: str
+) -> None:
     say(f"{found.n_versions} versions of {len(found.originals)} {originals.which} in {output}")
     task = changes.task or "any (name one with --task)"
     say(f"task: {task}; seed {changes.seed}")

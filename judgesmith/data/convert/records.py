@@ -258,7 +258,7 @@ class Gathered:
             self.raters.append(rater)
 
 
-def gathered(
+def group_ratings(
     rated: Iterable[tuple[Hashable, Record, dict[str, Any], dict[str, tuple[float, ...]], str]],
 ) -> Iterator[Gathered]:
     """Yield items once all of their rows are read, in the order of their first ones.

@@ -23,7 +23,7 @@ from judgesmith.data.convert.records import (
     Numbering,
     PublishedFiles,
     Record,
-    gathered,
+    group_ratings,
     rated_row,
     whole_document,
 )
@@ -40,7 +40,7 @@ _HANNA_OWN_REFERENCE = "stories that are the human one themselves: no reference"
 
 def _hanna_rows(about: Conversion, files: PublishedFiles) -> Iterator[ConvertedRow]:
     prompts = Numbering()
-    for item in gathered(_hanna_ratings(files)):
+    for item in group_ratings(_hanna_ratings(files)):
         prompt, reference, story, model = (item.same[name] for name in _HANNA_TEXTS)
         if reference == story:
             files.changed[_HANNA_OWN_REFERENCE] += 1

@@ -32,7 +32,7 @@ from judgesmith.data.convert.records import (
     Numbering,
     PublishedFiles,
     Record,
-    gathered,
+    group_ratings,
     rated_row,
     whole_document,
 )
@@ -186,7 +186,7 @@ _SUMMARY, _ARTICLE = "### Generated Summary\n\n", "\n\n### Source Article\n\n"
 
 def _newsroom_rows(about: Conversion, files: PublishedFiles) -> Iterator[ConvertedRow]:
     tables = [path for path in files.paths if ".json" not in path.suffixes]
-    for item in gathered(_newsroom_ratings(files, tables)):
+    for item in group_ratings(_newsroom_ratings(files, tables)):
         title, article, summary = (item.same[name] for name in _NEWSROOM_TEXTS)
         source = _newsroom_source(title, article)
         yield (

@@ -26,7 +26,7 @@ from judgesmith.data.convert.records import (
     ConvertedRow,
     PublishedFiles,
     Record,
-    gathered,
+    group_ratings,
     rated_row,
     tab_separated,
 )
@@ -325,7 +325,7 @@ def _wiki_rows(about: Conversion, files: PublishedFiles) -> Iterator[ConvertedRo
     if not ratings:  # which says what is missing
         ratings, tables = tables, []
     means = dict(_wiki_item_means(files, tables))
-    for item in gathered(_wiki_ratings(files, ratings)):
+    for item in group_ratings(_wiki_ratings(files, ratings)):
         sent_id, system = key = item.same["sent_id"], item.same["sys_name"]
         more = means.pop(key, {})
         if not more and tables:

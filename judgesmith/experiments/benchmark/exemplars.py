@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from judgesmith.data.problems import nothing_in, shown
 from judgesmith.drafts import draft_beside, put
 from judgesmith.errors import ExistingFileError, file_faults
-from judgesmith.experiments.scoring.earlier_rows import WAY_OUT
+from judgesmith.experiments.scoring.resume_check import WAY_OUT
 from judgesmith.metrics import Estimate
 from judgesmith.metrics.resampling import share_interval
 from judgesmith.programs import Judge, SavedJudge, iter_scores

@@ -99,7 +99,7 @@ class InferenceRun(BaseModel):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Inferred:
+class InferenceResult:
     """What was inferred.
 
     Attributes
@@ -121,7 +121,7 @@ def infer_rubric(
     lm: dspy.LM | None = None,
     heldout: Sequence[int] = (),
     progress: Callable[[int], None] | None = None,
-) -> Inferred:
+) -> InferenceResult:
     """Return a rubric inferred from the rated rows of ``dataset``.
 
     Parameters
@@ -184,7 +184,7 @@ def infer_rubric(
     }
     facts["mark"] = rubric_mark(found)
     rubric = found.model_copy(update={"provenance": {**facts, **found.provenance}})
-    return Inferred(rubric=rubric, notes=tuple(_notes(rubric, items, str(lm.model))))
+    return InferenceResult(rubric=rubric, notes=tuple(_notes(rubric, items, str(lm.model))))
 
 
 def _named(dataset: DataSet, place: int) -> RatedItem:

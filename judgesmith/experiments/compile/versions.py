@@ -13,7 +13,11 @@ from numpy.typing import NDArray
 from judgesmith.data.items import DataSet
 from judgesmith.errors import InputError
 from judgesmith.experiments.compile.settings import CompileSettings
-from judgesmith.experiments.robustness.perturbed_rows import is_original, is_perturbed, versions_of
+from judgesmith.experiments.robustness.perturbed_rows import (
+    get_perturbed,
+    is_original,
+    is_perturbed,
+)
 from judgesmith.experiments.robustness.perturbed_set import kinds_among
 from judgesmith.metrics import Estimate, PairedEstimate
 from judgesmith.metrics.perturbations.wilcoxon import FEWEST_NONZERO
@@ -180,7 +184,7 @@ def _named(names: Sequence[str], task: str | None, held: Kinds) -> Kinds:
 
 def _given(dataset: DataSet) -> tuple[Kinds, Make]:
     """Return the kinds of versions that data holds, and how to find them."""
-    found = versions_of(dataset)
+    found = get_perturbed(dataset)
     by_kind = dict(zip(found.kinds, found.versions, strict=True))
     places: dict[tuple[str, str], int] = {}
     for place, item in enumerate(found.originals):

@@ -21,7 +21,7 @@ from judgesmith.experiments.evaluate.agreement import (
     plain,
     unscored,
 )
-from judgesmith.experiments.evaluate.besides import Besides, besides
+from judgesmith.experiments.evaluate.diagnostics import Diagnostics, diagnostics_of
 from judgesmith.experiments.evaluate.judged_rows import JudgedRows, rows_of_judge, rows_of_scores
 from judgesmith.experiments.evaluate.within_source import within_sources
 from judgesmith.metrics.systems import SystemMean, system_means
@@ -87,7 +87,7 @@ class Evaluation:
     scored_by: str = "score"
     by_criterion: CriterionReports = field(default_factory=CriterionReports)
     criteria_on: RowsUsed = "unseen"
-    besides: Besides | None = None
+    besides: Diagnostics | None = None
     knows_seen: bool = True
     ranks: bool = False
     stated: tuple[str, ...] = ()
@@ -286,7 +286,7 @@ def _evaluation(
         scored_by=judged.scored_by,
         by_criterion=by_criterion,
         criteria_on=criteria_on,
-        besides=besides(judged, rows.tolist(), dataset, targets, rng=rng),
+        besides=diagnostics_of(judged, rows.tolist(), dataset, targets, rng=rng),
         knows_seen=judged.knows_seen,
         ranks=judged.ranks,
         stated=(*other_models(judged.judgements), *stated_notes(judged.judgements)),

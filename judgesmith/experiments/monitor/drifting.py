@@ -83,7 +83,7 @@ class Shift(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drift:
+class DriftReport:
     """What has moved.
 
     Attributes
@@ -119,7 +119,7 @@ class Drift:
 
 def drift_between(
     before: Snapshot, now: Snapshot, *, tolerance: float = 0.1, share_tolerance: float = 0.05
-) -> Drift:
+) -> DriftReport:
     """Return what has moved.
 
     A thing has drifted if its effect is larger than the tolerance, and its p-value, adjusted for
@@ -164,10 +164,10 @@ def drift_between(
         _judged(one, float(p), limits[one.unit]) for one, p in zip(shifts, adjusted, strict=True)
     ]
     found.sort(key=lambda one: one.kind != "scores")
-    return Drift(before=before, now=now, shifts=tuple(found), unknown=tuple(unknown))
+    return DriftReport(before=before, now=now, shifts=tuple(found), unknown=tuple(unknown))
 
 
-def known_before(judge: SavedRecord) -> Snapshot | None:
+def reference_distribution(judge: SavedRecord) -> Snapshot | None:
     """Return what scores and inputs were like when a judge was made; None where it does not say.
 
     Of a panel, which says nothing itself, the inputs of its first member; of a calibrated judge
@@ -186,10 +186,10 @@ def known_before(judge: SavedRecord) -> Snapshot | None:
     if judge.reference:
         return read_snapshot(judge.reference)
     if isinstance(judge, SavedCalibrated):
-        found = known_before(judge.members["judge"])
+        found = reference_distribution(judge.members["judge"])
         return None if found is None else _calibrated(found, judge.calibration)
     if isinstance(judge, SavedComposite):
-        known = (known_before(one) for one in judge.members.values())
+        known = (reference_distribution(one) for one in judge.members.values())
         return next((one.without_scores() for one in known if one is not None), None)
     return None
 
@@ -297,7 +297,7 @@ class Gathered:
     notes: tuple[str, ...] = ()
 
 
-def gathered(
+def load_scores(
     scores: str | Path,
     *,
     judge: str,

@@ -148,7 +148,7 @@ class Check(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recheck(Record):
+class RegressionReport(Record):
     """Whether a judge still says what it said.
 
     Attributes
@@ -239,7 +239,7 @@ def recheck_of(
     judge: str = "",
     made_with: tuple[str, ...] = (),
     asked: tuple[str, ...] = (),
-) -> Recheck:
+) -> RegressionReport:
     """Return whether judgements of now are those that golden items had."""
     width = scale.high - scale.low
     before = np.array([_score(one.judgement) for one in golden]) / width
@@ -254,7 +254,7 @@ def recheck_of(
         _item(number, one, [each[number] for each in again], width)
         for number, one in enumerate(golden)
     )
-    return Recheck(
+    return RegressionReport(
         judge=judge,
         made_with=made_with,
         asked=asked,

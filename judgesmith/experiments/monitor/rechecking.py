@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from judgesmith.errors import InputError
 from judgesmith.experiments.monitor.recheck_rule import (
-    Recheck,
     RecheckedItem,
     RecheckSettings,
+    RegressionReport,
     recheck_of,
 )
 from judgesmith.programs import score_batch
@@ -62,7 +62,7 @@ def recheck_judge(
     first_round: int | None = None,
     concurrency: int = CONCURRENCY,
     progress: Callable[[int], None] | None = None,
-) -> Recheck:
+) -> RegressionReport:
     """Return whether a judge's golden items still get the scores that they had.
 
     Parameters
@@ -155,7 +155,7 @@ _LONGEST = 60
 _LEAST = 0.0005  # of the scale: less looks like nothing
 
 
-def recheck_text(found: Recheck) -> list[str]:
+def recheck_text(found: RegressionReport) -> list[str]:
     """Return the lines that people read."""
     lines = [
         f"{'DRIFTED' if one.drifted else 'ok':8} {one.name}: {one.said}" for one in found.checks
@@ -167,7 +167,7 @@ def recheck_text(found: Recheck) -> list[str]:
     return lines
 
 
-def recheck_notes(found: Recheck) -> list[str]:
+def recheck_notes(found: RegressionReport) -> list[str]:
     """Return what a reader should know beside the verdict, in sentences."""
     notes = []
     if found.made_with and set(found.asked) != set(found.made_with):

@@ -16,7 +16,7 @@ from judgesmith.experiments.report.reading import (
     SeedsSpread,
     Trial,
 )
-from judgesmith.experiments.runs.cell_result import Besides, Estimated, OnOneCriterion, SeenFrom
+from judgesmith.experiments.runs.cell_result import Diagnostics, Estimated, OnOneCriterion, SeenFrom
 from judgesmith.experiments.runs.leaderboard import SEEDS_HEADER, SEEDS_READING, few_systems
 
 LONGEST_NAME = 200
@@ -93,7 +93,7 @@ _SHARES = {
 }
 
 
-def beside_table(found: Besides | None) -> Markup:
+def beside_table(found: Diagnostics | None) -> Markup:
     """Return pairs, kappa, the use of the scale and length; nothing where none is defined."""
     told = [] if found is None else list(_lines(found))
     lines = [
@@ -104,7 +104,7 @@ def beside_table(found: Besides | None) -> Markup:
     return table("Beside correlations, on rows held out", ["", "[95% interval]"], lines)
 
 
-def _lines(found: Besides) -> Iterator[tuple[str, Estimated | None]]:
+def _lines(found: Diagnostics) -> Iterator[tuple[str, Estimated | None]]:
     for level, one in found.pairs.items():
         yield f"pairs put in people's order, {level}", one
     for name, one in found.kappa.items():

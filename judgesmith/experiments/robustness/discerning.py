@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgesmith.errors import InputError
+from judgesmith.experiments.robustness.perturbed_scores import VersionScores
 from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
-from judgesmith.experiments.robustness.version_scores import VersionScores
 from judgesmith.experiments.robustness.version_weights import VersionWeights
 from judgesmith.metrics import discernment
 from judgesmith.metrics.perturbations import Discernment, PerturbationDiscernment
@@ -364,7 +364,7 @@ def discern(
     Parameters
     ----------
     scores : VersionScores
-        From ``judged_versions`` or ``recorded_versions``.
+        From ``score_perturbed`` or ``recorded_versions``.
     perturbed : PerturbedSet
         What was judged.
     weights : VersionWeights or None
@@ -384,12 +384,12 @@ def discern(
     Examples
     --------
     >>> from judgesmith.data import read_items
-    >>> from judgesmith.experiments import judged_versions, perturb_texts
-    >>> from judgesmith.experiments.robustness.perturbing import Changes
+    >>> from judgesmith.experiments import score_perturbed, perturb_texts
+    >>> from judgesmith.experiments.robustness.perturbing import PerturbationConfig
     >>> from judgesmith.programs import ActiveCritic
-    >>> changes = Changes(kinds=("character_typos", "case_loss"))
+    >>> changes = PerturbationConfig(kinds=("character_typos", "case_loss"))
     >>> versions = perturb_texts(read_items("sample").items[:12], changes, name="answers")
-    >>> scores = judged_versions(ActiveCritic(), versions)
+    >>> scores = score_perturbed(ActiveCritic(), versions)
     >>> found = discern(scores, versions, rng=np.random.default_rng(0), n_resamples=100)
     >>> [one.kind.name for one in found.damaging if one.scored_lower]
     ['character_typos/minor']

@@ -11,8 +11,8 @@ from typing import Any
 from judgesmith.drafts import draft_beside, put, write_synced
 from judgesmith.experiments.robustness.discerning import FEWEST_PAIRS, NOTICED, Discerned, KindFound
 from judgesmith.experiments.robustness.perturbed_rows import rows_of
+from judgesmith.experiments.robustness.perturbed_scores import VersionScores
 from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
-from judgesmith.experiments.robustness.version_scores import VersionScores
 from judgesmith.experiments.run_folders import check_folder, stated_in
 from judgesmith.metrics import Estimate
 from judgesmith.metrics.perturbations import PerturbationDiscernment

@@ -14,7 +14,7 @@ from judgesmith.programs.perturbing import PERTURBATIONS
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import Degree, Edit, Level, Method, Perturbation
 
-__all__ = ["PerturbedSet", "edits_of", "is_perturbed", "rows_of", "versions_of"]
+__all__ = ["PerturbedSet", "edits_of", "get_perturbed", "is_perturbed", "rows_of"]
 
 DEFAULT_LEVEL: Level = "word"
 """The level of a change whose row says none that is known."""
@@ -188,7 +188,7 @@ def is_perturbed(dataset: DataSet) -> bool:
     return any(not is_original(item) for item in dataset)
 
 
-def versions_of(dataset: DataSet, *, levels: Mapping[str, Level] | None = None) -> PerturbedSet:
+def get_perturbed(dataset: DataSet, *, levels: Mapping[str, Level] | None = None) -> PerturbedSet:
     """Return originals and versions from rows that say which they are.
 
     Parameters
@@ -225,7 +225,7 @@ def versions_of(dataset: DataSet, *, levels: Mapping[str, Level] | None = None) 
     ...     RatedItem(source_id="1", system_id=s, response=r, extra={"perturbation": p})
     ...     for s, p, r in rows
     ... ]
-    >>> found = versions_of(DataSet(name="toy", items=tuple(items)))
+    >>> found = get_perturbed(DataSet(name="toy", items=tuple(items)))
     >>> [kind.name for kind in found.kinds], found.versions[0][0].response
     (['lower_case'], 'a b.')
     """

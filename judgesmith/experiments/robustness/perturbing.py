@@ -33,7 +33,7 @@ USUAL = ("task", "controls")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Changes:
+class PerturbationConfig:
     """Which changes are made, and how much of each.
 
     Parameters
@@ -49,7 +49,7 @@ class Changes:
 
     Examples
     --------
-    >>> [way.name for way in Changes(kinds=("controls",)).perturbations]
+    >>> [way.name for way in PerturbationConfig(kinds=("controls",)).perturbations]
     ['paraphrase', 'padding']
     """
 
@@ -66,7 +66,7 @@ class Changes:
 
 def perturb_texts(
     originals: Sequence[RatedItem],
-    changes: Changes,
+    changes: PerturbationConfig,
     *,
     name: str,
     donors: Donors | None = None,
@@ -79,8 +79,8 @@ def perturb_texts(
     Parameters
     ----------
     originals : sequence of RatedItem
-        Whose responses are changed; each with a system id, as ``originals_of`` gives them.
-    changes : Changes
+        Whose responses are changed; each with a system id, as ``get_originals`` gives them.
+    changes : PerturbationConfig
         What is done.
     name : str
         What the set is called.
@@ -104,7 +104,8 @@ def perturb_texts(
     Examples
     --------
     >>> items = [RatedItem(source_id="1", system_id="m", response="It rained. We left.")]
-    >>> found = perturb_texts(items, Changes(kinds=("reordering", "repetition")), name="toy")
+    >>> changes = PerturbationConfig(kinds=("reordering", "repetition"))
+    >>> found = perturb_texts(items, changes, name="toy")
     >>> [row[0] and row[0].response for row in found.versions]
     ['We left. It rained.', None, 'It rained. We left. We left.']
     >>> found.skipped["reordering/major"]
@@ -209,7 +210,7 @@ class Originals:
         return replace(self, items=tuple(self.items[index] for index in drawn))
 
 
-def originals_of(
+def get_originals(
     dataset: DataSet, which: Which | None = None, *, min_characters: int = 0
 ) -> Originals:
     """Return the texts of a data set that can be changed.
@@ -233,7 +234,7 @@ def originals_of(
     Examples
     --------
     >>> row = RatedItem(source_id="1", source="s", response="r", references=("One.", "One. Two."))
-    >>> found = originals_of(DataSet(name="toy", items=(row, row)))
+    >>> found = get_originals(DataSet(name="toy", items=(row, row)))
     >>> [(item.system_id, item.response, item.references) for item in found.items]
     [('reference', 'One. Two.', ('One.',))]
     """

@@ -76,7 +76,7 @@ class LevelCounts(Value):
     counts: tuple[tuple[int, ...], ...]
 
 
-class Besides(Value):
+class Diagnostics(Value):
     """What correlations do not tell of a judge."""
 
     pairs: Mapping[str, Estimated] = Field(default_factory=dict)
@@ -129,7 +129,7 @@ class CellResult(Value):
     rows: Counts
     problems: Mapping[str, int]
     agreement: Agreements
-    besides: Besides | None = None
+    besides: Diagnostics | None = None
     perspectives: Mapping[str, SeenFrom] = Field(default_factory=dict)
     per_item: PerItem
     judge: str

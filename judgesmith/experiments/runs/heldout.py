@@ -15,7 +15,7 @@ from judgesmith.errors import InputError
 from judgesmith.experiments.compile.split import first_split
 from judgesmith.experiments.compile.versions import original_places
 from judgesmith.experiments.evaluate.agreement import oriented
-from judgesmith.experiments.evaluate.besides import besides
+from judgesmith.experiments.evaluate.diagnostics import diagnostics_of
 from judgesmith.experiments.evaluate.judged_rows import JudgedRows
 from judgesmith.metrics.records import plain
 from judgesmith.optimizers import PredictionTable
@@ -129,7 +129,7 @@ def beside_agreement(
         ranks=ranks,
     )
     rng = np.random.default_rng([seed, 12])
-    found = besides(whole, own.tolist(), dataset, targets, rng=rng)
+    found = diagnostics_of(whole, own.tolist(), dataset, targets, rng=rng)
     return None if found is None else found.to_dict()
 
 

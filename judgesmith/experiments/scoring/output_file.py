@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from judgesmith.drafts import draft_beside, put
-from judgesmith.experiments.scoring.earlier_rows import Beside, EarlierRow, refuse_loss
 from judgesmith.experiments.scoring.formats import write_rows
 from judgesmith.experiments.scoring.lines import Line, Tally, note_of
 from judgesmith.experiments.scoring.marks import Marks, refuse_others
 from judgesmith.experiments.scoring.parts import Parts
+from judgesmith.experiments.scoring.resume_check import Beside, EarlierRow, refuse_loss
 from judgesmith.programs.judging.rows import score_row
 from judgesmith.signatures import Judgement, RatedItem
 from judgesmith.signatures.plain_data import json_line

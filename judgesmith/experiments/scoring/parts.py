@@ -22,9 +22,9 @@ from typing import Any
 
 from judgesmith.drafts import claimed, discard, draft_beside, put, write_synced
 from judgesmith.errors import ExistingFileError, file_faults
-from judgesmith.experiments.scoring.earlier_rows import NumberedKeys
 from judgesmith.experiments.scoring.lines import Line, log_event, read_line
 from judgesmith.experiments.scoring.marks import Marks
+from judgesmith.experiments.scoring.resume_check import NumberedKeys
 
 ROWS = 4096
 """Rows after which a part is written at the latest."""

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from judgesmith.data import read_items
-from judgesmith.experiments.robustness.perturbed_rows import versions_of
+from judgesmith.experiments.robustness.perturbed_rows import get_perturbed
 from judgesmith.programs.perturbing import CONTROLS, TASKS
 from judgesmith.signatures.perturbation import Edit, edited
 
@@ -64,7 +64,7 @@ def test_versions_stand_below_their_originals_and_are_read_back(run, folder, art
         if row["perturbation"] and row["source_id"] == "s0":
             edits = [Edit(start=start, end=end, text=text) for start, end, text in row["edits"]]
             assert edited(original["response"], edits) == row["response"] != original["response"]
-    read = versions_of(read_items(folder / "out.jsonl"))
+    read = get_perturbed(read_items(folder / "out.jsonl"))
     assert len(read.originals) == 8
     names = [kind.name for kind in read.kinds]
     assert names[: len(TASKS["summarization"])] == list(TASKS["summarization"])

@@ -7,8 +7,8 @@ from discerning import ENTITIES, ORDER, PADDING, TYPOS, planted, scored, texts
 
 from judgesmith.data import DataSet, read_scores, stream_items
 from judgesmith.experiments.robustness.discerning import discern
-from judgesmith.experiments.robustness.perturbed_rows import versions_of
-from judgesmith.experiments.robustness.version_scores import recorded_versions
+from judgesmith.experiments.robustness.perturbed_rows import get_perturbed
+from judgesmith.experiments.robustness.perturbed_scores import recorded_versions
 from judgesmith.experiments.robustness.version_weights import VersionWeights
 
 
@@ -203,7 +203,7 @@ def test_recorded_metrics_notice_the_published_percentages_of_errors(data_folder
     }
     rows = tuple(stream_items(data_folder / "bump.jsonl.gz"))
     dataset = DataSet(name="bump", items=rows)
-    given = versions_of(dataset)
+    given = get_perturbed(dataset)
     recorded = data_folder / "recorded" / "bump_metrics.jsonl.gz"
     shares = {}
     for name in published:
@@ -220,7 +220,7 @@ def test_the_levels_of_demetr_are_read_and_its_reference_is_a_control(data_folde
     rows = [
         one for one in stream_items(data_folder / "demetr.jsonl.gz") if int(one.source_id) <= 40
     ]
-    given = versions_of(DataSet(name="demetr", items=tuple(rows)))
+    given = get_perturbed(DataSet(name="demetr", items=tuple(rows)))
     assert len(given.originals) == 40
     scores = planted(given, dict.fromkeys([one.name for one in given.kinds], 3.0))
     found = found_in(scores, given, n_resamples=20)

@@ -11,7 +11,7 @@ from judgesmith.experiments.robustness.discernment_folder import (
     run_of,
     save_discerned,
 )
-from judgesmith.experiments.robustness.perturbed_rows import versions_of
+from judgesmith.experiments.robustness.perturbed_rows import get_perturbed
 from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
 
 
@@ -30,7 +30,7 @@ def test_what_is_saved_is_read_as_scores_of_versions(tmp_path):
     found = saved(folder, given)
     assert json.loads((folder / "report.json").read_text())["run"] == "r"
     rows = tuple(stream_items(folder / "versions.jsonl"))
-    assert len(versions_of(DataSet(name="v", items=rows)).originals) == 6
+    assert len(get_perturbed(DataSet(name="v", items=rows)).originals) == 6
     scores = read_scores(folder / "scores.jsonl", DataSet(name="v", items=rows))
     assert scores.values.tolist()[:2] == [50.0, 40.0]
     assert len(rows) == 6 + found.kinds[0].n_versions

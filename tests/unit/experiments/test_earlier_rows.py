@@ -3,7 +3,7 @@ import tracemalloc
 
 import pytest
 
-from judgesmith.experiments.scoring.earlier_rows import Beside, earlier_rows, refuse_loss
+from judgesmith.experiments.scoring.resume_check import Beside, earlier_rows, refuse_loss
 from judgesmith.signatures import RatedItem
 
 RUN = "abc"

@@ -20,9 +20,9 @@ from judgesmith.experiments import CompileSettings, compile_judge
 from judgesmith.experiments.monitor import drifting as gathering
 from judgesmith.experiments.monitor.drifting import (
     drift_between,
-    gathered,
-    known_before,
+    load_scores,
     read_snapshot,
+    reference_distribution,
 )
 from judgesmith.experiments.monitor.recheck_rule import RecheckSettings
 from judgesmith.experiments.monitor.rechecking import RecheckError, recheck_judge
@@ -417,7 +417,7 @@ def test_many_numbers_are_kept_as_quantiles():
 
 
 def test_a_judge_keeps_what_it_was_made_with_as_numbers_alone(judge, tmp_path):
-    found = known_before(SavedJudge.load(judge.save(tmp_path / "judge")))
+    found = reference_distribution(SavedJudge.load(judge.save(tmp_path / "judge")))
     assert found == read_snapshot(judge.reference)
     assert found.rows == judge.rows["select"] + judge.rows["heldout"]
     assert {"score", "response characters", "source characters"} <= set(found.numbers)
@@ -430,9 +430,9 @@ def test_judges_of_before_say_nothing_and_have_the_fingerprint_they_had(judge):
     plain = older.model_dump(mode="json")
     assert "reference" not in plain
     assert older.fingerprint == content_hash(plain)[:12]
-    assert known_before(older) is None
+    assert reference_distribution(older) is None
     with pytest.raises(SavedJudgeError, match="--against"):
-        known_before(judge.model_copy(update={"reference": {"rows": "many"}}))
+        reference_distribution(judge.model_copy(update={"reference": {"rows": "many"}}))
 
 
 def test_a_calibrated_judge_knows_its_scores_on_the_scale_of_people(judge):
@@ -445,13 +445,13 @@ def test_a_calibrated_judge_knows_its_scores_on_the_scale_of_people(judge):
         n_sources_map=20, n_margin=40, n_sources_margin=20,
     )  # fmt: skip
     calibrated = SavedCalibrated(members={"judge": judge}, calibration=learned, **facts)
-    before, own = known_before(calibrated), known_before(judge)
+    before, own = reference_distribution(calibrated), reference_distribution(judge)
     assert before.numbers["score"].points == tuple(map(learned.apply, own.numbers["score"].points))
     panel = SavedPanel(
         members={"a": judge}, weights=PanelWeights.equal({"a": judge.scale}), **facts
     )
-    assert known_before(panel) == own.without_scores()
-    assert not any("score" in name for name in known_before(panel).numbers)
+    assert reference_distribution(panel) == own.without_scores()
+    assert not any("score" in name for name in reference_distribution(panel).numbers)
 
 
 def scored(path, scores, **fields):
@@ -464,7 +464,7 @@ def scored(path, scores, **fields):
 
 
 def look(path, **options):
-    return gathered(path, judge="j", rng=np.random.default_rng(0), **options)
+    return load_scores(path, judge="j", rng=np.random.default_rng(0), **options)
 
 
 def test_a_file_is_looked_at_in_flat_memory_and_counted_whole(tmp_path, monkeypatch):

@@ -1,7 +1,7 @@
 import numpy as np
 
 from judgesmith.data import DataSet
-from judgesmith.experiments.robustness.perturbing import originals_of
+from judgesmith.experiments.robustness.perturbing import get_originals
 from judgesmith.signatures.items import RatedItem
 
 
@@ -26,7 +26,7 @@ def test_the_reference_with_most_sentences_then_the_longest_then_the_first_is_ta
         item("1", references=("A very long single sentence it is.", "One. Two.", "Six. Ten.")),
         item("2", references=("One. Two.", "One. Three.", "Six. Three.")),
     ]
-    found = originals_of(data(*rows))
+    found = get_originals(data(*rows))
     assert [one.response for one in found.items] == ["One. Two.", "One. Three."]
     assert found.items[0].references == ("A very long single sentence it is.", "Six. Ten.")
     assert all(one.human == {} and one.system_id == "reference" for one in found.items)
@@ -36,17 +36,17 @@ def test_a_source_has_one_reference_whatever_its_systems_and_fields_they_share()
     rows = [
         item("1", references=("A b.",), system=system, task="t", seconds=system) for system in "ab"
     ]
-    (found,) = originals_of(data(*rows)).items
+    (found,) = get_originals(data(*rows)).items
     assert found.extra == {"task": "t"}
 
 
 def test_sources_without_a_reference_are_counted():
-    found = originals_of(data(item("1", references=("A b.",)), item("2"), item("2", system="x")))
+    found = get_originals(data(item("1", references=("A b.",)), item("2"), item("2", system="x")))
     assert dict(found.left_out) == {"a source without a reference": 1}
 
 
 def test_responses_are_taken_where_nothing_has_a_reference_and_keep_ratings_and_names():
-    found = originals_of(data(item("1"), item("1"), item("1", system=""), item("2", system="")))
+    found = get_originals(data(item("1"), item("1"), item("1", system=""), item("2", system="")))
     assert found.which == "responses"
     assert [one.system_id for one in found.items] == ["m", "m#2", "response", "response"]
     assert all(one.human for one in found.items)
@@ -59,7 +59,7 @@ def test_empty_and_short_texts_and_versions_are_left_out_and_counted():
         item("3", "Long enough."),
         item("3", "Changed.", perturbation="swap", original="m"),
     ]
-    found = originals_of(data(*rows), "responses", min_characters=7)
+    found = get_originals(data(*rows), "responses", min_characters=7)
     assert [one.response for one in found.items] == ["Long enough."]
     assert dict(found.left_out) == {
         "a changed version already": 1,
@@ -70,11 +70,11 @@ def test_empty_and_short_texts_and_versions_are_left_out_and_counted():
 
 def test_fields_of_an_earlier_change_do_not_stay():
     row = item("1", perturbation=None, level="none", skipped={"x": "y"}, task="t")
-    assert originals_of(data(row)).items[0].extra == {"task": "t"}
+    assert get_originals(data(row)).items[0].extra == {"task": "t"}
 
 
 def test_a_sample_is_in_order_and_that_of_its_seed():
-    whole = originals_of(data(*(item(str(n)) for n in range(30))))
+    whole = get_originals(data(*(item(str(n)) for n in range(30))))
     one, again = (whole.sample(5, rng=np.random.default_rng(2)) for _ in range(2))
     places = [int(item.source_id) for item in one.items]
     assert one == again

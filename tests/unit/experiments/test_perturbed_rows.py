@@ -7,12 +7,16 @@ from hypothesis import strategies as st
 from judgesmith.data import DataSet, read_items
 from judgesmith.experiments.robustness.perturbed_rows import (
     edits_of,
+    get_perturbed,
     is_perturbed,
     rows_of,
-    versions_of,
 )
 from judgesmith.experiments.robustness.perturbed_set import perturbed_set
-from judgesmith.experiments.robustness.perturbing import Changes, perturb_texts, write_perturbed
+from judgesmith.experiments.robustness.perturbing import (
+    PerturbationConfig,
+    perturb_texts,
+    write_perturbed,
+)
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import Perturbation, Perturbed, Skipped, edited
 from judgesmith.signatures.scale import Scale
@@ -47,9 +51,11 @@ def test_a_set_is_read_back_from_its_file_as_it_was(tmp_path):
         )
         for n in range(4)
     ]
-    made = perturb_texts(items, Changes(kinds=("all",), task="summarization"), name="versions")
+    made = perturb_texts(
+        items, PerturbationConfig(kinds=("all",), task="summarization"), name="versions"
+    )
     write_perturbed(made, tmp_path / "versions.jsonl")
-    read = versions_of(read_items(tmp_path / "versions.jsonl"))
+    read = get_perturbed(read_items(tmp_path / "versions.jsonl"))
     has = {kind.name: any(own) for kind, own in zip(made.kinds, made.versions, strict=True)}
     assert read.kinds == tuple(kind for kind in made.kinds if has[kind.name])
     (note,) = read.notes
@@ -69,7 +75,9 @@ def test_a_set_is_read_back_from_its_file_as_it_was(tmp_path):
 
 
 def test_changes_that_rules_made_say_so():
-    made = perturb_texts(texts("Ada met Bob."), Changes(kinds=("fictional_entities",)), name="x")
+    made = perturb_texts(
+        texts("Ada met Bob."), PerturbationConfig(kinds=("fictional_entities",)), name="x"
+    )
     assert {kind.method for kind in made.kinds} == {"rule"}
     assert made.versions[0][0].extra["method"] == "rule"
 
@@ -85,7 +93,7 @@ def test_every_original_has_an_outcome():
 
 
 def test_rows_of_another_origin_are_aligned_by_source():
-    found = versions_of(
+    found = get_perturbed(
         data(
             row("1", "original", "A b.", perturbation="none", level="none"),
             row("1", "e1", "A c.", perturbation="Wrong Entity", level="unfaithful"),
@@ -98,7 +106,7 @@ def test_rows_of_another_origin_are_aligned_by_source():
     assert [one.response for one in found.versions[0]] == ["A c.", "D f."]
     assert found.kinds[0].level == "word"
     assert any("unfaithful" in note and "taken as word" in note for note in found.notes)
-    given = versions_of(
+    given = get_perturbed(
         data(row("1", "o", "A."), row("1", "x", "a.", perturbation="Case", level="minor")),
         levels={"minor": "character"},
     )
@@ -107,7 +115,7 @@ def test_rows_of_another_origin_are_aligned_by_source():
 
 
 def test_unverified_and_equal_versions_are_left_out_and_counted():
-    found = versions_of(
+    found = get_perturbed(
         data(
             row("1", "original", "A.", perturbation="none"),
             row("1", "x", "a.", perturbation="lower", pert_check=False),
@@ -125,7 +133,7 @@ def test_unverified_and_equal_versions_are_left_out_and_counted():
 
 
 def test_versions_without_an_original_are_counted():
-    found = versions_of(data(row("1", "o", "A."), row("2", "x", "b.", perturbation="lower")))
+    found = get_perturbed(data(row("1", "o", "A."), row("2", "x", "b.", perturbation="lower")))
     assert found.n_versions == 0
     assert found.notes == (
         "1 version left out: the original is not in the data.",
@@ -134,7 +142,7 @@ def test_versions_without_an_original_are_counted():
 
 
 def test_an_original_stands_again_where_a_kind_changed_it_twice():
-    found = versions_of(
+    found = get_perturbed(
         data(
             row("1", "o", "A."),
             row("1", "x", "B.", perturbation="swap"),
@@ -152,12 +160,12 @@ def test_an_original_stands_again_where_a_kind_changed_it_twice():
 
 def test_of_several_originals_the_version_says_which_is_its_own():
     versions = [row("1", f"{m}+swap", "C.", perturbation="swap", original=m) for m in "ab"]
-    found = versions_of(data(row("1", "a", "A."), row("1", "b", "B."), *versions))
+    found = get_perturbed(data(row("1", "a", "A."), row("1", "b", "B."), *versions))
     assert [one.system_id for one in found.versions[0]] == ["a+swap", "b+swap"]
     unsaid = row("1", "x", "C.", perturbation="swap")
     with pytest.raises(ValueError, match="source '1' has 2 rows without a perturbation"):
-        versions_of(data(row("1", "a", "A."), row("1", "b", "B."), unsaid))
-    named = versions_of(data(row("1", "a", "A."), row("1", "Original", "B."), unsaid))
+        get_perturbed(data(row("1", "a", "A."), row("1", "b", "B."), unsaid))
+    named = get_perturbed(data(row("1", "a", "A."), row("1", "Original", "B."), unsaid))
     assert [one and one.response for one in named.versions[0]] == [None, "C."]
 
 
@@ -171,7 +179,7 @@ def test_a_kind_that_is_the_reference_is_a_control_and_rows_may_say_so():
     )
     said = row("1", "p", "A. ", perturbation="pad", lowers="False")
     known = row("1", "q", "a.", perturbation="padding")
-    found = versions_of(data(row("1", "original", "A."), reference, said, known))
+    found = get_perturbed(data(row("1", "original", "A."), reference, said, known))
     assert {kind.kind: kind.lowers for kind in found.kinds} == {
         "reference_as_text": False,
         "pad": False,
@@ -182,16 +190,16 @@ def test_a_kind_that_is_the_reference_is_a_control_and_rows_may_say_so():
 def test_originals_of_one_name_with_several_texts_are_counted():
     first, twin = row("1", "m", "One text."), row("1", "m", "Another text.")
     version = row("1", "m+x", "one text.", perturbation="lower", original="m")
-    found = versions_of(data(first, twin, first, version))
+    found = get_perturbed(data(first, twin, first, version))
     assert [one.response for one in found.originals] == ["One text."]
     assert any(note.startswith("1 original left out") for note in found.notes)
-    assert not any("left out" in note for note in versions_of(data(first, first, version)).notes)
+    assert not any("left out" in note for note in get_perturbed(data(first, first, version)).notes)
 
 
 def test_plain_rows_state_no_perturbation():
     assert not is_perturbed(data(row("1", "m", "A.")))
     with pytest.raises(ValueError, match="no row of toy states a perturbation; make versions"):
-        versions_of(data(row("1", "m", "A.")))
+        get_perturbed(data(row("1", "m", "A.")))
 
 
 @settings(max_examples=60, deadline=None)
@@ -214,7 +222,7 @@ def test_rows_of_any_kind_are_read_or_refused_in_words(drawn):
         for source, system, text, kind, level, original in drawn
     ]
     try:
-        found = versions_of(data(*items))
+        found = get_perturbed(data(*items))
     except ValueError:
         return
     assert len(found.versions) == len(found.kinds) == len({kind.name for kind in found.kinds})
@@ -232,7 +240,7 @@ def test_edits_that_cannot_be_read_are_none(given):
 
 @pytest.mark.data
 def test_bump_keeps_every_pair(data_folder):
-    found = versions_of(read_items(data_folder / "bump.jsonl.gz"))
+    found = get_perturbed(read_items(data_folder / "bump.jsonl.gz"))
     assert found.n_versions == 693
     assert len({one.source_id for one in found.originals}) == 99
     assert {kind.name for kind in found.kinds} >= {"coreference_error", "extrinsic_entity_error"}
@@ -244,7 +252,7 @@ def test_demetr_leaves_out_what_was_not_verified(data_folder):
     read = read_items(data_folder / "demetr.jsonl.gz")
     sources = {item.source_id for item in read.items[:800]}
     part = DataSet(name="demetr", items=tuple(i for i in read if i.source_id in sources))
-    found = versions_of(part)
+    found = get_perturbed(part)
     unverified = sum(item.extra.get("pert_check") is False for item in part)
     reason = "not verified where it comes from (pert_check is false)"
     assert unverified == sum(own.get(reason, 0) for own in found.skipped.values()) > 0

@@ -1,4 +1,8 @@
-from judgesmith.experiments.robustness.perturbing import Changes, perturb_texts, summary_of
+from judgesmith.experiments.robustness.perturbing import (
+    PerturbationConfig,
+    perturb_texts,
+    summary_of,
+)
 from judgesmith.programs.perturbing import Donors, Every
 from judgesmith.signatures.items import RatedItem
 
@@ -13,7 +17,7 @@ def items(n):
 
 
 def test_donors_are_the_originals_unless_others_are_given():
-    changes = Changes(kinds=("random_ending",))
+    changes = PerturbationConfig(kinds=("random_ending",))
     own = perturb_texts(items(3), changes, name="x")
     assert all(one.response != o.response for one, o in zip(own.versions[0], items(3), strict=True))
     others = Donors([RatedItem(source_id="9", response="From elsewhere.")])
@@ -27,14 +31,16 @@ def test_donors_are_the_originals_unless_others_are_given():
 
 def test_amounts_are_those_of_the_task_unless_they_are_said():
     for amounts, n in (({}, 5), ({"character_deletions": 3}, 3)):
-        changes = Changes(kinds=("character_deletions",), task="story_completion", amounts=amounts)
+        changes = PerturbationConfig(
+            kinds=("character_deletions",), task="story_completion", amounts=amounts
+        )
         found = perturb_texts(items(1), changes, name="x")
         assert len(found.versions[0][0].extra["edits"]) == n
-    every = Changes(kinds=("repetition",), amounts={"repetition": Every()})
+    every = PerturbationConfig(kinds=("repetition",), amounts={"repetition": Every()})
     assert perturb_texts(items(1), every, name="x").n_versions == 1
 
 
 def test_progress_counts_texts():
     told = []
-    perturb_texts(items(4), Changes(kinds=("padding",)), name="x", progress=told.append)
+    perturb_texts(items(4), PerturbationConfig(kinds=("padding",)), name="x", progress=told.append)
     assert sum(told) == 4

@@ -3,7 +3,7 @@ import pytest
 from discerning import ORDER, PADDING, TYPOS, texts
 
 from judgesmith.data import DataSet
-from judgesmith.experiments.robustness.perturbed_rows import versions_of
+from judgesmith.experiments.robustness.perturbed_rows import get_perturbed
 from judgesmith.experiments.robustness.perturbed_set import kinds_among, some_kinds, some_originals
 from judgesmith.programs.perturbing import PERTURBATIONS
 from judgesmith.signatures import RatedItem
@@ -53,7 +53,7 @@ def test_an_original_with_several_versions_of_a_kind_lacks_none_of_another():
             items.append(
                 RatedItem(**own, system_id=f"v{place}", response=f"{words} {n}", extra=extra)
             )
-    whole = versions_of(DataSet(name="toy", items=tuple(items)))
+    whole = get_perturbed(DataSet(name="toy", items=tuple(items)))
     assert len(whole.originals) == 8
     part = some_originals(whole, 3, rng=np.random.default_rng(0))
     assert {one.source_id for one in part.originals} == {"1", "2", "3"}

@@ -6,12 +6,12 @@ from discerning import ORDER, TYPOS, texts
 
 from judgesmith.data import DataSet
 from judgesmith.data.score_files import Scores
-from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
-from judgesmith.experiments.robustness.version_scores import (
+from judgesmith.experiments.robustness.perturbed_scores import (
     blind_texts,
-    judged_versions,
     recorded_versions,
+    score_perturbed,
 )
+from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.judging.executors import Executor
 from judgesmith.programs.judging.registry import family_of
@@ -34,7 +34,7 @@ class Spy(Executor):
 def test_originals_are_judged_once_whatever_the_number_of_versions():
     spy = Spy()
     given = texts(6, TYPOS, ORDER)
-    found = judged_versions(spy, given)
+    found = score_perturbed(spy, given)
     assert len(spy.seen) == found.n_texts == 6 * 3
     shown = [one.response for one in spy.seen]
     assert len(set(shown)) == len(shown)
@@ -44,7 +44,7 @@ def test_originals_are_judged_once_whatever_the_number_of_versions():
 
 def test_the_judge_sees_neither_kind_nor_edits_nor_who_wrote_it():
     spy = Spy()
-    judged_versions(spy, texts(4, TYPOS))
+    score_perturbed(spy, texts(4, TYPOS))
     for item in spy.seen:
         assert (item.system_id, item.source_id, dict(item.extra)) == ("", "", {})
         assert "SECRET" not in item.model_dump_json()
@@ -65,29 +65,29 @@ def test_an_original_comes_right_before_its_versions():
 def test_metrics_are_the_criteria_or_the_score():
     given = texts(3, TYPOS)
     judge = ActiveCritic()
-    by_criteria = judged_versions(judge, given)
+    by_criteria = score_perturbed(judge, given)
     assert by_criteria.metrics == tuple(judge.protocol.rubric.names)
     assert by_criteria.originals.shape == (3, len(by_criteria.metrics))
-    whole = judged_versions(judge, given, by="score")
+    whole = score_perturbed(judge, given, by="score")
     assert (whole.metrics, whole.whole) == (("score",), True)
 
 
 def test_a_judge_that_compares_responses_is_refused():
     with pytest.raises(ValueError, match="compares the responses to a source"):
-        judged_versions(family_of("pairs").start(), texts(2, TYPOS))
+        score_perturbed(family_of("pairs").start(), texts(2, TYPOS))
 
 
 def test_a_run_that_was_interrupted_pays_for_the_rest_alone(tmp_path):
     given, judge = texts(8, TYPOS, ORDER), ActiveCritic()
     path = tmp_path / "ledger.sqlite"
     first = model("offline", ledger=path, max_calls=20)
-    cut = judged_versions(judge, given, lm=first)
+    cut = score_perturbed(judge, given, lm=first)
     assert any("not asked" in problem for problem in cut.problems)
     paid = lm_client_of(first).usage.calls
     second = model("offline", ledger=path)
-    whole = judged_versions(judge, given, lm=second)
+    whole = score_perturbed(judge, given, lm=second)
     fresh = model("offline", ledger=None)
-    again = judged_versions(judge, given, lm=fresh)
+    again = score_perturbed(judge, given, lm=fresh)
     assert not whole.problems
     assert lm_client_of(second).usage.calls + paid == lm_client_of(fresh).usage.calls
     np.testing.assert_array_equal(whole.versions, again.versions)
@@ -95,7 +95,7 @@ def test_a_run_that_was_interrupted_pays_for_the_rest_alone(tmp_path):
 
 def test_a_budget_that_ends_early_leaves_whole_pairs():
     given = texts(8, TYPOS, ORDER)
-    found = judged_versions(ActiveCritic(), given, lm=model("offline", ledger=None, max_calls=24))
+    found = score_perturbed(ActiveCritic(), given, lm=model("offline", ledger=None, max_calls=24))
     scored = ~np.isnan(found.originals).any(axis=1)
     pairs = scored & ~np.isnan(found.versions).any(axis=(0, 2))
     assert 0 < pairs.sum() >= scored.sum() - 1
@@ -108,7 +108,7 @@ def test_a_text_that_could_not_be_judged_is_nan_and_says_why():
                 return Judgement.unscored("cut off")
             return await super().judge(item)
 
-    found = judged_versions(Refusing(), texts(3, TYPOS))
+    found = score_perturbed(Refusing(), texts(3, TYPOS))
     assert np.isnan(found.versions).all()
     assert not np.isnan(found.originals).any()
     assert found.problems == {"cut off": 3}
@@ -187,6 +187,6 @@ def test_hostile_texts_are_scored_or_say_why_not(text):
     original = RatedItem(source=text, response=text)
     changed = RatedItem(source=text, response=text + " worse")
     given = PerturbedSet(name="toy", originals=(original,), kinds=(TYPOS,), versions=((changed,),))
-    found = judged_versions(ActiveCritic(), given)
+    found = score_perturbed(ActiveCritic(), given)
     for judgement in (found.of_originals[0], found.of_versions[0][0]):
         assert (judgement.score is None) == (judgement.problem is not None)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from judgesmith.experiments.robustness.perturbed_scores import VersionScores
 from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
-from judgesmith.experiments.robustness.version_scores import VersionScores
 from judgesmith.signatures import CriterionScore, Judgement, RatedItem
 from judgesmith.signatures.perturbation import Perturbation
 

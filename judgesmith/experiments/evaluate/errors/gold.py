@@ -13,7 +13,7 @@ from judgesmith.data.items import DataSet
 from judgesmith.data.problems import DataError, Problem, shown
 from judgesmith.errors import InputError
 from judgesmith.experiments.evaluate.errors.found import severity_points
-from judgesmith.experiments.robustness.perturbed_rows import edits_of, is_perturbed, versions_of
+from judgesmith.experiments.robustness.perturbed_rows import edits_of, get_perturbed, is_perturbed
 from judgesmith.programs.perturbing.passage import Passage
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import Perturbation, Perturbed, edited
@@ -91,7 +91,7 @@ def gold_kind(dataset: DataSet) -> GoldKind | None:
 def changed_texts(dataset: DataSet) -> tuple[tuple[ChangedKind, ...], tuple[str, ...]]:
     """Return the versions in a set by kind of change, and notes on what was left out."""
     _refuse_unreadable(dataset)
-    perturbed = versions_of(dataset)
+    perturbed = get_perturbed(dataset)
     kinds = []
     for kind, row in zip(perturbed.kinds, perturbed.versions, strict=True):
         texts, left_out = [], Counter[str]()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from judgesmith.data import DataError, read_items
 from judgesmith.data.items import DataSet
-from judgesmith.data.joining import read_together
+from judgesmith.data.joining import read_many
 from judgesmith.data.rating_sheets import RatingForm, heading, write_rating_sheet
 from judgesmith.data.sheets import LONGEST_CELL, as_written, cell_of
 from judgesmith.data.targets import targets_of
@@ -144,7 +144,7 @@ def test_texts_that_a_sheet_had_no_room_for_are_taken_from_the_file_they_came_fr
     pool = tmp_path / "pool.jsonl"
     pool.write_text(f'{{"source_id": "a", "source": "s", "response": "{item.response}"}}\n')
     for order in ([pool, place], [place, pool]):
-        (found,) = read_together(order)
+        (found,) = read_many(order)
         assert (found.key, found.human) == (item.key, {"overall": (2.0,)})
 
 
@@ -170,13 +170,13 @@ def test_copies_of_a_sheet_are_several_raters(tmp_path):
     items = [RatedItem(source_id=one, source=one, response=f"re {one}") for one in "ab"]
     ana = filled(sheet(tmp_path, *items, name="ana.csv"), "1", "")
     bo = filled(sheet(tmp_path, *items, name="bo.csv"), "2", "5")
-    assert [one.human["overall"] for one in read_together([ana, bo])] == [(1.0, 2.0), (5.0,)]
+    assert [one.human["overall"] for one in read_many([ana, bo])] == [(1.0, 2.0), (5.0,)]
 
 
 def test_copies_are_several_raters_also_of_texts_that_a_sheet_changes(tmp_path):
     items = [RatedItem(source_id="a", source="no\xa0break", response="r")]
     copies = [filled(sheet(tmp_path, *items, name=f"{one}.csv"), one) for one in "345"]
-    data = read_together(copies)
+    data = read_many(copies)
     assert [one.human["overall"] for one in data] == [(3.0, 4.0, 5.0)]
     assert sum("other texts than were suggested" in note for note in data.notes) == 1
     assert not any("of the other files" in note for note in data.notes)
@@ -186,14 +186,14 @@ def test_raters_below_each_other_in_one_sheet_rate_the_same_rows(tmp_path):
     item = RatedItem(source_id="a", source="s", response="r")
     twice = filled(sheet(tmp_path, item, item), "2", "5")
     other = filled(sheet(tmp_path, RatedItem(source_id="b", response="q"), name="o.csv"), "1")
-    assert [one.human["overall"] for one in read_together([other, twice])] == [(1.0,), (2.0, 5.0)]
+    assert [one.human["overall"] for one in read_many([other, twice])] == [(1.0,), (2.0, 5.0)]
 
 
 def test_one_file_under_two_names_is_given_twice(tmp_path):
     place = filled(sheet(tmp_path, RatedItem(source_id="a", source="s", response="r")), "2")
     (tmp_path / "link.csv").symlink_to(place)
     with pytest.raises(ValueError, match=r"link\.csv is given twice \(as .*sheet\.csv, too\)"):
-        read_together([place, tmp_path / "link.csv"])
+        read_many([place, tmp_path / "link.csv"])
 
 
 def test_rows_that_are_rated_in_two_files_are_refused(tmp_path):
@@ -204,9 +204,9 @@ def test_rows_that_are_rated_in_two_files_are_refused(tmp_path):
     place = filled(sheet(tmp_path, RatedItem(source_id="a", source="s", response="r")), "2")
     for other in (tmp_path / "two.jsonl", place):
         with pytest.raises(DataError, match="rated in one file only"):
-            read_together([tmp_path / "one.jsonl", other])
+            read_many([tmp_path / "one.jsonl", other])
     with pytest.raises(ValueError, match="given twice"):
-        read_together([place, place])
+        read_many([place, place])
 
 
 def test_another_criterion_of_a_rated_row_is_one_more_rating_of_it(tmp_path):
@@ -214,7 +214,7 @@ def test_another_criterion_of_a_rated_row_is_one_more_rating_of_it(tmp_path):
     (tmp_path / "one.jsonl").write_text(row + '"scale": {"overall": [1, 5]}}\n')
     item = RatedItem(source_id="a", source="s", response="r")
     place = filled(sheet(tmp_path, item, tone=Scale.parse("0..1")), "1")
-    (found,) = read_together([tmp_path / "one.jsonl", place])
+    (found,) = read_many([tmp_path / "one.jsonl", place])
     assert found.human == {"overall": (4.0,), "tone": (1.0,)}
     assert str(found.scale["tone"]) == "0..1"
 
@@ -224,7 +224,7 @@ def test_other_scales_of_one_criterion_are_refused(tmp_path):
     first = filled(sheet(tmp_path, item, name="a.csv"), "2")
     second = filled(sheet(tmp_path, item, name="b.csv", overall=Scale.parse("0..1")), "1")
     with pytest.raises(DataError, match=r"b\.csv: overall: expected the scale 1\.\.5"):
-        read_together([first, second])
+        read_many([first, second])
 
 
 def test_a_row_that_several_files_hold_is_taken_once_with_its_ratings(tmp_path):
@@ -233,7 +233,7 @@ def test_a_row_that_several_files_hold_is_taken_once_with_its_ratings(tmp_path):
     (tmp_path / "pool.jsonl").write_text(f'{plain}}}\n{plain.replace("r", "q", 1)[:-2]}t"}}\n')
     (tmp_path / "rated.jsonl").write_text(rated)
     for names in (("pool", "rated"), ("rated", "pool")):
-        data = read_together([tmp_path / f"{name}.jsonl" for name in names])
+        data = read_many([tmp_path / f"{name}.jsonl" for name in names])
         assert sorted(len(item.human.get("overall", ())) for item in data) == [0, 1]
         assert "1 row is in several files, and taken once." in data.notes
 

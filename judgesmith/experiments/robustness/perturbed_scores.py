@@ -94,7 +94,7 @@ class VersionScores:
         return [_number(given[name].score) if name in given else np.nan for name in self.metrics]
 
 
-def judged_versions(
+def score_perturbed(
     judge: AnyJudge | AnySaved,
     perturbed: PerturbedSet,
     *,
@@ -175,7 +175,7 @@ def recorded_versions(
     perturbed : PerturbedSet
         Originals and versions.
     by : {"criteria", "score"}
-        As for ``judged_versions``.
+        As for ``score_perturbed``.
     criterion : str or None
         The one of the judge's criteria that is tested; None tests all.
 

@@ -35,7 +35,7 @@ WEIGHTS: tuple[Weights, ...] = ("quadratic", "linear")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Besides:
+class Diagnostics:
     """What is told beside correlations, all on the same rows.
 
     Attributes
@@ -96,14 +96,14 @@ class Besides:
         }
 
 
-def besides(
+def diagnostics_of(
     judged: JudgedRows,
     rows: Sequence[int],
     dataset: DataSet,
     targets: Targets,
     *,
     rng: np.random.Generator,
-) -> Besides | None:
+) -> Diagnostics | None:
     """Return what is to be told of the scored ones among ``rows``; None where none is scored."""
     chosen = np.asarray(rows, dtype=np.intp)
     chosen = chosen[~np.isnan(judged.table.predicted[chosen])]
@@ -144,7 +144,7 @@ def besides(
     kendall_c = agreement_report(table, rng=rng, statistics=("kendall_c",))
     if judged.ranks:
         pairs["dataset"], kendall_c = undefined(pairs["dataset"]), within_sources(kendall_c)
-    return Besides(
+    return Diagnostics(
         pairs=pairs,
         kendall_c=kendall_c,
         concordance=agreement_report(table, rng=rng, statistics=("concordance",))
