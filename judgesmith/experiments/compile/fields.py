@@ -95,8 +95,8 @@ class CompileFields(SettingsModel):
     )
     objective: AnyObjective = Field(
         default="q",
-        description="What is maximized: q, pearson@sample, 'q + .5*kappa - .01*calls', "
-        "'q; kappa >= .4', or several for a protocol search: 'q, -calls'. d_min needs no ratings.",
+        description="What is maximized: q, pearson@sample, 'q + 0.5*kappa - 0.01*calls', "
+        "'q; kappa >= 0.4', or several for a protocol search: 'q, -calls'. d_min needs no ratings.",
         json_schema_extra=_told(
             "search",
             metavar="SUM[, SUM]…[; CONDITION]…",
