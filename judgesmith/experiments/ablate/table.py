@@ -27,7 +27,6 @@ from judgesmith.experiments.compile.split import parts_of
 from judgesmith.experiments.compile.tuning import Progress
 from judgesmith.optimizers import PredictionTable
 from judgesmith.optimizers.rows import Rows
-from judgesmith.programs import score_batch
 from judgesmith.programs.judging.runner import was_not_asked
 from judgesmith.signatures import Judgement
 
@@ -202,10 +201,7 @@ class _Maker:
             progress=self._texts,
         )
         calls = self._calls_since(before)
-        # The judgements that the report rests on; a ledger has them all.
-        judged = score_batch(
-            found.saved, self.heldout.items, lm=self.lm, concurrency=self.concurrency
-        )
+        judged = found.heldout_judgements
         if not found.complete or any(map(was_not_asked, judged)):
             return None
         made = FinishedRow(
