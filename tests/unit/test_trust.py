@@ -353,8 +353,8 @@ class TestLoad:
         settings = judgesmith.CompileSettings(judge="direct", optimizer="none", holdout=0)
         lm = judgesmith.model("offline", ledger=None)
         saved = judgesmith.compile(judgesmith.read("sample"), settings, lm=lm).saved
-        (way, *_) = Executor.of(saved)._ways.values()
-        assert way.client is lm._engine_spec.client
+        (bound, *_) = Executor.of(saved)._bound.values()
+        assert bound.client is lm._engine_spec.client
         assert saved.program()(**TEXTS).notes == ()
 
 
