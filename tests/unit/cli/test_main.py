@@ -138,7 +138,8 @@ def test_an_interruption_ends_with_130_and_leaves_no_half_judge(
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=120)
     assert (process.returncode, out) == (130, "")
-    asking, stopping = err.splitlines()
+    asking, stopping, spent = err.splitlines()
+    assert spent.startswith("stopped after ")
     assert asking == f"asking openai/m at {server.url}"
     assert stopping.endswith("; run the same command again to resume.")
     assert sorted(path.name for path in folder.iterdir()) == [".judgesmith", "data.jsonl"]
