@@ -1,19 +1,137 @@
+"""Rated data is described: datasets, ratings and summaries."""
+
 import json
 import math
+from collections import Counter
+from itertools import combinations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from judgesmith.data.items import DataSet
+import judgesmith
+from judgesmith.data.items import DataSet, grouped
 from judgesmith.data.reading import read_items
-from judgesmith.experiments.evaluate.describing import describe
+from judgesmith.data.targets import rating_points, rating_value
+from judgesmith.experiments.evaluate.describing import (
+    Lengths,
+    describe,
+    rating_summary,
+    text_summary,
+)
+from judgesmith.programs import ActiveCritic
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.scale import Scale
+
+# dataset
 
 LIKERT = Scale(low=1, high=5)
 
 
-def dataset(rows, **ids):
+def item(source="s", response="r", said=None, **ids):
+    human = {"overall": said} if said is not None else {}
+    scale = {"overall": LIKERT} if said is not None else {}
+    return RatedItem(source=source, response=response, human=human, scale=scale, **ids)
+
+
+def dataset(*items, **how):
+    return DataSet(name="toy", items=items, **how)
+
+
+def test_a_set_is_a_sequence_of_its_items():
+    data = dataset(item(response="a"), item(response="b"))
+    assert len(data) == 2
+    assert [one.response for one in data] == ["a", "b"]
+    assert data[1].response == "b"
+
+
+def test_a_subset_keeps_name_notes_and_places():
+    data = dataset(item(response="a"), item(response="b"), notes=("n",), places=(3, 7))
+    part = data.subset(np.array([1]))
+    assert [one.response for one in part] == ["b"]
+    assert (part.name, part.notes, part.places) == ("toy", ("n",), (7,))
+    assert dataset(item()).subset([0]).places == ()
+
+
+def test_criteria_are_those_somebody_rated_and_scales_all_that_are_stated():
+    rated = item(said=(4,))
+    empty = RatedItem(response="r", human={"fluency": ()}, scale={"fluency": LIKERT})
+    data = dataset(empty, rated)
+    assert data.criteria == ("overall",)
+    assert list(data.scales) == ["fluency", "overall"]
+    assert data.n_unrated == 1
+
+
+def test_the_digest_changes_with_texts_ratings_scales_and_order():
+    base = item(said=(4, 5))
+    wider = base.model_copy(update={"scale": {"overall": Scale(low=1, high=7)}})
+    others = [
+        dataset(item(said=(5, 4))),
+        dataset(item(said=(4, 5), response="x")),
+        dataset(item(said=(4, 5), system_id="m")),
+        dataset(wider),
+        dataset(base, item(source="t")),
+        dataset(item(source="t"), base),
+    ]
+    digests = {data.digest for data in [dataset(base), *others]}
+    assert len(digests) == 7
+    assert dataset(base, notes=("other",)).digest == dataset(base).digest
+
+
+def test_the_digest_changes_with_definitions_and_with_no_other_field():
+    stated = [None, {"overall": "Is it good?"}, {"overall": "Is it?"}, "{}", {1: "\ud800", "a": []}]
+    digests = [dataset(item(extra={"definitions": one})).digest for one in stated]
+    assert len(set(digests)) == len(stated)
+    assert dataset(item(extra={"other": "x"})).digest == dataset(item()).digest == digests[0]
+
+
+pairs = st.lists(st.tuples(st.sampled_from("123"), st.sampled_from("abc")), max_size=8)
+
+
+@pytest.mark.no_cover
+@given(pairs)
+def test_groups_are_the_connected_components_of_ids_and_texts(rows):
+    items = [RatedItem(source_id=i, source=s, response="r") for i, s in rows]
+    label = list(range(len(rows)))
+    for _ in rows:
+        for a, first in enumerate(rows):
+            for b, second in enumerate(rows):
+                if first[0] == second[0] or first[1] == second[1]:
+                    label[a] = label[b] = min(label[a], label[b])
+    found = grouped(items)
+    assert [[x == y for y in found] for x in found] == [[x == y for y in label] for x in label]
+
+
+def test_empty_sources_join_nothing():
+    items = [item(source=" ", source_id="1"), item(source=" ", source_id="2")]
+    assert grouped(items).tolist() == [0, 1]
+    assert grouped([item(source=""), item(source="")]).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "n_groups"), [("summeval", 100), ("demetr", 999), ("pandalm", 170), ("sfres", 580)]
+)
+def test_real_sources_under_several_ids_are_one_group(data_folder, name, n_groups):
+    data = read_items(data_folder / f"{name}.jsonl.gz")
+    assert len(np.unique(data.groups)) == n_groups
+    by_text = {}
+    for one, group in zip(data, data.groups, strict=True):
+        assert by_text.setdefault(one.source, group) == group
+
+
+@pytest.mark.parametrize("name", ["compile", "infer", "evaluate"])
+def test_a_path_where_data_is_expected_says_how_it_is_read(name):
+    arguments = [ActiveCritic()] if name == "evaluate" else []
+    options = {"rng": np.random.default_rng(0)} if name == "evaluate" else {}
+    with pytest.raises(TypeError, match=r"Read it first: judgesmith.read\('sample'\)"):
+        getattr(judgesmith, name)(*arguments, "sample", **options)
+
+
+# describing
+
+
+def dataset_describing(rows, **ids):
     items = [
         RatedItem(
             source=f"source {n}",
@@ -32,7 +150,7 @@ def found(data, **how):
 
 
 def test_an_unrated_set_is_described_without_a_target():
-    description = found(dataset([{}, {}]))
+    description = found(dataset_describing([{}, {}]))
     assert (description.target, description.criteria) == (None, ())
     assert (description.n_items, description.n_unrated, description.n_sources) == (2, 2, 2)
     assert description.criteria_table()[1:] == []
@@ -40,7 +158,7 @@ def test_an_unrated_set_is_described_without_a_target():
 
 
 def test_a_constant_target_is_a_warning_and_not_an_error():
-    description = found(dataset([{"overall": (4,)}] * 3))
+    description = found(dataset_describing([{"overall": (4,)}] * 3))
     assert description.target is None
     assert description.warnings[0].startswith("all 3 rated items have the same value on overall")
     assert "overall: all values are 4; nothing can agree or disagree with that." in (
@@ -50,20 +168,27 @@ def test_a_constant_target_is_a_warning_and_not_an_error():
 
 def test_an_unknown_target_is_an_error():
     with pytest.raises(ValueError, match="nobody rated 'fluency'"):
-        found(dataset([{"overall": (4,)}, {"overall": (5,)}]), target="fluency")
+        found(dataset_describing([{"overall": (4,)}, {"overall": (5,)}]), target="fluency")
 
 
 @pytest.mark.no_cover
 def test_the_mean_has_a_row_of_its_own_below_the_criteria():
-    description = found(dataset([{"a": (1, 2), "b": (2, 2)}, {"a": (5, 4), "b": (4, 4)}]))
+    description = found(
+        dataset_describing([{"a": (1, 2), "b": (2, 2)}, {"a": (5, 4), "b": (4, 4)}])
+    )
     table = description.criteria_table()
     assert [row[0] for row in table] == ["criterion", "a", "b", "mean"]
     assert {len(row) for row in table} == {len(table[0])}
-    assert found(dataset([{"a": (1,)}, {"a": (5,)}]), target="a").criteria_table()[-1][0] == "a"
+    assert (
+        found(dataset_describing([{"a": (1,)}, {"a": (5,)}]), target="a").criteria_table()[-1][0]
+        == "a"
+    )
 
 
 def test_the_overview_tells_the_target_and_what_it_can_be_known_to():
-    rows = dict(found(dataset([{"overall": (1 + n % 5,) * 2} for n in range(103)])).overview())
+    rows = dict(
+        found(dataset_describing([{"overall": (1 + n % 5,) * 2} for n in range(103)])).overview()
+    )
     assert rows["target"] == "overall on 1..5"
     assert rows["rated on it"] == "103"
     assert rows["a perfect judge's Pearson"] == "1.00 (103 items with several raters)"
@@ -72,7 +197,7 @@ def test_the_overview_tells_the_target_and_what_it_can_be_known_to():
 
 def test_longer_responses_that_are_rated_higher_are_seen():
     rising = [{"overall": (n,)} for n in (1, 2, 3, 4)]
-    description = found(dataset(rising))
+    description = found(dataset_describing(rising))
     assert description.length_correlation == pytest.approx(1)
     assert any("longer responses are rated higher" in one for one in description.warnings)
 
@@ -88,14 +213,14 @@ def test_on_a_scale_of_faults_longer_and_worse_is_a_negative_correlation():
 
 
 def test_planning_agrees_with_itself():
-    description = found(dataset([{"overall": (1 + n % 5,)} for n in range(867)]))
+    description = found(dataset_describing([{"overall": (1 + n % 5,)} for n in range(867)]))
     assert description.labels_needed == 867
     assert description.half_width == pytest.approx(0.05, abs=2e-5)
-    assert math.isnan(found(dataset([{"overall": (1,)}, {"overall": (2,)}])).half_width)
+    assert math.isnan(found(dataset_describing([{"overall": (1,)}, {"overall": (2,)}])).half_width)
 
 
 def test_json_has_null_for_undefined_and_texts_for_scales():
-    plain = found(dataset([{"overall": (1,)}, {"overall": (5,)}])).to_dict()
+    plain = found(dataset_describing([{"overall": (1,)}, {"overall": (5,)}])).to_dict()
     again = json.loads(json.dumps(plain, allow_nan=False))
     assert again == plain
     assert plain["target"]["scale"] == "1..5"
@@ -105,36 +230,41 @@ def test_json_has_null_for_undefined_and_texts_for_scales():
 
 
 def test_the_same_generator_gives_the_same_description():
-    data = dataset([{"overall": (1 + n % 5, 1 + n % 4, 2)} for n in range(30)])
+    data = dataset_describing([{"overall": (1 + n % 5, 1 + n % 4, 2)} for n in range(30)])
     assert found(data).to_dict() == found(data).to_dict()
 
 
 @pytest.mark.no_cover
 def test_the_mean_over_one_criterion_is_shown_once():
-    description = found(dataset([{"a": (1, 2)}, {"a": (5, 4)}]))
+    description = found(dataset_describing([{"a": (1, 2)}, {"a": (5, 4)}]))
     assert description.target.name == "mean"
     assert [row[0] for row in description.criteria_table()] == ["criterion", "a"]
 
 
 def test_measures_that_are_undefined_throughout_are_left_out():
-    alone = found(dataset([{"a": (1,)}, {"a": (5,)}, {"a": (3,)}])).criteria_table()
+    alone = found(dataset_describing([{"a": (1,)}, {"a": (5,)}, {"a": (3,)}])).criteria_table()
     assert alone[0][-1] == "ties"
-    several = found(dataset([{"a": (1, 2)}, {"a": (5, 4)}, {"a": (3, 3)}])).criteria_table()
+    several = found(
+        dataset_describing([{"a": (1, 2)}, {"a": (5, 4)}, {"a": (3, 3)}])
+    ).criteria_table()
     assert several[0][-3:] == ["ICC two-way", "rater vs rest", "ceiling"]
 
 
 @pytest.mark.no_cover
 def test_what_columns_of_ratings_are_is_said():
     rows = [{"a": (1, 2), "b": (2, 2)}, {"a": (5, 4), "b": (4, 4)}, {"a": (3, 3), "b": (1, 2)}]
-    assert found(dataset(rows)).rater_notes() == [
+    assert found(dataset_describing(rows)).rater_notes() == [
         "a, b, mean: two-way ICC takes the n-th rating of every item for the same person's, as "
         "rows do not name their raters."
     ]
-    named = [item.model_copy(update={"extra": {"raters": ["ana", "bo"]}}) for item in dataset(rows)]
+    named = [
+        item.model_copy(update={"extra": {"raters": ["ana", "bo"]}})
+        for item in dataset_describing(rows)
+    ]
     assert found(DataSet(name="toy", items=tuple(named))).rater_notes() == []
     others = [
         item.model_copy(update={"extra": {"raters": ["ana", f"r{n}"]}})
-        for n, item in enumerate(dataset(rows))
+        for n, item in enumerate(dataset_describing(rows))
     ]
     said = found(DataSet(name="toy", items=tuple(others))).rater_notes()
     assert said == ["a, b, mean: no two-way ICC, as other raters rated other items."]
@@ -195,3 +325,252 @@ def test_summeval_is_described_as_its_authors_describe_it(data_folder):
     assert description.target.name == "mean"
     assert description.target.raters == {1: 400, 3: 1200}
     assert 0.9 < description.target.ceiling < 1
+
+
+# rating summary
+
+# One-way ICC of one rater and of the mean, as the data folder's description gives them.
+RELIABILITY = {
+    "summeval": {
+        "coherence": (0.576, 0.803),
+        "consistency": (0.899, 0.964),
+        "fluency": (0.738, 0.894),
+        "relevance": (0.494, 0.745),
+    },
+    "newsroom": {
+        "informativeness": (0.291, 0.552),
+        "relevance": (0.169, 0.378),
+        "fluency": (0.026, 0.075),
+        "coherence": (0.087, 0.223),
+    },
+    "qags_cnndm": {"consistency": (0.568, 0.797)},
+    "topical_chat": {"understandability": (0.483, 0.737), "overall": (0.661, 0.854)},
+    "wiki_da": {"simplicity": (0.294, 0.862)},
+}
+
+
+def summary(values, ratings=None, scale=LIKERT):
+    said = [(one,) if np.isfinite(one) else () for one in values] if ratings is None else ratings
+    return rating_summary("overall", scale, values, said, rng=np.random.default_rng(0))
+
+
+@pytest.mark.no_cover
+@given(st.lists(st.integers(1, 5), min_size=2, max_size=12))
+def test_ties_match_the_definition_counted_pair_by_pair(values):
+    pairs = list(combinations(values, 2))
+    assert summary(values).tied == pytest.approx(np.mean([a == b for a, b in pairs]))
+
+
+def test_the_best_end_follows_the_direction_of_the_scale():
+    assert summary([1, 5, 5]).at_top == pytest.approx(2 / 3)
+    faults = Scale(low=1, high=5, higher_is_better=False)
+    assert summary([1, 5, 5], scale=faults).at_top == pytest.approx(1 / 3)
+
+
+def test_unrated_items_are_counted_and_in_no_number():
+    found = summary([1, float("nan"), 5], [(1,), (), (5,)])
+    assert (found.n_rated, found.n_unrated, found.mean) == (2, 1, 3)
+    assert found.raters == {0: 1, 1: 2}
+
+
+def test_agreement_rests_on_items_with_several_ratings_alone():
+    several = [(1, 2), (4, 4), (3, 5)]
+    alone = [*several, (1,), (5,)]
+    first = summary([np.mean(one) for one in several], several)
+    second = summary([np.mean(one) for one in alone], alone)
+    for name in ("alpha_interval", "alpha_ordinal", "icc_single", "icc_mean", "ceiling"):
+        assert getattr(first, name) == getattr(second, name)
+    assert (first.n_several, second.n_several) == (3, 3)
+
+
+def test_one_rating_per_item_leaves_agreement_undefined():
+    found = summary([1, 2, 3])
+    undefined = [found.alpha_interval, found.icc_single, found.icc_mean, found.ceiling]
+    assert np.isnan(undefined).all()
+
+
+@pytest.mark.parametrize("name", RELIABILITY)
+def test_reliability_of_real_sets_is_as_published_beside_them(data_folder, name):
+    data: DataSet = read_items(data_folder / f"{name}.jsonl.gz")
+    for criterion, (single, mean) in RELIABILITY[name].items():
+        said = [item.human[criterion] for item in data]
+        values = [np.mean(one) for one in said]
+        found = summary(values, said, data.scales[criterion])
+        assert (found.icc_single, found.icc_mean) == pytest.approx((single, mean), abs=6e-4)
+
+
+def test_two_way_correlations_are_of_the_columns_that_may_be_people():
+    lenient = [(1, 2), (2, 3), (4, 5), (3, 4)]
+    values = [np.mean(one) for one in lenient]
+    found = summary(values, lenient)
+    assert (found.who, found.icc_consistency) == ("unnamed", pytest.approx(1))
+    assert found.icc_single < found.icc_agreement < 1
+    uneven = summary([*values, 3], [*lenient, (3, 3, 3)])
+    assert uneven.who == "uneven"
+    assert np.isnan([uneven.icc_agreement, uneven.icc_consistency]).all()
+    assert uneven.rater_vs_rest.n_groups == 5
+
+
+def test_a_rater_is_held_against_the_mean_of_the_others():
+    said = [(1, 2, 2), (4, 4, 5), (3, 5, 4), (2, 2, 1), (5, 4, 4)]
+    found = summary([np.mean(one) for one in said], said)
+    table = np.asarray(said, float)
+    rest = [np.delete(table, n, axis=1).mean(axis=1) for n in range(3)]
+    direct = np.mean([np.corrcoef(table[:, n], rest[n])[0, 1] for n in range(3)])
+    assert found.rater_vs_rest.value == pytest.approx(direct)
+    assert (found.rater_vs_rest.n, found.rater_vs_rest.n_groups) == (15, 5)
+
+
+@pytest.mark.parametrize(
+    ("values", "ratings", "why"),
+    [
+        ([1, 5], [(1,), (5,)], "each item has a single value, one rating, or a figure without"),
+        ([1.5, 5], [(1.5,), (5,)], "each item has a single value, a mean or another figure"),
+        ([1.5, 5], [(), ()], "its criteria have different numbers of ratings"),
+        ([1, 4.5], [(1,), (4, 5)], "a single item has several ratings"),
+        ([3, 3], [(3, 3), (3, 3)], "the ratings of half of the raters are all equal"),
+        ([3, 3], [(1, 5), (5, 1)], "halves of the raters correlate with -1.00; there is nothing"),
+        ([float("nan")], [()], "no item has a value"),
+    ],
+)
+def test_where_there_is_no_ceiling_it_says_why(values, ratings, why):
+    found = summary(values, ratings)
+    assert np.isnan(found.ceiling)
+    assert found.no_ceiling.startswith(why)
+
+
+def test_where_there_is_a_ceiling_there_is_no_excuse():
+    assert summary([1.5, 4, 4], [(1, 2), (4, 4), (3, 5)]).no_ceiling is None
+
+
+# ratings
+
+ratings = st.lists(st.integers(1, 5), min_size=1, max_size=9)
+
+
+@given(ratings)
+def test_mean_and_median_match_their_definitions(said):
+    assert rating_value(said, "mean") == pytest.approx(sum(said) / len(said))
+    low, high = sorted(said)[(len(said) - 1) // 2], sorted(said)[len(said) // 2]
+    assert rating_value(said, "median") == (low + high) / 2
+
+
+@pytest.mark.no_cover
+@given(ratings)
+def test_mode_is_the_median_of_the_most_frequent_ratings(said):
+    counts = Counter(said)
+    modes = sorted(one for one in counts if counts[one] == max(counts.values()))
+    assert rating_value(said, "mode") == rating_value(modes, "median")
+
+
+@pytest.mark.no_cover
+@given(ratings, st.randoms())
+@pytest.mark.parametrize("how", ["mean", "median", "mode", "unanimous"])
+def test_the_order_of_raters_does_not_matter(how, said, random):
+    shuffled = random.sample(said, len(said))
+    assert rating_value(said, how) == rating_value(shuffled, how)
+
+
+def test_raters_who_differ_have_no_unanimous_value():
+    assert rating_value([4, 4, 4], "unanimous") == 4
+    assert rating_value([4, 4, 5], "unanimous") is None
+
+
+@pytest.mark.parametrize("how", ["mean", "median", "mode", "unanimous"])
+def test_no_ratings_have_no_value(how):
+    assert rating_value([], how) is None
+
+
+def test_an_unknown_way_names_the_known_ones():
+    with pytest.raises(ValueError, match=r"^ratings are aggregated by mean, median, mode, unan"):
+        rating_value([1], "max")
+
+
+@pytest.mark.parametrize("answer", ["4", " 4 ", "4.0", "+4", "4e0", 4, 4.0])
+def test_numbers_and_their_spellings_are_read(answer):
+    assert rating_points(answer, LIKERT) == 4
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *("four", "4,5", "1_0", "nan", "NaN", "NA", "inf", "", "٤", "4/5", "5.01"),
+        *(True, False, None, [4], math.nan, math.inf, -math.inf, 10**400, 0, 6),
+    ],
+)
+def test_what_is_no_rating_on_the_scale_is_refused(answer):
+    with pytest.raises(ValueError, match=r"^a number from 1 to 5$"):
+        rating_points(answer, LIKERT)
+
+
+def test_whole_points_only_where_the_scale_says_so():
+    whole = Scale(low=1, high=5, kind="integer")
+    with pytest.raises(ValueError, match=r"^a whole number from 1 to 5$"):
+        rating_points(4.5, whole)
+    assert rating_points(4.5, LIKERT) == 4.5
+
+
+def test_labels_are_read_on_a_categorical_scale():
+    words = Scale.categorical("poor", "fair", "good")
+    assert rating_points("good", words) == 2
+    assert rating_points(1, words) == 1
+    with pytest.raises(ValueError, match=r"^one of poor, fair, good, or a whole number from 0 to"):
+        rating_points("excellent", words)
+
+
+def test_without_a_scale_any_finite_number_is_read():
+    assert rating_points("-17.5", None) == -17.5
+    with pytest.raises(ValueError, match=r"^a number$"):
+        rating_points("high", None)
+
+
+# text summary
+
+
+def found_text_summary(*items):
+    return text_summary(DataSet(name="toy", items=items))
+
+
+def test_lengths_are_in_characters_and_only_of_what_is_there():
+    summary = found_text_summary(
+        RatedItem(source="漢字", response="abc", references=("x", "yyy")),
+        RatedItem(source="", response=""),
+    )
+    assert summary.lengths == {
+        "source": Lengths(n=1, shortest=2, median=2, longest=2),
+        "response": Lengths(n=2, shortest=0, median=1.5, longest=3),
+        "references": Lengths(n=2, shortest=1, median=2, longest=3),
+    }
+
+
+def test_blank_texts_are_empty():
+    summary = found_text_summary(
+        RatedItem(source=" ", response="\n"), RatedItem(source="s", response="r")
+    )
+    assert (summary.empty_sources, summary.empty_responses) == (1, 1)
+
+
+def test_repeated_items_are_told_from_those_rated_differently():
+    same = RatedItem(source="s", response="r", human={"a": (1,)})
+    other = RatedItem(source="s", response="r", human={"a": (2,)})
+    summary = found_text_summary(same, same, other)
+    assert (summary.repeated_items, summary.rated_differently) == (2, 1)
+    assert summary.shared_responses == 0
+
+
+def test_a_response_to_several_sources_leaks_but_an_empty_one_does_not():
+    rows = [("s", "yes"), ("t", "yes"), ("t", "yes"), ("s", ""), ("t", ""), ("u", "no")]
+    summary = found_text_summary(*(RatedItem(source=s, response=r) for s, r in rows))
+    assert (summary.shared_responses, summary.items_with_shared_response) == (1, 3)
+
+
+def test_one_source_under_two_ids_is_one_source_for_leaks():
+    items = [RatedItem(source="s", source_id=one, response="yes") for one in "12"]
+    summary = found_text_summary(*items)
+    assert (summary.sources_with_several_ids, summary.shared_responses) == (1, 0)
+
+
+def test_rows_for_a_table_are_texts():
+    rows = found_text_summary(RatedItem(source="ss", response="r")).rows()
+    assert rows[0] == ["source, characters", "2 to 2, median 2"]
+    assert all(isinstance(cell, str) for row in rows for cell in row)

@@ -1,15 +1,44 @@
+"""Discernment of a judge: perturbed texts, results and folders."""
+
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from discerning import ENTITIES, ORDER, PADDING, TYPOS, planted, scored, texts
 
-from judgesmith.data import DataSet, read_scores, stream_items
-from judgesmith.experiments.robustness.discerning import discern
+from benchmarks.search import discernment_objective as benchmark
+from judgesmith.data import DataSet, read_items, read_scores, stream_items
+from judgesmith.experiments import CompileSettings, compile_judge, discern, evaluate_judge
+from judgesmith.experiments.compile import inferring
+from judgesmith.experiments.compile.chosen_targets import chosen_targets
+from judgesmith.experiments.compile.estimate import estimate_run
+from judgesmith.experiments.compile.settings import settings_without_labels
+from judgesmith.experiments.compile.split import parts_of
+from judgesmith.experiments.compile.versions import unnoticed_note
+from judgesmith.experiments.robustness.discerning import differing, weak_pairs
+from judgesmith.experiments.robustness.discernment_folder import (
+    check_discerned,
+    conclusions,
+    kind_header,
+    kind_rows,
+    matrix_rows,
+    run_of,
+    save_discerned,
+)
 from judgesmith.experiments.robustness.perturbed_rows import get_perturbed
 from judgesmith.experiments.robustness.perturbed_scores import recorded_versions
+from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
 from judgesmith.experiments.robustness.version_weights import VersionWeights
+from judgesmith.optimizers.objectives.grammar import parse_objectives
+from judgesmith.programs import SavedJudge
+from judgesmith.programs.artifacts.card import judge_card
+from judgesmith.programs.families.modules import TaskInference
+from judgesmith.programs.lm import lm_client_of, model
+from judgesmith.signatures import ActiveCriticConfig, Criterion, Rubric
+
+# discerning
 
 
 def found_in(scores, given, **more):
@@ -241,3 +270,417 @@ def test_four_pairs_are_too_few_and_five_are_tested():
     alone = found_in(planted(nothing, losses), nothing)
     assert (alone.damage, alone.untested) == (None, (TYPOS.name,))
     assert math.isnan(alone.lowest)
+
+
+# compiled discernment
+
+QUICK = CompileSettings(
+    objective="d_avg",
+    optimizer="protocol",
+    n_trials=3,
+    versions=2,
+    kinds=("word_deletions", "punctuation_loss", "repetition", "padding"),
+    holdout_kinds=("truncation",),
+)
+
+
+@pytest.fixture(scope="module")
+def rated():
+    return read_items("sample").subset(range(100))
+
+
+@pytest.fixture(scope="module")
+def unrated(rated):
+    bare = [one.model_copy(update={"human": {}, "scale": {}}) for one in rated]
+    return DataSet(name="bare", items=tuple(bare))
+
+
+@pytest.fixture(scope="module")
+def lm():
+    return model(ledger=None)
+
+
+@pytest.fixture(scope="module")
+def compiled(unrated, lm):
+    return compile_judge(unrated, QUICK, lm=lm)
+
+
+class TestWithoutAnyRating:
+    def test_there_is_no_agreement_and_there_is_discernment(self, compiled):
+        assert (compiled.uncompiled, compiled.heldout, compiled.selection) == (None, None, None)
+        assert compiled.discernment.seen.heldout.estimates["d_avg"].value > 0
+        assert math.isnan(compiled.examples[0][1])
+
+    def test_nothing_that_takes_ratings_is_left(self, compiled):
+        assert compiled.saved.protocol.demonstrations == {}
+        assert compiled.saved.protocol.aggregation.kind == "overall"
+        assert compiled.saved.rows["train"] == 0
+        assert not any(one["stage"] == "aggregation" for one in compiled.saved.history)
+
+    def test_the_start_is_never_beaten_by_less_on_the_rows_chosen_by(self, compiled):
+        trials = [one for one in compiled.saved.history if one["stage"] == "protocol"]
+        taken = compiled.saved.agreement.plain["confirmation"]["taken"]
+        assert trials[taken]["value"] >= trials[0]["value"]
+
+    def test_kinds_it_never_saw_are_told_apart(self, compiled):
+        found = compiled.saved.agreement.plain["discernment"]
+        assert [one["name"] for one in found["unseen_kinds"]] == ["truncation"]
+        assert list(found["unseen"]["heldout"]["kinds"]) == ["truncation"]
+        assert "truncation" not in found["seen"]["heldout"]["kinds"]
+        assert "truncation" not in found["selection"]["kinds"]
+
+    def test_a_kind_that_nobody_notices_is_told_where_the_lowest_score_counts(self, compiled):
+        report = compiled.discernment
+        typos, padding = (
+            next(one for one in report.kinds if one.lowers is lowers) for lowers in (True, False)
+        )
+        nothing = replace(next(iter(report.selection.kinds.values())), value=0.0)
+        kinds = {**report.selection.kinds, typos.name: nothing, padding.name: nothing}
+        blind = replace(report, selection=replace(report.selection, kinds=kinds))
+        (said,) = unnoticed_note(blind, parse_objectives("q + .5*d_min"))
+        assert said.startswith(f"D is below 0.1 for {typos.name} on the rows")
+        assert unnoticed_note(blind, parse_objectives("d_avg")) == []
+        assert unnoticed_note(None, parse_objectives("d_min")) == []
+
+    def test_the_objective_is_that_of_the_kinds_it_was_chosen_by(self, compiled):
+        reported = compiled.discernment.seen.heldout.estimates["d_avg"]
+        assert compiled.objective.heldout == reported
+        assert math.isnan(compiled.objective.optimism)
+
+    def test_controls_are_alarms_and_no_damage(self, compiled):
+        estimates = compiled.discernment.selection.estimates
+        assert set(estimates) == {"d_min", "d_avg", "false_alarms"}
+        padding = compiled.discernment.selection.kinds["padding"]
+        assert estimates["false_alarms"].value == (padding.value >= 1)
+        assert estimates["d_min"].value == min(
+            one.value
+            for name, one in compiled.discernment.selection.kinds.items()
+            if name != "padding"
+        )
+
+    def test_it_is_saved_shown_and_loaded(self, compiled, tmp_path):
+        folder = compiled.saved.save(tmp_path / "judge")
+        again = SavedJudge.load(folder)
+        assert again == compiled.saved
+        assert json.dumps(again.agreement.plain, allow_nan=False)
+        card = judge_card(again)
+        assert "Made from texts that nobody rated" in card
+        assert "Kept for the report: truncation." in card
+
+    def test_it_can_be_held_against_people_later(self, compiled, rated):
+        import numpy as np
+
+        found = evaluate_judge(compiled.saved, rated, rng=np.random.default_rng(0))
+        assert found.target == "overall"
+
+    def test_no_more_is_asked_than_was_announced(self, unrated, lm, compiled):
+        estimate = estimate_run(unrated, QUICK, lm)
+        assert lm_client_of(lm).usage.calls <= estimate.calls
+
+    @pytest.mark.no_cover
+    def test_twice_gives_the_same_bytes(self, compiled, unrated, tmp_path):
+        again = compile_judge(unrated, QUICK, lm=model(ledger=None), concurrency=3)
+        first, second = (
+            one.saved.save(tmp_path / name) / "judge.json"
+            for one, name in ((compiled, "a"), (again, "b"))
+        )
+        assert first.read_bytes() == second.read_bytes()
+
+    def test_a_reader_is_told(self, compiled):
+        told = " ".join(compiled.notes)
+        assert "nobody rated these texts" in told
+        assert "agreed better with people" not in told
+        assert "made by rules" in told
+
+    def test_criteria_of_a_rubric_may_be_named(self, unrated):
+        criteria = [Criterion(name=name, definition="as named") for name in ("tone", "length")]
+        settings = QUICK.model_copy(
+            update={
+                "protocol": ActiveCriticConfig(rubric=Rubric(criteria=tuple(criteria))),
+                "target": ("tone", "length"),
+                "optimizer": "none",
+            }
+        )
+        found = compile_judge(unrated, settings, lm=model(ledger=None))
+        assert found.discernment.targets == ("tone", "length")
+
+    def test_agreement_and_criteria_of_people_are_refused(self, unrated):
+        for update, said in (
+            ({"objective": "q + d_min"}, "bare has no ratings"),
+            ({"criteria": "human"}, "no criteria can be inferred"),
+            ({"target": ("wit",)}, "the judge gives no score on wit"),
+        ):
+            with pytest.raises(ValueError, match=said):
+                compile_judge(unrated, QUICK.model_copy(update=update), lm=model(ledger=None))
+
+    def test_a_budget_that_ends_early_leaves_a_judge(self, unrated, tmp_path):
+        lm = model(ledger=tmp_path / "ledger.sqlite", max_calls=500)
+        found = compile_judge(unrated, QUICK, lm=lm)
+        assert not found.complete
+
+
+class TestWithRatings:
+    def test_rated_texts_stay_as_they_are(self, rated):
+        assert settings_without_labels(rated, QUICK) is QUICK
+
+    def test_both_are_reported(self, rated):
+        settings = QUICK.model_copy(
+            update={"objective": "q + .5*d_min", "optimizer": "random", "n_rounds": 2}
+        )
+        found = compile_judge(rated, settings, lm=model(ledger=None))
+        assert found.heldout["dataset"]["q"].value > 0
+        assert set(found.discernment.seen.gain) == {"d_min", "d_avg", "false_alarms"}
+        assert found.objective.name == "q + 0.5*d_min"
+        assert any(one["stage"] == "aggregation" for one in found.saved.history)
+
+    def test_settings_of_other_objectives_do_not_name_what_they_do_not_read(self):
+        plain = CompileSettings()
+        assert not {"task", "kinds", "versions", "holdout_kinds"} & set(plain.model_dump())
+        assert plain.model_dump() == CompileSettings(versions=5).model_dump()
+        assert QUICK.model_dump()["versions"] == 2
+
+    def test_searches_of_texts_refuse_it(self, rated):
+        with pytest.raises(ValueError, match="leave discernment out"):
+            compile_judge(rated, QUICK.model_copy(update={"optimizer": "reflective"}))
+
+
+def test_criteria_are_inferred_from_no_source_that_is_reported_on(rated, lm, monkeypatch):
+    # Versions that people rated, too, are rows of their own to an inference alone.
+    changed = [
+        one.model_copy(
+            update={
+                "response": one.response[: len(one.response) // 2],
+                "system_id": f"{one.system_id} cut",
+                "extra": {"perturbation": "truncation", "original": one.system_id},
+            }
+        )
+        for one in list(rated)[30:90]
+    ]
+    both = DataSet(name="both", items=(*rated, *changed))
+    settings = CompileSettings(objective="q + d_min", optimizer="none", criteria="inferred")
+    parts = parts_of(both, chosen_targets(both, settings), settings)
+    taught = set()
+
+    class Recording(TaskInference):
+        def __call__(self, *, items, **more):
+            taught.update(item.key for item in items)
+            return super().__call__(items=items, **more)
+
+    monkeypatch.setattr(inferring, "TaskInference", Recording)
+    compile_judge(both, settings, lm=lm)
+    reported = set(both.groups[parts.heldout_places].tolist())
+    sources = {group for group, one in zip(both.groups, both, strict=True) if one.key in taught}
+    assert len(sources) > 5
+    assert not sources & reported
+
+
+# discernment folder
+
+
+def saved(folder, given, run="r"):
+    n = len(given.originals)
+    rows = [[None if one is None else [40.0 - i] for i, one in enumerate(given.versions[0])]]
+    scores = scored(np.full((n, 1), 50.0), rows)
+    found = discern(scores, given, rng=np.random.default_rng(0), n_resamples=20)
+    save_discerned(folder, found, scores, given, marks={"run": run, "judge": "j"})
+    return found
+
+
+def test_what_is_saved_is_read_as_scores_of_versions(tmp_path):
+    folder = tmp_path / "out"
+    given = texts(6, TYPOS, without={(TYPOS.name, 2)})
+    found = saved(folder, given)
+    assert json.loads((folder / "report.json").read_text())["run"] == "r"
+    rows = tuple(stream_items(folder / "versions.jsonl"))
+    assert len(get_perturbed(DataSet(name="v", items=rows)).originals) == 6
+    scores = read_scores(folder / "scores.jsonl", DataSet(name="v", items=rows))
+    assert scores.values.tolist()[:2] == [50.0, 40.0]
+    assert len(rows) == 6 + found.kinds[0].n_versions
+
+
+def test_an_original_of_several_pairs_stands_there_once(tmp_path):
+    given = texts(6, TYPOS)
+    twice = PerturbedSet(
+        name="twice",
+        originals=(*given.originals, given.originals[0]),
+        kinds=given.kinds,
+        versions=((*given.versions[0], given.versions[0][1]),),
+    )
+    saved(tmp_path / "out", twice)
+    lines = (tmp_path / "out" / "scores.jsonl").read_text().splitlines()
+    assert len(lines) == 12
+
+
+@pytest.mark.parametrize("text", ["\ud800", "\u2028", "\x00", "\u202e", "😀" * 99, ""])
+def test_any_text_can_be_saved(tmp_path, text):
+    given = texts(5, TYPOS)
+    originals = tuple(one.model_copy(update={"response": text}) for one in given.originals)
+    odd = PerturbedSet(name="odd", originals=originals, kinds=given.kinds, versions=given.versions)
+    saved(tmp_path / "out", odd)
+    for name in ("versions.jsonl", "scores.jsonl"):
+        for line in (tmp_path / "out" / name).read_text(encoding="utf-8").split("\n")[:-1]:
+            json.loads(line)
+
+
+def test_another_runs_test_is_replaced_by_force_alone(tmp_path):
+    folder = tmp_path / "out"
+    saved(folder, texts(5, TYPOS))
+    check_discerned(folder, "r", force=False)
+    check_discerned(folder, "other", force=True)
+    with pytest.raises(FileExistsError, match="of another run"):
+        check_discerned(folder, "other", force=False)
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", "\x00"])
+def test_nothing_else_is_ever_replaced(tmp_path, content):
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "report.json").write_text(content)
+    with pytest.raises(FileExistsError, match="something else"):
+        check_discerned(folder, "r", force=True)
+
+
+def test_a_test_with_a_file_of_somebody_beside_it_is_not_replaced(tmp_path):
+    folder = tmp_path / "out"
+    saved(folder, texts(5, TYPOS))
+    (folder / "notes.txt").write_text("mine")
+    with pytest.raises(FileExistsError, match="something else"):
+        check_discerned(folder, "r", force=True)
+
+
+def test_runs_are_told_apart():
+    assert run_of("a", None) == run_of("a", None)
+    assert run_of("a", None) != run_of("a", 0)
+
+
+# Benchmark ``discernment_objective`` on the bundled sample; it has rated sets.
+
+
+@pytest.mark.no_cover
+def test_both_objectives_are_held_against_the_same_rows_and_kinds():
+    data = read_items("sample").subset(range(40))
+    found = benchmark.compared(data, seed=0, n_trials=1, versions=1)
+    both = [found[objective] for objective in benchmark.OBJECTIVES]
+    assert all(set(benchmark.NUMBERS) < set(one) for one in both)
+    assert all(0 <= one["unseen d_min"] <= one["unseen d_avg"] for one in both)
+    assert all(one["q"] > 0 for one in both)
+    rows = benchmark.rows_of("sample", [found])
+    assert [row["objective"] for row in rows] == [*benchmark.OBJECTIVES, "difference"]
+
+
+# discernment text
+
+
+def found_in_discernment_text(scores, given, **more):
+    return discern(scores, given, rng=np.random.default_rng(0), n_resamples=50, **more)
+
+
+def test_kinds_stand_under_their_levels_and_say_whether_they_were_noticed():
+    given = texts(40, TYPOS, ENTITIES, PADDING)
+    found = found_in_discernment_text(
+        planted(given, {TYPOS.name: 9, ENTITIES.name: 0, PADDING.name: 9}), given
+    )
+    rows = kind_rows(found.kinds, experts=False)
+    assert [row[0] for row in rows] == [
+        "characters",
+        TYPOS.name,
+        PADDING.name,
+        "words",
+        ENTITIES.name,
+    ]
+    verdicts = {row[0]: row[1] for row in rows if len(row) > 1}
+    assert verdicts[TYPOS.name] == "noticed"
+    assert verdicts[ENTITIES.name] == "not noticed"
+    assert verdicts[PADDING.name] == "false alarm"
+    assert all(len(row) in (1, len(kind_header(experts=False))) for row in rows)
+
+
+def test_the_matrix_has_a_score_and_a_share_by_metric():
+    given = texts(5, TYPOS)
+    originals = np.full((5, 2), 5.0)
+    losses = np.array([0.2, 0.6, 0.4, 0.5, 0.3])
+    versions = [originals - np.column_stack([losses, np.full(5, np.nan)])]
+    found = found_in_discernment_text(scored(originals, versions, ("a", "b")), given)
+    assert matrix_rows(found) == [
+        ["all damage", "100%", "undefined"],
+        [TYPOS.name, "1.16 100%", "undefined"],
+    ]
+
+
+def test_conclusions_name_what_was_not_noticed_preferred_and_punished():
+    given = texts(40, TYPOS, ENTITIES, PADDING)
+    losses = {TYPOS.name: -9, ENTITIES.name: 0, PADDING.name: 9}
+    said = conclusions(found_in_discernment_text(planted(given, losses), given))
+    assert said == [
+        "the judge prefers damage: character_typos/minor scores higher than the originals.",
+        "not noticed (D below 1 on these 40 originals): fictional_entities/minor.",
+        "false alarms: padding lowers scores, and harms no text.",
+    ]
+
+
+def test_conclusions_count_what_is_missing_and_say_where_weights_are_from():
+    short = {TYPOS.name: {"too short": 1}}
+    given = texts(10, TYPOS, without={(TYPOS.name, 0)}, skipped=short)
+    rows = [None, *[[50.0]] * 8, [np.nan]]
+    found = found_in_discernment_text(
+        scored(np.full((10, 1), 60.0), [rows]),
+        given,
+        weights=VersionWeights(by_name={TYPOS.name: {"fluency": 1.0}}, said="from votes.yaml"),
+    )
+    assert conclusions(found) == [
+        "1 of 9 pairs lack a score on a metric, and count nowhere.",
+        "originals without a version: character_typos/minor 1.",
+        "expert weights: from votes.yaml.",
+    ]
+
+
+# weak spots
+
+
+def pairs_of(scores, given, **more):
+    more.setdefault("lowers", True)
+    return weak_pairs(scores, 0, given.kinds[0].name, given.originals, given.versions[0], **more)
+
+
+def test_the_worst_pairs_come_first_and_noticed_damage_is_no_weak_spot():
+    given = texts(5, TYPOS)
+    originals = np.full((5, 1), 50.0)
+    versions = [originals - np.array([[5], [-9], [0], [-2], [7]])]
+    found = pairs_of(scored(originals, versions), given, n=5)
+    assert [pair.source_id for pair in found] == ["1", "3", "2"]
+    assert (found[0].before, found[0].after) == (50.0, 59.0)
+    assert (found[0].said_of_original, found[0].said_of_version) == (
+        "fluency is 50",
+        "fluency is 59",
+    )
+
+
+def test_of_a_control_they_are_the_ones_that_lost():
+    given = texts(3, PADDING)
+    originals = np.full((3, 1), 50.0)
+    versions = [originals - np.array([[5], [0], [9]])]
+    found = pairs_of(scored(originals, versions), given, lowers=False, n=5)
+    assert [pair.source_id for pair in found] == ["2", "0"]
+
+
+def test_only_metrics_that_should_notice_count():
+    given = texts(2, TYPOS)
+    originals = np.full((2, 2), 50.0)
+    versions = [np.array([[40.0, 90.0], [51.0, 10.0]])]
+    scores = scored(originals, versions, ("fluency", "relevance"))
+    found = pairs_of(scores, given, weights={"fluency": 1.0, "relevance": 0.0})
+    assert [(pair.source_id, pair.metric) for pair in found] == [("1", "fluency")]
+
+
+def test_unscored_pairs_are_no_weak_spots():
+    given = texts(2, TYPOS)
+    originals = np.array([[50.0], [np.nan]])
+    found = pairs_of(scored(originals, [np.full((2, 1), 60.0)]), given)
+    assert [pair.source_id for pair in found] == ["0"]
+
+
+@pytest.mark.parametrize("change", ["", "b", "a" * 500 + "b", "\ud800", "\u202e"])
+def test_texts_are_cut_around_their_first_difference(change):
+    first, second = differing("a" * 500 + "c" * 500, "a" * 500 + change)
+    assert max(len(first), len(second)) <= 122
+    assert first.startswith("…")

@@ -1,19 +1,43 @@
+"""Perspectives: global and local, criteria and sub-aspects."""
+
 import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import judgesmith
-from judgesmith.data import DataSet
+from judgesmith.data import DataSet, read_items
+from judgesmith.data.score_files import Scores
+from judgesmith.experiments import perspective_of_scores
 from judgesmith.experiments.evaluate.perspectives.perspectives import asked_on, perspective_of_judge
-from judgesmith.experiments.evaluate.perspectives.ratings import right_levels
+from judgesmith.experiments.evaluate.perspectives.ratings import (
+    SampledScores,
+    builders,
+    errors_of,
+    on_levels_of,
+    right_levels,
+)
+from judgesmith.experiments.evaluate.perspectives.report import (
+    UNKNOWN_SCALE,
+    UNREADABLE,
+    global_report,
+    local_report,
+    mean_estimate,
+    ratings_of,
+)
+from judgesmith.metrics import weighted_kappa, weighted_kappa_interval
+from judgesmith.metrics.resampling.draws import Counted, ratio_of_sums
 from judgesmith.optimizers.objectives.grammar import parse_objective
 from judgesmith.optimizers.predictions import on_criterion, prediction_table
 from judgesmith.programs import score_batch
 from judgesmith.programs.lm import lm_client_of
 from judgesmith.signatures import RatedItem, Scale
 from judgesmith.signatures.scale import PERCENT
+
+# perspectives
 
 RNG = np.random.default_rng
 LOCAL_FORM = {
@@ -207,3 +231,373 @@ def test_objectives_see_a_built_set_as_the_perspectives_do(saved, built):
     assert parse_objective("adjacent").value(table) == pytest.approx(near.mean.value)
     wide = perspective_of_judge(saved, built, perspective="global", rng=RNG(0))
     assert parse_objective("kappa_linear").value(table) == pytest.approx(wide.mean.value)
+
+
+# perspective ratings
+
+LIKERT = Scale(low=1, high=5)
+PUBLISHED = {
+    "coherence": (13, 29, 33, 14, 111),
+    "consistency": (14, 14, 5, 1, 1306),
+    "fluency": (5, 10, 24, 2, 1150),
+    "relevance": (5, 19, 37, 84, 83),
+}
+
+
+def rated(*ratings, scale=LIKERT, **extra):
+    items = [
+        RatedItem(
+            source_id=str(place),
+            response=f"r{place}",
+            human={"wit": one} if one else {},
+            scale={"wit": scale},
+            extra=extra,
+        )
+        for place, one in enumerate(ratings)
+    ]
+    return DataSet(name="toy", items=tuple(items))
+
+
+def test_only_texts_on_which_all_raters_agree_have_a_level():
+    found = right_levels(rated((4, 4, 4), (4, 4, 5), (1, 1), ()), "wit")
+    np.testing.assert_equal(found.values, [4, np.nan, 1, np.nan])
+    assert found.counts.n_kept == (1, 0, 0, 1, 0)
+    assert found.counts.n_dropped == (0, 0, 0, 1, 0)
+    assert (found.n_unrated, found.n_built, found.kept.tolist()) == (1, 0, [0, 2])
+
+
+def test_of_published_means_those_at_an_end_are_undisputed_and_others_unknown():
+    found = right_levels(rated((5,), (1,), (4,), (3.67,), human_detail="mean"), "wit")
+    np.testing.assert_equal(found.values, [5, 1, np.nan, np.nan])
+    assert (found.counts.n_unknown, found.counts.n_too_few) == (2, 0)
+
+
+def test_a_lone_number_between_levels_is_a_mean_and_one_on_a_level_too_few():
+    found = right_levels(rated((4.5,), (5,), (2, 2)), "wit")
+    np.testing.assert_equal(found.values, [np.nan, np.nan, 2])
+    assert (found.counts.n_unknown, found.counts.n_too_few) == (1, 1)
+
+
+def test_a_text_that_was_made_for_its_rating_has_it():
+    found = right_levels(rated((3,), (5,), provenance={"perspective": "global"}), "wit")
+    assert (found.values.tolist(), found.n_built) == ([3, 5], 2)
+
+
+def test_other_aggregations_keep_every_rated_text():
+    data = rated((1, 2, 2), (5,), (1, 5, 5, 1))
+    assert right_levels(data, "wit", "mode").values.tolist() == [2, 5, 3]
+    assert right_levels(data, "wit", "mean").values.tolist() == [pytest.approx(5 / 3), 5, 3]
+    assert on_levels_of(right_levels(data, "wit", "mean")).tolist() == [2, 5, 3]
+    assert right_levels(data, "wit", "median").counts is None
+    same = [right_levels(data, "wit", how).values for how in (None, "unanimous")]
+    np.testing.assert_equal(*same)
+
+
+def test_where_people_counted_faults_more_of_them_is_worse():
+    faults = Scale(low=0, high=4, higher_is_better=False)
+    found = right_levels(rated((0, 0), (3, 3), scale=faults), "wit")
+    assert found.values.tolist() == [4, 1]
+    assert found.counts.n_kept == (1, 0, 0, 1, 0)
+
+
+def test_ratings_between_whole_points_can_be_agreed_on_but_are_no_levels():
+    found = right_levels(rated((2.5, 2.5), (1, 1), (2, 3)), "wit")
+    np.testing.assert_equal(found.values, [2.5, 1, np.nan])
+    with pytest.raises(ValueError, match=r"lie between the whole points of 1\.\.5"):
+        on_levels_of(found)
+    assert on_levels_of(right_levels(rated((2.5, 2.5), (1, 1)), "wit", "mean")).tolist() == [3, 1]
+    wide = right_levels(rated((0.1, 0.1), (0.4,), scale=Scale(low=0, high=0.5)), "wit")
+    with pytest.raises(ValueError, match=r"0\.\.0\.5, has no levels"):
+        on_levels_of(wide)
+
+
+def test_too_many_different_ratings_to_agree_on_are_refused():
+    many = [(n / 1000, n / 1000) for n in range(300)]
+    with pytest.raises(ValueError, match="302 different numbers"):
+        right_levels(rated(*many, (7.0, 7.0), (6.0, 6.0), scale=Scale(low=0, high=7)), "wit")
+
+
+def test_what_built_a_benchmark_is_read_from_its_rows_whatever_they_hold():
+    made = [{"built_by": {"writer": "a", "injector": "b"}, "n_errors": 2}, {"built_by": "a"}, 3]
+    items = [RatedItem(response="", extra={"provenance": one}) for one in made]
+    data = DataSet(name="toy", items=tuple(items))
+    assert builders(data) == {"writer": ("a",), "injector": ("b",)}
+    np.testing.assert_equal(errors_of(data), [2, np.nan, np.nan])
+    odd = [{"n_errors": one} for one in (True, -1, "2", 10**30, 0)]
+    items = [RatedItem(response="", extra={"provenance": one}) for one in odd]
+    np.testing.assert_equal(errors_of(DataSet(name="toy", items=tuple(items))), [np.nan] * 4 + [0])
+
+
+@pytest.mark.data
+def test_summeval_keeps_as_many_as_published_at_both_ends_and_no_more_between(data_folder):
+    data = read_items(data_folder / "summeval.jsonl.gz")
+    for criterion, published in PUBLISHED.items():
+        counts = right_levels(data, criterion).counts
+        assert (counts.n_kept[0], counts.n_kept[-1]) == (published[0], published[-1])
+        hidden = np.subtract(published, counts.n_kept)
+        assert hidden.min() >= 0
+        assert hidden.sum() <= counts.n_unknown
+        assert criterion != "consistency" or counts.n_kept == published
+
+
+# perspective report
+
+
+def test_the_mean_leaves_out_what_is_undefined_and_counts_it():
+    part = ratio_of_sums(np.array([1.0, 0, 1]), np.ones(3), np.arange(3), 3)
+    nothing = Counted(value=np.nan, of_counts=lambda c: np.full(len(c), np.nan), n_units=3)
+    found = mean_estimate([part, nothing], 3, n=3, rng=RNG(0))
+    assert (found.value, found.n_undefined) == (pytest.approx(2 / 3), 1)
+    assert np.isnan(mean_estimate([nothing], 3, n=3, rng=RNG(0)).value)
+
+
+def test_the_interval_of_a_mean_of_one_is_near_that_of_the_one():
+    rng = RNG(1)
+    right = rng.integers(1, 6, 120)
+    judged = np.clip(right + rng.integers(-1, 2, 120), 1, 5)
+    items = [
+        RatedItem(
+            source_id=str(n // 3),
+            system_id=str(n % 3),
+            response=f"r{n}",
+            human={"wit": (float(one),) * 2},
+            scale={"wit": Scale(low=1, high=5)},
+        )
+        for n, one in enumerate(right.tolist())
+    ]
+    data = DataSet(name="many", items=tuple(items))
+    scores = Scores(
+        values=judged.astype(float),
+        problems=(None,) * 120,
+        label="j",
+        criterion=None,
+        n_unused=0,
+        samples=tuple((float(one),) for one in judged),
+    )
+    found = perspective_of_scores(
+        {"": scores}, data, perspective="global", answers=Scale(low=1, high=5), rng=RNG(0)
+    )
+    alone = weighted_kappa_interval(
+        right, judged, sources=data.groups.tolist(), levels=range(1, 6), rng=RNG(5)
+    )
+    assert found.mean.value == pytest.approx(alone.value)
+    assert (found.mean.low, found.mean.high) == pytest.approx((alone.low, alone.high), abs=0.02)
+
+
+def test_a_criterion_that_is_undefined_takes_no_part_in_the_interval_of_the_mean():
+    half = ratio_of_sums(np.array([1.0, 1.0, 0.0, 0.0]), np.ones(4), np.arange(4), 4)
+    none = ratio_of_sums(np.zeros(4), np.zeros(4), np.arange(4), 4)
+    found = mean_estimate([half, none], 4, n=4, rng=RNG(0))
+    alone = mean_estimate([half], 4, n=4, rng=RNG(0))
+    assert (found.value, found.n_undefined) == (0.5, 1)
+    assert (found.low, found.high) == (alone.low, alone.high)
+    assert found.low < 0.5 < found.high
+
+
+# global perspective
+
+THREE = Scale(low=1, high=3)
+PERCENT_GLOBAL_PERSPECTIVE = Scale(low=0, high=100)
+LEVELS = np.arange(1.0, 6.0)
+
+
+def of(right, answers, *, scale=THREE, judged_on=THREE, sources=None):
+    items = [
+        RatedItem(
+            source_id=str(place if sources is None else sources[place]),
+            response="",
+            human={"wit": (one, one)},
+            scale={"wit": scale},
+        )
+        for place, one in enumerate(right)
+    ]
+    data = DataSet(name="toy", items=tuple(items))
+    rows = [one if isinstance(one, list) else [one] for one in answers]
+    scores = SampledScores.of(rows, [None] * len(rows), judged_on)
+    rng = np.random.default_rng(0)
+    return global_report(right_levels(data, "wit"), scores, data.groups, rng=rng)
+
+
+def test_kappa_equals_a_table_worked_by_hand():
+    # Right 1 1 2 3 against judged 1 2 2 2: 2 levels off in all. Rows 2/1/1, columns 1/3/0 let
+    # expect (1*1*1 + 2*3*1 + 2*0*2 + ... ) = (6 + 1 + 2 + 3) / 4 = 3.
+    found = of([1, 1, 2, 3], [1, 2, 2, 2])
+    assert found.kappa.value == pytest.approx(1 - 2 / 3)
+    assert found.confusion.counts == ((1, 1, 0), (0, 1, 0), (0, 1, 0))
+    assert found.confusion.rates == ((0.5, 0.5, 0), (0, 1, 0), (0, 1, 0))
+    assert found.confusion.shifts == (0.5, 0, -1)
+
+
+def test_levels_that_nobody_uses_are_steps_all_the_same():
+    with_middle = of([1, 3, 3], [1, 1, 3])
+    wide = of([1, 5, 5], [1, 1, 5], scale=Scale(low=1, high=5), judged_on=Scale(low=1, high=5))
+    assert len(wide.confusion.levels) == 5
+    assert with_middle.kappa.value == pytest.approx(wide.kappa.value)
+
+
+def test_kappa_of_two_equal_constants_is_undefined():
+    assert np.isnan(of([2, 2], [2, 2]).kappa.value)
+    assert of([2, 2], [2, 2]).to_dict()["kappa"]["value"] is None
+
+
+def test_each_sample_goes_to_its_level_before_the_most_frequent_is_taken():
+    # Means or modes of the raw answers would be 48 or 60; as levels they are 2, 2, 3, 3, 2.
+    scores = SampledScores.of([[30, 35, 60, 60, 30.5]], [None], PERCENT_GLOBAL_PERSPECTIVE)
+    assert ratings_of(scores, LEVELS)[0].tolist() == [2]
+
+
+def test_a_tied_mode_goes_to_the_one_nearer_the_mean_then_to_the_lower():
+    near = SampledScores.of([[1, 1, 5, 5, 4], [2, 4]], [None] * 2, Scale(low=1, high=5))
+    assert ratings_of(near, LEVELS)[0].tolist() == [5, 2]
+
+
+def test_turning_the_scale_of_the_judge_round_turns_its_rating_round():
+    scale, answers = Scale(low=0, high=20), range(21)
+    rows = [[[one] for one in answers], [[20 - one] for one in answers]]
+    one, other = (
+        ratings_of(SampledScores.of(each, [None] * 21, scale), LEVELS)[0] for each in rows
+    )
+    np.testing.assert_equal(one, 6 - other)
+
+
+@pytest.mark.parametrize(("answer", "level"), [(12.5, 2), (87.5, 4), (37.5, 3), (62.5, 3)])
+def test_halves_go_towards_the_middle(answer, level):
+    scores = SampledScores.of([[answer]], [None], PERCENT_GLOBAL_PERSPECTIVE)
+    assert ratings_of(scores, LEVELS)[0].tolist() == [level]
+
+
+def test_under_half_readable_is_unscored_and_half_is_enough():
+    half, less = [3, np.nan], [3, np.nan, np.nan]
+    found, why = ratings_of(SampledScores.of([half, less], [None] * 2, THREE), LEVELS[:3])
+    np.testing.assert_equal(found, [3, np.nan])
+    assert why == (None, UNREADABLE)
+
+
+def test_texts_with_fewer_samples_than_others_lack_none():
+    found, why = ratings_of(SampledScores.of([[1], [3] * 10], [None] * 2, THREE), LEVELS[:3])
+    assert (found.tolist(), why) == ([1, 3], (None, None))
+
+
+def test_what_has_no_rating_is_counted_with_its_reason_and_not_as_zero():
+    found = of([1, 2, 3, 3], [1, [np.nan], [9.0], 3])
+    assert (found.basis.unscored.n, found.basis.unscored.n_rows, found.basis.n_outside) == (2, 4, 1)
+    assert found.kappa.n == 2
+    assert sum(found.basis.unscored.reasons.values()) == 2
+    assert found.kappa.value == pytest.approx(1.0)
+
+
+def test_scores_that_are_on_no_known_scale_are_no_ratings():
+    with pytest.raises(ValueError, match=UNKNOWN_SCALE.text):
+        of([1, 2], [-8.0, 3.0], judged_on=None)
+
+
+def test_where_no_rating_is_undisputed_the_reasons_are_counted():
+    human = [(1, 2), (3,)]
+    items = [RatedItem(response="", human={"wit": h}, scale={"wit": THREE}) for h in human]
+    data = DataSet(name="toy", items=tuple(items))
+    scores = SampledScores.of([[1], [2]], [None] * 2, THREE)
+    with pytest.raises(ValueError, match="1 are disputed, 1 have a single rating"):
+        global_report(right_levels(data, "wit"), scores, data.groups, rng=np.random.default_rng(0))
+
+
+@given(st.lists(st.tuples(*[st.integers(1, 3)] * 3), min_size=1, max_size=12))
+def test_kappa_as_a_function_of_drawn_sources_is_that_of_their_rows(rows):
+    right, judged, sources = zip(*rows, strict=True)
+    found = of(right, judged, sources=sources)
+    labels = {one: place for place, one in enumerate(dict.fromkeys(sources))}
+    draws = np.zeros((1, len(labels)))
+    draws[0, 0] = 2
+    kept = [place for place, one in enumerate(sources) if labels[one] == 0] * 2
+    expected = weighted_kappa(np.array(right)[kept], np.array(judged)[kept], levels=[1, 2, 3])
+    np.testing.assert_allclose(found.counted.of_counts(draws)[0], expected)
+    np.testing.assert_allclose(found.counted.value, found.kappa.value)
+
+
+# local perspective
+
+TEN = Scale(low=1, high=10)
+
+
+def of_local_perspective(rows, *, errors=None):
+    """Report rows of a source, a rating and answers."""
+    items = [
+        RatedItem(source_id=source, response="", human={"wit": (right,) * 2}, scale={"wit": "0..9"})
+        for source, right, _ in rows
+    ]
+    data = DataSet(name="toy", items=tuple(items))
+    answers = [one if isinstance(one, list) else [one] for _, _, one in rows]
+    scores = SampledScores.of(answers, [None] * len(rows), TEN)
+    n_errors = None if errors is None else np.asarray(errors, dtype=float)
+    return local_report(right_levels(data, "wit"), scores, data.groups, n_errors=n_errors)
+
+
+def test_accuracy_equals_a_table_worked_by_hand():
+    # a: 3 < 5 right, 5 < 5 tied, so wrong; b has two texts: 7 > 6 wrong.
+    found = of_local_perspective([("a", 0, 3), ("a", 1, 5), ("a", 2, 5), ("b", 0, 7), ("b", 1, 6)])
+    assert (found.accuracy.value, found.accuracy.n) == (pytest.approx(1 / 3), 3)
+    assert found.accuracy.tied == pytest.approx(1 / 3)
+
+
+def test_every_pair_of_neighbouring_occupied_ratings_counts_and_no_other():
+    # 2 and 5 are neighbours where nothing lies between: two texts at 2, one at 5, one at 9.
+    found = of_local_perspective([("a", 2, 1), ("a", 2, 6), ("a", 5, 5), ("a", 9, 9)])
+    assert (found.accuracy.n, found.accuracy.value) == (3, pytest.approx(2 / 3))
+
+
+def test_pairs_with_an_unscored_side_are_left_out_and_counted():
+    found = of_local_perspective(
+        [("a", 0, 3), ("a", 1, [np.nan]), ("a", 2, 5), ("b", 0, 1), ("b", 1, 2)]
+    )
+    assert (found.accuracy.n, found.accuracy.n_unscored, found.basis.unscored.n) == (1, 2, 1)
+    assert found.accuracy.value == 1
+
+
+def test_samples_are_averaged_and_noise_of_their_mean_is_no_difference():
+    tenths = [[1.1, 1.2, 1.5], [1.5, 1.2, 1.1]]
+    assert sum(tenths[0]) / 3 != sum(tenths[1]) / 3
+    found = of_local_perspective(
+        [("a", 0, tenths[0]), ("a", 1, tenths[1]), ("b", 0, [1, 4]), ("b", 1, [2, np.nan])]
+    )
+    assert (found.accuracy.value, found.accuracy.tied) == (0, 0.5)
+
+
+def test_complete_sequences_have_the_same_accuracy_by_neighbours_and_by_errors():
+    rows = [("a", 2, 9), ("a", 1, 6), ("a", 0, 6), ("b", 2, 8), ("b", 1, 5), ("b", 0, 3)]
+    found = of_local_perspective(rows, errors=[0, 1, 2, 0, 1, 2])
+    assert found.by_errors.errors == (0, 1, 2)
+    np.testing.assert_equal(
+        found.by_errors.accuracy, [[np.nan, 1, 1], [1, np.nan, 0.5], [1, 0.5, np.nan]]
+    )
+    assert {k: (one.value, one.n) for k, one in found.apart.items()} == {1: (0.75, 4), 2: (1, 2)}
+    same = found.apart[1].value, found.by_errors.at(1), found.accuracy.value, found.counted.value
+    assert same == (0.75,) * 4
+
+
+def test_sets_that_say_nothing_of_errors_have_no_table_of_them():
+    rows = [("a", 0, 3), ("a", 1, 5)]
+    assert (
+        of_local_perspective(rows).by_errors
+        is of_local_perspective(rows, errors=[np.nan, np.nan]).by_errors
+        is None
+    )
+    assert of_local_perspective(rows, errors=[3, 3]).to_dict()["errors_apart"] == {}
+
+
+def test_accuracy_as_a_function_of_drawn_sources_is_that_of_their_pairs():
+    found = of_local_perspective(
+        [("a", 0, 3), ("a", 1, 5), ("b", 0, 7), ("b", 1, 6), ("b", 2, 8), ("c", 0, 1)]
+    )
+    draws = np.array([[3.0, 0, 0], [0, 1, 5], [1, 1, 1], [0, 0, 2]])
+    np.testing.assert_allclose(found.counted.of_counts(draws), [1, 0.5, 2 / 3, np.nan])
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([("a", 0, 3), ("b", 1, 5)], "no source has two texts with different"),
+        ([("a", 0, 3), ("a", 1, [np.nan])], "no pair of neighbours on wit has two scores"),
+    ],
+)
+def test_a_set_without_a_pair_is_refused(rows, message):
+    with pytest.raises(ValueError, match=message):
+        of_local_perspective(rows)

@@ -1,12 +1,46 @@
+"""Recorded comparisons of texts and of anchors."""
+
+from __future__ import annotations
+
 import json
+import math
+import random
 
 import numpy as np
 import pytest
+from comparer import Comparer, by_worth
 
 from judgesmith.data import DataError, DataSet, read_scores
 from judgesmith.data.score_files import OTHER_ORDER, PairedAnswers, Scores, read_recorded
 from judgesmith.data.scores import NO_ANSWER
-from judgesmith.signatures import RatedItem
+from judgesmith.data.targets import targets_of
+from judgesmith.experiments.benchmark.beginning import best_responses, start_of
+from judgesmith.experiments.benchmark.exemplars import (
+    exemplar_ladders,
+    exemplar_report,
+    write_exemplars,
+)
+from judgesmith.experiments.benchmark.plan import (
+    compare_anchors,
+    compare_pairs,
+    compare_with_anchors,
+    same_source,
+)
+from judgesmith.experiments.benchmark.settings import BenchmarkSettings
+from judgesmith.experiments.compile.compiling import MOST_ITEMS, MOST_LETTERS, golden_items
+from judgesmith.experiments.evaluate.preferring import evaluate_preferences, pairs_of, record_pairs
+from judgesmith.metrics.anchors import rating_of
+from judgesmith.metrics.comparators import comparator_accuracy
+from judgesmith.metrics.resampling import share_interval
+from judgesmith.programs import DirectJudge, PairwiseJudge, SavedJudge, score_batch
+from judgesmith.programs.benchmarking import Compared
+from judgesmith.programs.families.exemplar import Ladder, LadderJudgement, Rung
+from judgesmith.programs.families.modules import ExemplarJudge
+from judgesmith.programs.lm import Budget, lm_client_of, model
+from judgesmith.signatures import Judgement, RatedItem, Rubric, Scale
+from judgesmith.signatures.judgement import Cause, Reason
+
+# recorded pairs
 
 
 @pytest.fixture
@@ -136,3 +170,487 @@ def test_scores_are_asked_for_and_comparisons_found(tmp_path, data):
     message = r"expected scores of single rows; got comparisons of two \('a|b'\), which evaluate"
     with pytest.raises(DataError, match=message):
         read_scores(path, data)
+
+
+# Comparisons are recorded in both orders and evaluated; a liking for a place shows in them.
+
+
+def rated(n_sources=6, n_systems=4):
+    return [
+        RatedItem(
+            source_id=f"s{source}",
+            source=f"source {source}",
+            system_id=f"m{system}",
+            response=f"by {source} text {system}",
+            human={"overall": (system + 1,)},
+            scale={"overall": "1..5"},
+        )
+        for source in range(n_sources)
+        for system in range(n_systems)
+    ]
+
+
+def saved(judge=None):
+    judge = judge or PairwiseJudge()
+    return SavedJudge(
+        protocol=judge.protocol,
+        questions=judge.templates(),
+        model="offline",
+        target="overall",
+        human_scale="1..5",
+    )
+
+
+def rows_in(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+class TestPlantedModels:
+    @pytest.mark.no_cover
+    @pytest.mark.parametrize("place", [0.0, 0.3, -0.3])
+    def test_a_liking_for_a_place_is_detected_and_neutralised(self, tmp_path, place):
+        model = Comparer(by_worth(0.7, place=place))
+        out = tmp_path / "pairs.jsonl"
+        found = record_pairs(saved(), rated(20, 3), out, lm=model.lm())
+        assert (found.n_pairs, found.n_sources, found.n_unanswered) == (60, 20, 0)
+        assert len(model.asked) == 120
+        rows = rows_in(out)
+        given, swapped = rows[::2], rows[1::2]
+        if place == 0:
+            assert found.order.consistent.value == 1
+            assert found.order.first_place.value == 0.5
+        else:
+            assert found.order.flipped.value == 1
+            assert found.order.first_place.value == (1 if place > 0 else 0)
+            assert found.order.consistent.high < 0.2
+        # What both orders say together is what a model says that likes no place.
+        means = [
+            (one["probability"] + two["probability"]) / 2
+            for one, two in zip(given, swapped, strict=True)
+        ]
+        assert means == pytest.approx([0.3] * 60)  # the later system is better
+
+    def test_what_is_written_is_evaluated(self, tmp_path):
+        out = tmp_path / "pairs.jsonl"
+        items = rated()
+        record_pairs(saved(), items, out, lm=Comparer(by_worth(0.9, place=0.05)).lm())
+        dataset = DataSet(name="texts", items=tuple(items))
+        answers = read_recorded(out, dataset)
+        assert answers.has_both_orders
+        found = evaluate_preferences(answers, dataset, targets_of(dataset, "overall"))
+        assert found.combined.accuracy.value == 1
+        assert found.order.consistent.value == 1
+
+
+class TestPairs:
+    def test_do_not_depend_on_the_order_of_rows(self):
+        items = rated()
+        mixed = list(items)
+        random.Random(0).shuffle(mixed)
+        for n in (None, 2):
+            one, other = (pairs_of(some, n_pairs=n, seed=3) for some in (items, mixed))
+            assert sorted(map(str, one)) == sorted(map(str, other))
+        assert pairs_of(items, n_pairs=2, seed=3) != pairs_of(items, n_pairs=2, seed=4)
+
+    def test_are_as_many_of_each_source_as_there_are(self):
+        items = [*rated(2, 4), *[one.model_copy(update={"source_id": "x"}) for one in rated(1, 2)]]
+        counts = np.unique(
+            [one.source_id for one in pairs_of(items, n_pairs=3)], return_counts=True
+        )
+        assert dict(zip(*map(list, counts), strict=True)) == {"s0": 3, "s1": 3, "x": 1}
+
+    @pytest.mark.parametrize(
+        ("systems", "said"),
+        [
+            (("a",), "no source has two"),
+            (("a", "a"), "got 'a' twice"),
+            (("", "b"), "got none"),
+            (("a", "a|b", "b|c", "c"), r"'a\|b\|c' by the '\|' between them"),
+            (("a", "b", "a|b"), r"'a\|b' by the '\|' between them"),
+        ],
+    )
+    def test_that_cannot_be_named_are_refused(self, systems, said):
+        items = [
+            RatedItem(source_id="s", system_id=name, response=str(n))
+            for n, name in enumerate(systems)
+        ]
+        with pytest.raises(ValueError, match=said):
+            pairs_of(items)
+
+    def test_of_several_sources_with_one_id_are_refused(self):
+        items = [
+            RatedItem(source_id="s", source=source, system_id=name, response=name)
+            for source in ("one", "two")
+            for name in "ab"
+        ]
+        with pytest.raises(ValueError, match="the id 's' stands for several sources"):
+            pairs_of(items)
+
+    def test_systems_may_have_the_sign_between_them_in_their_names(self):
+        items = [RatedItem(source_id="s", system_id=name, response=name) for name in ("a|b", "c")]
+        assert len(pairs_of(items)) == 1
+
+
+class TestFiles:
+    def test_unanswered_pairs_say_why_and_are_asked_later(self, tmp_path):
+        out = tmp_path / "pairs.jsonl"
+        model = Comparer(by_worth())
+        lm = model.lm(budget=Budget(max_calls=8))
+        found = record_pairs(saved(), rated(), out, lm=lm)
+        assert found.n_unanswered == 32
+        assert rows_in(out)[-1]["score"] is None
+        assert rows_in(out)[-1]["problem"].startswith("not asked")
+        assert record_pairs(saved(), rated(), out, lm=model.lm()).n_unanswered == 0
+        with pytest.raises(FileExistsError, match="more answers"):
+            record_pairs(saved(), rated(), out, lm=model.lm(budget=Budget(max_calls=8)))
+        assert rows_in(out)[-1]["score"] is not None
+
+    def test_the_same_run_writes_the_same_bytes(self, tmp_path):
+        files = [tmp_path / f"{name}.jsonl" for name in "ab"]
+        for file, concurrency in zip(files, (1, 7), strict=True):
+            lm = Comparer(by_worth(0.6)).lm()
+            record_pairs(saved(), rated(), file, lm=lm, concurrency=concurrency)
+        assert files[0].read_bytes() == files[1].read_bytes()
+
+    def test_those_of_others_stay(self, tmp_path):
+        out = tmp_path / "pairs.jsonl"
+        out.write_text('{"a": 1}\n')
+        lm = Comparer(by_worth()).lm()
+        with pytest.raises(FileExistsError, match="--force"):
+            record_pairs(saved(), rated(), out, lm=lm)
+        assert record_pairs(saved(), rated(), out, lm=lm, overwrite=True).n_pairs == 36
+        with pytest.raises(ValueError, match="JSON Lines"):
+            record_pairs(saved(), rated(), tmp_path / "pairs.csv", lm=lm)
+
+    def test_only_a_judge_that_compares_is_asked(self, tmp_path):
+        with pytest.raises(ValueError, match="does not compare"):
+            record_pairs(saved(DirectJudge()), rated(), tmp_path / "pairs.jsonl")
+
+    def test_stated_answers_are_counted_with_their_reason(self, tmp_path):
+        model = Comparer(by_worth(), logprobs=False)
+        found = record_pairs(saved(), rated(1, 3), tmp_path / "pairs.jsonl", lm=model.lm())
+        assert list(found.stated.values()) == [6]
+
+
+# Texts compared with anchors of other sources, and anchors with each other.
+
+NAN = float("nan")
+UNREAD = Cause(Reason.UNREADABLE, "the answer could not be read")
+
+
+class Scripted:
+    """Compares texts by the number in each, and says nothing of odd pairs where told so."""
+
+    def __init__(self, *, silent=(), place=""):
+        self.silent = silent
+        self.place = place
+        self.pairs = []
+
+    def each(self, pairs, *, progress=None):
+        for pair in pairs:
+            self.pairs.append(pair)
+            if pair.first.response in self.silent:
+                yield pair, Compared(given="first", cause=UNREAD)
+                continue
+            one, two = int(pair.first.response), int(pair.second.response)
+            said = "first" if one > two else "second" if one < two else "similar"
+            yield pair, Compared(given=self.place or said, swapped=said)
+
+
+def item(worth, source):
+    return RatedItem(source_id=str(source), source=f"About {source}.", response=str(worth))
+
+
+ANCHORS = [[item(10, "a"), item(12, "b")], [item(20, "a")], [item(30, "c"), item(32, "a")]]
+
+
+def test_every_text_meets_every_anchor_of_another_source_in_its_own_cell():
+    found = compare_with_anchors([item(21, "d"), item(11, "a")], ANCHORS, Scripted())
+    expected = [[[1, 1], [1, NAN], [-1, -1]], [[NAN, -1], [NAN, NAN], [-1, NAN]]]
+    np.testing.assert_array_equal(found.signs, expected)
+    assert found.n_anchors.tolist() == [[2, 1, 2], [1, 0, 1]]
+    assert found.tally.n == 7
+
+
+def test_a_text_in_its_own_cell_of_anchors_has_the_rating_that_it_should_have():
+    texts = [item(worth, "d") for worth in (5, 11, 20, 25, 31, 40)]
+    found = compare_with_anchors(texts, ANCHORS, Scripted())
+    rated = rating_of(found.signs, levels=[1, 2, 3], n_anchors=found.n_anchors)
+    assert rated.ratings.tolist() == [1, 1, 2, 2, 3, 3]
+
+
+def test_pairs_without_an_answer_are_counted_with_the_first_reason():
+    found = compare_with_anchors([item(5, "d"), item(6, "d")], ANCHORS, Scripted(silent=["6"]))
+    assert np.isnan(found.signs[1]).all()
+    assert found.n_anchors[1].tolist() == [2, 1, 2]
+    assert found.to_dict() == {
+        "pairs": 10,
+        "similar": 0,
+        "orders_disagree": 0,
+        "unanswered": 5,
+        "problem": "the answer could not be read",
+    }
+
+
+def test_conflicting_orders_are_counted_and_similar():
+    found = compare_with_anchors([item(25, "d")], ANCHORS, Scripted(place="first"))
+    assert (found.tally.n_disagree, found.tally.n_similar) == (2, 2)
+
+
+def test_no_texts_are_compared_with_nothing():
+    comparator = Scripted()
+    found = compare_with_anchors([], ANCHORS, comparator)
+    assert (found.signs.shape, comparator.pairs) == ((0, 3, 2), [])
+
+
+def test_anchors_are_compared_across_ratings_alone():
+    comparator = Scripted()
+    found, pairs, levels_of = compare_anchors(ANCHORS, comparator)
+    assert levels_of == [0, 0, 1, 2, 2]
+    assert pairs == [(0, 2), (0, 3), (0, 4), (1, 2), (1, 3), (1, 4), (2, 3), (2, 4)]
+    assert found.signs.tolist() == [-1] * 8
+    assert comparator_accuracy(found.signs, pairs, levels_of=levels_of).value == 1
+
+
+def test_pairs_are_compared_in_order():
+    found = compare_pairs(
+        [(item(2, "a"), item(1, "a")), (item(3, "a"), item(4, "a"))], Scripted(silent=["3"])
+    )
+    assert found.signs[0] == 1
+    assert math.isnan(found.signs[1])
+    assert found.disagreed == (False, None)
+    assert found.to_dict()["unanswered"] == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (("1", "a"), ("1", "b"), True),
+        (("1", "a"), ("2", "a"), True),
+        (("1", "a"), ("2", "b"), False),
+        (("", "a"), ("", "b"), False),
+        (("1", " "), ("2", " "), False),
+    ],
+)
+def test_a_source_is_known_by_its_id_and_by_what_it_says(one, other, same):
+    first, second = (RatedItem(source_id=i, source=s, response="r") for i, s in (one, other))
+    assert same_source(first, second) == same_source(second, first) == same
+
+
+# Exemplars on file, and whether the judge itself puts them in order.
+
+TWO = Rubric(task="Judge a notice.", criteria={"brevity": "Is it short?", "truth": "Is it true?"})
+ITEMS = [
+    RatedItem(
+        source=f"Bridge {n} opened on Monday. Ann cut the ribbon. It rained.",
+        source_id=str(n),
+        response=f"{system} said so.",
+    )
+    for n in range(3)
+    for system in "ab"
+]
+
+
+def ladder(*above, problem=""):
+    """Return a ladder with verdicts on all but its lowest rung."""
+    rungs = [Rung(level=1, text="x", flags=("empty",))]
+    rungs += [Rung(level=n, text="y", above=one) for n, one in enumerate(above, start=2)]
+    return Ladder(criterion="c", rungs=tuple(rungs), problem=problem)
+
+
+def judgement(*ladders):
+    return ITEMS[0], LadderJudgement(score=0.0, ladders=ladders)
+
+
+def saved_exemplars(**choices):
+    judge = ExemplarJudge(**choices)
+    return SavedJudge(
+        protocol=judge.protocol,
+        questions=judge.templates(),
+        model="offline",
+        target="overall",
+        human_scale="1..5",
+    )
+
+
+def test_what_is_in_order_is_counted_by_hand():
+    found = exemplar_report(
+        [
+            judgement(ladder(0.5, 0.1), ladder(-0.2, 0.4)),
+            judgement(ladder(0.0, 0.3)),  # alike is not in order
+            judgement(ladder(0.9, None, problem="no verdict")),
+            (ITEMS[0], LadderJudgement(score=None, problem="cut off")),
+        ]
+    )
+    assert (found.n_sources, found.n_ladders, found.n_exemplars, found.n_flagged) == (4, 4, 12, 4)
+    assert found.in_order == share_interval([1, 1, 0, 1, 0, 1, 1], sources=[0, 0, 0, 0, 1, 1, 2])
+    assert found.monotone == share_interval([1, 0, 0], sources=[0, 0, 1])
+    assert found.problems == {"no verdict": 1, "cut off": 1}
+
+
+def test_nothing_compared_is_undefined_and_no_zero():
+    found = exemplar_report([])
+    assert math.isnan(found.in_order.value)
+    assert found.to_dict()["monotone"]["value"] is None
+
+
+def test_every_source_is_written_once_for_every_criterion():
+    judge = ExemplarJudge(asks="criteria", rubric=TWO, levels=4)
+    found = list(exemplar_ladders(judge, ITEMS))
+    assert [item.source_id for item, _ in found] == ["0", "1", "2"]
+    for _, one in found:
+        assert [ladder.criterion for ladder in one.ladders] == ["brevity", "truth"]
+        assert [rung.level for rung in one.ladders[0].rungs] == [1, 2, 3, 4]
+        assert one.ladders[0].rungs[0].above is None
+    assert exemplar_report(found).in_order.n == 3 * 2 * 3
+
+
+def test_judging_and_taking_out_share_the_exemplars(tmp_path):
+    lm = model("offline", ledger=tmp_path / "ledger.sqlite")
+    score_batch(ExemplarJudge(), ITEMS, lm=lm)
+    before = lm_client_of(lm).usage.calls
+    assert before == 3 * 5 + 6 * 5
+    list(exemplar_ladders(ExemplarJudge(), ITEMS, lm=lm))
+    assert lm_client_of(lm).usage.calls == before + 3 * 4
+
+
+def test_the_file_is_the_same_whenever_it_is_written(tmp_path):
+    out = tmp_path / "exemplars.jsonl"
+    found = write_exemplars(saved_exemplars(levels=3), ITEMS, out)
+    first = out.read_bytes()
+    write_exemplars(saved_exemplars(levels=3), ITEMS, out)
+    assert out.read_bytes() == first
+    rows = [json.loads(line) for line in first.decode().splitlines()]
+    assert len(rows) == found.n_exemplars == 3 * 3
+    assert (rows[0]["source_id"], rows[0]["criterion"]) == ("0", "quality as a whole")
+    assert [one["level"] for one in rows[:3]] == [1, 2, 3]
+    assert (rows[0]["writer"], rows[0]["levels"], rows[0]["above"]) == ("offline", 3, None)
+    assert rows[2]["text"] == "Bridge 0 opened on Monday. Ann cut the ribbon. It rained."
+    assert found.in_order.value == 1.0
+
+
+def test_the_offline_model_orders_what_it_writes():
+    judge = ExemplarJudge(levels=5)
+    report = exemplar_report(exemplar_ladders(judge, ITEMS))
+    assert report.in_order.value >= 0.9
+    assert report.monotone.n_groups == 3
+
+
+def test_judges_of_other_families_write_none():
+    with pytest.raises(ValueError, match="only exemplar judges write exemplars"):
+        list(exemplar_ladders(DirectJudge(), ITEMS))
+
+
+# The texts that a judge keeps are a fair sample of all that it judged.
+
+
+def rows(n, letters=1):
+    return [RatedItem(source="s", response=f"{number} " + "x" * letters) for number in range(n)]
+
+
+def scored(scores):
+    return [
+        Judgement.unscored("refused") if score is None else Judgement(score=score)
+        for score in scores
+    ]
+
+
+def test_few_are_all_kept_from_the_best_to_the_worst_but_those_without_a_score():
+    kept = golden_items(rows(4), scored([2, None, 5, 2]))
+    assert [one.response[0] for one in kept] == ["2", "0", "3"]
+    assert golden_items(rows(2), scored([None, None])) == ()
+
+
+def test_of_many_the_mean_is_that_of_all():
+    scores = np.random.default_rng(0).normal(50, 20, 500).tolist()
+    kept = golden_items(rows(500), scored(scores))
+    assert len(kept) == MOST_ITEMS
+    found = [one.judgement.score for one in kept]
+    assert abs(np.mean(found) - np.mean(scores)) < 1
+    assert found == sorted(found, reverse=True)
+    assert max(found) < max(scores)
+
+
+def test_of_long_texts_five_are_kept_all_over_the_scores():
+    kept = golden_items(rows(60, letters=MOST_LETTERS // 10), scored(range(60)))
+    assert [one.judgement.score for one in kept] == [53, 41, 29, 17, 5]
+
+
+# Good responses stand in for references where there are none.
+
+LIKERT = {"wit": Scale(low=1, high=5), "faults": Scale(low=0, high=10, higher_is_better=False)}
+
+
+def rows_best_responses(*given):
+    return DataSet(
+        name="toy",
+        items=tuple(
+            RatedItem(
+                source_id=source, response=text, human=human, scale=LIKERT, references=references
+            )
+            for source, text, human, references in given
+        ),
+    )
+
+
+def test_the_best_come_first_and_of_equals_the_earlier():
+    data = rows_best_responses(
+        ("a", "good", {"wit": (4,)}, ()),
+        ("a", "fair", {"wit": (3, 4)}, ()),
+        ("a", "best", {"wit": (5, 5)}, ()),
+        ("a", "as good", {"wit": (4,)}, ()),
+        ("b", "bad", {"wit": (1,)}, ()),
+    )
+    assert best_responses(data, [[0, 1, 2, 3], [4], []]) == (("best", "good", "as good"), (), ())
+
+
+def test_what_nobody_rated_is_not_known_to_be_good():
+    data = rows_best_responses(
+        ("a", "unrated", {}, ()), ("a", "x", {"wit": (5,)}, ()), ("a", "y", {"wit": (1,)}, ())
+    )
+    assert best_responses(data, [[0, 1, 2]]) == (("x",),)
+
+
+def test_few_faults_are_good():
+    data = rows_best_responses(
+        ("a", "clean", {"faults": (0,)}, ()), ("a", "dirty", {"faults": (9,)}, ())
+    )
+    assert best_responses(data, [[0, 1]]) == (("clean",),)
+
+
+def test_a_reference_in_any_row_is_enough_unless_it_is_blank():
+    data = rows_best_responses(
+        ("a", "x", {"wit": (5,)}, ()),
+        ("a", "y", {"wit": (1,)}, ("A reference.",)),
+        ("b", "z", {"wit": (5,)}, (" ",)),
+    )
+    assert best_responses(data, [[0, 1], [2]]) == ((), ("z",))
+
+
+def test_where_all_are_rated_the_same_none_is_known_to_be_good():
+    data = rows_best_responses(("a", "x", {"wit": (5,)}, ()), ("b", "y", {"wit": (5,)}, ()))
+    assert best_responses(data, [[0], [1]]) == ((), ())
+
+
+def test_ratings_are_not_asked_for_where_nothing_is_lacking():
+    assert best_responses(rows_best_responses(("a", "x", {}, ("A reference.",))), [[0]]) == ((),)
+
+
+def test_without_ratings_nothing_is_good():
+    with pytest.raises(ValueError, match="rated"):
+        best_responses(rows_best_responses(("a", "x", {}, ())), [[0]])
+
+
+def test_a_benchmark_starts_from_them_and_says_so():
+    data = rows_best_responses(("a", "x", {"wit": (5,)}, ()), ("b", "y", {"wit": (1,)}, ()))
+    start = start_of(data, BenchmarkSettings(perspective="local"))
+    assert start.responses == (("x",), ())
+    assert start.notes[-1] == (
+        "1 source has no reference: responses rated 75% of the scale or more stand in."
+    )
+
+
+def test_a_benchmark_without_a_good_text_is_refused():
+    data = rows_best_responses(("a", "x", {"wit": (3,)}, ()), ("b", "y", {"wit": (1,)}, ()))
+    with pytest.raises(ValueError, match="nor a response that people found good; have texts"):
+        start_of(data, BenchmarkSettings(perspective="local"))

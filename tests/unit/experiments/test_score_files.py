@@ -1,14 +1,40 @@
+"""Score files: rows scored before, stated scores and originals."""
+
 import gzip
 import json
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
 
-from judgesmith.data import DataError, DataSet, read_scores
+import judgesmith
+from judgesmith.data import DataError, DataSet, read_items, read_scores
 from judgesmith.data.score_files import NO_ROW
-from judgesmith.signatures import RatedItem
+from judgesmith.data.scores import stated_notes
+from judgesmith.experiments import perspective_of_scores
+from judgesmith.experiments.compile.notes import criteria_notes
+from judgesmith.experiments.evaluate.perspectives.perspectives import (
+    asked_on,
+    recorded_by_criterion,
+    sampled_once,
+    scores_of_judge,
+)
+from judgesmith.experiments.evaluate.perspectives.ratings import SampledScores
+from judgesmith.experiments.evaluate.perspectives.report import ratings_of
+from judgesmith.experiments.robustness.perturbing import get_originals
+from judgesmith.experiments.scoring import score_file
+from judgesmith.experiments.scoring.resume_check import Beside, earlier_rows, refuse_loss
+from judgesmith.programs import ActiveCritic
+from judgesmith.programs.artifacts.saved import SavedJudge
+from judgesmith.programs.artifacts.saved_ensembles import SavedPanel
+from judgesmith.programs.families.modules import GEvalJudge, PromptFormatJudge
+from judgesmith.signatures import Judgement, RatedItem, Rubric, Scale
+from judgesmith.signatures.aggregation import PanelWeights
 from judgesmith.signatures.judgement import Cause, Reason
+from judgesmith.signatures.scale import PERCENT
+
+# score files
 
 
 @pytest.fixture
@@ -248,3 +274,466 @@ def test_scores_on_criteria_that_are_none_are_named(data, write, one, came):
 def test_every_answer_behind_a_score_is_kept_in_order(data, write):
     path = write(row("a", "x", scores=[1, None, 2]), row("a", "y", score=4))
     np.testing.assert_equal(read_scores(path, data).samples, ((1, np.nan, 2), (4,), (), ()))
+
+
+# earlier rows
+
+RUN = "abc"
+
+
+def item(n):
+    return RatedItem(source_id=f"s{n}", response=f"text {n}")
+
+
+def line(n, *, run=RUN, score=1.0, **more):
+    return json.dumps({"key": item(n).key, "run": run, "score": score, **more}) + "\n"
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "out.jsonl"
+
+
+@pytest.fixture
+def draft(tmp_path):
+    return tmp_path / "draft"
+
+
+def test_a_row_counts_by_its_line_its_texts_and_whether_it_has_a_score(path):
+    path.write_text(line(0) + "\n" + line(1, score=None) + line(2, score=0))
+    found = [(row.line, row.key == item(n).key, row.scored) for n, row in enumerate(rows(path))]
+    assert found == [(1, True, True), (3, True, False), (4, True, True)]
+
+
+def rows(path):
+    return list(earlier_rows(path, RUN))
+
+
+def beside(items, path, run):
+    earlier = Beside(path, run)
+    for one in items:
+        earlier.check(one)
+        yield one
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        '{"key": ',
+        "[1]",
+        line(1, run="other"),
+        '{"run": "abc"}',
+        "\x1b[2J",
+        "[" * 100_000,
+        "1" * 9999,
+    ],
+)
+def test_a_line_that_is_no_row_of_the_run_is_named(path, broken):
+    path.write_text(line(0) + broken.strip() + "\n" + line(2))
+    with pytest.raises(FileExistsError) as caught:
+        rows(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}:2: expected a row of this run, as one JSON object; got ")
+    assert message.endswith("or replace this one with --force.")
+    assert len(message) < 400
+    assert "\x1b" not in message
+
+
+def test_items_pass_while_their_texts_are_those_of_the_rows(path):
+    path.write_text(line(0) + line(1))
+    grown = [item(n) for n in range(4)]
+    assert list(beside(grown, path, RUN)) == grown
+    renamed = [one.model_copy(update={"source_id": "else"}) for one in grown]
+    assert list(beside(renamed, path, RUN)) == renamed
+
+
+def test_the_first_item_with_other_texts_is_named_before_it_is_handed_out(path):
+    path.write_text(line(0) + "\n" + line(1) + line(2))
+    handed = []
+    with pytest.raises(FileExistsError, match=r"out\.jsonl:3: expected the texts of row 2 of this"):
+        handed.extend(beside([item(0), item(7), item(8)], path, RUN))
+    one_more = beside([item(0), item(7)], path, RUN)
+    assert next(one_more) == item(0)
+    with pytest.raises(FileExistsError, match="row 2 of this run, 's7'; got a score of other"):
+        next(one_more)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ([line(0), line(1)], [line(0), line(1)]),
+        ([line(0)], [line(0), line(1)]),
+        ([line(0), line(1, score=None)], [line(0), line(1)]),
+        ([line(0), line(1, score=None)], [line(0, score=None), line(1)]),
+        ([], [line(0)]),
+    ],
+)
+def test_what_loses_nothing_may_be_replaced(path, draft, old, new):
+    path.write_text("".join(old))
+    draft.write_text("".join(new))
+    refuse_loss(path, earlier_rows(draft, RUN), RUN)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ([line(0), line(1)], [line(0)], "holds 2 rows, 2 with a score, and this run has 1, 1 with"),
+        ([line(0)], [line(0, score=None), line(1, score=None)], "1 with a score, and this run"),
+        ([line(0), line(1)], [line(0), line(2)], "jsonl:2: expected the texts of row 2 of this"),
+        ([line(0), "{"], [line(0), line(1)], "jsonl:2: expected a row of this run"),
+    ],
+)
+def test_what_loses_rows_scores_or_texts_may_not(path, draft, old, new, said):
+    path.write_text("".join(old))
+    draft.write_text("".join(new))
+    with pytest.raises(FileExistsError, match=said):
+        refuse_loss(path, earlier_rows(draft, RUN), RUN)
+
+
+@pytest.mark.no_cover
+def test_memory_does_not_grow_with_the_file(path, draft):
+    text = "x" * 500
+    for place in (path, draft):
+        with place.open("w") as file:
+            file.writelines(line(n, explanation=text) for n in range(3_000))
+    tracemalloc.start()
+    refuse_loss(path, earlier_rows(draft, RUN), RUN)
+    for _ in beside((item(n) for n in range(3_000)), path, RUN):
+        pass
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 500_000 < path.stat().st_size
+
+
+# Scores that are not weighed are counted where scores are written and judges are made.
+
+HOW = {"mode": "stated", "stated": 70, "reason": "the endpoint gave none"}
+WEIGHED = {"mode": "probabilities", "stated": 70, "mass": 0.9}
+
+
+def judgement(*how):
+    terms = {f"criterion:{n}": one for n, one in enumerate(how)}
+    return Judgement(score=70, weighting=terms)
+
+
+def test_a_note_counts_rows_and_says_the_most_frequent_reason():
+    rows = [judgement(WEIGHED, HOW), judgement({**HOW, "reason": "less than 0.5"}), judgement(HOW)]
+    rows += [judgement(WEIGHED), Judgement(score=1)]
+    (note,) = stated_notes(rows)
+    assert note == (
+        "on 3 of 5 rows a score is the one that the model stated, not the mean by probabilities "
+        "that the judge asks for; on 2 of them because the endpoint gave none."
+    )
+    assert note in criteria_notes(rows, None)
+
+
+def test_nothing_is_said_where_nothing_is_stated():
+    assert list(stated_notes([judgement(WEIGHED), Judgement(score=1)])) == []
+
+
+@pytest.mark.parametrize(("weighting", "top"), [("none", None), ("probabilities", 1)])
+def test_rows_of_scores_say_how_they_came_about(weighting, top, tmp_path):
+    judge = judgesmith.ActiveCritic(variant="vanilla", weighting=weighting)
+    saved = judgesmith.SavedJudge(
+        protocol=judge.protocol,
+        questions=judge.templates(),
+        model="offline",
+        target="overall",
+        human_scale=Scale.parse("1..5"),
+    )
+    given = {} if top is None else {"logprobs": True, "top_logprobs": top}
+    lm = judgesmith.model("offline", ledger=None, **given)
+    items = iter([RatedItem(source="Ann left Rome.", response="Ann left.", source_id="a")])
+    found = score_file(saved, items, tmp_path / "rows.jsonl", lm=lm)
+    (row,) = map(json.loads, (tmp_path / "rows.jsonl").read_text().splitlines())
+    if weighting == "none":
+        assert (found.stated, "weighting" in row) == ({}, False)
+    else:
+        (reason,) = found.stated
+        assert found.stated == {reason: 1}
+        assert row["weighting"]["overall"]["reason"] == reason
+        assert reason.startswith("the answers that are listed hold 0.0")
+        assert row["weighting"]["overall"]["stated"] == row["score"]
+
+
+def test_an_evaluation_counts_them_too():
+    data = judgesmith.read("sample").subset(range(12))
+    judge = judgesmith.ActiveCritic(variant="vanilla", weighting="probabilities")
+    for top, n in ((1, 12), (101, 0)):
+        lm = judgesmith.model("offline", ledger=None, logprobs=True, top_logprobs=top)
+        found = judgesmith.evaluate(judge, data, lm=lm, rng=np.random.default_rng(0))
+        assert [one.partition(" rows")[0] for one in found.stated] == (
+            [f"on {n} of 12"] if n else []
+        )
+
+
+# originals
+
+
+def data_originals(*items):
+    return DataSet(name="toy", items=items)
+
+
+def item_originals(source, response="R.", references=(), system="m", **extra):
+    return RatedItem(
+        source_id=source,
+        system_id=system,
+        source=f"text of {source}",
+        response=response,
+        references=references,
+        human={"overall": (3.0,)},
+        extra=extra,
+    )
+
+
+def test_the_reference_with_most_sentences_then_the_longest_then_the_first_is_taken():
+    rows = [
+        item_originals(
+            "1", references=("A very long single sentence it is.", "One. Two.", "Six. Ten.")
+        ),
+        item_originals("2", references=("One. Two.", "One. Three.", "Six. Three.")),
+    ]
+    found = get_originals(data_originals(*rows))
+    assert [one.response for one in found.items] == ["One. Two.", "One. Three."]
+    assert found.items[0].references == ("A very long single sentence it is.", "Six. Ten.")
+    assert all(one.human == {} and one.system_id == "reference" for one in found.items)
+
+
+def test_a_source_has_one_reference_whatever_its_systems_and_fields_they_share():
+    rows = [
+        item_originals("1", references=("A b.",), system=system, task="t", seconds=system)
+        for system in "ab"
+    ]
+    (found,) = get_originals(data_originals(*rows)).items
+    assert found.extra == {"task": "t"}
+
+
+def test_sources_without_a_reference_are_counted():
+    found = get_originals(
+        data_originals(
+            item_originals("1", references=("A b.",)),
+            item_originals("2"),
+            item_originals("2", system="x"),
+        )
+    )
+    assert dict(found.left_out) == {"a source without a reference": 1}
+
+
+def test_responses_are_taken_where_nothing_has_a_reference_and_keep_ratings_and_names():
+    found = get_originals(
+        data_originals(
+            item_originals("1"),
+            item_originals("1"),
+            item_originals("1", system=""),
+            item_originals("2", system=""),
+        )
+    )
+    assert found.which == "responses"
+    assert [one.system_id for one in found.items] == ["m", "m#2", "response", "response"]
+    assert all(one.human for one in found.items)
+
+
+def test_empty_and_short_texts_and_versions_are_left_out_and_counted():
+    rows = [
+        item_originals("1", " "),
+        item_originals("2", "Short."),
+        item_originals("3", "Long enough."),
+        item_originals("3", "Changed.", perturbation="swap", original="m"),
+    ]
+    found = get_originals(data_originals(*rows), "responses", min_characters=7)
+    assert [one.response for one in found.items] == ["Long enough."]
+    assert dict(found.left_out) == {
+        "a changed version already": 1,
+        "an empty text": 1,
+        "fewer than 7 characters": 1,
+    }
+
+
+def test_fields_of_an_earlier_change_do_not_stay():
+    row = item_originals("1", perturbation=None, level="none", skipped={"x": "y"}, task="t")
+    assert get_originals(data_originals(row)).items[0].extra == {"task": "t"}
+
+
+def test_a_sample_is_in_order_and_that_of_its_seed():
+    whole = get_originals(data_originals(*(item_originals(str(n)) for n in range(30))))
+    one, again = (whole.sample(5, rng=np.random.default_rng(2)) for _ in range(2))
+    places = [int(item.source_id) for item in one.items]
+    assert one == again
+    assert len(places) == 5
+    assert places == sorted(places)
+    assert whole.sample(99, rng=np.random.default_rng(2)) is whole
+
+
+# asked samples
+
+TEN = Scale(low=1, high=10)
+WIT = Rubric(task="Judge a notice.", criteria={"wit": "Is it funny?"})
+
+
+def saved(judge):
+    return SavedJudge(
+        protocol=judge.protocol,
+        questions=judge.templates(),
+        model="offline",
+        target="overall",
+        human_scale="1..5",
+    )
+
+
+def test_a_judge_is_asked_on_another_scale_in_words_that_say_so():
+    one = saved(ActiveCritic(rubric=WIT, samples=3))
+    asked, why = asked_on(one, TEN, 1.0)
+    assert why is None
+    assert (asked.protocol.samples, asked.protocol.temperature) == (1, 1.0)
+    assert asked.protocol.answers == TEN
+    assert asked.templates() != one.questions
+    assert (one.protocol.samples, one.protocol.answers) == (3, PERCENT)
+
+
+def test_on_its_own_scale_it_keeps_the_words_it_was_saved_with():
+    one = saved(ActiveCritic(rubric=WIT))
+    asked, why = asked_on(one, PERCENT, 0.7)
+    assert (asked.questions, asked.protocol.temperature, why) == (one.questions, 0.7, None)
+
+
+def test_what_weighs_by_probabilities_is_taken_by_what_it_states():
+    one = saved(GEvalJudge(rubric=WIT))
+    assert one.protocol.weighting == "probabilities"
+    assert sampled_once(one, 1.0).protocol.weighting == "none"
+    assert asked_on(one, TEN, 1.0)[0].protocol.weighting == "none"
+
+
+def test_families_that_know_one_scale_keep_it_and_say_so():
+    asked, why = asked_on(saved(PromptFormatJudge(rubric=WIT)), TEN, 1.0)
+    assert why == "prometheus answers on 1..5 whatever is asked for"
+    assert (asked.protocol.answers.high, asked.protocol.temperature) == (5, 1.0)
+
+
+def test_judges_that_hold_others_are_not_sampled():
+    members = {"a": saved(ActiveCritic(rubric=WIT)), "b": saved(ActiveCritic(rubric=WIT))}
+    panel = SavedPanel(
+        members=members,
+        weights=PanelWeights.equal({name: one.scale for name, one in members.items()}),
+        target="overall",
+        human_scale="1..5",
+    )
+    with pytest.raises(ValueError, match="holds others combines"):
+        asked_on(panel, TEN, 1.0)
+
+
+def test_learned_scores_beyond_their_scale_are_ordered_and_rated_at_its_end():
+    judgements = {n: (Judgement(score=score),) for n, score in enumerate((99.0, 101.0, 130.0))}
+    found = scores_of_judge(judgements, 3, "wit", own="wit", scale=PERCENT, alone=False)
+    assert found.values.ravel().tolist() == [99, 101, 130]
+    assert ratings_of(found, np.arange(1.0, 6.0))[0].tolist() == [5, 5, 5]
+
+
+# recorded samples
+
+RNG = np.random.default_rng
+
+
+@pytest.fixture
+def recorded_recorded_samples(tmp_path):
+    """Two criteria of several samples each, of which one was on another scale."""
+    rows = [
+        {"source_id": "a", "system_id": str(n), "criterion": name, "judge": "j", "scores": scores}
+        for name, by_text in {
+            "wit": ([1, 1, 2, 1], [3, None, 3, 3], [7, 5, 5, 5]),
+            "charm": ([10, 20, 90], [60, 70, 80], [90, 95, 99]),
+        }.items()
+        for n, scores in enumerate(by_text)
+    ]
+    path = tmp_path / "recorded.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture
+def three():
+    items = [
+        RatedItem(
+            source_id="a",
+            system_id=str(n),
+            response=f"r{n}",
+            human={"wit": (right, right), "charm": (right, right), "grace": (1, 1)},
+            scale=dict.fromkeys(("wit", "charm", "grace"), Scale(low=1, high=5)),
+        )
+        for n, right in enumerate((1, 3, 5))
+    ]
+    return DataSet(name="three", items=tuple(items))
+
+
+def test_samples_on_file_are_reported_by_their_criterion_on_the_scale_that_is_named(
+    recorded_recorded_samples, three
+):
+    scores = recorded_by_criterion(recorded_recorded_samples, three)
+    assert sorted(scores) == ["charm", "wit"]
+    asked = {"wit": Scale(low=1, high=5), "charm": PERCENT}
+    found = perspective_of_scores(scores, three, perspective="global", answers=asked, rng=RNG(0))
+    assert {k: str(one.basis.answers) for k, one in found.reports.items()} == {
+        "wit": "1..5",
+        "charm": "0..100",
+    }
+    assert found.reports["wit"].ratings.tolist() == [1, 3, 5]
+    assert found.reports["wit"].basis.n_outside == 1
+    assert found.reports["charm"].ratings.tolist() == [2, 4, 5]
+    assert found.mean.n_undefined == 0
+    told = perspective_of_scores(
+        scores, three, perspective="global", target="wit", answers=Scale(low=1, high=9), rng=RNG(0)
+    )
+    assert told.reports["wit"].ratings.tolist() == [1, 2, 3]
+
+
+def test_recorded_criteria_that_nobody_rated_are_refused_with_what_to_say(
+    recorded_recorded_samples, three
+):
+    bare = three.subset(range(3))
+    items = [one.model_copy(update={"human": {"tone": (1, 1)}}) for one in bare]
+    data = DataSet(name="bare", items=tuple(items))
+    with pytest.raises(ValueError, match="say which go together"):
+        recorded_by_criterion(recorded_recorded_samples, data)
+    both = recorded_by_criterion(recorded_recorded_samples, three, criterion="wit")
+    assert list(both) == [""]
+    with pytest.raises(DataError):
+        recorded_by_criterion(recorded_recorded_samples, three, criterion="tone")
+
+
+def test_without_a_scale_samples_on_file_are_no_ratings_and_all_of_them_order(
+    recorded_recorded_samples, three
+):
+    scores = recorded_by_criterion(recorded_recorded_samples, three)
+    unknown = "nobody says what its scores are points of. Say what .* with --answers"
+    with pytest.raises(ValueError, match=unknown):
+        perspective_of_scores(scores, three, perspective="global", rng=RNG(0))
+    one = {"charm": PERCENT}
+    found = perspective_of_scores(scores, three, perspective="global", answers=one, rng=RNG(0))
+    assert list(found.reports) == ["charm"]
+    assert "--answers" in found.left_out["wit"]
+    near = perspective_of_scores(scores, three, perspective="local", rng=RNG(0))
+    assert near.reports["wit"].basis.n_outside == 0
+
+
+def test_answers_outside_of_the_scale_are_left_out():
+    likert = Scale(low=1, high=5)
+    found = SampledScores.of([[1, 8], [], [9]], [None, "cut off", None], likert)
+    first, cut_off, outside = found.problems
+    assert (first, cut_off) == (None, "cut off")
+    assert outside.text == "no answer lies on the scale"
+    assert found.n_outside == 2
+
+
+@pytest.mark.data
+def test_recorded_judges_are_seen_from_both_sides(data_folder):
+    data = read_items(data_folder / "summeval.jsonl.gz")
+    path = data_folder / "recorded" / "summeval_likert_llms.jsonl.gz"
+    scores = recorded_by_criterion(path, data, judge="gpt-4-0314 rts", criterion="relevance")
+    asked = {"answers": Scale(low=1, high=5), "rng": RNG(0)}
+    wide = perspective_of_scores(scores, data, perspective="global", **asked)
+    near = perspective_of_scores(scores, data, perspective="local", **asked)
+    assert (wide.reports["relevance"].kappa.n, wide.reports["relevance"].basis.unscored.n) == (
+        179,
+        19,
+    )
+    assert round(wide.mean.value, 3) == 0.305
+    assert round(near.mean.value, 3) == 0.303

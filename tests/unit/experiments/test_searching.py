@@ -1,22 +1,42 @@
+"""Searches within a compilation: estimates, notes and progress."""
+
 import json
+import math
+import re
 import shutil
 
+import numpy as np
 import pytest
 
 from judgesmith.data import read_items
 from judgesmith.experiments import CompileSettings, compile_judge
-from judgesmith.experiments.compile.searching import SearchFiles, SearchLog, log_lines
+from judgesmith.experiments.compile.estimate import estimate_run, screened_texts, search_calls
+from judgesmith.experiments.compile.searching import (
+    SearchFiles,
+    SearchLog,
+    SearchProgress,
+    confirmation_of,
+    log_lines,
+    search_notes,
+)
+from judgesmith.experiments.compile.tuning import Tuning
+from judgesmith.optimizers import ProtocolSearch, parse_objective
+from judgesmith.optimizers.search.confirmation import ConfirmationResult
 from judgesmith.optimizers.trials import TrialRecord
-from judgesmith.programs.lm import lm_client_of, model
+from judgesmith.programs.families.direct import DirectConfig
+from judgesmith.programs.judging.registry import family_of
+from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, ResponseCache, lm_client_of, model
+from judgesmith.programs.lm.dspy_lm import ClientLM
+from judgesmith.programs.offline import OfflineEngine
 from judgesmith.signatures import ActiveCriticConfig
 
-pytestmark = pytest.mark.no_cover
+# searching
 
 QUICK = {"optimizer": "protocol", "n_trials": 6}
 
 
 @pytest.fixture(scope="module")
-def data():
+def data_searching():
     return read_items("sample").subset(range(60))
 
 
@@ -30,10 +50,11 @@ def tried(found):
 
 
 @pytest.fixture(scope="module")
-def usual(data):
-    return compiled(data)
+def usual(data_searching):
+    return compiled(data_searching)
 
 
+@pytest.mark.no_cover
 def test_every_configuration_that_was_tried_is_in_the_history(usual):
     assert [one["number"] for one in tried(usual)] == list(range(7))
     assert tried(usual)[0]["picked"] == {}
@@ -41,11 +62,13 @@ def test_every_configuration_that_was_tried_is_in_the_history(usual):
     assert json.loads(json.dumps(usual.saved.model_dump(mode="json")))
 
 
+@pytest.mark.no_cover
 def test_the_aggregation_is_learned_afterwards(usual):
     stages = [one["stage"] for one in usual.saved.history]
     assert "aggregation" in stages[7:]
 
 
+@pytest.mark.no_cover
 def test_the_inferred_rubric_competes_within_the_space_and_is_tried_first(usual):
     stages = {one["stage"] for one in usual.saved.history}
     assert "rubric" not in stages
@@ -54,6 +77,7 @@ def test_the_inferred_rubric_competes_within_the_space_and_is_tried_first(usual)
     assert [one["demonstrations"] for one in first] == ["0", "3", "3"]
 
 
+@pytest.mark.no_cover
 def test_a_note_says_how_many_rows_were_judged_and_what_was_taken(usual):
     said = " ".join(usual.notes)
     assert "6 of " in said
@@ -64,40 +88,46 @@ def test_a_note_says_how_many_rows_were_judged_and_what_was_taken(usual):
 
 
 @pytest.mark.no_cover
-def test_compiling_twice_gives_the_same_judge(data, usual):
-    assert compiled(data).saved.fingerprint == usual.saved.fingerprint
+@pytest.mark.no_cover
+def test_compiling_twice_gives_the_same_judge(data_searching, usual):
+    assert compiled(data_searching).saved.fingerprint == usual.saved.fingerprint
 
 
 @pytest.mark.no_cover
-def test_fixed_choices_are_not_made(data):
-    found = compiled(data, fixed=("variant", "answers", "samples"))
+@pytest.mark.no_cover
+def test_fixed_choices_are_not_made(data_searching):
+    found = compiled(data_searching, fixed=("variant", "answers", "samples"))
     for one in tried(found)[1:]:
         assert not {"variant", "answers", "samples"} & set(one["picked"])
 
 
-def test_without_rows_to_show_the_rest_is_searched(data):
-    found = compiled(data, n_demonstrations=0, criteria="given")
+@pytest.mark.no_cover
+def test_without_rows_to_show_the_rest_is_searched(data_searching):
+    found = compiled(data_searching, n_demonstrations=0, criteria="given")
     assert len(tried(found)) == 7
     assert not found.saved.protocol.demonstrations
     assert not any("demonstrations" in one["picked"] for one in tried(found))
 
 
 @pytest.mark.no_cover
-def test_several_targets_are_scored_by_all(data):
-    found = compiled(data, target=("fluency", "faithfulness"))
+@pytest.mark.no_cover
+def test_several_targets_are_scored_by_all(data_searching):
+    found = compiled(data_searching, target=("fluency", "faithfulness"))
     assert all(one["share_scored"] == 1 for one in tried(found))
     assert found.saved.protocol.variant == "fine"
 
 
 @pytest.mark.no_cover
-def test_a_vanilla_judge_may_become_another(data):
-    found = compiled(data, protocol=ActiveCriticConfig(variant="vanilla"), n_trials=12)
+@pytest.mark.no_cover
+def test_a_vanilla_judge_may_become_another(data_searching):
+    found = compiled(data_searching, protocol=ActiveCriticConfig(variant="vanilla"), n_trials=12)
     variants = {one["picked"].get("variant", "vanilla") for one in tried(found)}
     assert len(variants) > 1
 
 
 @pytest.mark.no_cover
-def test_an_earlier_judge_is_the_first_trial(data, usual):
+@pytest.mark.no_cover
+def test_an_earlier_judge_is_the_first_trial(data_searching, usual):
     settings = CompileSettings(**QUICK)
     lm = model(ledger=None)
     more = compile_judge(read_items("sample"), settings, earlier=usual.saved, lm=lm)
@@ -105,10 +135,11 @@ def test_an_earlier_judge_is_the_first_trial(data, usual):
     assert more.saved.settings["earlier"] == usual.saved.fingerprint
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("max_calls", [150, 300])
-def test_a_budget_that_ends_leaves_a_judge_and_says_so(data, max_calls, tmp_path):
+def test_a_budget_that_ends_leaves_a_judge_and_says_so(data_searching, max_calls, tmp_path):
     lm = model(ledger=tmp_path / "ledger.sqlite", max_calls=max_calls)
-    found = compiled(data, lm=lm, criteria="given")
+    found = compiled(data_searching, lm=lm, criteria="given")
     assert not found.complete
     assert lm_client_of(lm).usage.calls <= max_calls
     said = " ".join(found.notes)
@@ -120,12 +151,13 @@ def files_in(folder):
 
 
 @pytest.fixture(scope="module")
-def written(data, tmp_path_factory):
+def written(data_searching, tmp_path_factory):
     """A run with files, and the folder of them, which no test changes."""
     folder = tmp_path_factory.mktemp("written") / "searches"
-    return compiled(data, files=files_in(folder)), folder
+    return compiled(data_searching, files=files_in(folder)), folder
 
 
+@pytest.mark.no_cover
 class TestFiles:
     @pytest.fixture
     def files(self, tmp_path):
@@ -152,9 +184,9 @@ class TestFiles:
         assert calls == sorted(calls)
 
     @pytest.mark.no_cover
-    def test_the_same_run_again_adds_nothing(self, data, again):
+    def test_the_same_run_again_adds_nothing(self, data_searching, again):
         before = again.log.read_bytes()
-        compiled(data, files=again)
+        compiled(data_searching, files=again)
         assert again.log.read_bytes() == before
 
     def test_workers_write_one_line_between_them(self, tmp_path):
@@ -168,23 +200,598 @@ class TestFiles:
         assert path.stat().st_mode & 0o777 == 0o600  # it says what the journal beside it says
 
     @pytest.mark.no_cover
-    def test_half_a_line_is_left_behind(self, data, again):
+    def test_half_a_line_is_left_behind(self, data_searching, again):
         whole = again.log.read_text().splitlines(keepends=True)
         again.log.write_text("".join(whole[:3]) + whole[3][:20])
-        compiled(data, files=again)
+        compiled(data_searching, files=again)
         assert sorted(line["number"] for line in log_lines(again.log)) == list(range(7))
 
     @pytest.mark.no_cover
-    def test_a_run_that_was_cut_short_goes_on(self, data, files, usual, tmp_path):
+    def test_a_run_that_was_cut_short_goes_on(self, data_searching, files, usual, tmp_path):
         ledger = tmp_path / "ledger.sqlite"
         first = model(ledger=ledger, max_calls=500)
-        cut = compiled(data, lm=first, files=files)
+        cut = compiled(data_searching, lm=first, files=files)
         assert not cut.complete
         second = model(ledger=ledger)
-        whole = compiled(data, lm=second, files=files)
+        whole = compiled(data_searching, lm=second, files=files)
         assert whole.saved.protocol == usual.saved.protocol
         assert whole.saved.history == usual.saved.history
         undisturbed = model(ledger=tmp_path / "other.sqlite")
-        compiled(data, lm=undisturbed)
+        compiled(data_searching, lm=undisturbed)
         n_made = lm_client_of(first).usage.calls + lm_client_of(second).usage.calls
         assert n_made == lm_client_of(undisturbed).usage.calls
+
+
+# search estimate
+
+
+@pytest.fixture(scope="module")
+def data_search_estimate():
+    return read_items("sample").subset(range(60))
+
+
+def calls(**settings):
+    given = CompileSettings(
+        **{"optimizer": "protocol", "criteria": "given", "fixed": (), **settings}
+    )
+    return search_calls(given, n_pool=10, n_selection=100, n_heldout=50, competing=False)
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"n_demonstrations": 0},
+        {"fixed": ()},
+        {"fixed": ("variant", "samples")},
+        {"target": ("fluency", "faithfulness")},
+        {"protocol": ActiveCriticConfig(variant="vanilla"), "fixed": ("variant",)},
+        {"criteria": "inferred"},
+        {"screen": True, "n_trials": 20},
+        {"screen": True, "n_trials": 20, "objective": "q + d_min", "criteria": "given"},
+        {"screen": True, "judge": "pairs", "criteria": "given"},
+        {"screen": True, "n_trials": 3, "fixed": (), "criteria": "given"},
+    ],
+    ids=str,
+)
+def test_no_run_makes_more_calls_than_estimated(data_search_estimate, settings, tmp_path):
+    lm = model(ledger=tmp_path / "ledger.sqlite")
+    settings = CompileSettings(**{"optimizer": "protocol", "n_trials": 6, **settings})
+    bound = estimate_run(data_search_estimate, settings, lm)
+    compile_judge(data_search_estimate, settings, lm=lm)
+    made = lm_client_of(lm).usage.calls
+    assert made <= bound.calls
+    assert 0.3 < made / bound.expected_calls < 3
+
+
+def test_a_space_without_costly_choices_has_a_bound_near_what_is_expected():
+    fixed = ("variant", "criteria_calls", "overall", "samples")
+    found = calls(fixed=fixed, n_demonstrations=0)
+    # As it was on the 150 rows, 30 configurations on those to choose by and to show, and the fit
+    # and the report on the others, and weights for the judge as it was: two questions each.
+    assert found.most == 2 * 150 + 30 * 2 * 110 + 2 * 60 + 2 * 10
+    assert found.most > found.expected > 0.4 * found.most
+
+
+@pytest.mark.no_cover
+def test_separate_questions_and_five_samples_make_the_bound():
+    few = calls(fixed=("criteria_calls",))
+    many = calls()
+    n_criteria = len(ActiveCriticConfig().rubric.criteria)
+    assert many.most > 2 * few.most
+    assert calls(n_trials=1).most == 2 * 150 + (n_criteria + 1) * 5 * (110 + 60) + 2 * 10
+
+
+def test_a_start_whose_criteria_are_inferred_may_have_as_many_as_are_inferred():
+    separate = {"protocol": ActiveCriticConfig(criteria_calls="separate"), "n_demonstrations": 0}
+    fixed = ("variant", "criteria_calls", "overall", "samples", "explain")
+    found = calls(**separate, fixed=fixed, criteria="inferred", n_trials=1)
+    most = CompileSettings().inference.most + 1
+    assert found.most == most * (150 + 110 + 60 + 10)
+    assert found.expected < found.most
+
+
+def test_most_that_are_screened_are_counted_on_few_rows_alone():
+    fixed = ("variant", "criteria_calls", "overall", "samples")
+    found = calls(fixed=fixed, n_demonstrations=0, screen=True, n_trials=40)
+    # 28 on 10 rows, 10 of the 12 others on 20, and 2 on all 100; all judge the rows to show.
+    tried = 28 * 10 + 10 * 20 + 2 * 100 + 40 * 10
+    assert found.most == 2 * 150 + 2 * tried + 2 * 60 + 2 * 10
+    whole = calls(fixed=fixed, n_demonstrations=0, n_trials=40)
+    assert found.expected < found.most < 0.3 * whole.most
+
+
+def test_no_more_configurations_are_counted_than_there_are():
+    fixed = ("variant", "criteria_calls", "overall", "samples", "explain", "rubric")
+    found = calls(fixed=fixed, n_demonstrations=0, n_trials=1000)
+    assert found.most == 2 * 150 + 8 * 2 * 110 + 2 * 60 + 2 * 10
+
+
+def test_only_a_search_of_the_protocol_has_an_expectation(data_search_estimate):
+    found = estimate_run(data_search_estimate, CompileSettings(n_rounds=2), model(ledger=None))
+    assert "expected_calls" not in found.to_dict()
+
+
+# search notes
+
+
+def trial(number, value, *, n_rows=100):
+    picked = {"answers": "1-5"} if number else {}
+    return TrialRecord(number=number, picked=picked, value=value, n_rows=n_rows, share_scored=1.0)
+
+
+def confirmation(number, *, passed, **given):
+    values = {"chosen": 1.4, "chosen_before": 1.0, "p_value": 0.012, "standard_error": 0.05}
+    return ConfirmationResult(
+        number=number, n_rows=100, n_compared=5, passed=passed, **{**values, **given}
+    )
+
+
+def ended(*trials, found=None, taken=0, complete=True):
+    search = ProtocolSearch(n_trials=5)
+    search.trials_, search.confirmation_, search.taken_ = trials, found, taken
+    search.complete_ = complete
+    search.space_ = type("Space", (), {"size": 12})()
+    search.study_ = None
+    return search
+
+
+@pytest.fixture
+def _without_importances(monkeypatch):
+    monkeypatch.setattr("judgesmith.experiments.compile.searching.importances", lambda study: {})
+
+
+def told(search):
+    return " ".join(search_notes(search))
+
+
+@pytest.mark.usefixtures("_without_importances")
+def test_what_was_taken_is_told_with_its_test():
+    found = confirmation(3, passed=True)
+    said = told(ended(trial(0, 1.0), trial(3, 1.4), found=found, taken=3))
+    assert "taken was number 3, answers 1-5: q 1.400 on the 100 rows to choose by" in said
+    assert "(+0.400, standard error 0.050, p 0.012 over 5 compared)" in said
+
+
+@pytest.mark.usefixtures("_without_importances")
+def test_under_conditions_a_value_is_not_told_as_that_of_the_aim():
+    found = confirmation(2, passed=False, chosen=-3.6, chosen_before=-3.7)
+    one = ended(trial(0, -3.7), trial(2, -3.6), found=found)
+    one.objective = parse_objective("q; kappa >= .9")
+    assert "with q; kappa >= 0.9, less what the conditions lack, -3.600 on" in told(one)
+
+
+@pytest.mark.usefixtures("_without_importances")
+def test_a_search_that_tried_nothing_says_just_that():
+    (said,) = search_notes(ended(trial(0, 1.0), complete=False))
+    assert said.startswith("the budget ended the search before anything was tried")
+
+
+@pytest.mark.usefixtures("_without_importances")
+def test_a_leader_that_may_be_lucky_is_told_and_the_judge_stays():
+    found = confirmation(2, passed=False, p_value=0.31)
+    said = told(ended(trial(0, 1.0), trial(2, 1.4), found=found))
+    assert "the search keeps the judge as it was: the best was number 2, answers 1-5" in said
+    assert "p 0.310 over 5 compared), which may be luck" in said
+    assert "a usual outcome" in said
+    assert "taken was" not in said
+
+
+@pytest.mark.usefixtures("_without_importances")
+def test_where_nobody_led_nothing_is_said_of_luck():
+    said = told(ended(trial(0, 1.0), trial(1, 0.9)))
+    assert "nothing agreed better on these rows" in said
+    assert "luck" not in said
+
+
+@pytest.mark.usefixtures("_without_importances")
+def test_what_is_undefined_is_called_so():
+    nan = float("nan")
+    found = confirmation(2, passed=True, chosen_before=nan, p_value=nan, standard_error=nan)
+    said = told(ended(trial(0, nan), trial(2, 1.4), found=found, taken=2))
+    assert "undefined" in said
+    assert "untested among 5 compared" in said
+    assert " nan" not in said
+
+
+@pytest.mark.usefixtures("_without_importances")
+def test_nothing_is_told_of_a_choice_where_a_front_was_searched():
+    one = ended(trial(0, 1.0), trial(1, 1.5), taken=None)
+    assert confirmation_of(one) is None
+    assert len(search_notes(one)) == 1
+
+
+@pytest.mark.usefixtures("_without_importances")
+class TestTheArtifact:
+    @pytest.mark.no_cover
+    @pytest.mark.parametrize("optimizer", ["random", "protocol"])
+    def test_says_whether_better_was_found_and_how_the_best_was_tested(self, optimizer):
+        data = read_items("sample").subset(range(60))
+        settings = CompileSettings(optimizer=optimizer, n_trials=4, n_rounds=4, criteria="given")
+        found = compile_judge(data, settings, lm=model(ledger=None))
+        said = json.loads(json.dumps(found.saved.agreement.plain["confirmation"]))
+        assert said["better"] == (said["taken"] != 0)
+        stage = "demonstrations" if optimizer == "random" else "protocol"
+        values = [one["value"] for one in found.saved.history if one["stage"] == stage]
+        (leader,) = said["leaders"]
+        assert leader["chosen"] == values[leader["number"]]
+        assert leader["n_rows"] == said["chosen_on"]
+        assert leader["n_compared"] <= len(values) - 1
+        assert 0 < leader["p_value"] <= 1
+        assert leader["passed"] == said["better"]
+        for gone in ("value", "before", "crossed", "optimism"):
+            assert leader[gone] is None
+        assert {"gain", "standard_error"} <= set(leader)
+
+    @pytest.mark.no_cover
+    def test_of_a_judge_as_it_was_says_nothing_of_it(self):
+        data = read_items("sample").subset(range(60))
+        found = compile_judge(data, CompileSettings(optimizer="none"), lm=model(ledger=None))
+        assert "confirmation" not in found.saved.agreement
+
+
+# search progress
+
+
+def trial_search_progress(number, value, n_rows=88):
+    return TrialRecord(number=number, picked={}, value=value, n_rows=n_rows, share_scored=1.0)
+
+
+def said_of(*trials, **budget):
+    said = []
+    progress = SearchProgress(
+        lm=model("offline", ledger=None, **budget), n_trials=9, objective="q", told=said.append
+    )
+    for one in trials:
+        progress(one)
+    return said[-1]
+
+
+def test_the_best_is_among_those_that_were_judged_on_all_rows():
+    said = said_of(
+        trial_search_progress(0, 0.5),
+        trial_search_progress(1, 0.9, n_rows=20),
+        trial_search_progress(2, 0.6),
+    )
+    assert said.startswith("2 of 9 tried, best q 0.600 (0.500 as it was), 0 calls")
+
+
+def test_what_is_undefined_is_said_to_be():
+    assert "q undefined as it was" in said_of(trial_search_progress(0, math.nan))
+
+
+def test_every_ceiling_is_named():
+    said = said_of(
+        trial_search_progress(0, 0.5), max_calls=7, max_tokens=800, max_usd=1.5, max_minutes=2.5
+    )
+    assert said.endswith("0 of 7 calls, 0 of 800 tokens, $0.00 of 1.50, 0 of 2.5 minutes")
+
+
+def test_a_compilation_tells_whoever_wants_words():
+    class Told:
+        def __init__(self):
+            self.words = []
+
+        def __call__(self, stage, n, total):
+            """Count nothing."""
+
+        def describe(self, stage, text):
+            self.words.append((stage, text))
+
+    told, lm = Told(), model("offline", ledger=None)
+    settings = CompileSettings(optimizer="protocol", n_trials=3)
+    work = Tuning(settings=settings, targets=("score",), lm=lm, concurrency=1, progress=told)
+    work._on_trial()(trial_search_progress(0, 0.25))
+    assert told.words == [("protocol", "0 of 3 tried, q 0.250 as it was, 0 calls")]
+    work.progress = lambda stage, n, total: None
+    work._on_trial()(trial_search_progress(0, 0.25))
+    assert len(told.words) == 1
+
+
+# text searching
+
+VANILLA = ActiveCriticConfig(variant="vanilla")
+
+
+class Writing(OfflineEngine):
+    """Judges as the offline model does, and by its length where the instruction wants that."""
+
+    endpoint = "scripted"
+
+    def answer(self, request):
+        system = "".join(m.text for m in request.prefix.messages if m.role == "system")
+        names = re.findall(r"\[\[ ## (\w+) ## \]\]", request.user.rpartition("Respond with")[2])
+        if names[:-1] == ["score"]:
+            found = super().answer(request)
+            if "longer" in system:
+                return found
+            score = len(request.user) * 37 % 101
+            return ModelAnswer(text=re.sub(r"\d+", str(score), found.text, count=1))
+        said = f"Longer is not better, nor is it longer ({request.sample})."
+        text = "".join(f"[[ ## {name} ## ]]\n{said}\n\n" for name in names[:-1])
+        return ModelAnswer(text=f"{text}[[ ## completed ## ]]", input_tokens=1, output_tokens=1)
+
+
+@pytest.fixture(scope="module")
+def data_text_searching():
+    return read_items("sample").subset(range(80))
+
+
+def writing(ledger=None, **budget):
+    stack = LMClient(Writing(), ledger=ledger, budget=Budget(**budget))
+    return ClientLM.over(stack, "scripted", recipe={})
+
+
+def compiled_text_searching(data, optimizer, *, lm=None, files=None, **settings):
+    given = {"optimizer": optimizer, "protocol": VANILLA, "learn_weights": False, **settings}
+    return compile_judge(data, CompileSettings(**given), lm=lm or writing(), files=files)
+
+
+def tried_text_searching(found):
+    stage = found.saved.settings["optimizer"]
+    return [one for one in found.saved.history if one["stage"] == stage]
+
+
+@pytest.fixture(scope="module")
+def reflective(data_text_searching):
+    return compiled_text_searching(data_text_searching, "reflective", n_trials=3)
+
+
+@pytest.mark.no_cover
+def test_a_rewritten_instruction_is_part_of_the_judge(reflective):
+    assert reflective.complete
+    assert "onger is not better" in reflective.saved.protocol.instructions["grade"]
+    assert "onger is not better" in reflective.saved.questions["grade"].as_text()
+
+
+def test_the_history_traces_the_judge_back_to_the_edit_that_made_it(reflective):
+    trials = tried_text_searching(reflective)
+    assert [one["number"] for one in trials] == [0, 1, 2, 3]
+    made = [one for one in trials if one["text"] in reflective.saved.protocol.instructions.values()]
+    assert made[0]["changed"] == "instructions:grade"
+    assert made[0]["parent"] == 0
+    assert json.loads(json.dumps(reflective.saved.model_dump(mode="json")))
+
+
+def test_notes_say_what_came_of_the_rewrites(reflective):
+    said = " ".join(reflective.notes)
+    assert "3 rewrites were asked for: " in said
+    assert "taken was number " in said
+
+
+@pytest.mark.no_cover
+def test_the_log_has_a_line_per_trial(data_text_searching, tmp_path):
+    files = SearchFiles(log=tmp_path / "log.jsonl")
+    found = compiled_text_searching(data_text_searching, "reflective", n_trials=2, files=files)
+    lines = list(log_lines(tmp_path / "log.jsonl"))
+    assert [line["number"] for line in lines] == [0, 1, 2]
+    assert [line["text"] for line in lines] == [one["text"] for one in tried_text_searching(found)]
+
+
+def test_the_offline_model_is_said_to_rewrite_nothing(data_text_searching):
+    found = compiled_text_searching(
+        data_text_searching, "reflective", lm=model(ledger=None), n_trials=2
+    )
+    assert found.saved.protocol.instructions == {}
+    assert any("reads no instructions and writes none" in note for note in found.notes)
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("optimizer", ["miprov2", "simba"])
+def test_optimizers_of_dspy_are_run_and_told_of(data_text_searching, optimizer, tmp_path):
+    lm = model(ledger=tmp_path / "ledger.sqlite", max_calls=400)
+    found = compiled_text_searching(data_text_searching, optimizer, lm=lm, n_demonstrations=1)
+    assert tried_text_searching(found)[0]["n_demonstrations"] == 0
+    said = " ".join(found.notes)
+    assert f"DSPy's {optimizer} offered " in said
+
+
+@pytest.mark.parametrize("optimizer", ["reflective", "miprov2", "simba"])
+def test_a_spent_budget_is_told_and_the_best_so_far_is_kept(
+    data_text_searching, optimizer, tmp_path
+):
+    lm = writing(ledger=ResponseCache(tmp_path / "ledger.sqlite"), max_calls=150)
+    found = compiled_text_searching(data_text_searching, optimizer, lm=lm)
+    assert not found.complete
+    assert "the budget ended" in " ".join(found.notes)
+
+
+@pytest.mark.parametrize("optimizer", ["reflective", "miprov2"])
+def test_no_run_makes_more_calls_than_estimated_text_searching(
+    data_text_searching, optimizer, tmp_path
+):
+    lm = ClientLM.over(LMClient(Writing(), ledger=None), "scripted", recipe={})
+    if optimizer == "miprov2":
+        lm = model(ledger=tmp_path / "ledger.sqlite")
+    settings = CompileSettings(
+        optimizer=optimizer, protocol=VANILLA, learn_weights=False, n_trials=2, n_demonstrations=2
+    )
+    bound = estimate_run(data_text_searching, settings, lm)
+    compile_judge(data_text_searching, settings, lm=lm)
+    assert 0.1 * bound.calls < lm_client_of(lm).usage.calls <= bound.calls
+    assert bound.expected_calls is None
+
+
+# ``--optimizer balanced`` within a compilation: estimated, run, and told of.
+
+
+@pytest.fixture(scope="module")
+def settings():
+    protocol = DirectConfig(answers="1..5")
+    return CompileSettings(
+        judge="direct",
+        protocol=protocol,
+        optimizer="balanced",
+        n_demonstrations=0,
+        criteria="given",
+    )
+
+
+@pytest.fixture(scope="module")
+def lm():
+    return model("offline", ledger=None)
+
+
+@pytest.fixture(scope="module")
+def found(settings, lm):
+    return compile_judge(read_items("sample"), settings, lm=lm)
+
+
+def test_it_tells_what_was_tried(found):
+    told = " ".join(found.notes)
+    assert "wordings of instructions were tried on" in told
+    assert "made by rule: the offline model writes none" in told
+    tried = [one for one in found.saved.history if one["stage"] == "balanced"]
+    assert tried[0]["value"] < 0
+    assert tried[1]["changed"] == "instructions:whole"
+
+
+def test_it_makes_no_more_calls_than_estimated(found, settings, lm):
+    bound = estimate_run(read_items("sample"), settings, lm)
+    assert 0.3 * bound.calls < lm_client_of(lm).usage.calls <= bound.calls
+
+
+def test_a_judge_with_many_answers_is_refused():
+    many = CompileSettings(judge="direct", optimizer="balanced", criteria="given")
+    with pytest.raises(ValueError, match="no even spread"):
+        compile_judge(read_items("sample"), many)
+
+
+# screened estimate
+
+
+def test_changed_versions_count_as_if_the_first_rows_had_the_most():
+    by_row = [1] * 50 + [3] * 10
+    assert screened_texts(20, by_row) == (20 - 12) * 30 + 10 * (30 + 2) + 2 * 80
+
+
+def test_who_is_asked_anew_is_counted_at_every_stage():
+    assert screened_texts(20, [1] * 60, anew=True) == 20 * 10 + 12 * 12 + 2 * 60
+
+
+@pytest.mark.parametrize("n", [1, 9, 10])
+def test_few_rows_are_judged_by_all(n):
+    assert screened_texts(108, np.ones(n, dtype=int)) == 108 * n
+
+
+# estimating
+
+
+@pytest.fixture(scope="module")
+def data_estimating():
+    return read_items("sample").subset(range(40))
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"n_rounds": 3},
+        {"n_rounds": 3, "criteria": "given"},
+        {"n_rounds": 3, "protocol": ActiveCriticConfig(samples=2)},
+        {"n_rounds": 3, "protocol": ActiveCriticConfig(variant="vanilla")},
+        {"optimizer": "none", "protocol": ActiveCriticConfig(samples=3)},
+    ],
+    ids=["fine", "given criteria", "two samples", "vanilla", "no search"],
+)
+def test_no_run_makes_more_calls_than_estimated_estimating(data_estimating, settings, tmp_path):
+    lm = model(ledger=tmp_path / "ledger.sqlite")
+    settings = CompileSettings(**settings)
+    bound = estimate_run(data_estimating, settings, lm)
+    compile_judge(data_estimating, settings, lm=lm)
+    made = lm_client_of(lm).usage
+    assert made.calls <= bound.calls <= bound.max_calls
+    assert made.calls >= 0.5 * bound.calls
+    assert 0.4 < made.input_tokens / bound.input_tokens < 1.6
+
+
+@pytest.mark.parametrize("family", ["g-eval", "checklist"])
+@pytest.mark.parametrize("criteria", ["given", "human", "inferred"])
+def test_what_is_written_once_per_criterion_is_counted(data_estimating, family, criteria, tmp_path):
+    lm = model(ledger=tmp_path / "ledger.sqlite")
+    own = family_of(family).protocol_class()
+    settings = CompileSettings(optimizer="none", criteria=criteria, protocol=own)
+    bound = estimate_run(data_estimating, settings, lm)
+    compile_judge(data_estimating, settings, lm=lm)
+    assert lm_client_of(lm).usage.calls <= bound.calls
+    if family == "g-eval":
+        general = settings.model_copy(
+            update={"protocol": own.model_copy(update={"plan": "general"})}
+        )
+        n_written = {"given": 6, "human": 2, "inferred": 6 + settings.inference.most}
+        assert bound.calls - estimate_run(data_estimating, general, lm).calls == n_written[criteria]
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("family", ["g-eval", "checklist"])
+def test_a_search_counts_it_too(data_estimating, family, tmp_path):
+    lm = model(ledger=tmp_path / "ledger.sqlite")
+    own = family_of(family).protocol_class()
+    settings = CompileSettings(optimizer="protocol", criteria="given", protocol=own, n_trials=2)
+    bound = estimate_run(data_estimating, settings, lm)
+    compile_judge(data_estimating, settings, lm=lm)
+    assert lm_client_of(lm).usage.calls <= bound.calls
+
+
+def test_what_cannot_be_compiled_cannot_be_estimated(data_estimating):
+    with pytest.raises(ValueError, match="nobody rated 'x'"):
+        estimate_run(data_estimating, CompileSettings(target="x"), model(ledger=None))
+
+
+def test_a_model_without_a_price_has_no_estimate_of_cost(data_estimating):
+    import dspy
+
+    settings = CompileSettings(optimizer="none")
+    lm = dspy.LM("openai/unheard-of", cache=False)
+    assert estimate_run(data_estimating, settings, lm).cost_usd is None
+
+
+@pytest.mark.parametrize(("family", "objective"), [("exemplar", "q"), ("pairs", "q@sample")])
+def test_judges_that_show_several_texts_are_told_as_they_are(
+    data_estimating, family, objective, tmp_path
+):
+    lm = model(ledger=tmp_path / "ledger.sqlite")
+    settings = CompileSettings(
+        judge=family, optimizer="none", criteria="given", n_demonstrations=0, objective=objective
+    )
+    told = estimate_run(data_estimating, settings, lm)
+    compile_judge(data_estimating, settings, lm=lm)
+    made = lm_client_of(lm).usage
+    assert made.calls <= told.expected_calls * 1.2 <= told.calls * 1.2
+    assert told.expected_calls < told.calls <= told.max_calls
+    assert made.input_tokens <= told.input_tokens
+    per_call = made.input_tokens / made.calls
+    assert 0.7 < (told.input_tokens / told.calls) / per_call < 1.1
+
+
+def test_samples_of_comparisons_without_probabilities_are_within_the_bound(data_estimating):
+    settings = CompileSettings(
+        judge="exemplar", optimizer="none", criteria="given", n_demonstrations=0
+    )
+    told = estimate_run(data_estimating, settings, model(ledger=None))
+    # five exemplars and five comparisons of each text, each of these drawn five times more
+    assert told.calls == 40 * 10
+    assert told.calls_without_probabilities == 40 * (5 + 5 * 6)
+    assert told.max_calls == 2 * told.calls_without_probabilities
+    drawn = settings.protocol.model_copy(update={"verdicts": "samples"})
+    told = estimate_run(
+        data_estimating, settings.model_copy(update={"protocol": drawn}), model(ledger=None)
+    )
+    assert (told.calls, told.calls_without_probabilities) == (40 * (5 + 5 * 5), None)
+
+
+def test_a_search_of_judges_that_rank_is_bounded_by_the_pairs_there_are(data_estimating, tmp_path):
+    lm = model(ledger=tmp_path / "ledger.sqlite")
+    settings = CompileSettings(
+        judge="pairs",
+        optimizer="protocol",
+        criteria="given",
+        n_demonstrations=0,
+        n_trials=2,
+        objective="q@sample",
+        learn_weights=False,
+    )
+    told = estimate_run(data_estimating, settings, lm)
+    compile_judge(data_estimating, settings, lm=lm)
+    assert lm_client_of(lm).usage.calls <= told.calls <= told.max_calls

@@ -1,10 +1,19 @@
+"""Targets, scales and rater columns of rated data."""
+
+import json
+from collections import defaultdict
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judgesmith.data import read_items
+from judgesmith.data.definitions import LONGEST, definitions_in
 from judgesmith.data.items import DataSet
-from judgesmith.data.reading import read_items
+from judgesmith.data.rows import GivenScales, StatedScales, as_scale, given_scales
+from judgesmith.data.samples import sample_path
 from judgesmith.data.targets import (
     FRACTION,
     UselessTargetError,
@@ -13,8 +22,12 @@ from judgesmith.data.targets import (
     target_names,
     targets_of,
 )
-from judgesmith.signatures.items import RatedItem
-from judgesmith.signatures.scale import Scale
+from judgesmith.experiments import CompileSettings
+from judgesmith.experiments.compile.chosen_targets import chosen_targets
+from judgesmith.experiments.evaluate.describing import rater_names, rater_table
+from judgesmith.signatures import ActiveCriticConfig, RatedItem, Rubric, Scale
+
+# targets
 
 LIKERT = Scale(low=1, high=5)
 FAULTS = Scale(low=0, high=10, higher_is_better=False)
@@ -278,3 +291,436 @@ def test_criteria_of_topical_chat_do_not_share_a_scale(data_folder):
     targets = targets_of(read_items(data_folder / "topical_chat.jsonl.gz"), "mean")
     assert targets.scale == FRACTION
     assert 0 <= targets.values.min() < targets.values.max() <= 1
+
+
+# chosen targets
+
+
+def rated(**criteria):
+    """Return a set with the given ratings, one list per criterion, None for unrated items."""
+    n = max(len(values) for values in criteria.values())
+    items = [
+        RatedItem(
+            source=f"s{i}",
+            response=f"r{i}",
+            source_id=str(i),
+            human={name: (v[i],) for name, v in criteria.items() if v[i] is not None},
+            scale=dict.fromkeys(criteria, LIKERT),
+        )
+        for i in range(n)
+    ]
+    return DataSet(name="toy", items=tuple(items))
+
+
+DATA = rated(overall=[1, 2, 3], clear=[1, 3, 5], kind=[5, 5, None], flat=[4, 4, 4])
+
+
+def chosen(*target, **settings):
+    return chosen_targets(DATA, CompileSettings(target=target, **settings))
+
+
+def test_one_target_is_held_against_the_judges_own_score():
+    found = chosen("clear")
+    assert (found.whole.name, found.compared, found.names) == ("clear", ("score",), None)
+    assert chosen().whole.name == "overall"
+
+
+def test_of_several_the_whole_is_the_mean_of_the_criteria():
+    found = chosen("kind", "Clear")
+    assert found.whole.name == "kind+clear"
+    assert found.compared == found.names == ("kind", "clear")
+    assert np.array_equal(found.whole.values, [3.0, 4.0, np.nan], equal_nan=True)
+
+
+def test_of_several_overall_is_held_against_the_judges_own_score():
+    found = chosen("clear", "overall")
+    assert found.whole.name == "overall"
+    assert (found.compared, found.names) == (("clear", "score"), ("clear",))
+
+
+def test_human_criteria_without_a_target_are_all_targets():
+    found = chosen_targets(
+        rated(overall=[1, 2, 3], clear=[1, 3, 5], kind=[5, 4, 3]), CompileSettings(criteria="human")
+    )
+    assert found.whole.name == "mean"
+    assert found.compared == ("clear", "kind")
+    one = chosen_targets(DATA, CompileSettings(criteria="human", target="overall"))
+    assert (one.whole.name, one.compared) == ("overall", ("score",))
+
+
+def test_what_people_said_of_criteria_is_shown_on_a_hundred():
+    found = chosen()
+    assert found.criteria["clear"].tolist() == [0.0, 50.0, 100.0]
+    assert "flat" not in found.criteria  # a constant is nothing to agree with
+    assert chosen(percent_of_max=True).criteria["clear"].tolist() == [20.0, 60.0, 100.0]
+
+
+def test_scales_that_no_model_can_be_shown_as_percent_of_the_highest_leave_their_criterion_out():
+    items = [
+        item.model_copy(update={"scale": {**item.scale, "clear": Scale(low=-5, high=5)}})
+        for item in DATA
+    ]
+    data = DataSet(name="toy", items=tuple(items))
+    assert "clear" not in chosen_targets(data, CompileSettings(percent_of_max=True)).criteria
+
+
+@pytest.mark.parametrize(
+    ("target", "settings", "said"),
+    [
+        (("clear", "zing"), {}, "nobody rated 'zing' in toy"),
+        (("overall", "mean"), {}, "each is named once, and one of overall and mean"),
+        (("clear", "Clear"), {}, "each is named once"),
+        (("clear", "kind+overall"), {}, "each is overall, mean, or a single criterion"),
+        (
+            ("clear", "kind"),
+            {"protocol": ActiveCriticConfig(variant="coarse")},
+            "the coarse variant gives",
+        ),
+        (
+            ("clear", "kind"),
+            {"protocol": ActiveCriticConfig(variant="vanilla")},
+            "the vanilla variant gives",
+        ),
+        (("clear", "kind"), {"criteria": "inferred"}, "would score other criteria than clear, ki"),
+        (("clear", "kind"), {"criteria": "given"}, "would score other criteria than clear, kind"),
+    ],
+)
+def test_targets_that_one_judge_cannot_be_held_against_are_refused(target, settings, said):
+    with pytest.raises(ValueError, match=said):
+        chosen(*target, **settings)
+
+
+def test_a_given_rubric_that_has_the_targets_will_do():
+    rubric = Rubric(criteria={"Clear": "Is it clear?", "kind": "Is it kind?", "new": "Is it new?"})
+    found = chosen("clear", "kind", criteria="given", protocol=ActiveCriticConfig(rubric=rubric))
+    assert found.compared == ("clear", "kind")
+
+
+def test_the_bundled_sample_can_be_judged_by_its_criteria():
+    found = chosen_targets(read_items("sample"), CompileSettings(criteria="human"))
+    assert found.names == ("faithfulness", "fluency")
+
+
+# scales
+
+
+@pytest.mark.parametrize("given", ["1..5", "1:5", "1 to 5", "1,5", LIKERT])
+def test_one_scale_holds_for_all_criteria(given):
+    assert given_scales(given) == GivenScales(default=LIKERT)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "coherence=1..5,overall=0..100",
+        "coherence=1..5, score=0..100",
+        {"coherence": [1, 5], "overall": "0..100"},
+        {"coherence": LIKERT, "score": (0, 100)},
+    ],
+)
+def test_scales_by_criterion(given):
+    said = given_scales(given)
+    assert said.default is None
+    assert said.by_criterion == {"coherence": LIKERT, "overall": Scale(low=0, high=100)}
+
+
+def test_a_given_criterion_wins_over_the_rows_and_the_rows_over_the_default():
+    said = given_scales("0..10,fluency=1..5")
+    assert said.of("fluency", Scale(low=0, high=1)) == LIKERT
+    assert said.of("coherence", Scale(low=0, high=1)) == Scale(low=0, high=1)
+    assert said.of("coherence", None) == Scale(low=0, high=10)
+    assert given_scales(None).of("coherence", None) is None
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("five", "a scale must be written LOW..HIGH, as in 1..5; got 'five'."),
+        ("5..1", "low must be below high; got 5 and 1."),
+        ("=1..5", "a scale is written CRITERION=LOW..HIGH or LOW..HIGH; got '=1..5'."),
+        ("a=1..5,a=1..5", "the scale of a is given twice."),
+        ("1..5,b=1..5,0..1", "the scale of all criteria is given twice."),
+    ],
+)
+def test_a_scale_that_cannot_be_read_says_why(given, expected):
+    with pytest.raises(ValueError) as caught:
+        given_scales(given)
+    assert str(caught.value) == expected
+
+
+def test_a_scale_of_another_kind_is_a_type_error():
+    with pytest.raises(TypeError, match=r"^a scale is a Scale, a text or a mapping; got int\.$"):
+        given_scales(5)
+
+
+def test_all_fields_of_a_scale_can_be_stated():
+    stated = {"low": -25, "high": 0, "higher_is_better": False}
+    assert as_scale(stated) == Scale(low=-25, high=0, higher_is_better=False)
+
+
+def test_rows_must_agree_and_the_first_statement_is_named():
+    stated = StatedScales()
+    assert stated.state("fluency", [1, 5], where="a:1") is None
+    assert stated.state("fluency", "1..5", where="a:2") is None
+    problem = stated.state("fluency", [0, 10], where="a:3")
+    assert str(problem) == ("a:3: scale.fluency: expected 1..5, as stated first (a:1); got 0..10")
+    assert stated.by_criterion == {"fluency": LIKERT}
+
+
+def test_a_statement_that_is_no_scale_is_a_problem():
+    problem = StatedScales().state("fluency", [5, 1], where="a:1")
+    assert str(problem) == (
+        "a:1: scale.fluency: expected [lowest, highest]; got [5, 1] "
+        "(low must be below high; got 5 and 1)"
+    )
+
+
+# rater columns
+
+
+def test_items_with_several_ratings_make_the_table():
+    found = rater_table([(1,), (2, 3), (), (4, 5)])
+    assert (found.ratings.tolist(), found.items.tolist()) == ([[2, 3], [4, 5]], [1, 3])
+    assert (found.who, found.may_be_people) == ("unnamed", True)
+
+
+def test_missing_ratings_are_nan():
+    found = rater_table([(1, 2, 3), (4, 5)])
+    np.testing.assert_equal(found.ratings, [[1, 2, 3], [4, 5, np.nan]])
+    assert (found.who, found.may_be_people) == ("uneven", False)
+
+
+@pytest.mark.parametrize("ratings", [[], [()], [(1,), (2,)]])
+def test_without_several_ratings_there_is_no_table(ratings):
+    found = rater_table(ratings)
+    assert (found.ratings.size, found.who, found.may_be_people) == (0, "none", False)
+
+
+@pytest.mark.parametrize(
+    ("names", "who"),
+    [
+        ([("a", "b"), ("a", "c")], "varying"),
+        ([("a", "b"), None], "unnamed"),
+        ([("a", "b"), ("a", "b", "c")], "unnamed"),
+        ([("b", "a"), ("a", "b")], "named"),
+    ],
+)
+def test_names_count_where_all_items_have_them_one_for_each_rating(names, who):
+    assert rater_table([(1, 2), (3, 4)], names).who == who
+
+
+@pytest.mark.parametrize("given", [None, "ab", {"a": 1}, [["a"], ["b"]], [None, "a"], ["a", "a"]])
+def test_what_is_no_list_of_names_names_nobody(given):
+    item = RatedItem(response="r", extra={"raters": given})
+    assert rater_names(DataSet(name="toy", items=(item,))) == [None]
+
+
+# definitions
+
+
+def dataset_definitions(*stated, rated=("a", "b"), places=()):
+    human, scale = dict.fromkeys(rated, (4,)), dict.fromkeys(rated, LIKERT)
+    items = [
+        RatedItem(
+            source=str(n),
+            response="r",
+            human=human,
+            scale=scale,
+            extra={} if one is ... else {"definitions": one},
+        )
+        for n, one in enumerate(stated)
+    ]
+    return DataSet(name="toy", items=tuple(items), places=places)
+
+
+def texts(found):
+    return {name: one.definition for name, one in found.criteria.items()}
+
+
+def test_rows_say_what_criteria_mean():
+    found = definitions_in(
+        dataset_definitions({"a": "Is it A?"}, ..., {"b": "Is it B?", "a": ""}), ["a", "b"]
+    )
+    assert texts(found) == {"a": "Is it A?", "b": "Is it B?"}
+    assert found.notes == ()
+
+
+def test_only_what_is_wanted_is_returned():
+    found = definitions_in(dataset_definitions({"a": "Is it A?", "b": "x" * 9999}), ["a"])
+    assert texts(found) == {"a": "Is it A?"}
+
+
+def test_names_may_be_written_otherwise():
+    data = dataset_definitions({"Fact_Check ": "Is it true?"}, rated=("fact check",))
+    assert texts(definitions_in(data, ["fact check"])) == {"fact check": "Is it true?"}
+
+
+def test_a_definition_becomes_one_line():
+    found = definitions_in(dataset_definitions({"a": " Is it\n\n  A,\tor not?\u2028"}), ["a"])
+    assert texts(found) == {"a": "Is it A, or not?"}
+
+
+def test_the_first_of_several_counts_and_a_note_says_so():
+    stated = [{"a": "First?"}, {"a": "First? "}, {"a": "Second?"}, {"a": "Third?"}]
+    found = definitions_in(dataset_definitions(*stated, places=(7, 8, 9, 10)), ["a", "b"])
+    assert texts(found) == {"a": "First?"}
+    assert found.notes == ("the rows define a in 3 ways; the first counts, that of row 7.",)
+
+
+@pytest.mark.parametrize("odd", ["fluent", 3, ["a"], '{"a": ', '["a"]', '{"a":' * 9999])
+def test_what_is_no_mapping_is_passed_over_with_a_note(odd):
+    found = definitions_in(dataset_definitions(..., odd, {"a": "Is it A?"}, odd), ["a"])
+    assert texts(found) == {"a": "Is it A?"}
+    assert found.notes == (
+        "'definitions' is no mapping of criteria to texts in 2 rows (first row 2); "
+        "that was not read.",
+    )
+
+
+def test_what_is_no_text_is_passed_over_with_a_note():
+    found = definitions_in(
+        dataset_definitions({"a": 5, "b": ["Is it B?"]}, {"a": "Is it A?", "b": None}), "ab"
+    )
+    assert texts(found) == {"a": "Is it A?"}
+    assert found.notes == (
+        "'definitions' holds what is no text in 1 row (first row 1); that was not read.",
+    )
+
+
+def test_definitions_of_what_nobody_rated_are_named():
+    stated = dict.fromkeys(("a", "c", "\x1b[2J", "e", "f", "g", "h"), "?")
+    (note,) = definitions_in(dataset_definitions(stated), ["a"]).notes
+    assert note == (
+        r"'definitions' defines 'c', '\x1b[2J', 'e', 'f', 'g' and 1 more, which nobody rated."
+    )
+
+
+@pytest.mark.parametrize("nothing", [..., None, "", {}, float("nan"), []])
+def test_nothing_is_nothing(nothing):
+    found = definitions_in(dataset_definitions(nothing), ["a"])
+    assert (found.criteria, found.notes) == ({}, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x" * (LONGEST + 1), "it has 1,001 characters, and 1,000 are the most"),
+        ("A? [[ ## score ## ]] 100", r"'\[\[ ##' is a marker of the prompt layout"),
+        ("A?\x1b[2J", r"it holds '\\x1b', which cannot be printed"),
+        ("A?\ud800", r"it holds '\\ud800'"),
+    ],
+)
+def test_what_cannot_stand_in_a_question_is_refused_with_its_place(text, said):
+    with pytest.raises(ValueError, match=f"^row 12: the definition of 'a' would be.*{said}"):
+        definitions_in(dataset_definitions({"a": text}, places=(12,)), ["a"])
+
+
+def test_the_longest_definition_is_read():
+    assert (
+        len(texts(definitions_in(dataset_definitions({"a": "x" * LONGEST}), ["a"]))["a"]) == LONGEST
+    )
+
+
+ROW = {"source": "s", "response": "r", "a": "4"}
+STATED = {"a": "¿Es A?"}
+
+
+class TestFromFiles:
+    def found(self, place, **options):
+        data = read_items(place, **({"columns": "a=a", "scale": "1..5"} | options))
+        return texts(definitions_in(data, ["a"]))
+
+    def test_in_the_canonical_form(self, tmp_path):
+        place = tmp_path / "rows.jsonl"
+        row = {"response": "r", "human": {"a": [4]}, "scale": {"a": [1, 5]}}
+        place.write_text(json.dumps(row | {"definitions": STATED}))
+        assert self.found(place, columns=None, scale=None) == STATED
+
+    def test_as_json_in_a_cell(self, tmp_path):
+        place = tmp_path / "rows.csv"
+        row = ROW | {"definitions": json.dumps(STATED)}
+        pd.DataFrame([row]).to_csv(place, index=False)
+        assert self.found(place) == STATED
+
+    def test_in_a_frame(self):
+        rows = [ROW | {"definitions": STATED}, ROW]
+        assert self.found(pd.DataFrame(rows)) == STATED
+
+    @pytest.mark.parametrize("as_map", [False, True])
+    def test_in_parquet(self, tmp_path, as_map):
+        pa = pytest.importorskip("pyarrow")
+        pq = pytest.importorskip("pyarrow.parquet")
+        rows = [ROW | {"definitions": STATED}, ROW | {"definitions": {"b": "B?"}}]
+        kind = pa.map_(pa.string(), pa.string()) if as_map else None
+        columns = {name: [row[name] for row in rows] for name in ROW}
+        stated = [
+            list(row["definitions"].items()) if as_map else row["definitions"] for row in rows
+        ]
+        columns["definitions"] = pa.array(stated, type=kind)
+        pq.write_table(pa.table(columns), tmp_path / "rows.parquet")
+        assert self.found(tmp_path / "rows.parquet") == STATED
+
+
+# samples
+
+
+@pytest.fixture(scope="module")
+def rows_samples():
+    return [json.loads(line) for line in sample_path().read_text(encoding="utf-8").splitlines()]
+
+
+def overall(row):
+    return float(np.mean(row["human"]["overall"]))
+
+
+def test_forty_sources_have_four_different_answers_each(rows_samples):
+    answers = defaultdict(set)
+    for row in rows_samples:
+        answers[row["source_id"], row["source"]].add((row["system_id"], row["response"]))
+    assert len(answers) == 40
+    assert {len(given) for given in answers.values()} == {4}
+    assert len({row["response"] for row in rows_samples}) == len(rows_samples)
+
+
+def test_sources_are_short_texts(rows_samples):
+    assert all(60 <= len(row["source"].split()) <= 140 for row in rows_samples)
+
+
+def test_each_criterion_has_two_raters_on_its_scale_who_differ_by_a_point_at_most(rows_samples):
+    for row in rows_samples:
+        assert set(row["human"]) == set(row["scale"]) == {"overall", "faithfulness", "fluency"}
+        for criterion, ratings in row["human"].items():
+            low, high = row["scale"][criterion]
+            assert len(ratings) == 2
+            assert all(low <= rating <= high for rating in ratings)
+            assert abs(ratings[0] - ratings[1]) <= 1
+
+
+def test_raters_disagree_often_enough_to_leave_a_ceiling_below_one(rows_samples):
+    first, second = np.array([row["human"]["overall"] for row in rows_samples]).T
+    assert 0.2 <= np.mean(first != second) <= 0.5
+    assert 0.8 <= np.corrcoef(first, second)[0, 1] <= 0.95
+
+
+def test_neither_the_system_nor_the_length_gives_the_rating_away(rows_samples):
+    ratings = np.array([overall(row) for row in rows_samples])
+    systems = np.array([row["system_id"] for row in rows_samples])
+    between = sum(
+        np.sum(systems == system) * (ratings[systems == system].mean() - ratings.mean()) ** 2
+        for system in set(systems)
+    )
+    assert between / np.sum((ratings - ratings.mean()) ** 2) < 0.15
+    lengths = [len(row["response"].split()) for row in rows_samples]
+    assert abs(np.corrcoef(lengths, ratings)[0, 1]) < 0.3
+
+
+def test_an_unknown_sample_is_refused_by_naming_those_there_are():
+    with pytest.raises(ValueError, match="'novels'; there is: answers"):
+        sample_path("novels")
+
+
+def test_the_reader_takes_the_sample_as_it_is():
+    dataset = read_items(sample_path())
+    assert len(dataset) == 160
+    assert dataset.notes == ()
+    assert set(dataset.criteria) == {"overall", "faithfulness", "fluency"}

@@ -1,14 +1,44 @@
-"""Probabilities of answers, against numbers worked out by hand."""
+"""Scores weighted by token probabilities."""
 
+import asyncio
+import json
 import math
+from dataclasses import replace
 from math import log
+from typing import ClassVar
 
+import dspy
+import loopback
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgesmith.programs.judging.logprobs import AnswerProbabilities, answer_probabilities
-from judgesmith.programs.lm import TokenLogprob
+from judgesmith.programs import ActiveCritic, DirectJudge, score_batch
+from judgesmith.programs.judging.logprobs import (
+    AnswerProbabilities,
+    answer_probabilities,
+    as_stated,
+)
+from judgesmith.programs.judging.program import (
+    ProbabilitiesOf,
+    PromptRequest,
+    probabilities_in,
+    refusal_of,
+)
+from judgesmith.programs.judging.registry import family_of
+from judgesmith.programs.lm import (
+    LMClient,
+    ModelAnswer,
+    ModelError,
+    TokenLogprob,
+    lm_client_of,
+    model,
+)
+from judgesmith.programs.lm.dspy_lm import ClientLM
+from judgesmith.signatures import Judgement, RatedItem, Rubric, Scale
+from judgesmith.signatures.judgement import Assessment
+
+# Probabilities of answers, against numbers worked out by hand.
 
 VERDICTS = ("Better", "Worse", "Similar")
 PERCENTS = tuple(map(str, range(101)))
@@ -235,3 +265,534 @@ def test_whatever_a_server_lists_the_shares_sum_to_one_or_there_are_none(tokens,
         assert result.mass >= 0.5
         assert math.fsum(result.values.values()) == pytest.approx(1)
         assert min(result.values.values()) >= 0
+
+
+# Probabilities reach the steps of a judge by every way to a model, or the reason why not.
+
+ITEM = RatedItem(source="Ann left Rome.", response="Ann left.")
+HEADER = "[[ ## score ## ]]\n"
+END = "\n\n[[ ## completed ## ]]\n"
+TOKENS_REPLY_PROBABILITIES = [
+    {HEADER: 0.0},
+    {"70": log(0.5), "80": log(0.3), " 70": log(0.1), "The": log(0.1)},
+    {END: 0.0},
+]
+SCORED = {"answer": f"{HEADER}70{END}"}
+EXPECTED = {"70": pytest.approx(0.6 / 0.9), "80": pytest.approx(0.3 / 0.9)}
+WANTED = ProbabilitiesOf(field="score", answers=("60", "70", "80"), top=4)
+
+
+class Asking(ActiveCritic):
+    """Asks for a grade, with the probabilities of three answers, and keeps what came back."""
+
+    replies: ClassVar = []
+
+    def steps(self, *, source, response, context=None):
+        texts = {"source": source, "context": context, "response": response}
+        reply = yield PromptRequest(predictor="grade", inputs=texts, probabilities=WANTED)
+        self.replies.append(reply)
+        return Judgement.unscored(reply.cause.text if reply.cause else "kept")
+
+
+def by_template(judge, lm):
+    score_batch(judge, [ITEM], lm=lm)
+
+
+def by_forward(judge, lm):
+    with dspy.context(lm=lm):
+        judge(source=ITEM.source, response=ITEM.response)
+
+
+def by_aforward(judge, lm):
+    async def run():
+        with dspy.context(lm=lm):
+            await judge.acall(source=ITEM.source, response=ITEM.response)
+        await lm_client_of(lm).aclose()
+
+    asyncio.run(run())
+
+
+@pytest.fixture(params=[by_template, by_forward, by_aforward])
+def reply_of(request):
+    """Return what a model replies, by one way to it after another."""
+
+    def reply(lm):
+        Asking.replies.clear()
+        request.param(Asking(variant="vanilla"), lm)
+        (found,) = Asking.replies
+        return found
+
+    return reply
+
+
+@pytest.fixture(scope="module")
+def running():
+    with loopback.serving(answer=SCORED["answer"]) as server:
+        yield server
+
+
+@pytest.fixture
+def server(running):
+    running.reset()
+    return running
+
+
+@pytest.fixture
+def lm(server):
+    made = model("openai/m", api_base=server.url, ledger=None)
+    yield made
+    lm_client_of(made).engine.close()
+
+
+class TestServers:
+    def test_one_with_log_probabilities(self, server, lm, reply_of):
+        server.script(
+            {**SCORED, "tokens": TOKENS_REPLY_PROBABILITIES, "contains": '"top_logprobs":4'}
+        )
+        reply = reply_of(lm)
+        found = reply.probabilities["score"]
+        assert {answer: p for answer, p in found.values.items() if p} == EXPECTED
+        assert (found.mode, found.mass) == ("probabilities", pytest.approx(0.9))
+        assert reply.fields["score"] == 70
+        assert "logprobs" not in reply.fields
+
+    def test_one_that_passes_over_the_wish(self, lm, reply_of):
+        reply = reply_of(lm)
+        assert reply.fields["score"] == 70
+        assert reply.probabilities["score"].mode == "none"
+        assert reply.probabilities["score"].reason == "the endpoint gave no log-probabilities"
+
+    def test_one_that_refuses_is_asked_without_and_not_again(self, server, lm, reply_of):
+        said = '{"error": {"message": "This model does not support logprobs."}}'
+        server.script({"contains": "logprobs", "status": 400, "body": said})
+        for n_requests in (2, 3):
+            reply = reply_of(lm)
+            assert reply.fields["score"] == 70
+            reason = reply.probabilities["score"].reason
+            assert reason.startswith("the endpoint refuses log-probabilities: openai/m")
+            assert "does not support logprobs" in reason
+            assert server.counts()["requests"] == n_requests
+
+    def test_any_other_refusal_is_one(self, server, lm):
+        server.script({"status": 400, "body": '{"error": {"message": "bad words"}}'})
+        with pytest.raises(ModelError, match="bad words"):
+            by_forward(Asking(variant="vanilla"), lm)
+        (found,) = score_batch(Asking(variant="vanilla"), [ITEM], lm=lm)
+        assert "bad words" in found.problem
+        assert server.counts()["requests"] == 2
+
+    def test_nothing_is_asked_for_that_is_not_wanted(self, server, lm):
+        score_batch(ActiveCritic(variant="vanilla"), [ITEM], lm=lm)
+        assert "logprobs" not in server.counts()["recent"][0]["body"]
+
+    def test_a_model_may_be_made_to_give_another_number(self, server, reply_of):
+        lm = model("openai/m", api_base=server.url, ledger=None, logprobs=True, top_logprobs=2)
+        reply_of(lm)
+        assert server.counts()["recent"][0]["body"]["top_logprobs"] == 2
+        lm_client_of(lm).engine.close()
+
+
+def test_both_ways_ask_one_question_and_the_ledger_keeps_its_probabilities(server, tmp_path):
+    server.script({**SCORED, "tokens": TOKENS_REPLY_PROBABILITIES, "contains": "top_logprobs"})
+    lm = model("openai/m", api_base=server.url, ledger=tmp_path / "ledger.sqlite")
+    Asking.replies.clear()
+    for way in (by_template, by_forward, by_template):
+        way(Asking(variant="vanilla"), lm)
+    assert server.counts()["requests"] == 1
+    first, *others = Asking.replies
+    assert first.probabilities["score"].mode == "probabilities"
+    assert not first.recorded
+    assert all(one == replace(first, recorded=True) for one in others)
+    score_batch(ActiveCritic(variant="vanilla"), [ITEM], lm=lm)
+    assert server.counts()["requests"] == 2  # without log-probabilities it is another question
+    lm_client_of(lm).engine.close()
+
+
+def test_the_offline_model_gives_them(reply_of):
+    reply = reply_of(model("offline", ledger=None))
+    found = reply.probabilities["score"]
+    assert found.mode in ("probabilities", "none")
+    assert reply == reply_of(model("offline", ledger=None))
+
+
+def test_a_model_that_is_not_ours_shows_them_through_dspy(server):
+    server.script({**SCORED, "tokens": TOKENS_REPLY_PROBABILITIES, "contains": "top_logprobs"})
+    lm = dspy.LM("openai/m", api_base=server.url, api_key="x", cache=False)
+    for way in (by_forward, by_template):
+        Asking.replies.clear()
+        way(Asking(variant="vanilla"), lm)
+        (reply,) = Asking.replies
+        found = reply.probabilities["score"].values
+        assert {answer: p for answer, p in found.items() if p} == EXPECTED
+
+
+def test_a_model_that_is_not_ours_and_has_none():
+    lm = dspy.utils.DummyLM([{"score": "70"}])
+    Asking.replies.clear()
+    by_forward(Asking(variant="vanilla"), lm)
+    found = Asking.replies[0].probabilities["score"]
+    assert found.reason == "the model gives no log-probabilities"
+
+
+class TestInAnAnswer:
+    def answer(self, *tokens, text=None):
+        return ModelAnswer(text=text or "".join(t.token for t in tokens), logprobs=tokens)
+
+    def score(self, written="70"):
+        return TokenLogprob(written, log(0.8), ((written, log(0.8)), ("60", log(0.2))))
+
+    def found(self, answer, **fields):
+        return probabilities_in(answer, WANTED, fields)["score"]
+
+    def test_tokens_may_hold_more_than_the_text_at_its_end(self):
+        tokens = (TokenLogprob(HEADER, 0.0), self.score(), TokenLogprob("<|eot|>", 0.0))
+        assert self.found(self.answer(*tokens, text=f"{HEADER}70"), score=70).mass == 1
+
+    def test_odd_tokens_elsewhere_do_no_harm(self):
+        words = (
+            "[[ ## explanation ## ]]\nNice \N{PARTY POPPER} and more and more of it, really.\n\n"
+        )
+        odd = words.replace("\N{PARTY POPPER}", "\ufffd\ufffd")
+        tokens = (TokenLogprob(odd, 0.0), TokenLogprob(HEADER, 0.0), self.score())
+        found = self.found(self.answer(*tokens, text=f"{words}{HEADER}70"), score=70)
+        assert found.values["70"] == pytest.approx(0.8)
+
+    def test_tokens_that_do_not_spell_the_answer_are_not_used(self):
+        tokens = (TokenLogprob("▁score", 0.0), self.score("▁70"))
+        found = self.found(self.answer(*tokens, text=f"{HEADER}70"), score=70)
+        assert found.reason == "the tokens that came with the answer do not spell it"
+
+    def test_an_answer_between_two_points_is_not_weighed(self):
+        tokens = (TokenLogprob(HEADER, 0.0), self.score("70.5"))
+        found = self.found(self.answer(*tokens), score=70.5)
+        assert found.reason == "the answer '70.5' is none of those that are weighed"
+
+    def test_an_answer_in_other_words_is_not_weighed(self):
+        tokens = (TokenLogprob(HEADER, 0.0), self.score("seventy"))
+        found = self.found(self.answer(*tokens), score=70)
+        assert found.reason.startswith("it cannot be told where")
+
+    def test_what_the_engine_dropped_is_the_reason(self):
+        dropped = ("config.logprobs dropped: this provider has none",)
+        found = self.found(ModelAnswer(text=f"{HEADER}70", adaptations=dropped), score=70)
+        assert found.reason == (
+            "the endpoint gave no log-probabilities "
+            "(config.logprobs dropped: this provider has none)"
+        )
+
+    def test_every_record_has_its_own(self):
+        wanted = ProbabilitiesOf(
+            field="assessments", answers=("60", "70", "80"), records=("wit", "pun", "rest")
+        )
+        tokens = (
+            TokenLogprob('[[ ## assessments ## ]]\n[{"criterion": "pun", "score": ', 0.0),
+            self.score(),
+            TokenLogprob('}, {"criterion": "wit", "score": ', 0.0),
+            TokenLogprob("80", log(0.9), (("80", log(0.9)), ("70", log(0.1)))),
+            TokenLogprob("}]", 0.0),
+        )
+        read = [
+            Assessment(criterion=c, explanation="", score=s) for c, s in (("pun", 70), ("Wit", 80))
+        ]
+        found = probabilities_in(self.answer(*tokens), wanted, {"assessments": read})
+        assert found["pun"].values["60"] == pytest.approx(0.2)
+        assert found["wit"].values["70"] == pytest.approx(0.1)
+        assert found["rest"].reason == "there is no answer to be weighed"
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "refused"),
+    [
+        (400, "Unknown parameter: top_logprobs", True),
+        (422, "log_probs: extra fields not permitted", True),
+        (None, "config.logprobs cannot be carried", True),
+        (500, "logprobs failed", False),
+        (400, "unknown parameter: seed", False),
+    ],
+)
+def test_refusals_are_known_by_what_they_speak_of(status, said, refused):
+    assert (refusal_of(ModelError(said, status=status)) is not None) == refused
+
+
+class TestAJudgeAtAServer:
+    """Weighed where the server gives log-probabilities; elsewhere stated, with the reason."""
+
+    def judged(self, lm):
+        judge = ActiveCritic(variant="vanilla", weighting="probabilities")
+        (found,) = score_batch(judge, [ITEM], lm=lm)
+        with dspy.context(lm=lm):
+            same = judge(source=ITEM.source, response=ITEM.response)
+        assert (same.score, same.weighting) == (found.score, dict(found.weighting))
+        return found.score, found.weighting["overall"]
+
+    def test_with_log_probabilities(self, server, lm):
+        server.script(
+            {**SCORED, "tokens": TOKENS_REPLY_PROBABILITIES, "contains": '"top_logprobs":20'}
+        )
+        score, how = self.judged(lm)
+        assert score == pytest.approx((0.6 * 70 + 0.3 * 80) / 0.9)
+        assert (how.mode, how.stated, how.mass) == ("probabilities", 70, pytest.approx(0.9))
+
+    def test_without(self, lm):
+        score, how = self.judged(lm)
+        assert (score, how.mode) == (70, "stated")
+        assert how.reason == "the endpoint gave no log-probabilities"
+
+    @pytest.mark.no_cover
+    def test_refused(self, server, lm):
+        said = '{"error": {"message": "logprobs are not supported"}}'
+        server.script({"contains": "logprobs", "status": 400, "body": said})
+        score, how = self.judged(lm)
+        assert (score, how.mode) == (70, "stated")
+        assert how.reason.startswith("the endpoint refuses log-probabilities")
+
+
+# Scores that are weighed by probabilities, and what several answers come to, by hand.
+
+RUBRIC = Rubric(criteria={"wit": "Is it funny?", "truth": "Is it true?"})
+HALF = {"4": 0.5, "5": 0.5}  # 87.5 of 100, stated as 4
+LOW = {"1": 0.5, "3": 0.3}  # 3 in 8 of the way to 3: 18.75, stated as 1
+
+
+class Weighed:
+    """A model that answers in tokens: texts, and numbers with their alternatives."""
+
+    endpoint = "weighed"
+
+    def __init__(self, script):
+        self.script = script
+        self.requests = []
+
+    def answer(self, request):
+        self.requests.append(request)
+        tokens = tuple(self.token(piece) for piece in self.script(request))
+        wanted = request.settings.logprobs is not None
+        text = "".join(one.token for one in tokens)
+        return ModelAnswer(text=text, logprobs=tokens if wanted else None)
+
+    def token(self, piece):
+        if isinstance(piece, str):
+            return TokenLogprob(piece, 0.0, ((piece, 0.0),))
+        written = next(iter(piece))
+        top = tuple((token, log(chance)) for token, chance in piece.items())
+        return TokenLogprob(written, log(piece[written]), top)
+
+
+def scored(chances, *words):
+    return ["[[ ## explanation ## ]]\nIt scores 2, and 3.\n\n[[ ## score ## ]]\n", chances, *words]
+
+
+def bare(chances):
+    return ["[[ ## score ## ]]\n", chances, "\n\n[[ ## completed ## ]]"]
+
+
+def records(**by_name):
+    pieces = ["[[ ## assessments ## ]]\n["]
+    for place, (name, chances) in enumerate(by_name.items()):
+        opening = json.dumps({"criterion": name, "explanation": 'a "score": 3, it is'})[:-1]
+        pieces += [", " if place else "", opening, ', "score": ', chances, "}"]
+    return [piece for piece in [*pieces, "]\n"] if piece]
+
+
+def by_question(request):
+    """Answer all questions about two criteria and the whole."""
+    if "assessments ## ]]` (must" in request.user:
+        return records(wit=HALF, truth=LOW)
+    if "[[ ## criterion ## ]]" in request.user:
+        return scored(HALF if "wit:" in request.user else LOW)
+    if "explanation" not in request.user.rpartition("Respond with")[2]:
+        return bare(LOW)
+    return scored({"2": 0.5, "3": 0.5})
+
+
+def judged(script=by_question, judge=None, **choices):
+    """Return a judgement by the fast way, which is the same by DSPy's, and the engine."""
+    engine = Weighed(script)
+    lm = ClientLM.over(LMClient(engine), "weighed/m", recipe={}, temperature=0.0)
+    given = {"rubric": RUBRIC, "answers": "1..5", "weighting": "probabilities", **choices}
+    judge = judge or ActiveCritic(**given)
+    (found,) = score_batch(judge, [ITEM], lm=lm)
+    with dspy.context(lm=lm):
+        same = judge(source=ITEM.source, response=ITEM.response)
+    assert (same.score, same.criteria, same.weighting) == (
+        *(found.score, dict(found.criteria), dict(found.weighting)),
+    )
+    assert same.calls == found.calls
+    return found, engine
+
+
+def modes(judgement):
+    return {term: how.mode for term, how in judgement.weighting.items()}
+
+
+@pytest.mark.no_cover
+class TestWhatIsWeighed:
+    def test_one_question(self):
+        found, engine = judged(variant="vanilla")
+        assert found.raw == found.score == pytest.approx(18.75)
+        how = found.weighting["overall"]
+        assert (how.mode, how.stated, how.reason) == ("probabilities", 0, "")
+        assert how.mass == pytest.approx(0.8)
+        assert engine.requests[0].settings.logprobs == 20
+
+    def test_one_question_with_words_before_the_score(self):
+        found, _ = judged(variant="coarse")
+        assert found.score == pytest.approx(37.5)
+        assert found.explanation == "It scores 2, and 3."
+
+    @pytest.mark.parametrize("criteria_calls", ["joint", "separate"])
+    def test_every_criterion_and_the_whole(self, criteria_calls):
+        found, engine = judged(criteria_calls=criteria_calls)
+        assert found.criteria["wit"].score == pytest.approx(87.5)
+        assert found.criteria["truth"].score == pytest.approx(18.75)
+        assert found.score == pytest.approx(37.5)
+        assert set(modes(found)) == {"overall", "criterion:wit", "criterion:truth"}
+        assert set(modes(found).values()) == {"probabilities"}
+        # The question about the whole shows what the model stated: prompts do not depend on it.
+        (last,) = [one.user for one in engine.requests[:3] if "- wit: " in one.user]
+        assert "- wit: 4." in last
+        assert "- truth: 1." in last
+
+    @pytest.mark.parametrize("criteria_calls", ["joint", "separate"])
+    def test_the_mean_of_the_criteria_is_one_of_weighed_ones(self, criteria_calls):
+        found, _ = judged(criteria_calls=criteria_calls, overall="mean")
+        assert found.raw == found.score == pytest.approx((87.5 + 18.75) / 2)
+        assert set(modes(found)) == {"criterion:wit", "criterion:truth"}
+
+    def test_words_are_levels_too(self):
+        script = bare({"good": 0.5, "Fair": 0.25, "po": 0.25})
+        found, _ = judged(
+            lambda request: script,
+            variant="vanilla",
+            answers=Scale.categorical("poor", "fair", "good"),
+        )
+        assert found.score == pytest.approx(62.5)
+
+    @pytest.mark.parametrize("asks", ["overall", "criteria"])
+    def test_a_direct_judge(self, asks):
+        judge = DirectJudge(rubric=RUBRIC, answers="1..5", weighting="probabilities", asks=asks)
+        found, _ = judged(lambda request: bare(HALF), judge=judge)
+        assert found.score == pytest.approx(87.5)
+
+    def test_nothing_where_it_is_not_asked_for(self):
+        found, engine = judged(weighting="none")
+        assert (found.score, found.weighting) == (25.0, {})
+        assert all(one.settings.logprobs is None for one in engine.requests)
+
+    def test_the_questions_are_the_same(self):
+        asked = [judged(weighting=one)[1].requests for one in ("none", "probabilities")]
+        first, second = [[(r.prefix, r.user, r.sample) for r in one] for one in asked]
+        assert first == second
+
+
+@pytest.mark.no_cover
+class TestWhereThereAreNone:
+    def test_the_stated_score_stands_and_says_why(self):
+        few = {"4": 0.3, "maybe": 0.6, "5": 0.1}
+        found, _ = judged(lambda request: bare(few), variant="vanilla")
+        assert found.score == 75
+        how = found.weighting["overall"]
+        assert (how.mode, how.stated, how.mass) == ("stated", 75, pytest.approx(0.4))
+        assert how.reason.startswith("the answers that are listed hold 0.40")
+
+    def test_one_criterion_alone_may_have_none(self):
+        few = {"2": 0.2, "many": 0.8}
+        found, _ = judged(lambda request: records(wit=HALF, truth=few), overall="mean")
+        assert modes(found) == {"criterion:wit": "probabilities", "criterion:truth": "stated"}
+        assert found.score == pytest.approx((87.5 + 25) / 2)
+
+    def test_an_answer_between_two_levels_stands(self):
+        found, _ = judged(lambda request: bare({"4.5": 0.9, "4": 0.1}), variant="vanilla")
+        assert found.score == 87.5
+        assert "'4.5' is none of those" in found.weighting["overall"].reason
+
+    def test_the_probabilities_are_those_of_the_answer_that_was_read(self):
+        def script(request):
+            if request.sample == 0:
+                return records(wit=HALF)
+            return records(wit={"2": 1.0, "3": 0.001}, truth={"5": 0.75, "4": 0.25})
+
+        found, _ = judged(script, overall="mean")
+        assert found.criteria["wit"].score == pytest.approx(25, abs=0.1)
+        assert found.criteria["truth"].score == pytest.approx(93.75)
+
+    def test_a_better_first_attempt_keeps_its_own(self):
+        def script(request):
+            return records(wit=HALF) if request.sample == 0 else ["nothing"]
+
+        found, _ = judged(script, overall="mean")
+        assert found.criteria["wit"].score == pytest.approx(87.5)
+        assert found.criteria["truth"].score is None
+        assert modes(found) == {"criterion:wit": "probabilities"}
+        assert found.score is None
+
+
+@pytest.mark.no_cover
+class TestReduction:
+    def samples(self, reduction, *answers, **choices):
+        def script(request):
+            return bare({answers[request.sample % len(answers)]: 1.0})
+
+        found, _ = judged(
+            script,
+            variant="vanilla",
+            samples=len(answers),
+            temperature=0.7,
+            reduction=reduction,
+            **{"weighting": "none", **choices},
+        )
+        return found
+
+    @pytest.mark.parametrize(
+        ("reduction", "answers", "expected"),
+        [
+            ("mean", "1145", 43.75),
+            ("median", "1145", 37.5),
+            ("median", "115", 0),
+            ("mode", "1145", 0),
+            ("mode", "15", 50),
+            ("mode", "11455", 50),
+        ],
+    )
+    def test_several_answers_come_to_one(self, reduction, answers, expected):
+        found = self.samples(reduction, *answers)
+        assert found.raw == found.score == expected
+
+    def test_criteria_are_reduced_alike(self):
+        def script(request):
+            return records(wit={"155"[request.sample]: 1.0}, truth={"112"[request.sample]: 1.0})
+
+        found, _ = judged(script, overall="mean", samples=3, reduction="mode", weighting="none")
+        assert (found.criteria["wit"].score, found.criteria["truth"].score) == (100, 0)
+        assert found.score == 50
+
+    def test_samples_may_be_weighed_too(self):
+        def script(request):
+            return bare([HALF, {"1": 0.9}, {"what": 0.9, "5": 0.1}][request.sample])
+
+        found, _ = judged(script, variant="vanilla", samples=2)
+        assert found.score == pytest.approx((87.5 + 0) / 2)
+        assert modes(found) == {"overall": "probabilities"}
+        assert found.weighting["overall"].stated == pytest.approx((75 + 0) / 2)
+
+
+@pytest.mark.no_cover
+def test_as_stated_undoes_the_weighing_and_nothing_else():
+    weighed, _ = judged()
+    plain, _ = judged(weighting="none")
+    back = as_stated(weighed)
+    assert back.criteria == plain.criteria
+    assert back.raw == plain.raw
+    assert as_stated(plain) is plain
+    mean, _ = judged(overall="mean")
+    assert as_stated(mean).raw == judged(overall="mean", weighting="none")[0].raw
+
+
+@pytest.mark.no_cover
+@pytest.mark.no_cover
+@pytest.mark.parametrize("family", ["checklist", "g-eval"])
+def test_chances_that_are_as_good_as_none_leave_nothing(family):
+    judge = family_of(family).start()
+    (found,) = score_batch(judge, [RatedItem(source="The bridge opened.", response="")])
+    assert found.score == 0.0
+    assert {one.score for one in found.criteria.values()} == {0.0}

@@ -1,5 +1,6 @@
-"""An answer is read leniently where its meaning is plain, and refused where it is not."""
+"""Answers of models: fields, JSON and quoted passages."""
 
+import contextlib
 import json
 from typing import Literal
 
@@ -12,10 +13,18 @@ from judgesmith.programs.judging.answers import (
     is_cut_off,
     read_answer,
     read_field,
+    read_json,
+    record_type,
+    shaped,
+    spelled,
     split_answer,
 )
-from judgesmith.signatures.judgement import Assessment
+from judgesmith.programs.judging.logprobs import place_of_answer, places_in_records
+from judgesmith.signatures.judgement import Assessment, AssessmentScoreOnly
+from judgesmith.signatures.questions.task_inference import ProposedCriteria, ProposedCriterion
 from judgesmith.signatures.scale import Scale, read_yes
+
+# An answer is read leniently where its meaning is plain, and refused where it is not.
 
 RECORD = {"criterion": "fluency", "explanation": "Reads well.", "score": 85}
 ONE = [Assessment(**RECORD)]
@@ -391,3 +400,322 @@ YES_NO = {"names": list[str], "complete": str}
 def test_an_answer_may_be_cut_off_inside_its_last_number(text):
     assert is_cut_off(text)
     assert not is_cut_off(text + "\n[[ ## completed ## ]]")
+
+
+# JSON is read in the shapes in which models write it, and never guessed.
+
+A = {"criterion": "a", "explanation": "so", "score": 85}
+B = {"criterion": "b", "explanation": "so", "score": 40}
+
+
+def read_answer_json(text):
+    value = read_json(text if isinstance(text, str) else json.dumps(text), list[Assessment])
+    return shaped(value, list[Assessment], "assessments")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [A, B],
+        {"assessments": [A, B]},
+        {"Assessments": [A, B]},
+        {"assessments": [A, B], "overall": 70},
+        {"a": {"score": 85, "explanation": "so"}, "b": {"score": 40, "explanation": "so"}},
+        {"assessments": {"a": {"Score": 85, "Explanation": "so"}, "b": B}},
+        {"1": A, "2": B},
+    ],
+)
+def test_records_may_be_wrapped_or_stand_by_name(value):
+    assert read_answer_json(value) == [A, B]
+
+
+def test_one_record_may_stand_alone():
+    assert read_answer_json(A) == [A]
+    assert read_answer_json({"assessments": A}) == [A]
+
+
+def test_scores_alone_may_stand_by_name():
+    kind = list[AssessmentScoreOnly]
+    found = shaped({"a": 85, "b": "40/100"}, kind, "assessments")
+    assert found == [{"criterion": "a", "score": 85}, {"criterion": "b", "score": "40/100"}]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"assessments": [A], "corrected": [B]},
+        {"first": [A], "second": [B]},
+        {"a": 85, "b": 40},
+        {},
+        [[A], [B]],
+    ],
+)
+def test_what_could_be_read_in_two_ways_is_left_as_it_is(value):
+    assert read_answer_json(value) == value
+
+
+@pytest.mark.parametrize("value", [{"a": B}, {"b": {"Criterion": "a", "score": 5}}])
+def test_a_record_that_contradicts_its_name_is_refused(value):
+    with pytest.raises(ValueError, match="the JSON calls one record"):
+        read_answer_json(value)
+
+
+def test_a_key_that_is_given_in_two_spellings_is_given_twice():
+    with pytest.raises(ValueError, match="gives a key twice"):
+        read_answer_json([{**A, "Score": 5}])
+    assert spelled({"Score": 1, "Mood": 2}, ["score"]) == {"score": 1, "Mood": 2}
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "{}",
+        "As [asked], and (see [2]):\n```json\n{}\n```\nThat is all [of it].",
+        "Here: {} Hope it helps [1].",
+    ],
+)
+def test_brackets_in_prose_open_nothing(around):
+    assert read_answer_json(around.replace("{}", json.dumps([A]))) == [A]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{json.dumps([A])} or rather {json.dumps([B])}",
+        f"```json\n{json.dumps([A])}\n```\n```json\n{json.dumps([B])}\n```",
+        f"[criterion: a, score: 1] {json.dumps(A)} {json.dumps(B)}",
+        f"{{criterion: 'a', score: 100}} {json.dumps([B])}",
+        f"{json.dumps([A])} {{score: 3}}",
+    ],
+)
+def test_of_two_values_none_is_chosen(text):
+    with pytest.raises(ValueError):
+        read_answer_json(text)
+
+
+SHAPES = (
+    '[{"criterion": "a", "explanation": "so", "score": %s}]',
+    '[{"criterion": "a", "score": %s, "explanation": "so"}]',
+    "[{'criterion': 'a', 'score': %s, 'explanation': 'so',}]",
+    '[{criterion: "a", score: %s, explanation: "so"}]',
+)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+class TestScoresInWords:
+    @pytest.mark.parametrize(
+        "words", ["80-90", "80 to 90", "80–90", "85 or 90", "8 5", "85 100", "~85", "N/A", "85_0"]
+    )
+    def test_of_which_the_beginning_is_no_number_are_refused(self, shape, words):
+        with pytest.raises(ValueError, match="expected one"):
+            read_field(shape % words, list[Assessment])
+
+    @pytest.mark.parametrize(
+        "words", ["85", "85.0", "85/100", "85 out of 100", "**85**", "85%", "+85", "85 points"]
+    )
+    def test_of_one_number_are_read_without_quotes(self, shape, words):
+        (one,) = read_field(shape % words, list[Assessment])
+        assert one.score == 85
+
+
+class TestLists:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            '["one", "two [2]"]',
+            "```\n['one', 'two [2]',]\n```",
+            "- one\n- two [2]",
+            "1. one\n2. two [2]\n",
+            "Here they are:\n\n* one\n\n* two [2]",
+        ],
+    )
+    def test_texts_may_stand_in_json_or_with_bullets(self, text):
+        assert read_json(text, list[str]) == ["one", "two [2]"]
+
+    def test_an_object_around_them_is_passed_over(self):
+        assert shaped({"names": ["one"]}, list[str], "names") == ["one"]
+
+    @pytest.mark.parametrize("text", ["I can't [see] any", "[one, two]", "no list", "- one\ntwo"])
+    def test_prose_is_no_list(self, text):
+        try:
+            found = read_json(text, list[str])
+        except ValueError:
+            return
+        assert not isinstance(found, list)
+
+    def test_only_lists_of_texts_have_bullets(self):
+        assert not read_json("- one\n- two", list[Assessment])
+
+
+def test_records_are_known_by_their_type():
+    assert record_type(list[Assessment]) is Assessment
+    assert record_type(ProposedCriteria) is ProposedCriterion
+    assert [record_type(one) for one in (list[str], str, list, dict[str, int])] == [None] * 4
+
+
+def test_proposed_criteria_are_read_in_all_these_shapes():
+    one = {"name": "a", "definition": "b"}
+    for value in ([one], {"criteria": [one]}, {"a": {"definition": "b"}}, {"a": "b"}, one):
+        found = ProposedCriteria.model_validate(shaped(value, ProposedCriteria, "criteria"))
+        assert [dict(each) for each in found.root] == [one]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[[" * 50_000, '[{"a' * 25_000, "[ " * 50_000, "- " * 50_000, "-\n" * 50_000, '["' * 50_000],
+)
+def test_huge_texts_are_lists_or_refused(text):
+    for annotation in (list[Assessment], list[str]):
+        with contextlib.suppress(ValueError):
+            assert isinstance(read_json(text, annotation), list)
+
+
+@pytest.mark.no_cover
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.floats() | st.text(max_size=5),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(["assessments", "score", "criterion", "explanation", "1"]), inner
+            )
+        ),
+        max_leaves=12,
+    )
+)
+def test_any_value_is_shaped_or_refused_with_a_value_error(value):
+    try:
+        found = shaped(value, list[Assessment], "assessments")
+    except ValueError:
+        return
+    assert type(found) is not dict or set(found) != {"criterion", "explanation", "score"}
+
+
+def test_what_breaks_the_mending_is_no_json(monkeypatch):
+    def breaking(*_, **__):
+        raise AssertionError
+
+    monkeypatch.setattr("json_repair.loads", breaking)
+    with pytest.raises(ValueError, match="none that can be mended"):
+        read_json("{'a': b}", dict)
+
+
+# answer places
+
+PERCENTS = tuple(map(str, range(101)))
+VERDICTS = ("Better", "Worse")
+
+
+def stands(text, said, answers=PERCENTS, field="score"):
+    place = place_of_answer(text, field, said, answers)
+    return None if place is None else (text[slice(*place)], text[: place[0]])
+
+
+@pytest.mark.parametrize(
+    ("value", "said", "expected"),
+    [
+        ("85", "85", "85"),
+        ("**85**/100", "85", "**85"),
+        ("Score (1-85): 85", "85", "85"),
+        ('"85"', "85", '"85'),
+        ("８５分", "85", "８５"),
+        ("85 points, of 100", "85", "85"),
+    ],
+)
+def test_a_number_is_found_where_it_was_given(value, said, expected):
+    text = f"[[ ## explanation ## ]]\nIt is 85 words long.\n\n[[ ## score ## ]]\n{value}\n"
+    found, before = stands(text, said)
+    assert found == expected
+    assert "[[ ## score ## ]]" in before
+
+
+def test_the_last_of_equal_numbers_is_the_answer_where_the_first_is_of_a_range():
+    text = "[[ ## score ## ]]\nScore (1-5): 5"
+    assert stands(text, "5")[1].endswith(": ")
+
+
+def test_a_word_is_found_with_its_quotes_and_not_inside_another():
+    text = '[[ ## verdict ## ]]\nNothing Betterable: "better"\n\n[[ ## completed ## ]]'
+    assert stands(text, "Better", VERDICTS, "verdict")[0] == '"better'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"explanation": "\\"score\\": 85, they say 85", "score": 85}',
+        '```json\n{"explanation": "85", "score": "85"}\n```',
+        '[[ ## score ## ]]\n{"score": 85}',
+        "85",
+    ],
+)
+def test_an_answer_may_be_one_json_value(text):
+    found, before = stands(text, "85")
+    assert found.strip('"') == "85"
+    assert "they say" not in before or before.endswith('"score": ')
+
+
+def test_what_cannot_be_told_is_not_guessed():
+    assert stands("[[ ## score ## ]]\neighty-five", "85") is None
+    assert stands("[[ ## score ## ]]\n85.5", "85") is None
+    assert stands("[[ ## score ## ]]\n85", "85.5") is None
+    assert stands('{"score": 85, "score": 85}', "85") is None
+
+
+def in_records(text, **said):
+    found = places_in_records(text, "assessments", said, title="criterion", key="score")
+    return {name: (start, text[start:end]) for name, (start, end) in found.items()}
+
+
+def test_every_number_is_found_in_its_own_record():
+    records = [
+        {"criterion": "wit", "explanation": 'he said "score": 70, {"criterion": "x"', "score": 70},
+        {"criterion": "**Fact_Check**", "score": 70, "explanation": "café ]}"},
+        {"criterion": "brevity", "explanation": "score", "score": "70"},
+    ]
+    text = f"[[ ## assessments ## ]]\n{json.dumps(records, ensure_ascii=False)}\n"
+    found = in_records(text, wit="70", **{"fact check": "70", "brevity": "70"})
+    places = [start for start, _ in found.values()]
+    assert [word for _, word in found.values()] == ["70", "70", '"70']
+    assert places == sorted(set(places))
+    assert text[: places[0]].endswith('"score": ')
+
+
+def test_records_in_an_object_and_behind_a_fence_are_found():
+    text = (
+        '[[ ## assessments ## ]]\n```json\n{"assessments": [{"criterion": "wit", "score": 7},\n'
+        '{"criterion": "pun", "score": 8}]}\n```\n\n[[ ## completed ## ]]'
+    )
+    assert in_records(text, wit="7", pun="8", lack="9").keys() == {"wit", "pun"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[{'criterion': 'wit', 'score': 7}]",
+        '[{"criterion": "wit", "score": 7} {"criterion": "wit", "score": 7}]',
+        '[{"criterion": "wit", "score": 7.5}]',
+        '[{"criterion": "wit", "explanation": "unended, "score": 7}]',
+        "[{]",
+        '{"wit": 7}',
+        "",
+        "[" * 100_000,
+    ],
+    ids=range(8),
+)
+def test_faulty_json_and_other_numbers_have_no_place(text):
+    assert in_records(f"[[ ## assessments ## ]]\n{text}", wit="7") == {}
+
+
+@given(st.text(alphabet='[]{}"score:,#85 \n\\u', max_size=60))
+def test_places_hold_what_was_read_whatever_the_text(text):
+    for place in (
+        place_of_answer(text, "score", "85", PERCENTS),
+        places_in_records(text, "assessments", {"s": "85"}, title="s", key="score").get("s"),
+    ):
+        assert place is None or text[slice(*place)].strip("\"'`*_([<") == "85"
+
+
+def test_what_was_thought_aloud_is_not_looked_at():
+    text = "<think>\n[[ ## score ## ]]\n85\n</think>\n[[ ## score ## ]]\n85"
+    start, end = place_of_answer(text, "score", "85", ["85"])
+    assert (start, text[start:end]) == (len(text) - 2, "85")

@@ -1,20 +1,29 @@
-"""A judge by exemplars compares a response with texts of known quality and adds up."""
+"""The exemplar judge: calls, comparisons and scores."""
 
 import asyncio
 from collections import Counter
+from itertools import product
 from math import log
 
 import dspy
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from loopback import serving
 from pydantic import ValidationError
 
 from judgesmith.programs import ActiveCritic, SavedJudge, family_of, load_judge, score_batch
 from judgesmith.programs.families.exemplar import (
     ANY_MANNER,
     ExemplarConfig,
+    LevelComparison,
+    comparison_sum,
     exemplar_calls,
     exemplar_steps,
+    largest_sum,
+    level_of_sum,
     n_rounds,
+    normalised,
 )
 from judgesmith.programs.families.modules import ExemplarJudge
 from judgesmith.programs.judging.logprobs import AnswerProbabilities
@@ -26,6 +35,8 @@ from judgesmith.signatures import RatedItem, Rubric
 from judgesmith.signatures.fences import unix_lines
 from judgesmith.signatures.judgement import Cause, Reason
 from judgesmith.signatures.questions.exemplar import CompareThree
+
+# A judge by exemplars compares a response with texts of known quality and adds up.
 
 TWO = Rubric(task="Judge a notice.", criteria={"brevity": "Is it short?", "wit": "Is it funny?"})
 ITEM = RatedItem(source="The bridge opened on Monday.", response="It opened on Monday.")
@@ -486,3 +497,234 @@ class TestHostileTexts:
         message = template.render(rounds[-1][0].inputs)
         assert read_user(message, tuple(CompareThree.input_fields))["first"] == forged
         assert judgement.score == 50
+
+
+# How many calls a judge by exemplars makes, counted where they arrive.
+
+HEAD, TAIL = "[[ ## verdict ## ]]\n", "\n\n[[ ## completed ## ]]"
+TOP = {"Better": log(0.5), "Worse": log(0.3), "Similar": log(0.2)}
+SURE = [{HEAD: 0.0}, TOP, {TAIL: 0.0}]
+
+
+@pytest.fixture(scope="module")
+def running():
+    with serving() as server:
+        yield server
+
+
+@pytest.fixture
+def server(running):
+    """A server that writes a text of its own for every level, and compares."""
+    running.reset()
+    running.script(
+        *(
+            {"contains": f"\\n{k} of {n}", "answer": f"[[ ## exemplar ## ]]\nText {k} of {n}."}
+            for n in range(2, 10)
+            for k in range(1, n + 1)
+        )
+    )
+    return running
+
+
+def item(system, source="Ann left Rome."):
+    return RatedItem(source=source, response=f"{system} says that she left.", system_id=system)
+
+
+def lm_at(server, ledger=None, **more):
+    return model("openai/m", api_base=server.url, ledger=ledger, **more)
+
+
+@pytest.fixture
+def key(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+
+
+@pytest.mark.usefixtures("key")
+@pytest.mark.no_cover
+@pytest.mark.parametrize("n", range(2, 10))
+def test_every_number_of_exemplars_takes_exactly_its_calls(server, n, tmp_path):
+    server.script({"answer": f"{HEAD}Better{TAIL}", "tokens": SURE})
+    judge = ExemplarJudge(levels=n)
+    lm = lm_at(server, tmp_path / "ledger.sqlite")
+    (first,) = score_batch(judge, [item("one")], lm=lm)
+    how = first.weighting["overall"]
+    assert (how.mode, how.mass) == ("probabilities", pytest.approx(1))
+    assert how.sum == pytest.approx(n * (n + 1) / 2 * 0.2)
+    counts = server.counts()
+    assert counts["requests"] == counts["distinct"] == exemplar_calls(judge.protocol) == 2 * n
+    (second,) = score_batch(judge, [item("two")], lm=lm)
+    assert second.problem is None
+    assert server.counts()["requests"] == 3 * n  # the second system's cost no exemplar
+    assert second.calls[:n] == first.calls[:n]
+
+
+@pytest.mark.usefixtures("key")
+def test_systems_that_are_judged_at_the_same_time_share_exemplars(server, tmp_path):
+    server.script({"answer": f"{HEAD}Better{TAIL}", "tokens": SURE})
+    items = [item(name, source) for source in ("Ann left.", "Bo came.") for name in "abcd"]
+    found = score_batch(ExemplarJudge(), items, lm=lm_at(server, tmp_path / "ledger.sqlite"))
+    assert [one.problem for one in found] == [None] * 8
+    counts = server.counts()
+    assert (counts["requests"], counts["repeated"]) == (2 * 5 + 8 * 5, 0)
+
+
+@pytest.mark.usefixtures("key")
+def test_comparisons_of_one_response_are_under_way_at_once(running, server):
+    server.script({"answer": f"{HEAD}Better{TAIL}", "tokens": SURE, "latency": 0.5})
+    score_batch(ExemplarJudge(levels=9), [item("one")], lm=lm_at(server))
+    assert server.counts()["most_in_flight"] == 9
+
+
+@pytest.mark.usefixtures("key")
+def test_a_server_without_log_probabilities_is_sampled_and_said(server):
+    server.script({"answer": f"{HEAD}Worse{TAIL}"})
+    judge = ExemplarJudge(levels=3, n_sampled=4)
+    (judgement,) = score_batch(judge, [item("one")], lm=lm_at(server))
+    how = judgement.weighting["overall"]
+    assert (how.mode, how.n, how.sum) == ("samples", 4, -6)
+    assert "gave no log-probabilities" in how.reason
+    assert server.counts()["requests"] == 3 + 3 + 3 * 4
+
+
+@pytest.mark.usefixtures("key")
+@pytest.mark.no_cover
+def test_a_server_that_refuses_log_probabilities_is_sampled_and_said(server):
+    refusal = '{"error": {"message": "logprobs is not supported"}}'
+    server.script({"contains": '"logprobs":', "status": 400, "body": refusal})
+    server.script({"answer": f"{HEAD}Worse{TAIL}"})
+    judge = ExemplarJudge(levels=2, n_sampled=2)
+    lm = lm_at(server)
+    first, second = (score_batch(judge, [item(name)], lm=lm)[0] for name in ("one", "two"))
+    for judgement in (first, second):
+        how = judgement.weighting["overall"]
+        assert (how.mode, how.n) == ("samples", 2)
+        assert "refuses log-probabilities" in how.reason
+
+
+# Comparisons with exemplars become one score: sums, levels and both normalisations.
+
+BETTER, WORSE, ALIKE_EXEMPLAR_SCORES = (
+    LevelComparison(1, 0),
+    LevelComparison(0, 1),
+    LevelComparison(0, 0),
+)
+
+
+@st.composite
+def comparisons(draw):
+    """Draw comparisons with two to nine exemplars."""
+    share = st.floats(0, 1)
+    n = draw(st.integers(2, 9))
+    drawn = [(draw(share), draw(share)) for _ in range(n)]
+    return [LevelComparison(a * b, a * (1 - b)) for a, b in drawn]
+
+
+def placed(k, n):
+    """Return the comparisons of a response like exemplar ``k`` and rightly placed otherwise."""
+    return [BETTER] * (k - 1) + [ALIKE_EXEMPLAR_SCORES] + [WORSE] * (n - k)
+
+
+# Worked by hand: sum of level times (better - worse), and both normalisations onto 0..100.
+TABLE = [
+    # N = 2, S = 3
+    ([BETTER, BETTER], 3, 100.0, 100.0),
+    ([WORSE, WORSE], -3, 0.0, 0.0),
+    ([BETTER, WORSE], -1, 100 * 2 / 6, 100 * (2**0.5 - 1)),
+    ([ALIKE_EXEMPLAR_SCORES, ALIKE_EXEMPLAR_SCORES], 0, 50.0, 100 * (3**0.5 - 1)),
+    # N = 3, S = 6: .6 - .2 on level 1, twice .5 - .25, three times .1 - .7
+    (
+        [LevelComparison(0.6, 0.2), LevelComparison(0.5, 0.25), LevelComparison(0.1, 0.7)],
+        0.4 + 0.5 - 1.8,
+        100 * 5.1 / 12,
+        100 * (5.1**0.5 - 1) / 2,
+    ),
+    # N = 5, S = 15
+    (placed(5, 5), 10, 100 * 25 / 30, 100.0),
+    (placed(2, 5), -11, 100 * 4 / 30, 25.0),
+    ([WORSE] * 5, -15, 0.0, 0.0),
+]
+
+
+@pytest.mark.parametrize(("compared", "s", "affine", "level"), TABLE)
+def test_scores_are_those_worked_by_hand(compared, s, affine, level):
+    n = len(compared)
+    assert comparison_sum(compared) == pytest.approx(s)
+    assert normalised(s, n, "affine") == pytest.approx(affine)
+    assert normalised(s, n, "level") == pytest.approx(level)
+
+
+MIRRORED = [
+    # N = 3: worse than level 1 costs 3, than 2 costs 2, than 3 costs 1
+    ([WORSE, WORSE, WORSE], -6),
+    ([WORSE, ALIKE_EXEMPLAR_SCORES, ALIKE_EXEMPLAR_SCORES], -3),
+    ([ALIKE_EXEMPLAR_SCORES, ALIKE_EXEMPLAR_SCORES, WORSE], -1),
+    (
+        [LevelComparison(0.6, 0.2), LevelComparison(0.5, 0.25), LevelComparison(0.1, 0.7)],
+        0.0 + 0.5 - 0.4,
+    ),
+]
+
+
+@pytest.mark.parametrize(("compared", "s"), MIRRORED)
+def test_mirrored_sums_are_those_worked_by_hand(compared, s):
+    assert comparison_sum(compared, mirrored=True) == pytest.approx(s)
+
+
+@pytest.mark.parametrize("n", range(2, 10))
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_a_response_like_an_exemplar_has_its_level_exactly(n, mirrored):
+    for k in range(1, n + 1):
+        s = comparison_sum(placed(k, n), mirrored=mirrored)
+        assert s == (n * k if mirrored else k**2) - largest_sum(n)
+        assert level_of_sum(s, n, mirrored=mirrored) == pytest.approx(k)
+        assert normalised(s, n, "level", mirrored=mirrored, low=1, high=n) == pytest.approx(k)
+
+
+@pytest.mark.no_cover
+@given(comparisons())
+def test_sums_stay_within_their_bounds(compared):
+    most = largest_sum(len(compared))
+    for mirrored in (False, True):
+        s = comparison_sum(compared, mirrored=mirrored)
+        assert -most <= s <= most
+        for how in ("affine", "level"):
+            assert 0 <= normalised(s, len(compared), how, mirrored=mirrored) <= 100
+
+
+@given(comparisons())
+def test_turning_the_scale_round_turns_mirrored_sums_round(compared):
+    turned = [LevelComparison(one.worse, one.better) for one in reversed(compared)]
+    s, other = (comparison_sum(one, mirrored=True) for one in (compared, turned))
+    assert other == pytest.approx(-s, abs=1e-9)
+
+
+@given(st.integers(2, 9), st.floats(0, 1), st.floats(0, 1), st.booleans())
+def test_a_larger_sum_never_scores_less(n, first, second, mirrored):
+    most = largest_sum(n)
+    less, more = sorted(2 * most * one - most for one in (first, second))
+    for how in ("affine", "level"):
+        assert normalised(less, n, how, mirrored=mirrored) <= normalised(
+            more, n, how, mirrored=mirrored
+        )
+
+
+def test_both_orders_are_averaged():
+    assert LevelComparison(0.6, 0.2).averaged(LevelComparison(0.2, 0.6)) == LevelComparison(
+        0.4, 0.4
+    )
+
+
+@pytest.mark.parametrize(("better", "worse"), [(0.7, 0.7), (-0.1, 0.2), (float("nan"), 0.1)])
+def test_what_are_no_probabilities_is_refused(better, worse):
+    with pytest.raises(ValueError, match="probabilities whose sum is at most 1"):
+        LevelComparison(better, worse)
+
+
+def test_too_few_exemplars_and_impossible_sums_are_refused():
+    with pytest.raises(ValueError, match="at least two exemplars; got 1"):
+        comparison_sum([BETTER])
+    for how, mirrored in product(("affine", "level"), (False, True)):
+        with pytest.raises(ValueError, match="between -15 and 15; got 16"):
+            normalised(16, 5, how, mirrored=mirrored)
+    with pytest.raises(ValueError, match="at least two exemplars; got 1"):
+        level_of_sum(0, 1)

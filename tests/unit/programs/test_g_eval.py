@@ -1,24 +1,34 @@
-"""A judge with evaluation steps: written once, the same for every text, weighed by probability."""
+"""Judges by token probabilities or samples: G-Eval and GPTScore."""
 
-from math import log
+from math import exp, log
 
 import dspy
 import loopback
+import loopback_completions
+import numpy as np
 import pytest
 from scripted_steps import scripted
 
+import judgesmith
 from judgesmith.data import read_items
 from judgesmith.experiments import CompileSettings, compile_judge
 from judgesmith.programs import ActiveCritic, SavedJudge, load_judge, score_batch
 from judgesmith.programs.artifacts.card import judge_card
+from judgesmith.programs.artifacts.saved_ensembles import SavedPanel, with_sampling
 from judgesmith.programs.families.g_eval import GENERAL_STEPS, GEvalConfig, g_eval_steps
-from judgesmith.programs.families.modules import GEvalJudge
+from judgesmith.programs.families.gptscore import GPTScoreConfig, gptscore_steps
+from judgesmith.programs.families.modules import GEvalJudge, GPTScoreJudge, PairwiseJudge
+from judgesmith.programs.families.samples_apart import judged_samples
 from judgesmith.programs.judging.ask_once import STEPS
+from judgesmith.programs.judging.executors import calls_per_item
 from judgesmith.programs.judging.logprobs import AnswerProbabilities
 from judgesmith.programs.judging.program import ModelReply
-from judgesmith.programs.lm import lm_client_of, model
+from judgesmith.programs.lm import ModelAnswer, ModelError, TokenLogprob, lm_client_of, model
 from judgesmith.signatures import RatedItem, Rubric
+from judgesmith.signatures.aggregation import PanelWeights
 from judgesmith.signatures.judgement import Cause, Reason
+
+# A judge with evaluation steps: written once, the same for every text, weighed by probability.
 
 TWO = Rubric(task="Judge a notice.", criteria={"brevity": "Is it short?", "wit": "Is it funny?"})
 ITEM = RatedItem(source="The bridge opened on Monday.", response="It opened on Monday.")
@@ -305,16 +315,16 @@ HEADER, END = "[[ ## score ## ]]\n", "\n\n[[ ## completed ## ]]\n"
 
 
 @pytest.fixture(scope="module")
-def running():
+def running_g_eval():
     with loopback.serving(answer=f"{HEADER}4{END}") as server:
         yield server
 
 
 class TestAtAServer:
     @pytest.fixture
-    def lm(self, running):
-        running.reset()
-        made = model("openai/m", api_base=running.url, ledger=None)
+    def lm(self, running_g_eval):
+        running_g_eval.reset()
+        made = model("openai/m", api_base=running_g_eval.url, ledger=None)
         yield made
         lm_client_of(made).engine.close()
 
@@ -326,18 +336,326 @@ class TestAtAServer:
         assert (same.score, same.weighting) == (found.score, dict(found.weighting))
         return found
 
-    def test_with_log_probabilities_one_call_is_enough(self, running, lm):
+    def test_with_log_probabilities_one_call_is_enough(self, running_g_eval, lm):
         tokens = [{HEADER: 0.0}, {"4": log(0.6), "5": log(0.2), "x": log(0.2)}, {END: 0.0}]
-        running.script({"contains": "top_logprobs", "answer": f"{HEADER}4{END}", "tokens": tokens})
+        running_g_eval.script(
+            {"contains": "top_logprobs", "answer": f"{HEADER}4{END}", "tokens": tokens}
+        )
         found = self.judged(lm)
         assert found.score == pytest.approx((0.6 * 75 + 0.2 * 100) / 0.8)
         assert found.weighting["overall"].mode == "probabilities"
-        assert running.counts()["requests"] == 2  # one for each way
+        assert running_g_eval.counts()["requests"] == 2  # one for each way
 
     @pytest.mark.no_cover
-    def test_without_the_mode_and_the_number_of_answers_are_stated(self, running, lm):
+    def test_without_the_mode_and_the_number_of_answers_are_stated(self, running_g_eval, lm):
         found = self.judged(lm)
         how = found.weighting["overall"]
         assert (found.score, how.mode, how.n) == (75, "samples", 3)
         assert how.reason == "in 3 of 3 samples: the endpoint gave no log-probabilities"
-        assert running.counts()["requests"] == 6
+        assert running_g_eval.counts()["requests"] == 6
+
+
+# A judge by likelihood: hand-computed scores, and endpoints that can tell or cannot.
+
+TWO_GPTSCORE = Rubric(
+    task="Write a notice.", criteria={"brevity": "Is it short?", "wit": "Is it funny?"}
+)
+OTHER_GPTSCORE = RatedItem(source="The bridge opened on Monday.", response="It did.")
+
+# "It", " ", "opened", " ", "on", " ", "Monday." at a tenth of their length each: 20 letters of 7
+MEAN = -2.0 / 7
+
+
+def judged_gptscore(protocol, *answers, response="r"):
+    """Return the judgement that a judge makes of these answers, and what it asked."""
+    steps = gptscore_steps(protocol, source="s", response=response)
+    judgement, asked = scripted(steps, answers)
+    return judgement, [one.predictor for one in asked]
+
+
+def likely(*logprobs):
+    return ModelReply(fields={"logprobs": logprobs})
+
+
+class TestScoresGptscore:
+    def test_are_the_geometric_mean_of_the_tokens_probabilities(self):
+        judgement, asked = judged_gptscore(GPTScoreConfig(), likely(-0.1, -0.2, -0.6))
+        assert judgement.score == judgement.raw == pytest.approx(100 * exp(-0.3))
+        assert judgement.explanation == "mean log-probability -0.3000 of 3 tokens"
+        assert asked == ["likely"]
+
+    def test_are_the_mean_over_the_criteria(self):
+        protocol = GPTScoreConfig(asks="criteria", rubric=TWO_GPTSCORE)
+        judgement, asked = judged_gptscore(protocol, likely(-1.0), likely(-2.0, -3.0))
+        brevity, wit = (one.score for one in judgement.criteria.values())
+        assert (brevity, wit) == (pytest.approx(100 * exp(-1)), pytest.approx(100 * exp(-2.5)))
+        assert judgement.score == pytest.approx((brevity + wit) / 2)
+        assert asked == ["likely_1", "likely_2"]
+
+    def test_what_cannot_be_is_worth_nothing_and_is_a_number(self):
+        judgement, _ = judged_gptscore(GPTScoreConfig(), likely(-9999.0))
+        assert judgement.score == 0
+
+    def test_an_empty_response_has_none_and_nothing_is_asked(self):
+        with pytest.raises(StopIteration) as end:
+            next(gptscore_steps(GPTScoreConfig(), source="s", response=""))
+        assert "no tokens" in end.value.value.problem
+
+    def test_a_criterion_without_leaves_the_text_without_a_score(self):
+        protocol = GPTScoreConfig(asks="criteria", rubric=TWO_GPTSCORE)
+        lost = ModelReply(cause=Cause(Reason.TOO_LONG, "it is too long"), final=True)
+        judgement, _ = judged_gptscore(protocol, lost, likely(-1.0))
+        assert judgement.score is None
+        assert "brevity: it is too long" in judgement.problem
+
+
+class TestTheJudgeGptscore:
+    @pytest.mark.parametrize("asks", ["overall", "criteria"])
+    def test_both_ways_to_ask_give_the_same_judgement(self, asks):
+        judge = GPTScoreJudge(asks=asks, rubric=TWO_GPTSCORE)
+        (fast,) = score_batch(judge, [ITEM])
+        slow = judge(source=ITEM.source, response=ITEM.response, context=None)
+        assert fast.problem is None
+        assert (fast.score, fast.calls) == (slow.score, slow.calls)
+
+    def test_what_is_saved_is_loaded(self, tmp_path):
+        judge = GPTScoreJudge(rubric=TWO_GPTSCORE)
+        saved = SavedJudge(
+            protocol=judge.protocol,
+            questions=judge.templates(),
+            model="offline",
+            target="overall",
+            human_scale="1..5",
+        )
+        saved.save(tmp_path / "judge")
+        again = SavedJudge.load(tmp_path / "judge")
+        assert again == saved
+        assert load_judge(tmp_path / "judge").templates() == judge.templates()
+        assert score_batch(again, [ITEM]) == score_batch(judge, [ITEM])
+
+    def test_every_configuration_of_its_space_is_a_judge(self):
+        judge = GPTScoreJudge(rubric=TWO_GPTSCORE)
+        found = [judge.with_choices(one).protocol for one in judge.space().configurations()]
+        assert len({one.fingerprint for one in found}) == len(found) == judge.space().size
+
+    @pytest.mark.parametrize(
+        ("choices", "message"),
+        [
+            ({"asks": "criteria", "rubric": Rubric(task="t")}, "the rubric has none"),
+            ({"samples": 3}, "samples"),
+            ({"instructions": {"likely": "Write."}}, "instructions for likely"),
+        ],
+    )
+    def test_what_makes_no_such_judge_is_refused(self, choices, message):
+        with pytest.raises(ValueError, match=message):
+            GPTScoreJudge(**choices)
+
+    def test_a_protocol_of_another_family_is_refused(self):
+        with pytest.raises(ValueError, match="expected a gptscore configuration"):
+            GPTScoreJudge(ActiveCritic().protocol)
+
+    def test_the_prompt_ends_where_the_response_begins(self, offline):
+        lm, asked = offline
+        score_batch(GPTScoreJudge(rubric=TWO_GPTSCORE), [ITEM], lm=lm)
+        (request,) = asked
+        assert request.as_prompt.endswith("\n\nThe piece itself:\n")
+        assert request.continuation == ITEM.response
+        assert ITEM.response not in request.as_prompt
+
+    @pytest.mark.no_cover
+    def test_hostile_texts_are_scored_between_fences(self, hostile):
+        (found,) = score_batch(GPTScoreJudge(), [RatedItem(source=hostile, response=hostile)])
+        assert (found.score is None) == (hostile == "" or "\ud800" in hostile)
+
+
+class TestModelsThatCannotTell:
+    def test_one_that_only_answers_is_refused_before_anything_is_asked(self, scripted):
+        lm, engine = scripted(lambda request: "[[ ## score ## ]]\n5")
+        with pytest.raises(ModelError, match=r"scripted/m gives no log-probabilities of a text"):
+            score_batch(GPTScoreJudge(), [ITEM], lm=lm)
+        assert engine.requests == []
+
+    @pytest.mark.parametrize("name", ["anthropic/m", "groq/m"])
+    def test_so_is_a_provider_without_such_a_call(self, name):
+        lm = model(name, ledger=None)
+        with pytest.raises(ModelError, match="no such call"), dspy.context(lm=lm):
+            GPTScoreJudge()(source="s", response="r")
+
+    def test_so_is_a_model_that_is_not_ours(self):
+        lm = dspy.utils.DummyLM([{"score": "70"}])
+        with pytest.raises(ModelError, match=r"not made by judgesmith\.model"):
+            score_batch(GPTScoreJudge(), [ITEM], lm=lm)
+
+    def test_tokens_that_do_not_spell_the_text_leave_it_unscored(self, scripted):
+        lm, engine = scripted(lambda request: "")
+        engine.scores_texts = True
+        (found,) = score_batch(GPTScoreJudge(), [ITEM], lm=lm)
+        assert found.score is None
+        assert "do not spell" in found.problem
+
+    def test_a_model_that_can_is_asked_for_each_text_once(self, scripted):
+        lm, engine = scripted(lambda request: "")
+        engine.scores_texts = True
+        engine.answer = lambda request: ModelAnswer(
+            text="", logprobs=(TokenLogprob("r", -1.0), TokenLogprob("s", -2.0))
+        )
+        (found,) = score_batch(GPTScoreJudge(), [ITEM], lm=lm)
+        assert found.score == pytest.approx(100 * exp(-1.5))
+
+
+@pytest.fixture(scope="module")
+def running_gptscore():
+    with loopback_completions.serving() as server:
+        yield server
+
+
+@pytest.fixture
+def lm_gptscore(running_gptscore):
+    running_gptscore.reset()
+    made = model("openai/m", api_base=running_gptscore.url, ledger=None)
+    yield made
+    lm_client_of(made).engine.close()
+
+
+class TestAtAServerGptscore:
+    @pytest.mark.parametrize("way", ["echo", "marked"])
+    def test_that_echoes_a_text_is_scored_by_its_tokens_alone(
+        self, running_gptscore, lm_gptscore, way
+    ):
+        running_gptscore.script({"completions": way})
+        first, second = score_batch(GPTScoreJudge(), [ITEM, OTHER_GPTSCORE], lm=lm_gptscore)
+        with dspy.context(lm=lm_gptscore):
+            same = GPTScoreJudge()(source=ITEM.source, response=ITEM.response)
+        assert first.score == same.score == pytest.approx(100 * exp(MEAN))
+        assert first.explanation == "mean log-probability -0.2857 of 7 tokens"
+        assert second.score == pytest.approx(100 * exp(-0.7 / 3))
+        # one about the endpoint, one for each text, and one again by the other way
+        assert running_gptscore.counts()["requests"] == 4
+
+    def test_nothing_is_asked_again_that_is_on_record(self, running_gptscore, tmp_path):
+        running_gptscore.reset()
+        running_gptscore.script({"completions": "echo"})
+        for _ in range(2):
+            lm = model("openai/m", api_base=running_gptscore.url, ledger=tmp_path / "ledger.sqlite")
+            (found,) = score_batch(GPTScoreJudge(), [ITEM], lm=lm)
+            assert found.score == pytest.approx(100 * exp(MEAN))
+        assert running_gptscore.counts()["requests"] == 2
+
+    @pytest.mark.parametrize(
+        ("way", "said"),
+        [
+            ({"completions": "silent"}, "leaves them out"),
+            ({"completions": "unechoed"}, "does not echo the prompt"),
+            ({}, "no such path"),
+        ],
+        ids=["silent", "unechoed", "no such path"],
+    )
+    def test_that_cannot_is_refused_in_a_sentence_before_anything_is_judged(
+        self, running_gptscore, lm_gptscore, way, said
+    ):
+        running_gptscore.script(way)
+        with pytest.raises(ModelError, match=said) as fault:
+            score_batch(GPTScoreJudge(), [ITEM, OTHER_GPTSCORE] * 5, lm=lm_gptscore)
+        assert "openai/m gives no log-probabilities of a text that it is shown" in str(fault.value)
+        assert running_gptscore.counts()["requests"] <= 1
+        with pytest.raises(ModelError, match=said), dspy.context(lm=lm_gptscore):
+            GPTScoreJudge()(source="s", response="r")
+
+
+# sampled judge
+
+
+@pytest.fixture(scope="module")
+def data():
+    return judgesmith.read("sample").subset(range(40))
+
+
+@pytest.fixture(scope="module")
+def saved(data):
+    settings = judgesmith.CompileSettings(criteria="given", optimizer="none", holdout=0)
+    return judgesmith.compile(data, settings, lm=model(ledger=None)).saved
+
+
+@pytest.fixture(scope="module")
+def panel(saved):
+    members = {"first": saved, "second": saved}
+    weights = PanelWeights.equal({name: one.scale for name, one in members.items()})
+    return SavedPanel(
+        members=members, weights=weights, target=saved.target, human_scale=saved.human_scale
+    )
+
+
+def test_more_samples_are_asked_for_and_the_judge_stays_as_it_was(saved, data):
+    other = with_sampling(saved, samples=3)
+    lm = model(ledger=None)
+    score_batch(other, data.items[:2], lm=lm)
+    assert lm_client_of(lm).usage.calls == 2 * calls_per_item(other) == 6 * calls_per_item(saved)
+    assert saved.protocol.samples == 1
+    assert other.questions == saved.questions
+    assert other.fingerprint != saved.fingerprint
+
+
+def test_members_are_asked_as_often(panel):
+    other = with_sampling(panel, samples=3, temperature=0.5)
+    assert {one.protocol.samples for one in other.members.values()} == {3}
+    assert {one.protocol.temperature for one in other.members.values()} == {0.5}
+    assert calls_per_item(other) == 3 * calls_per_item(panel)
+
+
+def test_without_settings_it_is_the_same_judge(saved):
+    assert with_sampling(saved) is saved
+
+
+@pytest.mark.parametrize("samples", [0, -1, 1001])
+def test_impossible_samples_are_refused(saved, samples):
+    with pytest.raises(ValueError, match=f"samples are from 1 to 1000; got {samples}"):
+        with_sampling(saved, samples=samples)
+
+
+# samples apart
+
+ITEMS = [
+    RatedItem(source="The bridge opened on Monday.", response=text)
+    for text in ("It opened on Monday.", "It closed in 1987.")
+]
+
+
+def asking(**choices):
+    return ActiveCritic(variant="vanilla", answers="1..5", temperature=1.0, **choices)
+
+
+def test_samples_are_those_that_the_judge_itself_would_take(tmp_path):
+    lm = judgesmith.model("offline", ledger=tmp_path / "ledger.sqlite")
+    together = score_batch(asking(samples=4), ITEMS, lm=lm)
+    asked = lm_client_of(lm).spent.calls
+    apart = judged_samples(asking(), ITEMS, 4, lm=lm)
+    assert lm_client_of(lm).spent.calls == asked == 8
+    means = [np.mean([one.score for one in several]) for several in apart]
+    assert means == pytest.approx([one.score for one in together])
+
+
+def test_questions_that_go_out_together_are_numbered_alike():
+    judge = ActiveCritic(criteria_calls="separate", overall="mean", temperature=1.0)
+    several = judged_samples(judge, ITEMS[:1], 3)[0]
+    assert len({call for one in several for call in one.calls}) == 3 * len(several[0].calls)
+    assert judged_samples(judge, ITEMS[:1], 3, concurrency=1)[0] == several
+
+
+def test_a_budget_that_runs_out_leaves_texts_without_samples_and_says_so():
+    lm = judgesmith.model("offline", ledger=None, max_calls=3)
+    first, second = judged_samples(asking(), ITEMS, 3, lm=lm)
+    assert [one.problem for one in first] == [None] * 3
+    assert all(one.problem.startswith("not asked: ") for one in second)
+
+
+@pytest.mark.parametrize(
+    ("judge", "n", "message"),
+    [
+        (asking(), 0, "samples must be 1 or more"),
+        (asking(samples=2), 3, "takes 2 samples"),
+        (PairwiseJudge(), 3, "ranks the responses"),
+    ],
+)
+def test_judges_that_cannot_be_sampled_are_refused(judge, n, message):
+    with pytest.raises(ValueError, match=message):
+        judged_samples(judge, ITEMS, n)

@@ -1,12 +1,22 @@
-"""A rubric is a file that a person edits: short where it can be, and never read wrongly."""
+"""Rubrics, scales and score points: what is valid and how it is read."""
 
+from __future__ import annotations
+
+import math
+
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
-from judgesmith.signatures import Criterion, Rubric
+from judgesmith.signatures import Criterion, Rubric, Scale
 from judgesmith.signatures.fences import imitates_layout
+from judgesmith.signatures.plain_data import fingerprint_of
 from judgesmith.signatures.rubric import DEFAULT_RUBRIC, folded
+from judgesmith.signatures.scale import read_points, whole
+
+# A rubric is a file that a person edits: short where it can be, and never read wrongly.
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=40).filter(
     lambda text: not imitates_layout(text)
@@ -29,7 +39,6 @@ rubrics = st.builds(
     criteria=st.lists(criteria, max_size=4, unique_by=lambda one: folded(one.name)).map(tuple),
     provenance=st.dictionaries(words, json_values, max_size=3),
 )
-
 SHORT = """
 task: Judge a summary.
 criteria:
@@ -39,7 +48,6 @@ criteria:
     worst: broken
     best: flawless
 """
-
 LONG = """
 task: Judge a summary.
 criteria:
@@ -191,3 +199,366 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, content, message):
         path.write_bytes(content)
     with pytest.raises(ValueError, match=message):
         Rubric.load(path)
+
+
+# The rubric for those who have none asks about any kind of response.
+
+
+def test_every_criterion_is_a_question_with_both_ends_named():
+    for criterion in DEFAULT_RUBRIC.criteria:
+        assert criterion.definition.endswith("?")
+        assert criterion.worst
+        assert criterion.best
+
+
+def test_it_can_be_written_down_edited_and_read_again():
+    assert Rubric.from_yaml(DEFAULT_RUBRIC.to_yaml()) == DEFAULT_RUBRIC
+
+
+# The one fingerprint of plain data, whose bytes stand in saved files.
+
+WHOLE = {"b": [1, 0.5, None], "a": "é"}
+
+
+@pytest.mark.parametrize(
+    ("whole", "sort_keys", "mark"),
+    [
+        (WHOLE, True, "97f0d07083dc"),
+        (WHOLE, False, "17fe59bcc714"),
+        (["a", "b"], True, "3554d2b8a1e3"),
+        ("a\nb", True, "7e18f737311b"),
+    ],
+)
+def test_a_fingerprint_stays_what_files_hold(whole, sort_keys, mark):
+    assert fingerprint_of(whole, sort_keys=sort_keys) == mark
+
+
+# A scale says what an answer may be, and maps it to another scale and back.
+
+ends = st.floats(-1e12, 1e12)
+
+
+@st.composite
+def scales(draw):
+    low, high = draw(ends), draw(ends)
+    assume(high - low > 1e-6 * max(abs(low), abs(high), 1e-300))
+    return Scale(low=low, high=high, higher_is_better=draw(st.booleans()))
+
+
+@pytest.mark.no_cover
+@given(scales())
+def test_a_scale_is_read_from_the_text_it_shows(scale):
+    assert Scale.parse(str(scale)) == Scale(low=scale.low, high=scale.high)
+
+
+@pytest.mark.no_cover
+@given(scales())
+def test_a_scale_survives_json(scale):
+    assert Scale.model_validate_json(scale.model_dump_json()) == scale
+
+
+@pytest.mark.no_cover
+@given(scales(), st.floats(0, 1))
+def test_points_and_fraction_undo_each_other(scale, fraction):
+    points = scale.points(fraction)
+    rounding = 1e-9 * max(abs(scale.low), abs(scale.high)) / (scale.high - scale.low)
+    assert scale.fraction(points) == pytest.approx(fraction, abs=1e-9 + rounding)
+
+
+@pytest.mark.no_cover
+@given(scales())
+def test_the_worst_end_is_zero_and_the_best_end_one(scale):
+    worst, best = (scale.low, scale.high) if scale.higher_is_better else (scale.high, scale.low)
+    assert scale.fraction(worst) == 0
+    assert scale.fraction(best) == 1
+
+
+@pytest.mark.parametrize("text", ["1..5", "1:5", "1 to 5", "1,5", " 1 .. 5 ", "1.0..5e0", "1 TO 5"])
+def test_a_range_is_written_in_several_ways(text):
+    assert Scale.parse(text) == Scale(low=1, high=5)
+
+
+def test_ends_may_be_negative_and_broken():
+    assert Scale.parse("-1.5..2.25") == Scale(low=-1.5, high=2.25)
+    assert str(Scale(low=0, high=12_345_678.5)) == "0..12345678.5"
+
+
+@pytest.mark.parametrize("text", ["", "5", "1-5", "1..", "..5", "one..five", "1..5..9", "1...5"])
+def test_anything_else_is_no_range(text):
+    with pytest.raises(ValueError, match=r"written LOW\.\.HIGH, as in 1\.\.5; got"):
+        Scale.parse(text)
+
+
+def test_a_field_takes_the_short_forms():
+    class Form(BaseModel):
+        scale: Scale
+
+    assert Form(scale="1..5").scale == Form(scale=[1, 5]).scale == Scale(low=1, high=5)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"low": 5, "high": 5}, "low must be below high; got 5 and 5"),
+        ({"low": 5, "high": 1}, "low must be below high; got 5 and 1"),
+        ({"low": float("nan"), "high": 1}, "got nan and 1"),
+        ({"low": 0, "high": float("inf")}, "got 0 and inf"),
+        ({"low": -1.7e308, "high": 1.7e308}, "low must be below high"),
+        ({"low": 0.5, "high": 3, "kind": "integer"}, "ends of an integer scale must be whole"),
+        ({"low": 0, "high": 1, "labels": ("no", "yes")}, "a categorical scale needs labels"),
+        ({"low": 0, "high": 1, "kind": "categorical"}, "a categorical scale needs labels"),
+        (
+            {"low": 0, "high": 1, "kind": "categorical", "labels": ("a", "a")},
+            "labels must differ",
+        ),
+        (
+            {"low": 0, "high": 2, "kind": "categorical", "labels": ("a", "b")},
+            "2 labels need 2 whole points; got 0 to 2",
+        ),
+    ],
+)
+def test_a_scale_that_makes_no_sense_is_refused(given, said):
+    with pytest.raises(ValueError, match=said):
+        Scale(**given)
+
+
+@pytest.mark.parametrize("labels", [(), ("only",)])
+def test_one_name_is_no_choice(labels):
+    with pytest.raises(ValueError, match="needs two labels or more"):
+        Scale.categorical(*labels)
+
+
+class TestWhatAnAnswerMayBe:
+    def test_any_number_between_the_ends_of_a_numeric_scale(self):
+        scale = Scale(low=0, high=1)
+        assert 0 in scale
+        assert 0.3 in scale
+        assert 1 in scale
+        assert 1.0001 not in scale
+
+    def test_whole_points_only_on_an_integer_scale(self):
+        scale = Scale(low=1, high=5, kind="integer")
+        assert 4 in scale
+        assert 4.0 in scale
+        assert 4.5 not in scale
+
+    @pytest.mark.parametrize("number", [np.int64(4), np.float32(4), np.float64(4)])
+    def test_numbers_of_numpy(self, number):
+        assert number in Scale(low=1, high=5, kind="integer")
+
+    @pytest.mark.parametrize("other", [True, None, "4", float("nan"), 10**400, [4], 4j])
+    def test_nothing_else(self, other):
+        assert other not in Scale(low=0, high=5)
+
+
+class TestReadingAnAnswer:
+    def test_a_label_gives_its_point(self):
+        scale = Scale(low=1, high=3, kind="categorical", labels=("poor", "fair", "good"))
+        assert [scale.read(label) for label in scale.labels] == [1, 2, 3]
+        assert scale.read("2") == 2
+
+    def test_a_number_is_read_from_text(self):
+        assert Scale(low=0, high=1).read(" 0.25 ") == 0.25
+
+    @pytest.mark.parametrize("answer", ["fine", "", "nan", "6", None, True, b"3", [3], 10**400])
+    def test_everything_else_is_refused_with_what_was_expected(self, answer):
+        with pytest.raises(ValueError, match=r"expected an answer on the scale 1\.\.5; got"):
+            Scale(low=1, high=5).read(answer)
+
+    def test_the_labels_are_named(self):
+        with pytest.raises(ValueError, match="on the scale poor, good; got 'fair'"):
+            Scale.categorical("poor", "good").read("fair")
+
+
+def test_a_scale_that_counts_faults_turns_around():
+    faults = Scale(low=0, high=10, higher_is_better=False)
+    assert faults.fraction(0) == 1
+    assert faults.points(0.75) == 2.5
+
+
+class TestPercentOfTheMaximum:
+    @pytest.mark.parametrize(("low", "high"), [(1, 5), (0, 100), (0, 1), (0.5, 2.5)])
+    def test_the_highest_point_is_a_hundred_and_zero_points_are_zero(self, low, high):
+        scale = Scale(low=low, high=high)
+        assert scale.percent_of_max(high) == 100
+        assert scale.percent_of_max(0) == 0
+        assert scale.percent_of_max(low) == pytest.approx(100 * low / high)
+
+    @given(st.floats(0, 50))
+    def test_a_scale_from_zero_gives_what_its_fraction_gives(self, points):
+        scale = Scale(low=0, high=50)
+        assert scale.percent_of_max(points) == pytest.approx(100 * scale.fraction(points))
+
+    @pytest.mark.parametrize(
+        ("scale", "said"),
+        [
+            (Scale(low=-25, high=0), r"more is better; got -25\.\.0\.$"),
+            (Scale(low=-1, high=1), r"got -1\.\.1\.$"),
+            (Scale(low=0, high=10, higher_is_better=False), r"got 0\.\.10, which counts faults"),
+        ],
+    )
+    def test_scales_on_which_it_says_nothing_are_refused(self, scale, said):
+        with pytest.raises(ValueError, match=said):
+            scale.percent_of_max(0)
+
+
+def test_equal_scales_are_one_key():
+    assert len({Scale(low=1, high=5), Scale(low=1.0, high=5.0)}) == 1
+
+
+# A score is read as models write it, and never guessed.
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize(
+    ("answer", "points"),
+    [
+        ("85", 85),
+        ("85.5", 85.5),
+        ("**85**", 85),
+        ("85/100", 85),
+        (" 85 / 100. ", 85),
+        ("85 out of 100", 85),
+        ("85%", 85),
+        ("+85", 85),
+        ("85 points.", 85),
+        ("85/100 points", 85),
+        ("85 out of 100.", 85),
+        ("85 (out of 100)", 85),
+        ("**85** / 100", 85),
+        ("85.0/100.0", 85),
+        ("[85]", 85),
+        ("<85>", 85),
+        ("**Score**: 85", 85),
+        ("**Score:** **85**/100", 85),
+        ("Score: 85 out of 100", 85),
+        ("Final score: 85", 85),
+        ("Score (0-100): 85", 85),
+        ("Rating: 85/100", 85),
+        ("The overall score is 85.", 85),
+        ("Overall: 85", 85),
+        (": 85", 85),
+        ("85。", 85),
+        ("85分", 85),
+        ("８５／１００", 85),
+        ("85 points", 85),
+        ("`85`", 85),
+        ('"85"', 85),
+        ("Score: 85", 85),
+        ("**Overall score:** 85/100", 85),
+        ("-3", -3),
+        ("100", 100),
+        ("0", 0),
+        ("85\r\n", 85),
+        ("\u2028 85 \u00a0", 85),
+        ("٨٥", 85),
+        ("８５", 85),
+        (85, 85),
+        (85.5, 85.5),
+    ],
+)
+def test_one_number_is_read(answer, points):
+    assert read_points(answer) == points
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "   ",
+        "none",
+        "4 out of 5",
+        "4/5",
+        "1e3",
+        "85,5",
+        "1,000",
+        "80-90",
+        "80 or 90",
+        "85/1000",
+        "85 because it is short",
+        "between 80 and 85",
+        "nan",
+        "inf",
+        "²",
+        "−5",
+        "+-5",
+        "~85",
+        "85/10",
+        "85 / 1000",
+        "85 out of 10",
+        "Score: 80 or 90",
+        "Score: 80-90",
+        "80/90",
+        "80 85",
+        "85/100/100",
+        "score 1: 85",
+        "N/A",
+        "八十五",
+        "８５．５",
+        None,
+        True,
+        [85],
+        {"score": 85},
+        10**400,
+        "9" * 101,
+    ],
+)
+def test_anything_else_is_refused_with_what_came(answer):
+    with pytest.raises(ValueError, match="expected one number from 0 to 100; got"):
+        read_points(answer)
+
+
+@pytest.mark.no_cover
+def test_the_message_stays_short():
+    with pytest.raises(ValueError) as fault:
+        read_points("blah " * 10_000)
+    assert len(str(fault.value)) < 200
+
+
+@pytest.mark.no_cover
+@given(st.floats(-1e15, 1e15).map(lambda value: round(value, 4)))
+def test_every_plain_number_is_read_as_itself(number):
+    assert read_points(f"{number:.4f}") == number
+
+
+@pytest.mark.no_cover
+@given(st.text("0123456789. /-*_`:()[]<>scoreutfpint%", max_size=100))
+def test_any_text_is_one_number_or_refused(text):
+    try:
+        points = read_points(text)
+    except ValueError:
+        return
+    assert math.isfinite(points)
+    assert 0 < sum(char.isdigit() for char in text) < 100
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize(
+    "text",
+    [
+        "score" + " " * 95,
+        "score" + " " * 45 + ":" + " " * 45 + "x",
+        "85" + " *" * 48 + "x",
+        "85 (" + " *" * 47 + "x",
+        "(" * 99 + "x",
+        "the overall score (0-100)" + "'" * 74,
+    ],
+)
+def test_answers_that_invite_backtracking_are_refused(text):
+    with pytest.raises(ValueError):
+        read_points(text)
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("text", ["score" + " " * 10**6, "85" + " " * 10**6 + "x", "*" * 10**6])
+def test_a_long_answer_is_refused(text):
+    with pytest.raises(ValueError):
+        read_points(text)
+
+
+@pytest.mark.no_cover
+def test_a_whole_number_is_written_without_a_fraction():
+    assert [str(whole(points)) for points in (85.0, -0.0, 85.5)] == ["85", "0", "85.5"]
+    assert math.isnan(whole(math.nan))
+    assert whole(math.inf) == math.inf

@@ -1,7 +1,11 @@
+"""The client as a DSPy language model, and every fault of a server through it."""
+
 import asyncio
 import json
 import pickle
 import traceback
+from datetime import date
+from urllib.parse import quote
 
 import dspy
 import pytest
@@ -16,14 +20,21 @@ from judgesmith.programs.lm import (
     ModelError,
     ModelRequest,
     Prefix,
+    Price,
     Retry,
     TransientModelError,
     lm_client_of,
     model,
+    price_of,
+    prices_date,
     request_settings,
     sampling,
 )
 from judgesmith.programs.lm.dspy_lm import seen_by_dspy
+from judgesmith.programs.lm.errors import public_address, redacted
+from judgesmith.programs.lm.records import framed
+
+# dspy lm
 
 ANSWER = "[[ ## answer ## ]]\n7\n\n[[ ## completed ## ]]"
 
@@ -307,3 +318,134 @@ def test_an_error_that_passes_through_dspy_has_the_name_that_users_catch():
         seen = seen_by_dspy(ours("no such thing."))
         assert (type(seen).__name__, isinstance(seen, ours)) == (ours.__name__, True)
         assert type(seen).__module__ == ours.__module__
+
+
+# request
+
+
+def test_a_system_message_anywhere_but_first_is_refused():
+    with pytest.raises(ValueError, match="message 1 of 2"):
+        Prefix([Message("user", "a"), Message("system", "b")])
+
+
+def test_prefixes_are_equal_when_their_messages_are_and_survive_pickling():
+    prefix = Prefix([Message("system", "a"), Message("user", "b")])
+    assert pickle.loads(pickle.dumps(prefix)) == prefix
+    assert len({prefix, Prefix(prefix.messages)}) == 1
+    assert prefix != Prefix([Message("system", "ab")])
+
+
+def test_the_framing_of_messages_cannot_be_imitated_by_their_text():
+    assert framed("user", "a") + framed("user", "b") != framed("user", "a" + "user 1\nb")
+    assert framed("user", "\ud800") != framed("user", "\udfff")
+
+
+# redaction
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "sk-proj-abcdef0123456789",
+        "sk-abc***def",
+        "Bearer abcdef0123456789",
+        "AIzaSyA0123456789abcdef",
+        "gsk_0123456789abcdef",
+        "AKIA0123456789ABCDEF",
+        "Basic dXNlcjpwYXNzd29yZA==",
+        "me:secretword@",
+        "?access_token=0123456789abcdef",
+        "&X-Amz-Signature=0123456789abcdef",
+        "x-api-key: 0123456789abcdef",
+        '"api-key": "0123456789abcdef',
+    ],
+)
+def test_what_looks_like_a_key_is_taken_out(secret):
+    host = "h" if secret.endswith("@") else ""
+    shown = redacted(f"refused {secret}{host} (HTTP 401)")
+    assert "[key]" in shown
+    assert secret[-5:-1] not in shown
+
+
+def test_the_key_of_the_environment_is_taken_out_whatever_it_looks_like(monkeypatch):
+    monkeypatch.setenv("SOME_API_KEY", "plainwords")
+    assert redacted("you sent plainwords") == "you sent [key]"
+
+
+def test_a_key_of_the_environment_is_taken_out_however_it_is_spelled(monkeypatch):
+    key = "plain words, with a/slash and more of them"
+    monkeypatch.setenv("SOME_API_KEY", key)
+    assert redacted(f"you sent {quote(key)}") == "you sent [key]"
+    assert redacted(f"you sent {quote(key, safe='')} as {key}") == "you sent [key] as [key]"
+
+
+def test_a_key_of_the_environment_that_is_no_text_is_taken_out_too(monkeypatch):
+    monkeypatch.setenv("SOME_API_KEY", "plain\udcffwords")
+    assert redacted("you sent plain\udcffwords") == "you sent [key]"
+    assert redacted("you sent plain%FFwords to h") == "you sent [key] to h"
+
+
+def test_a_part_of_a_long_key_is_taken_out(monkeypatch):
+    key = "0123456789/abcdefghijklmnopqrstu"
+    monkeypatch.setenv("SOME_API_KEY", key)
+    assert redacted(f"you sent {key[:15]}****") == "you sent [key]"
+    assert redacted(f"it ends in {key[-12:]}") == "it ends in [key]"
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("filling", ["a", "a:", ":", "a:a@", "?", "&a=", "sk-", " ", "basic "])
+def test_long_runs_of_anything_take_no_time(filling, monkeypatch):
+    monkeypatch.setenv("SOME_API_KEY", "a" * 30 + "b" * 30)
+    assert isinstance(redacted(filling * 200_000), str)
+
+
+def test_addresses_lose_user_password_and_query():
+    assert public_address("http://u:p@[::1]:80/v1/?api_key=x#y") == "http://[::1]:80/v1"
+    assert public_address("u:p@h:80/v1?key=x") == "h:80/v1"
+    assert redacted("http://u:pw@h/v1?key=abc&x=1") == "http://[key]@h/v1?[key]&x=1"
+
+
+def test_ordinary_text_stays():
+    assert redacted("the sky is blue; risk-averse task-force") == (
+        "the sky is blue; risk-averse task-force"
+    )
+    for text in (
+        "user@example.com at 12:30",
+        "a basic understanding",
+        "http://h:80/v1?n=1",
+        "a: b",
+    ):
+        assert redacted(text) == text
+
+
+# prices
+
+
+def test_a_dated_name_has_the_price_of_the_undated_one():
+    assert price_of("openai/gpt-4o-mini-2024-07-18") == price_of("openai/gpt-4o-mini")
+    assert price_of("anthropic/claude-haiku-4-5-20251001") == price_of("anthropic/claude-haiku-4-5")
+
+
+def test_a_newer_model_is_not_priced_like_an_older_one():
+    assert price_of("anthropic/claude-opus-4-99") is None
+    assert price_of("openai/gpt-4o-mini-audio") is None
+
+
+@pytest.mark.parametrize("model", ["offline", "ollama/llama3", "hosted_vllm/anything"])
+def test_local_models_cost_nothing(model):
+    assert price_of(model) == Price(0.0, 0.0)
+
+
+def test_the_table_is_dated():
+    assert date.fromisoformat(prices_date()).year >= 2026
+
+
+@pytest.mark.parametrize("text", ["1", "1,2,3", "a,b", ""])
+def test_a_price_that_is_not_two_numbers_is_refused(text):
+    with pytest.raises(ValueError, match="two numbers"):
+        Price.parse(text)
+
+
+def test_a_price_below_zero_is_refused():
+    with pytest.raises(ValueError, match="zero or more"):
+        Price(-1.0, 0.0)

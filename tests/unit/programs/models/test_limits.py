@@ -1,7 +1,42 @@
-import pytest
+"""Rate limits, retries, adaptive pacing, and requests in flight."""
 
-from judgesmith.programs.lm import Limits
+import asyncio
+import gc
+import random
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from itertools import count
+
+import pytest
+from lm15.errors import map_http_error
+from working import at_the_same_time
+
+from judgesmith.programs.judging.runner import SyncBridge
+from judgesmith.programs.lm import (
+    Budget,
+    BudgetSpent,
+    Limits,
+    LMClient,
+    Message,
+    ModelAnswer,
+    ModelRequest,
+    Prefix,
+    ResponseCache,
+    Retry,
+    client_model,
+)
+from judgesmith.programs.lm.cache.records import Claim, Settle
+from judgesmith.programs.lm.cache.store import Abandoned, PendingRequests, owners_beside
+from judgesmith.programs.lm.errors import TransientModelError, may_pass
 from judgesmith.programs.lm.limits import Schedule
+from judgesmith.programs.lm.lm15_bridge import error_from_lm15
+from judgesmith.programs.lm.waiting import BLOCKING, SUSPENDING, Pace, driven
+
+# limits
 
 
 class Clock:
@@ -84,3 +119,477 @@ def test_a_clock_that_is_set_back_moves_the_schedule_with_it(back):
     waits = told(schedule, early, early, early + 1.0, early + 30.0)[1]
     assert waits == [30.0, 30.0, 29.0, 0.0]
     assert schedule.closed(early, 10.0) == Schedule(early, early + 3.0, 0.0 - back, early + 30.0)
+
+
+# pace
+
+FULL = TransientModelError("full", status=429)
+LOST = TransientModelError("lost")
+
+
+class ClockPace:
+    """Time that passes when it is told to."""
+
+    def __init__(self):
+        self.now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return ClockPace()
+
+
+def taken(pace):
+    """Take all places there are and return how many."""
+    n = 0
+    while pace.try_enter():
+        n += 1
+    return n
+
+
+def a_round(pace, clock, seconds=0.05, fault=None):
+    """Take all places, let time pass, and give them back with what came; return how many."""
+    n, sent = taken(pace), clock.now
+    clock.now += seconds
+    for _ in range(n):
+        pace.leave(sent=sent, fault=fault)
+    return n
+
+
+def test_places_grow_while_answers_take_as_long_as_usual(clock):
+    pace = Pace(clock=clock)
+    assert [a_round(pace, clock) for _ in range(4)] == [32, 43, 58, 78]
+
+
+def test_places_do_not_grow_where_nobody_needs_them(clock):
+    pace = Pace(clock=clock)
+    for _ in range(100):
+        assert pace.try_enter()
+        pace.leave(sent=clock.now)
+    assert pace.places == 32
+
+
+def test_places_stay_where_answers_take_longer_than_usual_until_that_is_usual(clock):
+    pace = Pace(clock=clock)
+    a_round(pace, clock)
+    before = pace.places
+    for _ in range(60):
+        assert pace.try_enter()
+        pace.leave(sent=clock.now - 1.0)
+    assert a_round(pace, clock, seconds=1.0) == before
+    for _ in range(5):
+        a_round(pace, clock, seconds=1.0)
+    assert pace.places > 1.5 * before
+
+
+def test_all_that_is_refused_at_once_halves_the_places_once_and_closes_the_gate(clock):
+    pace = Pace(clock=clock)
+    assert a_round(pace, clock, fault=FULL) == 32
+    assert (pace.places, taken(pace)) == (16, 0)
+    clock.now += 0.06
+    assert taken(pace) == 16
+
+
+def test_a_storm_lets_few_through_and_all_places_are_back_soon_after_it(clock):
+    pace = Pace(clock=clock)
+    a_round(pace, clock)
+    a_round(pace, clock)
+    end, tried = clock.now + 30.0, 0
+    while clock.now < end:
+        tried += a_round(pace, clock, fault=FULL)
+        clock.now += 0.05
+    assert tried < 250
+    since = clock.now
+    while pace.places < 60:
+        a_round(pace, clock)
+        clock.now += 0.01
+    assert clock.now - since < 3.0
+
+
+def test_the_gate_stays_closed_for_as_long_as_the_server_asks(clock):
+    pace = Pace(patience=60.0, clock=clock)
+    a_round(pace, clock, fault=TransientModelError("full", status=503, retry_after=7.0))
+    clock.now += 6.9
+    assert taken(pace) == 0
+    clock.now += 0.2
+    assert taken(pace) == 16
+
+
+def test_a_server_that_asks_for_an_hour_holds_up_nobody_else(clock):
+    pace = Pace(patience=60.0, clock=clock)
+    a_round(pace, clock, fault=TransientModelError("full", status=429, retry_after=3600.0))
+    clock.now += 0.1
+    assert taken(pace) == 16
+
+
+def test_one_lost_connection_is_bad_luck_and_two_in_a_row_are_not(clock):
+    pace = Pace(clock=clock)
+    for fault in (LOST, None, LOST, None):
+        assert pace.try_enter()
+        pace.leave(sent=clock.now, fault=fault)
+    assert pace.places == 32
+    a_round(pace, clock, fault=LOST)
+    assert pace.places == 16
+
+
+def test_a_fault_of_the_server_that_is_no_overload_changes_nothing(clock):
+    pace = Pace(clock=clock)
+    a_round(pace, clock, fault=TransientModelError("broken", status=500))
+    assert taken(pace) == 32
+
+
+def test_who_waits_in_a_thread_sees_that_time_is_up():
+    def time_is_up(seconds):
+        raise BudgetSpent("up", ceiling="max_minutes", calls=0, tokens=0, usd=0.0, minutes=1.0)
+
+    pace = Pace()
+    taken(pace)
+    with pytest.raises(BudgetSpent):
+        driven(pace.enter(BLOCKING, time_is_up))
+    pace.leave(sent=None)
+    assert pace.try_enter()
+
+
+# -- with a server -------------------------------------------------------------------------
+
+
+def asked(server, n, in_flight, **options):
+    """Ask ``n`` questions through a stack and return it, the answers, and the seconds."""
+    stack = client_model("openai/m", api_base=server.url, ledger=None, **options).client
+    waiting = iter(range(n))
+    found = {}
+
+    async def work():
+        for number in waiting:
+            request = ModelRequest(
+                model="openai/m", prefix=Prefix([Message("system", "Rate.")]), user=f"n {number}"
+            )
+            found[number] = (await stack.complete(request)).text
+
+    async def run():
+        await asyncio.gather(*[work() for _ in range(in_flight)])
+        await stack.aclose()
+
+    began = time.perf_counter()
+    asyncio.run(run())
+    return stack, found, time.perf_counter() - began
+
+
+@pytest.mark.parametrize(
+    "storm",
+    [
+        [{"status": 429, "times": 40}],
+        [{"status": 503, "retry_after": 0.1, "times": 40}],
+        [
+            {"status": 429, "times": 30},
+            {"latency": 0.2, "times": 30},
+            {"disconnect": True, "times": 9},
+        ],
+    ],
+    ids=["429", "503 with Retry-After", "all"],
+)
+def test_nothing_is_lost_in_a_storm_and_the_budget_counts_every_request(server, storm):
+    server.script(*storm)
+    stack, found, _ = asked(server, 200, 64, max_calls=10_000)
+    assert len(found) == 200
+    counts = server.counts()
+    assert stack.spent.calls == stack.usage.calls == counts["requests"]
+    assert counts["answered_again"] == 0
+
+
+def test_a_pause_that_the_server_asks_for_holds_for_all(server):
+    server.script({"status": 429, "retry_after": 0.4, "times": 1})
+    _, found, seconds = asked(server, 40, 4)
+    assert len(found) == 40
+    assert seconds >= 0.4
+    assert server.counts()["requests"] == 41
+
+
+class Refusing:
+    """An engine that is too busy for the first request, and notes when each one left."""
+
+    endpoint = "e"
+
+    def __init__(self, *, thinks=0.0):
+        self.thinks = thinks
+        self.sent = []
+        self.refused = 0.0
+
+    async def complete(self, request):
+        self.sent.append(time.monotonic())
+        if len(self.sent) == 1:
+            await asyncio.sleep(self.thinks)
+            self.refused = time.monotonic()
+            raise TransientModelError("full", status=429, retry_after=0.2)
+        return ModelAnswer(text="7")
+
+
+def test_turns_do_not_pass_while_the_gate_is_closed_and_all_leave_at_once_then():
+    engine = Refusing()
+    stack = LMClient(engine, limits=Limits(rpm=1500), retry=Retry(first=0.01))
+
+    async def run():
+        asked = [ModelRequest(model="m", prefix=Prefix(), user=str(n)) for n in range(6)]
+        began = time.monotonic()
+        await asyncio.gather(*map(stack.complete, asked))
+        return began
+
+    began = asyncio.run(run())
+    first, *others = engine.sent
+    assert others[0] - first >= 0.199
+    # One may leave late, but none before its turn.
+    assert all(at - began >= 0.199 + turn / 25 for turn, at in enumerate(others))
+
+
+def test_who_waits_for_a_turn_when_the_gate_closes_takes_another():
+    engine = Refusing(thinks=0.06)
+    stack = LMClient(engine, limits=Limits(rpm=1500), retry=Retry(first=0.01))
+
+    async def run():
+        asked = [ModelRequest(model="m", prefix=Prefix(), user=str(n)) for n in range(6)]
+        await asyncio.gather(*map(stack.complete, asked))
+
+    asyncio.run(run())
+    later = [at - engine.refused for at in engine.sent if at > engine.refused]
+    assert later
+    assert all(at >= 0.199 + turn / 25 for turn, at in enumerate(later))
+
+
+# retry
+
+
+def waits(retry, *, attempts, retry_after=None, seed=0):
+    rng = random.Random(seed)
+    return [retry.wait(n, retry_after, rng=rng) for n in range(1, attempts + 1)]
+
+
+def test_waits_are_spread_between_zero_and_a_doubling_ceiling():
+    retry = Retry(attempts=99, first=1.0, longest=8.0)
+    many = [waits(retry, attempts=6, seed=seed) for seed in range(300)]
+    for column, ceiling in zip(zip(*many, strict=True), [1, 2, 4, 8, 8, 8], strict=True):
+        assert 0.9 * ceiling < max(column) <= ceiling
+        assert min(column) < 0.1 * ceiling
+
+
+def test_the_same_seed_gives_the_same_waits():
+    assert waits(Retry(), attempts=5) == waits(Retry(), attempts=5)
+
+
+def test_what_the_server_asked_for_is_never_undercut():
+    assert all(20.0 <= w <= 22.0 for w in waits(Retry(), attempts=5, retry_after=20.0))
+
+
+def test_attempts_and_patience_are_limited():
+    assert waits(Retry(attempts=2), attempts=3)[1:] == [None, None]
+    assert waits(Retry(patience=60), attempts=1, retry_after=61.0) == [None]
+
+
+@pytest.mark.parametrize("wrong", [{"attempts": 0}, {"first": -1.0}, {"patience": -1.0}])
+def test_settings_that_make_no_sense_are_refused(wrong):
+    with pytest.raises(ValueError, match="more"):
+        Retry(**wrong)
+
+
+@pytest.mark.parametrize("status", [None, 200, 400, 401, 408, 409, 425, 429, 500, 503, 529])
+def test_one_rule_decides_which_statuses_are_worth_another_attempt(status):
+    passes = status in {408, 409, 425, 429, 500, 503, 529}
+    assert may_pass(status) is passes
+    fault = error_from_lm15(map_http_error(status or 418, "m"), "m", "e")
+    # A reply that claims success and cannot be read is asked for again, too.
+    assert isinstance(fault, TransientModelError) is (passes or status == 200)
+
+
+# single flight
+
+ANSWER = ModelAnswer(text="7")
+
+
+def test_threads_and_coroutines_wait_for_the_same_answer():
+    flights = PendingRequests()
+    flight, leads = flights.board(b"x")
+    assert leads
+    heard = []
+    thread = threading.Thread(target=lambda: heard.append(flights.board(b"x")[0].wait()))
+    thread.start()
+
+    async def listen():
+        waiting = asyncio.ensure_future(flights.board(b"x")[0].wait_async())
+        await asyncio.sleep(0)
+        flight.land(ANSWER)
+        return await waiting
+
+    assert asyncio.run(listen()) == ANSWER
+    thread.join()
+    assert heard == [ANSWER]
+    assert flights.board(b"x")[1]
+
+
+def test_a_fault_is_shared_and_a_cancellation_is_not():
+    flights = PendingRequests()
+    first = flights.board(b"x")[0]
+    first.land(ValueError("no"))
+    with pytest.raises(ValueError, match="no"):
+        first.wait()
+    second = flights.board(b"x")[0]
+    second.land(KeyboardInterrupt())
+    with pytest.raises(Abandoned):
+        second.wait()
+
+
+def test_a_waiter_that_is_cancelled_leaves_the_others_alone():
+    flights = PendingRequests()
+    flight = flights.board(b"x")[0]
+
+    async def listen():
+        impatient = asyncio.ensure_future(flight.wait_async())
+        patient = asyncio.ensure_future(flight.wait_async())
+        await asyncio.sleep(0)
+        impatient.cancel()
+        await asyncio.sleep(0)
+        flight.land(ANSWER)
+        return await patient
+
+    assert asyncio.run(listen()) == ANSWER
+
+
+@pytest.mark.no_cover
+def test_nobody_complains_of_an_outcome_that_no_one_waits_for_any_more():
+    told = []
+
+    async def leave():
+        asyncio.get_running_loop().set_exception_handler(lambda _, said: told.append(said))
+        flight, _ = PendingRequests().board(b"x")
+        waiting = asyncio.ensure_future(flight.wait_async())
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        flight.land(asyncio.CancelledError())
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    asyncio.run(leave())
+    gc.collect()
+    assert told == []
+
+
+def test_who_boarded_in_time_and_begins_to_wait_afterwards_has_the_outcome_at_once():
+    flights = PendingRequests()
+    flights.board(b"x")[0].land(ANSWER)
+    flight = flights.board(b"x")[0]
+    late = flights.board(b"x")[0]
+    flight.land(ANSWER)
+    assert asyncio.run(late.wait_async()) == late.wait() == ANSWER
+
+
+# waiting
+
+A, B = b"a" * 16, b"b" * 16
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    made = ResponseCache(tmp_path / "ledger.sqlite")
+    yield made
+    made.close()
+
+
+def claim(ledger, identity):
+    run = ledger.run("run")
+    return Claim(identity=identity, run=run, budget=Budget(), tokens=100, usd=1.0, seconds=1.0)
+
+
+def test_who_is_cancelled_while_the_file_is_busy_ends_when_the_write_is_through(ledger):
+    paid = claim(ledger, A)
+    settle = Settle(
+        claim=paid,
+        intent=ledger.perform(paid).intent,
+        model=ledger.model("m", "e"),
+        answer=ModelAnswer(text="7"),
+        tokens=11,
+        usd=0.5,
+        seconds=2.0,
+    )
+    other = sqlite3.connect(ledger.path, isolation_level=None, check_same_thread=False)
+
+    async def run():
+        other.execute("BEGIN IMMEDIATE")
+        writes = (settle, claim(ledger, B))
+        tasks = [asyncio.ensure_future(SUSPENDING.perform(ledger, one)) for one in writes]
+        await asyncio.sleep(0.01)
+        for task in tasks:
+            task.cancel()
+        threading.Timer(0.05, other.execute, ["COMMIT"]).start()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        assert all(task.cancelled() for task in tasks)
+
+    with SyncBridge() as loop:  # which closes as soon as the tasks have ended
+        loop(run())
+    other.close()
+    assert ledger.lookup(A).text == "7"
+    assert (ledger.spent("run").calls, ledger.spent("run").tokens) == (1, 11)
+    assert ledger.query("SELECT count(*) FROM flights")[0][0] == 0
+
+
+# owners
+
+HOLD = """
+import sys, pathlib
+from judgesmith.programs.lm.cache.store import owners_beside
+numbers = iter([int(number) for number in sys.argv[2:]])
+print(owners_beside(pathlib.Path(sys.argv[1])).number(lambda: next(numbers)), flush=True)
+sys.stdin.read()
+"""
+
+
+def held_elsewhere(path, *numbers):
+    command = [sys.executable, "-c", HOLD, str(path), *map(str, numbers)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    return process, int(process.stdout.readline())
+
+
+@pytest.mark.no_cover
+def test_an_owner_lives_exactly_as_long_as_its_process(tmp_path):
+    path = tmp_path / "ledger.sqlite"
+    process, number = held_elsewhere(path, 5)
+    owners = owners_beside(path)
+    assert owners.number(lambda: 3) == 3
+    assert owners.alive(number)
+    assert owners.alive(3)
+    process.kill()
+    process.communicate()
+    assert not owners.alive(number)
+    assert not owners.alive(99)
+
+
+@pytest.mark.no_cover
+def test_a_number_that_is_taken_is_not_taken_again(tmp_path):
+    path = tmp_path / "ledger.sqlite"
+    process, _ = held_elsewhere(path, 5)
+    drawn = iter([5, 6])
+    assert owners_beside(path).number(lambda: next(drawn)) == 6
+    process.kill()
+    process.communicate()
+
+
+def test_there_is_one_lock_file_per_ledger_and_process(tmp_path):
+    path = tmp_path / "ledger.sqlite"
+    assert owners_beside(path) is owners_beside(path)
+    assert owners_beside(tmp_path / "other.sqlite") is not owners_beside(path)
+
+
+def test_threads_that_draw_at_the_same_moment_get_the_one_number_of_their_process(tmp_path):
+    owners = owners_beside(tmp_path / "ledger.sqlite")
+    numbers, other = count(1), threading.Barrier(2)
+
+    def draw():
+        # Nobody else draws meanwhile; if somebody did, both would have seen that there is none.
+        with suppress(threading.BrokenBarrierError):
+            other.wait(timeout=0.2)
+        return next(numbers)
+
+    found = at_the_same_time(*[lambda: owners.number(draw)] * 2)
+    assert found == [1, 1]
+    assert owners.alive(1)

@@ -1,0 +1,456 @@
+"""Ablations and their tables."""
+
+import json
+import math
+import re
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from judgesmith.data import read_items
+from judgesmith.experiments import CompileSettings, compile_judge
+from judgesmith.experiments.ablate.report import HEADER, TITLES, criteria_side_by_side, sentences
+from judgesmith.experiments.ablate.rows import (
+    ABLATIONS,
+    ROWS,
+    impossible_rows,
+    planned_rows,
+    without,
+)
+from judgesmith.experiments.ablate.table import ablation
+from judgesmith.experiments.compile.notes import NothingScoredError
+from judgesmith.metrics.correlation import agreement_difference
+from judgesmith.programs import SavedJudge, score_batch
+from judgesmith.programs.lm import model
+from judgesmith.signatures import ActiveCriticConfig, RatedItem, Rubric
+
+# ablating
+
+
+def test_nothing_left_out_is_the_same_run():
+    settings = CompileSettings(seed=3)
+    assert without(settings, []) == settings
+
+
+@pytest.mark.parametrize("part", ABLATIONS)
+def test_each_part_can_be_left_out_and_changes_the_run(part):
+    settings = CompileSettings(seed=3, n_rounds=5)
+    found = without(settings, [part])
+    assert found != settings
+    assert (found.seed, found.n_rounds) == (3, 5)
+
+
+def test_without_explanations_scores_stand_alone():
+    assert without(CompileSettings(), ["explanations"]).protocol.explain == "none"
+
+
+def test_without_criteria_scores_the_judge_takes_the_coarse_variant():
+    assert without(CompileSettings(), ["mcs"]).protocol == ActiveCriticConfig(variant="coarse")
+
+
+def test_without_an_overall_question_the_score_is_a_mean():
+    assert without(CompileSettings(), ["os"]).protocol == ActiveCriticConfig(overall="mean")
+
+
+def test_without_inferred_criteria_those_of_people_are_judged_on_the_same_target():
+    found = without(CompileSettings(), ["criteria"])
+    assert (found.criteria, found.target) == ("human", ("auto",))
+    assert without(CompileSettings(target="fluency"), ["criteria"]).target == ("fluency",)
+
+
+def test_parts_can_be_left_out_together():
+    found = without(CompileSettings(), ["task", "search", "weights", "task"])
+    assert found.inference.without == ("task",)
+    assert (found.n_demonstrations, found.learn_weights) == (0, False)
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        (["mcs", "os"], "without mcs and os nothing is scored"),
+        (["serach"], "what can be left out is explanations, task, .*; got serach"),
+    ],
+)
+def test_what_leaves_no_judge_is_refused(parts, said):
+    with pytest.raises(ValueError, match=said):
+        without(CompileSettings(), parts)
+
+
+# ablation table
+
+SETTINGS = CompileSettings(holdout=0.5, n_rounds=2)
+FEW = ["coarse", "fine", "without-mcs"]
+SAME = ["table.json", "table.csv", "table.md", "calls.csv"]
+
+
+class StoppedError(Exception):
+    """Raised where a test stops a run."""
+
+
+@pytest.fixture(scope="module")
+def data():
+    return read_items("sample").subset(range(0, 48, 2))
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    return tmp_path_factory.mktemp("whole")
+
+
+@pytest.fixture(scope="module")
+def table(data, place):
+    """Every row, made without a stop."""
+    lm = model(ledger=place / "ledger.sqlite", run_id="whole")
+    return ablation(data, SETTINGS, lm=lm, folder=place / "run")
+
+
+@pytest.fixture(scope="module")
+def few(data, tmp_path_factory):
+    """The folder of three rows of either block, made without a stop."""
+    place = tmp_path_factory.mktemp("few")
+    lm = model(ledger=place / "ledger.sqlite", run_id="few")
+    ablation(data, SETTINGS, lm=lm, rows=FEW, folder=place / "run")
+    return place / "run"
+
+
+def by_name(table, block="paper"):
+    return {row.name: row for row in table.rows if row.block == block}
+
+
+@pytest.mark.no_cover
+def test_there_is_every_row_in_both_blocks_and_in_its_order(table):
+    assert [(row.block, row.name) for row in table.rows] == [
+        (block, name) for block in ("paper", "learned") for name in ROWS
+    ]
+    assert table.complete
+    assert table.left_out == {}
+
+
+def test_no_row_of_the_paper_has_learned_weights(table):
+    kinds = {row.saved.protocol.aggregation.kind for row in table.rows if row.block == "paper"}
+    assert kinds == {"overall"}
+    assert all(row.saved.settings["learn_weights"] for row in by_name(table, "learned").values())
+
+
+def test_every_row_leaves_out_what_its_name_says(table):
+    rows = by_name(table)
+    protocols = {name: row.saved.protocol for name, row in rows.items()}
+    assert [protocols[name].variant for name in ("vanilla", "coarse", "without-mcs")] == [
+        "vanilla",
+        "coarse",
+        "coarse",
+    ]
+    assert protocols["fine-without-explanations"].explain == "none"
+    assert protocols["coarse-without-explanations"].explain == "none"
+    assert protocols["coarse-without-explanations"].variant == "coarse"
+    assert protocols["fine-explanations-after"].explain == "after"
+    assert protocols["fine"].rubric.task
+    assert not protocols["without-task"].rubric.task
+    assert protocols["without-criteria"].rubric.names == ("faithfulness", "fluency")
+    assert protocols["without-os"].overall == "mean"
+    assert protocols["separate-calls"].criteria_calls == "separate"
+    for name in ("without-search", "without-search-single-batch"):
+        assert not protocols[name].demonstrations
+        assert rows[name].saved.rows["train"] == 0
+    single = rows["without-search-single-batch"].saved.settings["inference"]["inference"]
+    assert single == "single"
+
+
+def test_without_mcs_is_coarse_and_asks_nothing_new(table):
+    for block in ("paper", "learned"):
+        rows = by_name(table, block)
+        coarse, same = rows["coarse"], rows["without-mcs"]
+        assert same.saved.fingerprint == coarse.saved.fingerprint
+        assert {**same.to_dict(), "row": "coarse"} == coarse.to_dict()
+        assert same.calls.new == 0
+        assert same.calls.recorded == coarse.calls.new + coarse.calls.recorded
+
+
+def test_calls_add_up_and_rows_below_find_answers_on_record(table, data):
+    calls = {row.name: row.calls for row in table.rows if row.block == "paper"}
+    assert calls["fine"].new > 0
+    assert calls["without-os"].new < calls["fine"].new
+    again = {row.name: row.calls for row in table.rows if row.block == "learned"}
+    assert sum(one.new for one in again.values()) < sum(one.new for one in calls.values()) / 10
+
+
+def test_rows_are_held_against_the_same_ratings(table):
+    first = table.rows[0].heldout
+    assert first.n == 12
+    for row in table.rows:
+        assert np.array_equal(row.heldout.human, first.human)
+        assert list(row.heldout.sources) == list(first.sources)
+
+
+@pytest.mark.no_cover
+def test_the_numbers_are_those_of_the_compiled_judge(table, data):
+    row = by_name(table, "learned")["without-os"]
+    changed = {"protocol": ActiveCriticConfig(overall="mean"), "criteria": "inferred"}
+    settings = SETTINGS.model_copy(update=changed)
+    found = compile_judge(data, settings, lm=model(ledger=None))
+    assert found.saved == row.saved
+    for name, estimate in row.agreement.items():
+        assert estimate.to_dict() == found.heldout["dataset"][name].to_dict()
+    assert row.chosen_by.to_dict() == found.selection["dataset"]["q"].to_dict()
+    assert row.optimism == pytest.approx(
+        found.saved.agreement.plain["optimism"]["dataset"]["q"], abs=1e-12
+    )
+
+
+def test_differences_are_paired_with_fine_of_the_same_block(table):
+    for block in ("paper", "learned"):
+        rows = by_name(table, block)
+        assert rows["fine"].difference is None
+        full, other = rows["fine"].heldout, rows["vanilla"].heldout
+        expected = agreement_difference(
+            full.human,
+            other.predicted,
+            full.predicted,
+            sources=full.sources,
+            systems=full.systems,
+            statistic="q",
+            level="dataset",
+            rng=np.random.default_rng([0, 13]),
+        )
+        assert rows["vanilla"].difference == expected
+        assert expected.value == pytest.approx(
+            rows["vanilla"].agreement["q"].value - rows["fine"].agreement["q"].value
+        )
+
+
+def test_explanations_are_compared_for_both_variants_and_blocks(table):
+    assert [(one.block, one.variant) for one in table.effects] == [
+        ("paper", "fine"),
+        ("paper", "coarse"),
+        ("learned", "fine"),
+        ("learned", "coarse"),
+    ]
+    rows = by_name(table)
+    gains = table.effects[1].gains
+    assert list(gains) == ["pearson", "spearman", "kendall"]
+    for name, gain in gains.items():
+        assert gain.first == pytest.approx(rows["coarse"].agreement[name].value)
+        assert gain.second == pytest.approx(
+            rows["coarse-without-explanations"].agreement[name].value
+        )
+
+
+def test_criteria_stand_side_by_side_under_one_name(table):
+    assert table.sides == ("inferred", "inferred without task", "people's")
+    found = {one.name: one.definitions for one in table.criteria}
+    assert len(found) == len({name.casefold() for name in found})
+    for side, row in zip(table.sides, ("fine", "without-task", "without-criteria"), strict=True):
+        own = by_name(table)[row].saved.protocol.rubric.criteria
+        assert {one.definition for one in own} == {
+            definitions[side] for definitions in found.values() if side in definitions
+        }
+
+
+def test_rows_that_score_alike_are_named(table):
+    for block, names in table.equal:
+        rows = by_name(table, block)
+        first = rows[names[0]].heldout.predicted
+        assert all(rows[name].heldout.predicted == pytest.approx(first, abs=1e-9) for name in names)
+    assert any({"coarse", "without-mcs"} <= set(names) for _, names in table.equal)
+
+
+def test_rows_that_learned_no_weights_are_named(table):
+    own = {
+        row.name
+        for row in by_name(table, "learned").values()
+        if row.saved.protocol.aggregation.kind == "overall"
+    }
+    (told,) = [one for one in sentences(table) if "beyond luck" in one]
+    assert set(re.split(r", | and ", told.split(" in ")[-1].rstrip("."))) == own
+
+
+def test_the_three_forms_of_the_table_say_the_same(table, place):
+    plain = json.loads((place / "run" / "table.json").read_text())
+    assert plain == table.to_dict()
+    frame = table.to_frame()
+    assert list(frame["row"]) == [one["row"] for one in plain["rows"]]
+    for line, one in zip(frame.to_dict("records"), plain["rows"], strict=True):
+        assert line["q"] == one["q"]["value"]
+        assert (line["q_low"], line["q_high"]) == (one["q"]["low"], one["q"]["high"])
+        expected = one["difference"]["value"] if one["difference"] else None
+        assert (None if math.isnan(line["difference"]) else line["difference"]) == expected
+    text = (place / "run" / "table.md").read_text()
+    assert text == table.to_markdown()
+    assert text.count("| without-os |") == 4
+    assert f"| {' | '.join(HEADER)} |" in text
+    assert all(f"## {title}\n" in text for title in TITLES.values())
+
+
+def test_every_row_is_a_judge_that_scores_as_the_table_says(table, place, data):
+    row = by_name(table)["without-criteria"]
+    saved = SavedJudge.load(place / "run" / "paper" / "without-criteria")
+    assert saved == row.saved
+    record = json.loads((place / "run" / "paper" / "without-criteria.json").read_text())
+    scores = dict(record["heldout"])
+    items = [item for item in data.items if item.key in scores]
+    judged = score_batch(saved, items, lm=model(ledger=None))
+    assert [one.score for one in judged] == [scores[item.key] for item in items]
+
+
+@pytest.mark.no_cover
+def test_the_same_run_again_makes_nothing(data, few):
+    before = {name: (few / name).read_bytes() for name in SAME}
+    lm = model(ledger=None, max_calls=0)
+    again = ablation(data, SETTINGS, lm=lm, rows=FEW, folder=few)
+    assert {name: (few / name).read_bytes() for name in SAME} == before
+    assert again.complete
+
+
+@pytest.mark.no_cover
+def test_a_run_that_was_stopped_and_continued_leaves_the_same_bytes(data, few, tmp_path):
+    def stopping(stage, n, total):
+        left.pop()
+        if not left:
+            raise StoppedError
+
+    left = [None] * 12
+    ledger, folder = tmp_path / "ledger.sqlite", tmp_path / "run"
+    lm = model(ledger=ledger, run_id="stopped")
+    with pytest.raises(StoppedError):
+        ablation(data, SETTINGS, lm=lm, rows=FEW, folder=folder, progress=stopping)
+    assert not (folder / "table.json").exists()
+    lm = model(ledger=ledger, run_id="stopped")
+    ablation(data, SETTINGS, lm=lm, rows=FEW, folder=folder)
+    for name in SAME:
+        assert (folder / name).read_bytes() == (few / name).read_bytes(), name
+    assert not list(folder.rglob(".*"))
+
+
+@pytest.mark.no_cover
+def test_a_judge_without_its_record_is_made_again(data, few, tmp_path):
+    folder = shutil.copytree(few, tmp_path / "run")
+    (folder / "learned" / "without-mcs.json").unlink()
+    (folder / "table.json").unlink()
+    ablation(data, SETTINGS, lm=model(ledger=None), rows=FEW, folder=folder)
+    for name in SAME[:3]:
+        assert (folder / name).read_bytes() == (few / name).read_bytes()
+
+
+def test_a_spent_budget_gives_the_table_so_far_and_more_budget_the_rest(data, few, tmp_path):
+    ledger, folder = tmp_path / "ledger.sqlite", tmp_path / "run"
+
+    def with_calls(n):
+        lm = model(ledger=ledger, run_id="budget", max_calls=n)
+        return ablation(data, SETTINGS, lm=lm, rows=FEW, folder=folder)
+
+    none = with_calls(3)
+    assert none.rows == ()
+    assert len(none.unfinished) == 2 * len(FEW)
+    assert none.to_frame().empty
+    assert (folder / "calls.csv").read_text() == "block,row,new,recorded\n"
+    some = with_calls(120)
+    assert [row.name for row in some.rows] == ["coarse"]
+    assert not some.complete
+    assert some.rows[0].difference is None
+    assert "incomplete: the budget is spent" in (folder / "table.md").read_text()
+    assert json.loads((folder / "table.json").read_text())["unfinished"][0] == "paper/fine"
+    assert with_calls(None).complete
+    for name in SAME:
+        assert (folder / name).read_bytes() == (few / name).read_bytes(), name
+
+
+@pytest.mark.no_cover
+def test_more_rows_of_one_run_join_those_that_are_there(data, few, tmp_path):
+    folder = tmp_path / "run"
+    lm = model(ledger=tmp_path / "ledger.sqlite", run_id="joined")
+    first = ablation(data, SETTINGS, lm=lm, rows=["without-mcs"], folder=folder)
+    assert [row.name for row in first.rows] == ["without-mcs", "without-mcs"]
+    assert first.rows[0].difference is None
+    ablation(data, SETTINGS, lm=lm, rows=FEW, folder=folder)
+    for name in SAME[:3]:
+        assert (folder / name).read_bytes() == (few / name).read_bytes()
+
+
+def test_another_run_is_kept_unless_it_may_be_overwritten(data, few, tmp_path):
+    folder = shutil.copytree(few, tmp_path / "run")
+    other = SETTINGS.model_copy(update={"seed": 1})
+    before = {path: path.read_bytes() for path in folder.rglob("*.*")}
+    with pytest.raises(FileExistsError, match=r"another run .* --force"):
+        ablation(data, other, lm=model(ledger=None), rows=["vanilla"], folder=folder)
+    assert {path: path.read_bytes() for path in folder.rglob("*.*")} == before
+    lm = model(ledger=None)
+    ablation(data, other, lm=lm, rows=["vanilla"], folder=folder, overwrite=True)
+    for block in ("paper", "learned"):
+        assert sorted(path.name for path in (folder / block).iterdir()) == [
+            "vanilla",
+            "vanilla.json",
+        ]
+
+
+def test_a_folder_with_other_things_is_refused_even_with_overwrite(data, tmp_path):
+    (tmp_path / "precious.txt").write_text("mine")
+    with pytest.raises(FileExistsError, match="holds no ablation; name another folder"):
+        ablation(data, SETTINGS, rows=FEW, folder=tmp_path, overwrite=True)
+    assert (tmp_path / "precious.txt").read_text() == "mine"
+
+
+def test_a_record_of_another_judge_is_refused(data, few, tmp_path):
+    folder = shutil.copytree(few, tmp_path / "run")
+    record = folder / "paper" / "coarse.json"
+    record.write_text(record.read_text().replace('"judge": "', '"judge": "f'))
+    with pytest.raises(ValueError, match=r"not the record of the judge beside it\. Delete"):
+        ablation(data, SETTINGS, lm=model(ledger=None), rows=["coarse"], folder=folder)
+
+
+def test_where_only_overall_is_rated_peoples_criteria_are_left_out_with_the_reason(data):
+    items = tuple(
+        RatedItem(
+            **item.model_dump(exclude={"human", "scale"}),
+            human={"overall": item.human["overall"]},
+            scale={"overall": item.scale["overall"]},
+        )
+        for item in data.items
+    )
+    bare = type(data)(name="bare", items=items)
+    assert list(impossible_rows(bare, ROWS)) == ["without-criteria"]
+    found = ablation(bare, SETTINGS, lm=model(ledger=None), rows=["vanilla", "without-criteria"])
+    assert [row.name for row in found.rows] == ["vanilla", "vanilla"]
+    assert found.complete
+    assert "only overall is rated in bare" in found.left_out["without-criteria"]
+    assert "without-criteria is left out: only overall" in found.to_markdown()
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"protocol": ActiveCriticConfig(variant="coarse")}, "leave variant as it is"),
+        ({"criteria": "human"}, "leave criteria as it is"),
+        ({"optimizer": "none"}, "leave optimizer as it is"),
+        ({"target": ("fluency", "faithfulness")}, "one target; got fluency, faithfulness"),
+        ({"holdout": 0.0}, "give holdout above 0"),
+    ],
+)
+def test_settings_that_leave_something_out_already_are_refused(changes, said):
+    with pytest.raises(ValueError, match=said):
+        planned_rows(SETTINGS.model_copy(update=changes))
+
+
+def test_a_row_of_another_name_is_refused_with_those_there_are():
+    with pytest.raises(ValueError, match=r"the rows are vanilla, .*; got fin\."):
+        planned_rows(SETTINGS, ["fin"])
+    with pytest.raises(ValueError, match="no row is named"):
+        planned_rows(SETTINGS, [])
+
+
+def test_hostile_names_of_criteria_are_no_markup(table):
+    nasty = Rubric(criteria=[{"name": "a|b<script>", "definition": "x\x1b[2J | *y*"}])
+    text = replace(table, criteria=criteria_side_by_side({"inferred": nasty})).to_markdown()
+    assert "<script>" not in text
+    assert "\x1b" not in text
+    assert "a\\|b\\<script\\>" in text
+
+
+def test_where_no_row_at_all_is_scored_the_reason_is_raised(data, monkeypatch):
+    def nothing(*args, **kwargs):
+        raise NothingScoredError("no answer", spent=False, rows={}, target="overall")
+
+    monkeypatch.setattr("judgesmith.experiments.ablate.table.compile_judge", nothing)
+    with pytest.raises(NothingScoredError, match="no answer"):
+        ablation(data, SETTINGS, lm=model(ledger=None), rows=FEW)
