@@ -1,11 +1,18 @@
+"""judgesmith ablate and the shipped ablation."""
+
+import gzip
 import json
 import os
 import signal
 import time
 
 import pytest
+import yaml
+from working import wait_for
 
 from judgesmith.experiments.ablate.rows import ROWS
+
+# ablate
 
 FEW = ["--rounds", "1", "--rows", "coarse,without-mcs"]
 SAME = ["table.json", "table.csv", "table.md"]
@@ -161,3 +168,75 @@ def test_a_dry_run_asks_nothing_and_its_bound_holds(ablate, run, data, folder):
     every = run("ablate", data, "-o", "other", "--dry-run", "--json").json
     assert every["calls"] > 5 * found["calls"]
     assert len(ROWS) == 13
+
+
+# The ablation of Active-Critic that ships: run, killed, continued and reported, as undisturbed.
+
+SETS = {"summeval": "summeval.jsonl.gz", "topical-chat": "topical_chat.jsonl.gz"}
+LEFT_OUT = {"sfres", "openmeva"}
+JUDGES = {"fine", "vanilla", "coarse", "without-criteria", "without-mcs"}
+BOARDS = [f"leaderboard.{kind}" for kind in ("md", "csv", "json", "tex")]
+
+
+@pytest.fixture
+def spec(folder, run, sample_rows, monkeypatch):
+    """The template over two small sets in place of its large ones, with fewer judges and rounds."""
+    assert run("init", "spec.yaml", "--template", "active-critic").status == 0
+    told = yaml.safe_load((folder / "spec.yaml").read_text(encoding="utf-8"))
+    for number, name in enumerate(SETS.values()):
+        rows = sample_rows[16 * number : 16 * number + 24]
+        for row in rows:
+            shared = {"coherence": [max(row["human"]["overall"])], "fluency": [number + 2]}
+            human = {**row["human"], **shared}
+            scale = {criterion: [1, 5] for criterion in human}
+            text = json.dumps(row | {"human": human, "scale": scale})
+            with gzip.open(folder / name, "at", encoding="utf-8") as file:
+                file.write(text + "\n")
+    monkeypatch.setenv("JUDGESMITH_DATA", str(folder))
+    assert set(told["data"]) == set(SETS) | LEFT_OUT
+    assert set(told["judges"]) > JUDGES
+    told["data"] = {name: told["data"][name] for name in SETS}
+    told["optimizers"]["three"]["rounds"] = told["optimizers"]["eight"]["rounds"] = 1
+    told["holdout"] = 0.5
+    gone = sorted(set(told["judges"]) - JUDGES)
+    told["leave_out"] = [{"judge": gone}, {"optimizer": "eight"}]
+    (folder / "spec.yaml").write_text(yaml.safe_dump(told), encoding="utf-8")
+    return "spec.yaml"
+
+
+@pytest.mark.no_cover
+def test_a_killed_ablation_is_continued_to_the_numbers_of_an_undisturbed_one(
+    spec, folder, run, start
+):
+    killed = start("experiment", spec, "-o", "run")
+    results = folder / "run" / "cells"
+    whole = "[!.]*/result.json"  # what begins with a dot is not whole yet
+    wait_for(lambda: len(list(results.glob(whole))) >= 2)
+    os.kill(killed.pid, signal.SIGKILL)
+    killed.communicate()
+    left = {path.parent.name for path in results.glob(whole)}
+    assert 2 <= len(left) < 10
+    assert not (folder / "run" / "leaderboard.md").exists()
+    stamps = {name: (results / name / "result.json").stat().st_mtime_ns for name in left}
+
+    done = run("experiment", spec, "-o", "run", "--json")
+    assert (done.status, done.json["complete"]) == (0, True)
+    assert {name: (results / name / "result.json").stat().st_mtime_ns for name in left} == stamps
+    assert run("experiment", spec, "-o", "alone").status == 0
+    continued, undisturbed = (numbers_of(folder / name) for name in ("run", "alone"))
+    assert len([name for name in continued if name.endswith("result.json")]) == 10
+    assert continued == undisturbed
+
+    for name in ("run", "alone"):
+        page = ("-o", f"{name}.html", "--spec", spec, "--no-figures")
+        assert run("report", name, *page).status == 0
+    report = (folder / "run.html").read_text(encoding="utf-8")
+    assert report == (folder / "alone.html").read_text(encoding="utf-8")
+    assert "of which 10 are finished" in report
+
+
+def numbers_of(run):
+    """Return all files of a run that are a function of its specification."""
+    files = [path for path in (run / "cells").rglob("*") if path.is_file()]
+    own = [path for path in files if path.name != "usage.json"] + [run / name for name in BOARDS]
+    return {str(path.relative_to(run)): path.read_bytes() for path in own}

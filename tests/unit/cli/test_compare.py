@@ -1,8 +1,20 @@
+"""judgesmith compare, report and tables."""
+
 import json
+from dataclasses import replace
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from judgesmith.cli.trust.compare import p_text
+from judgesmith.cli.shared.printing import print_table, say, say_under, shortened, visible
+from judgesmith.cli.trust.compare import p_text, verdict
+from judgesmith.data import read_items
+from judgesmith.data.score_files import Scores
+from judgesmith.experiments import compare_judges
+
+# compare
 
 JUDGES = ("gpt-4-0314 rts", "gpt-3.5-turbo-0301 rts")
 
@@ -226,3 +238,272 @@ def test_gpt_4_is_not_clearly_better_than_gpt_3_5_on_coherence(compare):
 def test_it_is_clearly_better_on_consistency(compare):
     done = compare("summeval_likert_llms", "summeval", *JUDGES, "--target", "consistency", "--json")
     assert done.json["objective"]["better"] == "a"
+
+
+# compared
+
+NAN = float("nan")
+
+
+@pytest.fixture(scope="module")
+def found():
+    """A comparison of two judges, the first a little better."""
+    data = read_items("sample").subset(range(40))
+    noise = np.random.default_rng(0)
+    human = np.asarray([np.mean(item.human["overall"]) for item in data])
+    sides = [
+        Scores(
+            values=human + noise.normal(scale=spread, size=40),
+            problems=(None,) * 40,
+            label=label,
+            criterion=None,
+            n_unused=0,
+        )
+        for label, spread in (("new", 0.5), ("old", 3.0))
+    ]
+    return compare_judges(*sides, data, rng=np.random.default_rng(0))
+
+
+def with_gain(found, holm=0.01, **fields):
+    """The same comparison, but for the estimate that decides and its adjusted p-value."""
+    gain = replace(found.gain, **fields)
+    report = {**found.unseen, "dataset": {**found.unseen["dataset"], "spearman": gain}}
+    holm = {**found.tests.holm, "dataset": {**found.tests.holm["dataset"], "spearman": holm}}
+    return replace(found, unseen=report, tests=replace(found.tests, holm=holm))
+
+
+def gain(first, second, low, high, p_value=0.5):
+    return {
+        "first": first,
+        "second": second,
+        "value": first - second,
+        "low": low,
+        "high": high,
+        "p_value": p_value,
+    }
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        (
+            gain(0.5, 0.25, 0.1, 0.4, 0.004),
+            "new agrees better with human ratings: Spearman 0.500 for new, 0.250 for old, "
+            "difference +0.250 [+0.10, +0.40], p = 0.004, Holm-adjusted p = 0.010. The difference "
+            "is significant at 0.05.",
+        ),
+        (
+            gain(0.25, 0.5, -0.4, -0.1, 0.0001),
+            "old agrees better with human ratings: Spearman 0.500 for old, 0.250 for new, "
+            "difference +0.250 [+0.10, +0.40], p < 0.001, Holm-adjusted p = 0.010. The difference "
+            "is significant at 0.05.",
+        ),
+        (
+            gain(0.5, 0.25, -0.1, 0.6),
+            "No significant difference: Spearman 0.500 for new, 0.250 for old, difference "
+            "+0.250 [-0.10, +0.60], p = 0.500, Holm-adjusted p = 0.010.",
+        ),
+        (
+            gain(1.5, 0.25, NAN, NAN, NAN) | {"n_groups": 2},
+            "No significant difference: Spearman 1.500 for new, 0.250 for old, difference "
+            "+1.250 [no interval]. 2 sources are too few for an interval.",
+        ),
+        (
+            gain(0.5, 0.25, NAN, NAN, NAN),
+            "No significant difference: Spearman 0.500 for new, 0.250 for old, difference "
+            "+0.250 [no interval].",
+        ),
+        (
+            gain(0.5, 0.5, 0, 0, 1),
+            "new and old agree equally well with human ratings: Spearman 0.500 each.",
+        ),
+        (
+            gain(0.5, NAN, NAN, NAN, NAN),
+            "No result: Spearman is undefined for old.",
+        ),
+        (
+            gain(NAN, NAN, NAN, NAN, NAN),
+            "No result: Spearman is undefined for new and old.",
+        ),
+    ],
+)
+def test_the_verdict_says_who_by_how_much_and_how_sure(found, fields, said):
+    assert verdict(with_gain(found, **fields)) == said
+
+
+def test_a_difference_is_clear_by_the_adjusted_p_value_alone(found):
+    known = gain(0.5, 0.25, 0.1, 0.4, 0.004)
+    assert verdict(with_gain(found, holm=0.05, **known)).endswith("is significant at 0.05.")
+    said = verdict(with_gain(found, holm=0.051, **known))
+    assert said.endswith(
+        "p = 0.004, Holm-adjusted p = 0.051. The interval excludes 0, but the p-value adjusted for "
+        "all differences in the table is above 0.05."
+    )
+    assert with_gain(found, holm=0.051, **known).to_dict()["objective"]["better"] is None
+
+
+def test_a_verdict_on_rows_that_were_seen_says_so(found):
+    seen = replace(found, unseen=None, seen=found.unseen, a=replace(found.a, n_seen=40))
+    assert " on rows that A was compiled from (there are no others): Spearman" in verdict(seen)
+    both = replace(seen, b=replace(found.b, n_seen=3))
+    assert " on rows that A or B was compiled from" in verdict(both)
+
+
+def test_small_p_values_are_no_zeros():
+    assert [p_text(p) for p in (0.00049, 0.0005, 1.0)] == ["<0.001", "0.001", "1.000"]
+
+
+# report
+
+SPEC = """
+name: two
+data: {answers: {path: data.jsonl, targets: [overall]}}
+judges: {plain: {judge: direct}, again: {from: plain}}
+optimizers: {none: {}}
+holdout: 0.5
+"""
+
+
+@pytest.fixture
+def ran(run, folder, data):
+    (folder / "spec.yaml").write_text(SPEC, encoding="utf-8")
+    assert run("experiment", "spec.yaml", "-o", "run").status == 0
+    return "run"
+
+
+def test_a_run_becomes_a_page(run, ran, folder, monkeypatch):
+    done = run("report", ran, "--spec", "spec.yaml", "--no-figures")
+    assert (done.status, done.err) == (0, "")
+    assert done.out == "2 cells and 40 rows in report.html\n"
+    page = (folder / "report.html").read_text("utf-8")
+    assert "What it answers" in page
+    refused = run("report", ran)
+    assert refused.status == 2
+    assert "report.html is there already" in refused.err
+    done = run("report", ran, "--force", "--no-figures", "--json")
+    assert done.status == 0
+    assert (done.json["cells"], done.json["rows"], done.json["rows_in_all"]) == (2, 40, 40)
+    assert done.json["bytes"] == (folder / "report.html").stat().st_size
+    # The specification in RUN names the file where it is not.
+    assert done.json["notes"][0].startswith("texts are not shown: ")
+    assert "give --spec" in done.json["notes"][1]
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
+    refused = run("report", ran, "-o", "drawn.html")
+    assert refused.status == 2
+    assert "pip install 'judgesmith[report]'" in refused.err
+    assert "--no-figures" in refused.err
+    assert not (folder / "drawn.html").exists()
+
+
+# tables
+
+
+def test_a_table_is_aligned(capsys):
+    print_table("Title", [["a", "1"], ["long name", "100"]], header=["name", "n"])
+    assert capsys.readouterr().out.splitlines() == [
+        "",
+        "Title",
+        "",
+        "name         n",
+        "---------- ---",
+        "a            1",
+        "long name  100",
+    ]
+
+
+def test_wide_letters_are_counted_as_two_columns(capsys):
+    print_table("", [["日本", "1"], ["abcd", "2"]])
+    assert capsys.readouterr().out == "\n日本  1\nabcd  2\n"
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_columns_that_do_not_fit_follow_below_beside_the_first(capsys, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    header = ["measure", *(f"criterion {n}" for n in range(12))]
+    print_table("", [["mean", *map(str, range(12))]], header=header)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= columns
+    heads = [line for line in lines if line.startswith("measure")]
+    assert len(heads) == len([line for line in lines if line.startswith("mean")])
+    assert (
+        "  ".join(head.removeprefix("measure").strip() for head in heads).split("  ") == header[1:]
+    )
+
+
+def test_a_table_without_rows_is_its_title(capsys):
+    print_table("Nothing", [])
+    assert capsys.readouterr().out == "\nNothing\n"
+
+
+def test_a_heading_takes_no_room_from_the_columns(capsys):
+    rows = [["a long heading of \x1b[31mits own"], ["  a", "1", "2"], ["other"], ["  b", "3", "4"]]
+    print_table("", rows, header=["", "x", "y"])
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "     x  y",
+        "---- -- -",
+        "a long heading of \\x1b[31mits own",
+        "  a  1  2",
+        "other",
+        "  b  3  4",
+    ]
+
+
+# printing
+
+ATTACK = "\x1b]0;title\x07\x1b[2J\x9b31m\r\x08\u202e\x7f\ud800"
+
+
+@pytest.mark.no_cover
+@given(st.text(st.characters(categories=["Cc", "Cf", "Cs", "Zl", "Zp", "Zs", "L"])))
+def test_nothing_but_line_ends_and_tabs_can_move_a_cursor(text):
+    assert all(c.isprintable() or c in "\n\t" for c in visible(text))
+
+
+@given(st.text(st.characters(categories=["L", "N", "P", "S"])))
+def test_letters_are_shown_as_they_are(text):
+    assert visible(text) == text
+
+
+@given(st.text())
+def test_text_made_visible_can_always_be_written(text):
+    assert visible(visible(text)) == visible(text)
+    visible(text).encode("utf-8")
+
+
+def test_sentences_and_cells_reach_the_terminal_harmless(capsys):
+    say(ATTACK)
+    print_table(ATTACK, [[ATTACK, "1"]], header=[ATTACK, "n"])
+    out = capsys.readouterr().out
+    assert "\\x1b]0;title\\x07" in out
+    assert all(c.isprintable() or c == "\n" for c in out)
+
+
+def test_long_texts_are_cut_on_one_line():
+    assert shortened("a\n b\tc") == "a b c"
+    assert shortened("x" * 20, 10) == "x" * 9 + "…"
+
+
+@pytest.mark.parametrize("columns", [40, 80, 120])
+@pytest.mark.parametrize("indent", [0, 2])
+def test_a_long_text_is_wrapped_under_its_beginning(capsys, monkeypatch, columns, indent):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    text = "Some well-chosen words that say why.\n" * 9 + "\x1b[2J"
+    say_under("because", text, indent=indent)
+    out = capsys.readouterr().out
+    first, *rest = out.splitlines()
+    assert first.startswith(" " * indent + "because: Some")
+    start = " " * (indent + len("because: "))
+    assert all(line.startswith(start) and line[len(start)] != " " for line in rest)
+    assert max(map(len, [first, *rest])) <= columns
+    assert out.split() == ["because:", *visible(text).split()]
+
+
+def test_a_text_with_little_room_goes_on_under_its_label(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "24")
+    say_under("response", "one two three four five", indent=2)
+    assert capsys.readouterr().out.splitlines() == ["  response: one two", "  three four five"]
+
+
+def test_without_text_there_is_the_label(capsys):
+    say_under("because", "")
+    assert capsys.readouterr().out == "because:\n"

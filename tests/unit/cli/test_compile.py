@@ -1,9 +1,21 @@
+"""judgesmith compile: options, output and saved judge."""
+
 import json
+import re
+import shlex
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from judgesmith.cli.judge.calibration_options import NO_CALIBRATION
+from judgesmith.cli.judge.compiled import _print_objective, print_again
+from judgesmith.cli.shared.faults import OptionError
+from judgesmith.cli.shared.places import check_place, file_place, judge_place
 from judgesmith.data.samples import sample_path
+from judgesmith.programs import SavedCalibrated, SavedJudge, load_saved
+
+# compile
 
 LEVELS = {"system", "sample", "dataset"}
 STATISTICS = {"pearson", "spearman", "kendall", "q"}
@@ -305,3 +317,286 @@ def test_answers_can_be_limited(run, data, folder):
     assert made["protocol"]["max_tokens"] == 700
     short = compiled(run, data, "--optimizer", "none", "--answer-tokens", "400", out="short")
     assert short.json["rows"]["unscored"] == 0
+
+
+# What compile prints of a judge says what is true of it.
+
+AS_IT_IS = ["--optimizer", "none", "--criteria", "general"]
+
+
+@pytest.mark.parametrize(
+    ("optimism", "said"),
+    [
+        (-0.241, "1.241"),
+        (0.241, "0.759"),
+        (-1e-16, "1.000"),
+    ],
+)
+def test_luck_is_above_or_below(optimism, said, capsys):
+    chosen = SimpleNamespace(value=1.0)
+    found = SimpleNamespace(name="q", targets=("score",), optimism=optimism, selection=chosen)
+    _print_objective(found)
+    assert capsys.readouterr().out.strip().endswith(f"Q: 1.000 (test: {said})")
+
+
+@pytest.mark.no_cover
+def test_the_score_of_a_judge_without_a_model_is_told_as_it_is(run, folder):
+    rows = [json.loads(line) for line in sample_path().read_text(encoding="utf-8").splitlines()]
+    for row in rows:
+        row["references"] = [row["source"]]
+    (folder / "data.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows))
+    options = ["--judge", "reference", "--optimizer", "none", "--without", "weights"]
+    done = run("compile", "data.jsonl", "-o", "judge", *options)
+    assert "score: rougeL against references" in done.out, done.err
+
+
+@pytest.mark.no_cover
+def test_the_same_run_again_says_that_there_is_no_calibration(run, folder, data, capsys):
+    assert run("compile", data, "-o", "judge", *AS_IT_IS).status == 0
+    saved = load_saved(folder / "judge")
+    saved = saved.model_copy(update={"settings": {**saved.settings, NO_CALIBRATION: "too few."}})
+    print_again(saved, folder, as_json=False)
+    assert "note: the judge was saved without a calibration: too few." in capsys.readouterr().out
+    print_again(saved, folder, as_json=True)
+    found = json.loads(capsys.readouterr().out)
+    assert (found["calibration"], found["no_calibration"]) == (None, "too few.")
+
+
+def test_a_judge_that_is_taken_as_it_is_has_one_column_and_no_gain(run, data):
+    done = run("compile", data, "-o", "judge", *AS_IT_IS)
+    assert done.status == 0, done.err
+    table = done.out.partition("Agreement with human ratings")[2].partition("Validation")[0]
+    assert "baseline" in table
+    assert not {"uncompiled", "gain", "+0.000"} & set(table.split())
+
+
+# A judge can be compiled with a calibration, from rows that nothing else was learned from.
+
+QUICK_COMPILE_CALIBRATED = ["--optimizer", "none", "--criteria", "general", "--holdout", ".3"]
+
+
+def compiled_compile_calibrated(run, *options, out="judge"):
+    done = run("compile", "sample", "-o", out, *QUICK_COMPILE_CALIBRATED, *options, "--json")
+    assert done.status == 0, done.err
+    return done
+
+
+@pytest.mark.no_cover
+def test_it_is_learned_from_rows_of_its_own_and_held_against_rows_held_out(run, folder):
+    done = compiled_compile_calibrated(run, "--calibrate", "--confidence", ".8")
+    found = done.json["calibration"]
+    assert (found["n"], found["n_sources"]) == (32, 8)
+    assert 0 <= found["covered"] <= 1
+    saved = load_saved(folder / "judge")
+    assert isinstance(saved, SavedCalibrated)
+    own = set(saved.seen["calibrate"])
+    assert len(own) == saved.calibration.n_map + saved.calibration.n_margin == 48
+    assert not own & saved.members["judge"].seen_keys
+    assert saved.rows["calibrate"] == done.json["rows"]["calibrate"] == 48
+    assert "calibration: interval: " in done.err
+
+
+@pytest.mark.no_cover
+def test_its_scores_carry_their_intervals(run, folder):
+    compiled_compile_calibrated(run, "--calibrate", "--confidence", ".8")
+    assert run("score", "judge", "sample", "-o", "scores.jsonl").status == 0
+    rows = [json.loads(line) for line in (folder / "scores.jsonl").read_text().splitlines()]
+    assert all(row["low"] <= row["score"] <= row["high"] for row in rows)
+    assert {row["abstained"] for row in rows} == {False}
+    found = run("evaluate", "judge", "sample", "--json").json
+    assert (found["rows"]["unseen"], found["rows"]["seen"]) == (32, 128)
+    assert run("evaluate", "scores.jsonl", "sample").status == 0
+    assert "# A calibrated judge" in run("show", "judge").out
+    assert "===== judge/assess =====" in run("show", "judge", "--prompts").out
+
+
+def test_texts_that_nobody_can_vouch_for_are_left_to_people(run, folder):
+    compiled_compile_calibrated(run, "--calibrate", "--within", "0.01")
+    assert run("score", "judge", "sample", "-o", "scores.jsonl").status == 0
+    rows = [json.loads(line) for line in (folder / "scores.jsonl").read_text().splitlines()]
+    assert {row["abstained"] for row in rows} == {True}
+    assert all(row["score"] is None and "left to people" in row["problem"] for row in rows)
+
+
+def test_a_distance_as_long_as_the_scale_is_refused_before_anything_is_asked(run, folder):
+    refused = run(
+        "compile",
+        "sample",
+        "-o",
+        "judge",
+        *QUICK_COMPILE_CALIBRATED,
+        "--calibrate",
+        "--within",
+        "4",
+    )
+    assert refused.status == 2
+    assert "scores on 1..5 always lie within 4 points of people" in refused.err
+    assert not list(folder.iterdir())
+
+
+@pytest.mark.no_cover
+def test_the_same_command_again_asks_nothing(run, folder):
+    first = compiled_compile_calibrated(run, "--calibrate")
+    assert compiled_compile_calibrated(run, "--calibrate").json == first.json | {"calls": 0}
+    other = run(
+        "compile",
+        "sample",
+        "-o",
+        "judge",
+        *QUICK_COMPILE_CALIBRATED,
+        "--calibrate",
+        "--confidence",
+        ".7",
+    )
+    assert "holds a judge from another run" in other.err
+
+
+@pytest.mark.no_cover
+def test_what_it_would_cost_counts_the_calibration(run, folder):
+    planned = compiled_compile_calibrated(run, "--calibrate", "--dry-run").json["calls"]
+    assert compiled_compile_calibrated(run, "--calibrate").json["calls"] <= planned <= 320
+
+
+@pytest.mark.no_cover
+def test_what_it_took_is_told_beside_what_it_would_cost(run, folder):
+    search = ["--optimizer", "reflective", "--trials", "1", "--calibrate"]
+    planned = compiled_compile_calibrated(run, *search, "--dry-run").json["calls"]
+    assert f"at most {planned} calls" in compiled_compile_calibrated(run, *search).err
+
+
+def test_only_a_search_of_the_protocol_can_make_the_calibration_dearer(run, folder):
+    def added(*options):
+        plain, whole = (
+            run("compile", "sample", "-o", "judge", *options, *more, "--dry-run", "--json").json
+            for more in ([], ["--calibrate"])
+        )
+        return whole["calls"] - plain["calls"] * 112 / 160  # rows that are compiled from
+
+    options = ["--criteria", "general", "--demonstrations", "0", "--rounds", "1"]
+    assert added(*options, "--holdout", "0") == pytest.approx(48 * 2)
+    search = ["--criteria", "general", "--holdout", "0", "--trials", "1"]
+    rewriting, protocol = (added("--optimizer", one, *search) for one in ("reflective", "protocol"))
+    assert rewriting < 48 * 2.5 < 48 * 6 < protocol
+
+
+def test_rows_that_nobody_rated_are_too_few_before_anything_is_asked(run, folder):
+    rows = [json.loads(line) for line in sample_path().read_text(encoding="utf-8").splitlines()]
+    for row in rows[::2]:
+        row["human"] = {}
+    (folder / "half.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows))
+    done = run("compile", "half.jsonl", "-o", "judge", *QUICK_COMPILE_CALIBRATED, "--calibrate")
+    assert done.status == 2
+    assert "needs 40 rated rows of several among them; there would be 24 of 12" in done.err
+    assert not (folder / "judge").exists()
+
+
+@pytest.mark.parametrize("calls", [200, 300])
+def test_a_run_that_the_budget_ended_goes_on(run, folder, calls):
+    done = compiled_compile_calibrated(run, "--calibrate", "--max-calls", calls)
+    saved = load_saved(folder / "judge")
+    if isinstance(saved, SavedJudge):
+        assert done.err.startswith("note: the judge was saved without a calibration: ")
+        assert done.json["calibration"] is None
+        assert done.json["no_calibration"] in done.err
+    assert saved.settings["complete"] is False
+    compiled_compile_calibrated(run, "--calibrate")
+    compiled_compile_calibrated(run, "--calibrate", "--ledger", "new/ledger.sqlite", out="other")
+    whole = (folder / "other" / "judge.json").read_bytes()
+    assert (folder / "judge" / "judge.json").read_bytes() == whole
+
+
+@pytest.mark.no_cover
+def test_it_is_told_apart_from_the_judge_without(run, folder):
+    compiled_compile_calibrated(run, "--calibrate")
+    compiled_compile_calibrated(run, out="plain")
+    assert 'kind: "calibrated" → (absent)' in run("show", "judge", "--diff", "plain").out
+    refused = run("compile", "sample", "-o", "later", "--from", "judge")
+    assert "expected one judge by itself; got a calibrated judge." in refused.err
+
+
+def test_judgements_are_printed_on_the_scale_of_people_with_their_intervals(run):
+    said = run("compile", "sample", "-o", "judge", *QUICK_COMPILE_CALIBRATED, "--calibrate").out
+    shown = said[said.index("Two judgements") :]
+    assert (
+        len(re.findall(r"^  [1-5]\.\d \[\d\.\d\d, \d\.\d\d\] on 1\.\.5 \(people", shown, re.M)) == 2
+    )
+
+
+# What is printed to go on with: the same model, at the same server, and no secret.
+
+QUICK_SAVED_LINE = ["--criteria", "general", "--optimizer", "none", "--judge", "direct"]
+
+
+@pytest.mark.no_cover
+def test_the_line_to_go_on_with_asks_the_server_that_was_asked(run, data, server):
+    asked = ["--model", "openai/m", "--api-base", server.url]
+    done = run("compile", data, "-o", "a judge", *QUICK_SAVED_LINE, *asked)
+    assert done.status == 0, done.err
+    line = done.out.rstrip().splitlines()[-1]
+    assert shlex.split(line) == [
+        *("judgesmith", "score", "a judge", str(data), "-o", "SCORES.jsonl"),
+        *("--model", "openai/m", "--api-base", server.url),
+    ]
+
+
+def test_nothing_more_is_printed_where_nothing_was_said_of_models(run, data):
+    done = run("compile", data, "-o", "judge", *QUICK_SAVED_LINE)
+    assert done.out.endswith(f"  judgesmith score judge {data} -o SCORES.jsonl\n")
+
+
+@pytest.mark.no_cover
+def test_without_a_key_it_is_said_that_a_judge_keeps_no_address(run, data, server, monkeypatch):
+    asked = ["--model", "openai/m", "--api-base", server.url]
+    assert run("compile", data, "-o", "judge", *QUICK_SAVED_LINE, *asked).status == 0
+    monkeypatch.delenv("OPENAI_API_KEY")
+    command = ["score", "judge", data, "-o", "out.jsonl", "--ledger", "fresh.sqlite", "--json"]
+    done = run(*command, "--allow-model", "openai/m")
+    assert done.status == 2
+    assert "needs a key" in done.fault["error"]
+    assert done.fault["hint"].startswith("give --api-base")
+
+
+# places
+
+
+def test_a_place_in_a_folder_that_is_there_is_returned_and_left_alone(tmp_path):
+    place = tmp_path / "out.jsonl"
+    assert check_place(str(place)) == place
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_folder_is_not_made(tmp_path):
+    with pytest.raises(OptionError, match=r"there is no folder .*/a to put b in; make it"):
+        check_place(str(tmp_path / "a" / "b"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_takes_nothing_is_refused():
+    with pytest.raises(OptionError, match="nothing can be written in /proc"):
+        check_place("/proc/judge")
+
+
+@pytest.mark.parametrize("nothing", ["", "/", "."])
+def test_a_place_needs_a_name(nothing):
+    with pytest.raises(OptionError, match="names no file or folder"):
+        check_place(nothing)
+
+
+def test_a_file_is_neither_a_folder_nor_what_is_read(tmp_path):
+    read = tmp_path / "in.csv"
+    read.write_text("a")
+    assert file_place(str(tmp_path / "out.csv"), str(read), None, "-", like="out.csv").name
+    with pytest.raises(OptionError, match=r"is read by this command; name another file"):
+        file_place(str(read), "-", str(read), like="out.csv")
+    with pytest.raises(OptionError, match=r"is a folder; name a file, such as out\.csv"):
+        file_place(str(tmp_path), like="out.csv")
+
+
+def test_a_judge_replaces_nothing_but_a_judge(tmp_path):
+    place = tmp_path / "judge"
+    assert judge_place(str(place)) == place
+    place.mkdir()
+    with pytest.raises(OptionError, match="is there and holds no judge; name another folder"):
+        judge_place(str(place))
+    (place / "judge.json").touch()
+    assert judge_place(str(place)) == place

@@ -1,6 +1,29 @@
-import json
+"""judgesmith evaluate, and the agreement of raters."""
 
+import json
+from dataclasses import replace
+
+import numpy as np
 import pytest
+
+from judgesmith.cli.shared.agreement import (
+    agreement_rows,
+    basis_text,
+    estimate_text,
+    interval_text,
+    level_text,
+    print_agreement,
+    print_criteria,
+)
+from judgesmith.cli.shared.faults import OptionError
+from judgesmith.cli.shared.judged import named, scores_path
+from judgesmith.experiments.evaluate.agreement import CriterionReports, agreement_report, unscored
+from judgesmith.metrics import Estimate
+from judgesmith.optimizers import PredictionTable
+from judgesmith.programs.artifacts.card import agreement_text
+from judgesmith.signatures.judgement import Cause, Reason
+
+# evaluate
 
 
 @pytest.mark.no_cover
@@ -306,7 +329,7 @@ def test_a_recorded_criterion_of_a_judge_is_refused(run, data, judge):
 
 
 @pytest.fixture
-def pairs(folder, sample_rows):
+def pairs_evaluate(folder, sample_rows):
     """Comparisons of the first two texts of every source, by a judge that likes long ones."""
     by_source = {}
     for row in sample_rows:
@@ -321,22 +344,24 @@ def pairs(folder, sample_rows):
     return "pairs.jsonl"
 
 
-def test_comparisons_of_two_texts_are_held_against_peoples_ratings(run, data, pairs):
-    done = run("evaluate", pairs, data)
+def test_comparisons_of_two_texts_are_held_against_peoples_ratings(run, data, pairs_evaluate):
+    done = run("evaluate", pairs_evaluate, data)
     assert done.status == 0
     assert done.out.startswith("long on data: overall, preferences between two texts\n")
     assert "10 pairs of 10 sources, 95% intervals over sources" in done.out
     assert "the answer is the same" in done.out
     assert max(map(len, done.out.splitlines())) <= 80
-    found = run("evaluate", pairs, data, "--json").json
+    found = run("evaluate", pairs_evaluate, data, "--json").json
     assert found["rows"]["pairs"] == 10
     assert list(found["preferences"]) == ["given", "swapped", "combined"]
-    alone = run("evaluate", f"{pairs}:long order swapped", data, "--json").json
+    alone = run("evaluate", f"{pairs_evaluate}:long order swapped", data, "--json").json
     assert (alone["order"], alone["judge"]) == (None, "long order swapped")
 
 
-def test_comparisons_on_another_criterion_than_the_target_name_it(run, data, folder, pairs):
-    lines = (folder / pairs).read_text().splitlines()
+def test_comparisons_on_another_criterion_than_the_target_name_it(
+    run, data, folder, pairs_evaluate
+):
+    lines = (folder / pairs_evaluate).read_text().splitlines()
     rows = [json.loads(line) | {"criterion": "wit"} for line in lines]
     (folder / "wit.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     title = run("evaluate", "wit.jsonl", data, "--target", "overall").out.split("\n\n")[0]
@@ -356,3 +381,228 @@ def test_both_orders_of_recorded_comparisons_are_put_together(run, data_folder):
     found = run("evaluate", scores, rated, "--target", "coherence", "--json").json
     assert found["order"]["consistent"]["value"] == pytest.approx((402 + 290 + 16) / 1100)
     assert found["order"]["flipped"]["value"] == pytest.approx((203 + 162) / 1100)
+
+
+# agreement
+
+CUT_OFF = Cause(Reason.CUT_OFF, "cut off")
+
+
+def estimate(value, low, high, n_groups=5):
+    return Estimate(
+        value=value, low=low, high=high, confidence=0.95, n=9, n_groups=n_groups, n_undefined=0
+    )
+
+
+def test_an_estimate_shows_its_interval_or_that_it_has_none():
+    nan = float("nan")
+    assert estimate_text(estimate(0.5, 0.25, 0.75)) == "0.500 [0.25, 0.75]"
+    assert estimate_text(estimate(0.5, -0.25, 0.75), signed=True) == "+0.500 [-0.25, +0.75]"
+    assert estimate_text(estimate(0.5, nan, nan)) == "0.500 [no interval]"
+    assert estimate_text(estimate(0.5, 0.25, 0.75, 4)) == "0.500 [<5 sources]"
+    assert estimate_text(estimate(nan, nan, nan)) == estimate_text(None) == "undefined"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (0.004, 0.104, "[+0.004, +0.10]"),
+        (0.0, 0.93, "[0.00, +0.93]"),
+        (-0.0, 0.93, "[0.00, +0.93]"),
+        (-0.3, -0.0004, "[-0.30, -0.0004]"),
+        (-0.3, -0.00001, "[-0.30, -0.00]"),
+        (0.00001, 0.3, "[+0.00, +0.30]"),
+        (-0.005, 0.005, "[-0.01, +0.01]"),
+        (-0.0049, 0.0049, "[-0.005, +0.005]"),
+    ],
+)
+def test_an_end_beside_zero_shows_on_which_side_it_is(low, high, said):
+    assert interval_text(low, high, signed=True) == said
+
+
+def report_with_gaps():
+    """A report on three sources, of which the judge ties one, people rated one text of another."""
+    table = PredictionTable(
+        predicted=np.array([1.0, 2, 3, 2, 2, 2, 5]),
+        human=np.array([1.0, 2, 3, 1, 2, 3, 4]),
+        sources=np.array([0, 0, 0, 1, 1, 1, 2]),
+        systems=np.array([*"abcabca"]),
+    )
+    return agreement_report(table, rng=np.random.default_rng(0))
+
+
+def test_a_level_says_how_many_sources_its_means_leave_out():
+    report = report_with_gaps()
+    levels = [row[0] for row in agreement_rows([report]) if len(row) == 1]
+    assert levels == ["dataset", "sample (2 sources without a value)", "system"]
+
+
+def test_what_leaves_out_others_is_named():
+    one, other = (replace(estimate(0.5, 0.4, 0.6), n_undefined=n) for n in (1, 5))
+    assert level_text("sample", {"q": [one]}) == "sample (1 source without a value)"
+    counted = {"pearson": [one, other], "q": [one], "pairs": [other]}
+    said = "sample (1 to 5 sources without a value, q 1, pairs 5)"
+    assert level_text("sample", counted) == said
+    assert level_text("system", {"q": [other]}) == "system (5 systems without a score)"
+    assert level_text("dataset", {"q": [one]}) == "dataset"
+
+
+def test_levels_without_any_number_are_left_out():
+    numbers = np.arange(6.0)
+    table = PredictionTable(
+        predicted=numbers, human=numbers, sources=numbers.astype(int), systems=np.array(["a"] * 6)
+    )
+    rows = agreement_rows([agreement_report(table, rng=np.random.default_rng(0))])
+    assert [row[0].strip() for row in rows] == ["dataset", "pearson", "spearman", "kendall", "q"]
+
+
+def report_on(predicted):
+    n = len(predicted)
+    table = PredictionTable(
+        predicted=np.asarray(predicted, dtype=float),
+        human=np.arange(float(n)),
+        sources=np.arange(n),
+        systems=np.array(["a"] * n),
+        problems=tuple(CUT_OFF if value != value else None for value in predicted),
+    )
+    return agreement_report(table, rng=np.random.default_rng(0)), unscored(table)
+
+
+def test_where_no_row_has_a_score_the_reason_is_told(capsys):
+    report, without = report_on([float("nan")] * 3)
+    print_agreement(f"All rows: {basis_text(report, without)}", {"agreement": report})
+    print_agreement(f"All rows: {basis_text(report)}", {"agreement": report})
+    assert capsys.readouterr().out == (
+        "\nAll rows: no row has a score: cut off\n\nAll rows: no row has a score\n"
+    )
+
+
+def test_where_all_scores_are_equal_that_is_told(capsys):
+    report, without = report_on([5.0] * 3)
+    print_agreement(f"All rows: {basis_text(report, without)}", {"agreement": report})
+    said = " ".join(capsys.readouterr().out.split())
+    assert "undefined, because no two rows have different scores" in said
+
+
+def test_criteria_have_a_row_each_and_their_names_cannot_break_the_table(capsys):
+    table = PredictionTable(
+        predicted=np.arange(8.0),
+        human=np.arange(8.0),
+        sources=np.arange(8),
+        systems=np.array(["a"] * 8),
+    )
+    report = agreement_report(table, rng=np.random.default_rng(0), levels=["dataset"])
+    names = ["plain", "two\nlines \x1b[2J", "long" * 20]
+    print_criteria("All rows", CriterionReports(reports=dict.fromkeys(names, report)))
+    lines = capsys.readouterr().out.splitlines()
+    rows = [line for line in lines if "1.000 [1.00, 1.00]" in line]
+    assert [row.split()[0] for row in rows[:3]] == ["plain", "two", "long" * 7 + "l…"]
+    assert "\x1b" not in "".join(lines)
+    assert max(map(len, lines)) <= 80
+    print_criteria("None", CriterionReports())
+    assert capsys.readouterr().out == ""
+    print_criteria("All rows", CriterionReports(left_out={"flat\x1b": "all are 3"}))
+    said = capsys.readouterr().out
+    assert said == "\nAll rows: nothing to compare\n  flat\\x1b is left out: all are 3\n"
+
+
+def test_rounding_alone_is_no_difference():
+    known = {"confidence": 0.95, "n": 9, "n_groups": 9, "n_undefined": 0}
+    noise = Estimate(value=-3e-17, low=-1e-16, high=2e-16, **known)
+    assert estimate_text(noise, signed=True) == "+0.000 [0.00, 0.00]"
+    assert agreement_text({"value": -3e-17, "low": -1e-16, "high": 0.1}) == "0.000 [0.000, 0.100]"
+
+
+def test_one_of_a_kind_is_told_as_one():
+    one = Estimate(value=0.5, low=0.4, high=0.6, confidence=0.95, n=1, n_groups=1, n_undefined=0)
+    said = basis_text({"dataset": {"pearson": one}})
+    assert said == "1 scored row of 1 source, too few for intervals"
+
+
+# ``judgesmith prefer`` records comparisons that ``evaluate`` and ``compare`` read.
+
+COMPILE = ["--judge", "pairs", "--optimizer", "none", "--criteria", "general"]
+WITHIN = ["--objective", "spearman@sample"]
+
+
+@pytest.fixture
+def pairs_prefer(run, data):
+    """A judge that compares."""
+    done = run("compile", data, "-o", "pairs", *COMPILE, *WITHIN, "--json")
+    assert done.status == 0, done.err
+    return "pairs"
+
+
+def test_comparisons_are_recorded_and_evaluated(run, data, folder, pairs_prefer):
+    done = run("prefer", pairs_prefer, data, "-o", "out.jsonl", "--json")
+    assert done.status == 0, done.err
+    assert done.json["unanswered"] == 0
+    assert done.json["order"]["consistent"]["value"] == 1
+    rows = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
+    assert len(rows) == 2 * done.json["pairs"]
+    found = run("evaluate", "out.jsonl", data, "--json").json
+    assert set(found["preferences"]) == {"given", "swapped", "combined"}
+    again = run("prefer", pairs_prefer, data, "-o", "out.jsonl", "--json")
+    assert again.json == done.json | {"calls": 0}
+
+
+def test_a_sample_of_pairs_is_drawn_by_the_seed(run, data, folder, pairs_prefer):
+    said = run("prefer", pairs_prefer, data, "-o", "out.jsonl", "--pairs", "1").out
+    assert "preferences for the text shown first" in said
+    assert "judgesmith evaluate out.jsonl" in said
+
+
+@pytest.mark.no_cover
+def test_its_ranks_are_scores(run, data, folder, pairs_prefer):
+    assert run("score", pairs_prefer, data, "-o", "scores.jsonl").status == 0
+    rows = [json.loads(line) for line in (folder / "scores.jsonl").read_text().splitlines()]
+    assert all(0 <= row["score"] <= 100 for row in rows)
+    assert run("evaluate", "scores.jsonl", data, "--json").status == 0
+
+
+def test_it_is_searched_and_told_to_rank(run, data, folder):
+    options = [*COMPILE, "--optimizer", "protocol", "--trials", "3", *WITHIN]
+    done = run("compile", data, "-o", "judge", *options)
+    assert done.status == 0, done.err
+    assert "ranks within a source" in done.out
+    protocol = json.loads((folder / "judge" / "judge.json").read_text())["protocol"]
+    assert protocol["aggregation"]["kind"] == "overall"
+
+
+def test_an_objective_over_sources_is_refused_before_anything_is_asked(run, data, folder):
+    done = run("compile", data, "-o", "judge", *COMPILE, "--objective", "q")
+    assert done.status == 2
+    assert "q compares sources" in done.err
+    assert "say --objective q@sample" in done.err
+    assert not (folder / "judge").exists()
+
+
+# judged
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("s.jsonl", ("s.jsonl", None)),
+        ("s.jsonl:UniEval", ("s.jsonl", "UniEval")),
+        ("s.jsonl:metric:bleu", ("s.jsonl", "metric:bleu")),
+        ("a:b.jsonl", ("a:b.jsonl", None)),
+        ("a:b.jsonl:x", ("a:b.jsonl", "x")),
+        ("folder", None),
+        ("folder:x", None),
+        ("nothing:at:all", None),
+    ],
+)
+def test_a_file_is_told_from_the_judge_in_it(folder, text, found):
+    (folder / "s.jsonl").touch()
+    (folder / "a:b.jsonl").touch()
+    (folder / "folder").mkdir()
+    path, name = scores_path(text)
+    assert (None if path is None else (str(path), name)) == found
+
+
+def test_what_is_not_there_is_refused(folder):
+    with pytest.raises(OptionError, match="there is no judge and no file of scores called nothing"):
+        named("nothing")
+    (folder / "there").mkdir()
+    assert named("there").path is None

@@ -1,11 +1,17 @@
-"""Commands that ask models are recorded, and come to the same without model, key or network."""
+"""Recordings and the cache from the command line."""
 
 import json
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
 
 import pytest
 
 from judgesmith.programs.lm.engines import NativeEngine
 from judgesmith.programs.offline import OfflineEngine
+
+# Commands that ask models are recorded, and come to the same without model, key or network.
 
 
 @pytest.fixture
@@ -130,3 +136,136 @@ def test_where_nothing_is_asked_there_is_no_cassette(run, data, folder):
     done = run("compile", data, "-o", "judge", "--dry-run", "--record", "run.jsonl")
     assert (done.status, (folder / "run.jsonl").exists()) == (0, False)
     assert "no answer was given, so run.jsonl is not written" in done.out
+
+
+# ledger
+
+
+@pytest.fixture
+def ledger(run, judge, data):
+    run("score", judge, data, "-o", "out.jsonl")
+    return ".judgesmith/ledger.sqlite"
+
+
+def test_stats_count_answers_by_model(run, ledger):
+    assert "80 answers from 80 calls" in run("ledger", "stats").out
+    found = run("ledger", "stats", "--json").json
+    assert [(one["model"], one["answers"]) for one in found["models"]] == [("offline", 80)]
+
+
+def test_export_writes_every_answer(run, ledger, folder):
+    lines = run("ledger", "export").out.splitlines()
+    assert len({json.loads(line)["identity"] for line in lines}) == 80
+    done = run("ledger", "export", "-o", "answers.jsonl")
+    assert done.out == "80 answers in answers.jsonl\n"
+    assert (folder / "answers.jsonl").read_text().splitlines() == lines
+
+
+def test_export_to_standard_output_has_no_room_for_json(run, ledger):
+    done = run("ledger", "export", "--json")
+    assert (done.status, done.out) == (2, "")
+    assert done.fault["error"] == "--json leaves no room for the answers."
+    assert done.fault["hint"] == "name a file with -o."
+
+
+def test_prune_takes_out_what_it_is_told(run, ledger):
+    assert run("ledger", "prune", "--older-than-days", "1", "--json").json["removed"] == 0
+    assert run("ledger", "prune", "--model", "openai/m", "--json").json["removed"] == 0
+    done = run("ledger", "prune", "--model", "offline")
+    assert done.out == f"80 answers taken out of {ledger}\n"
+    assert "0 answers from 80 calls" in run("ledger", "stats").out
+
+
+def test_prune_wants_to_know_what(run, ledger):
+    assert run("ledger", "prune").status == 2
+
+
+def test_a_look_at_no_ledger_makes_none(run, folder):
+    done = run("ledger", "stats", "--ledger", "missing.sqlite")
+    assert done.status == 2
+    assert "there is no cache at" in done.err
+    assert list(folder.iterdir()) == []
+
+
+def test_a_damaged_ledger_says_how_what_is_sound_is_rescued(run, ledger, folder, judge, data):
+    path = folder / ledger
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE answers SET text = x'313030' WHERE id = 5")
+        connection.commit()
+    fault = run("ledger", "export", "--json", "-o", "answers.jsonl").fault
+    assert "is damaged (an answer is not as it was kept)" in fault["error"]
+    assert f"judgesmith cache rescue --ledger {path} -o NEW" in fault["hint"]
+    assert not (folder / "answers.jsonl").exists()
+    done = run("ledger", "rescue", "--ledger", ledger, "-o", "new.sqlite", "--json")
+    assert done.json == {"ledger": ledger, "output": "new.sqlite", "answers": 79, "altered": 1}
+    done = run("score", judge, data, "-o", "again.jsonl", "--ledger", "new.sqlite", "--json")
+    assert (done.status, done.json["calls"], done.json["unscored"]) == (0, 1, 0)
+    assert (folder / "again.jsonl").read_bytes() == (folder / "out.jsonl").read_bytes()
+
+
+def test_rescue_replaces_nothing(run, ledger, folder):
+    (folder / "new.sqlite").write_text("mine")
+    done = run("ledger", "rescue", "-o", "new.sqlite")
+    assert (done.status, (folder / "new.sqlite").read_text()) == (2, "mine")
+    assert "new.sqlite is there already" in done.err
+
+
+# ledger place
+
+SCORE = """
+import sys
+from judgesmith.cli import main
+assert main(["score", "judge", "data.jsonl", "-o", "out.jsonl"]) == 0
+assert not any(name.split(".")[0] in ("psycopg", "sqlalchemy") for name in sys.modules)
+"""
+NOBODY = "postgresql://me:secret@127.0.0.1:9/x"
+SEARCH = ["--optimizer", "protocol", "--criteria", "general"]
+
+
+def test_the_environment_names_the_ledger_and_an_option_another(
+    run, judge, data, folder, monkeypatch
+):
+    monkeypatch.setenv("JUDGESMITH_LEDGER", "named/ledger.sqlite")
+    assert run("score", judge, data, "-o", "one.jsonl").status == 0
+    assert (folder / "named" / "ledger.sqlite").is_file()
+    assert run("score", judge, data, "-o", "two.jsonl", "--ledger", "other.sqlite").status == 0
+    stats = [
+        run("ledger", "stats", "--json", *said).json for said in ([], ["--ledger", "other.sqlite"])
+    ]
+    assert stats[0]["answers"] == stats[1]["answers"] > 0
+    assert not (folder / ".judgesmith").exists()
+
+
+@pytest.mark.no_cover
+def test_scoring_on_a_file_loads_no_driver_of_a_database(judge, data, folder):
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", SCORE], cwd=folder, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("said", "blamed"),
+    [
+        (["--ledger", NOBODY], "--ledger"),
+        ([*SEARCH, "--storage", NOBODY], "--storage"),
+        ([*SEARCH, "--ledger", NOBODY, "--storage", "sqlite:///x"], "--ledger"),
+    ],
+)
+def test_a_database_that_does_not_answer_is_refused_before_anything_is_asked(
+    run, data, folder, said, blamed
+):
+    done = run("compile", data, "-o", "new", "--json", *said)
+    assert (done.status, done.fault["where"]) == (2, blamed)
+    assert "secret" not in done.err
+    assert not (folder / ".judgesmith").exists()
+
+
+@pytest.mark.no_cover
+def test_a_search_in_another_database_than_postgresql_keeps_the_usual_ledger(
+    run, data, folder, monkeypatch
+):
+    monkeypatch.setenv("JUDGESMITH_STORAGE", f"sqlite:///{folder}/studies.db")
+    done = run("compile", data, "-o", "new", "--dry-run", *SEARCH)
+    assert done.status == 0
+    assert "answers are kept" not in done.err

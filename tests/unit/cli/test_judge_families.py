@@ -1,0 +1,634 @@
+"""Judges of every family through the commands."""
+
+import json
+from pathlib import Path
+
+import click
+import pytest
+
+from judgesmith.cli import main
+from judgesmith.cli.shared.faults import OptionError
+from judgesmith.cli.shared.options import seed_option, together
+from judgesmith.cli.shared.role_options import roles_of
+from judgesmith.programs import SavedJudge
+from judgesmith.programs.judging.registry import known_families
+
+# Judges of every family go through the same commands.
+
+AS_IT_IS = ["--optimizer", "none", "--criteria", "general"]
+
+
+def compiled(run, data, *options, out="judge"):
+    done = run("compile", data, "-o", out, "--judge", "direct", *options, "--json")
+    assert done.status == 0, done.err
+    return done
+
+
+def protocol(folder, out="judge"):
+    return json.loads((folder / out / "judge.json").read_text())["protocol"]
+
+
+@pytest.mark.no_cover
+def test_a_direct_judge_goes_all_the_way(run, data, folder):
+    done = compiled(run, data, "--criteria", "general")
+    assert done.json["heldout"]["dataset"]["q"]["n"] == 12
+    assert protocol(folder)["judge"] == "direct"
+    assert protocol(folder)["aggregation"]["kind"] in ("overall", "linear")
+    assert run("score", "judge", data, "-o", "scores.jsonl").status == 0
+    rows = [json.loads(line) for line in (folder / "scores.jsonl").read_text().splitlines()]
+    assert len(rows) == 40
+    assert all(row["problem"] is None for row in rows)
+    assert run("evaluate", "judge", data, "--json").json["heldout"]["dataset"]["q"]["n"] == 12
+    assert "- judge: direct, which asks for a score" in run("show", "judge").out
+
+
+def test_the_same_command_again_asks_nothing(run, data, folder):
+    first = compiled(run, data, *AS_IT_IS)
+    assert compiled(run, data, *AS_IT_IS).json == first.json | {"calls": 0}
+
+
+def test_a_judge_that_gives_no_reasons_is_not_quoted_with_any(run, data, folder):
+    said = run("compile", data, "-o", "judge", "--judge", "direct", *AS_IT_IS).out
+    assert said.count("\n  response: ") == 2
+    assert "because" not in said
+
+
+def test_its_space_is_searched(run, data, folder):
+    options = ["--optimizer", "protocol", "--trials", "4", "--criteria", "general"]
+    compiled(run, data, *options, "--choose", "answers=1-5")
+    history = json.loads((folder / "judge" / "judge.json").read_text())["history"]
+    tried = [one["picked"] for one in history if one["stage"] == "protocol"]
+    assert len(tried) > 1
+    assert any(one.get("asks") == "criteria" for one in tried)
+    assert not any("answers" in one or "demonstrations" in one for one in tried)
+    assert protocol(folder)["answers"]["high"] == 5
+
+
+@pytest.mark.no_cover
+def test_it_scores_the_criteria_that_people_rated(run, data, folder):
+    options = ["--target", "fluency", "--target", "faithfulness", "--choose", "asks=criteria"]
+    done = compiled(run, data, *options)
+    assert set(done.json["criteria"]["heldout"]) == {"fluency", "faithfulness"}
+
+
+def test_what_is_not_searched_can_be_set(run, data, folder):
+    chosen = ["--choose", "beam=2", "--choose", "doubt=.2", "--objective", "spearman@sample"]
+    options = ["--criteria", "general", "--judge", "pairs", *chosen]
+    searched = ["--optimizer", "protocol", "--trials", "2"]
+    assert run("compile", data, "-o", "judge", *options, *searched).status == 0
+    own = protocol(folder)
+    assert (own["beam"], own["doubt"]) == (2, 0.2)
+
+
+def test_steps_are_given_in_a_file(run, data, folder):
+    (folder / "own.yaml").write_text(
+        "fluency:\n- Read it  aloud.\nrelevance: |\n  1. Count.\n  2. Add.\n"
+    )
+    options = ["--judge", "g-eval", "--optimizer", "none", "--steps", "own.yaml"]
+    asked = run("compile", data, "-o", "judge", *options, "--criteria", "general", "--json").json
+    steps = protocol(folder)["steps"]
+    assert steps["fluency"] == ["Read it aloud."]
+    assert steps["relevance"] == ["Count.", "Add."]
+    assert len(steps) == 6
+    planned = run("compile", data, "-o", "judge", *options, "--criteria", "general", "--dry-run")
+    assert f"{asked['calls']} calls if every answer can be read" in planned.out
+    said = run("compile", data, "-o", "human", *options, "--criteria", "human").out
+    assert "steps are given for relevance, which is no criterion" in " ".join(said.split())
+
+
+@pytest.mark.parametrize(
+    ("judge", "option", "text", "said"),
+    [
+        ("g-eval", "--steps", "fluenci: [Look.]", "steps for 'fluenci', which is not a criterion"),
+        ("g-eval", "--steps", "fluency: 3", "expected a list of steps for fluency; got '3'"),
+        ("g-eval", "--steps", "- Look.", "expected steps by criterion"),
+        ("g-eval", "--steps", "fluency: ['<verbatim-0>']", "without markers of the prompt layout"),
+        ("g-eval", "--steps", "\xff", "in UTF-8"),
+        ("checklist", "--questions", "fluency: [Is it]", "must end with a question mark"),
+        ("checklist", "--steps", "fluency: [Look.]", "does not apply to a checklist judge"),
+        ("direct", "--questions", "fluency: [Is it?]", "does not apply to a direct judge"),
+    ],
+)
+def test_what_are_no_steps_or_questions_is_refused(run, data, folder, judge, option, text, said):
+    (folder / "own.yaml").write_text(text, encoding="latin-1")
+    options = ["--judge", judge, "--optimizer", "none", "--criteria", "general"]
+    ended = run("compile", data, "-o", "judge", *options, option, "own.yaml")
+    assert ended.status == 2
+    assert said in " ".join(ended.err.split())
+    assert not (folder / "judge").exists()
+
+
+def test_a_later_run_starts_from_it(run, data, folder):
+    compiled(run, data, *AS_IT_IS)
+    assert run("compile", data, "-o", "later", "--from", "judge").status == 0
+    assert protocol(folder, "later")["judge"] == "direct"
+
+
+@pytest.mark.no_cover
+def test_two_kinds_of_judges_are_told_apart(run, data, folder, judge):
+    compiled(run, data, *AS_IT_IS, out="direct")
+    said = run("show", "judge", "--diff", "direct").out
+    assert 'protocol.judge: "active-critic" → "direct"' in said
+    assert 'protocol.variant: "fine" → (absent)' in said
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize(
+    "option", ["--optimizer=none", "--optimizer=protocol", "--without=weights"]
+)
+def test_what_it_would_cost_is_an_upper_bound(run, data, folder, option):
+    options = [option, "--criteria", "general"]
+    options += ["--trials", "3"] if option.endswith("protocol") else []
+    planned = compiled(run, data, *options, "--dry-run").json["calls"]
+    assert 0 < compiled(run, data, *options).json["calls"] <= planned
+
+
+def test_a_choice_that_is_made_holds_for_active_critic_too(run, data, folder):
+    options = ["--choose", "answers=1-5", "--choose", "variant=coarse", *AS_IT_IS]
+    assert run("compile", data, "-o", "judge", *options).status == 0
+    assert protocol(folder)["variant"] == "coarse"
+    assert protocol(folder)["answers"]["high"] == 5
+
+
+REFERENCE = ["--judge", "reference", "--choose", "metric=rouge1"]
+
+
+@pytest.mark.parametrize(
+    ("options", "where", "said"),
+    [
+        ([*REFERENCE, "--model", "openai/x"], "--model", "does not apply to a reference judge"),
+        ([*REFERENCE, "--criteria", "general"], "--criteria", "does not apply to a reference"),
+        ([*REFERENCE, "--optimizer", "reflective"], "--optimizer", "asks none"),
+        (
+            ["--judge", "reference", "--choose", "metric=meteor", "--choose", "stem=porter"],
+            "--choose",
+            "stem=porter has no effect with metric=meteor; it takes metric rougeL, rouge1 or",
+        ),
+    ],
+)
+def test_options_without_effect_are_refused(run, data, options, where, said):
+    done = run("compile", data, "-o", "judge", *options, "--json")
+    assert (done.status, done.out) == (2, "")
+    fault = json.loads(done.err.splitlines()[-1])
+    assert fault["where"] == where
+    assert said in f"{fault['error']} {fault['hint']}"
+
+
+def test_an_even_spread_is_not_looked_for_where_texts_are_compared(run, data, folder):
+    done = run("compile", data, "-o", "judge", "--judge", "pairs", "--optimizer", "balanced")
+    assert done.status == 2
+    assert "compares the responses to a source" in done.err
+    assert not (folder / "judge").exists()
+    assert not (folder / ".judgesmith").exists()
+
+
+def test_what_an_annotator_is_shown_of_single_criteria_can_be_set(run, data, folder):
+    options = ["--optimizer", "none", "--criteria", "human", "--target", "fluency+faithfulness"]
+    chosen = [
+        "shows.faithfulness=response",
+        "ignores.faithfulness=fluency, length",
+        "ignores.fluency=none",
+    ]
+    options += [part for one in chosen for part in ("--choose", one)]
+    done = run("compile", data, "-o", "judge", "--judge", "annotator", *options, "--json")
+    assert done.status == 0, done.err
+    assert protocol(folder)["shows"] == {"faithfulness": "response"}
+    assert protocol(folder)["ignores"] == {"faithfulness": ["fluency", "length"], "fluency": []}
+    asked = [one.read_text() for one in sorted((folder / "judge" / "prompts").iterdir())]
+    assert not any("## Source" in one for one in asked)
+    told = ["Leave these to others, however bad they are: fluency, length." in one for one in asked]
+    assert sorted(told) == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "says"),
+    [
+        ("shows.flency=source", "shows for 'flency', which is not a criterion"),
+        ("shows.fluency=all", "shows.fluency: expected one of"),
+        ("shows=source", "shows.CRITERION, ignores.CRITERION can be set"),
+    ],
+)
+def test_what_an_annotator_cannot_be_told_is_refused(run, data, folder, chosen, says):
+    options = ["--judge", "annotator", *AS_IT_IS, "--choose", chosen]
+    done = run("compile", data, "-o", "judge", *options)
+    assert done.status == 2
+    assert says in done.err
+    assert done.err.count("error:") == 1
+    assert not (folder / "judge").exists()
+
+
+# Judges whose scores are ranks within a source, on the command line.
+
+PAIRS = ["--judge", "pairs", "--criteria", "general", "--optimizer", "none"]
+
+
+@pytest.fixture
+def pairs_judge(run, data):
+    done = run("compile", data, "-o", "pairs", *PAIRS, "--objective", "q@sample")
+    assert done.status == 0, done.err
+    return "pairs"
+
+
+@pytest.mark.no_cover
+def test_evaluate_tells_figures_within_sources_alone_and_says_why(run, data, pairs_judge):
+    done = run("evaluate", pairs_judge, data)
+    assert done.status == 0, done.err
+    lines = done.out.splitlines()
+    assert "sample" in lines
+    assert not {"dataset", "system"} & set(lines)
+    assert "note: scores of pairs are ranks within a source" in done.out
+
+
+@pytest.mark.no_cover
+def test_compare_decides_within_sources_and_says_why(run, data, judge, pairs_judge):
+    done = run("compare", pairs_judge, judge, data)
+    assert done.status == 0, done.err
+    assert "Spearman at sample level" in " ".join(done.out.split())
+    assert "note: scores of pairs are ranks within a source" in done.out
+    told = run("compare", pairs_judge, judge, data, "--json")
+    assert told.json["objective"]["name"] == "spearman@sample"
+    assert told.json["objective"]["gain"]["value"] is not None
+
+
+def test_compare_refuses_to_decide_over_sources_before_anything_is_asked(
+    run, data, judge, pairs_judge
+):
+    done = run("compare", pairs_judge, judge, data, "--objective", "q", "--json")
+    assert done.status == 2
+    assert done.fault == {
+        "error": "scores of pairs are ranks within a source, and q compares sources.",
+        "where": "--objective",
+        "hint": "say --objective q@sample.",
+    }
+
+
+@pytest.mark.no_cover
+def test_scores_on_file_do_not_tell_that_they_are_ranks_and_score_says_so(run, data, pairs_judge):
+    done = run("score", pairs_judge, data, "-o", "scores.jsonl", "--json")
+    assert "note: scores are ranks within a source, which the file does not say" in done.err
+
+
+def test_what_decides_need_not_be_said(run, data):
+    done = run("compile", data, "-o", "pairs", *PAIRS)
+    assert done.status == 0, done.err
+    assert "note: --objective was not given: q@sample was looked at" in done.out
+    assert "Validation q@sample:" in done.out
+
+
+def test_an_objective_that_compares_sources_is_refused_by_the_option_to_say(run, data):
+    done = run("compile", data, "-o", "pairs", *PAIRS, "--objective", "spearman", "--json")
+    assert (done.status, done.fault["where"]) == (2, "--objective")
+    assert done.fault["hint"] == "say --objective spearman@sample."
+    done = run("compile", data, "-o", "pairs", *PAIRS, "--objective", "q + scored", "--json")
+    assert done.fault["hint"] == "say q@sample in --objective."
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("optimizer", ["random", "protocol", "none"])
+def test_a_run_may_start_from_a_judge_that_ranks(run, data, pairs_judge, optimizer):
+    again = ["--from", pairs_judge, "--optimizer", optimizer]
+    again += ["--trials", "2"] if optimizer == "protocol" else []
+    done = run("compile", data, "-o", "again", *again)
+    assert done.status == 0, done.err
+    assert "note: --objective was not given: q@sample was looked at" in done.out
+
+
+def test_what_a_run_from_a_judge_that_ranks_is_chosen_by_compares_no_sources(
+    run, data, pairs_judge
+):
+    again = ["compile", data, "-o", "again", "--from", pairs_judge, "--objective", "q", "--json"]
+    done = run(*again)
+    assert (done.status, done.fault["where"]) == (2, "--objective")
+    assert done.fault["hint"] == "say --objective q@sample."
+
+
+# ``exemplars``: the texts that a judge compares with, on file.
+
+
+@pytest.fixture
+def exemplar_judge(run, data):
+    usual = ["--judge", "exemplar", "--choose", "levels=3", "--criteria", "general"]
+    assert run("compile", data, "-o", "judge", *usual, "--optimizer", "none").status == 0
+    return "judge"
+
+
+def test_exemplars_are_written_and_their_order_told(run, data, exemplar_judge, folder):
+    done = run("exemplars", exemplar_judge, data, "-o", "out.jsonl")
+    assert done.status == 0, done.err
+    rows = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
+    n = len(rows) // 3
+    assert f"{len(rows)} exemplars of {n} sources in out.jsonl" in done.out
+    assert "neighbouring levels in order: " in done.out
+    assert set(rows[0]) == {
+        *("source_id", "criterion", "level", "levels", "text", "flags", "above"),
+        *("writer", "judge"),
+    }
+    again = run("exemplars", exemplar_judge, data, "-o", "out.jsonl", "--force", "--json")
+    told = again.json
+    assert (told["exemplars"], told["sources"], told["calls"]) == (len(rows), n, 0)
+    assert told["in_order"]["n"] == 2 * n
+    assert told["in_order"]["low"] < told["in_order"]["value"]
+
+
+@pytest.mark.no_cover
+def test_another_writer_may_be_named(run, data, exemplar_judge, folder):
+    done = run("exemplars", exemplar_judge, data, "-o", "out.jsonl", "--role", "writer=offline")
+    assert done.status == 0, done.err
+    assert json.loads((folder / "out.jsonl").read_text().split("\n")[0])["writer"] == "offline"
+
+
+def test_the_same_command_again_continues_and_asks_nothing_twice(run, data, exemplar_judge, folder):
+    assert run("exemplars", exemplar_judge, data, "-o", "out.jsonl").status == 0
+    first = (folder / "out.jsonl").read_bytes()
+    again = run("exemplars", exemplar_judge, data, "-o", "out.jsonl", "--json")
+    assert (again.status, again.json["calls"]) == (0, 0), again.err
+    assert (folder / "out.jsonl").read_bytes() == first
+
+
+@pytest.mark.no_cover
+def test_a_budget_that_ends_leaves_a_file_from_which_the_same_command_goes_on(
+    run, data, exemplar_judge, folder
+):
+    usual = ["exemplars", exemplar_judge, data, "-o", "out.jsonl", "--ledger", "fresh.sqlite"]
+    short = run(*usual, "--max-calls", "3")
+    assert short.status == 0, short.err
+    n_short = len((folder / "out.jsonl").read_text().splitlines())
+    assert run(*usual).status == 0
+    rows = (folder / "out.jsonl").read_text().splitlines()
+    assert len(rows) == 3 * 10 > n_short
+
+
+def test_a_file_of_something_else_stays(run, data, exemplar_judge, folder):
+    (folder / "out.jsonl").write_text("mine\n")
+    done = run("exemplars", exemplar_judge, data, "-o", "out.jsonl", "--json")
+    assert done.status == 2
+    assert done.fault["where"] == "out.jsonl:1"
+    assert "out.jsonl:1: expected an exemplar of this judge" in done.fault["error"]
+    assert (folder / "out.jsonl").read_text() == "mine\n"
+
+
+def test_exemplars_of_other_sources_stay(run, data, exemplar_judge, folder, sample_rows):
+    assert run("exemplars", exemplar_judge, data, "-o", "out.jsonl").status == 0
+    first = (folder / "out.jsonl").read_bytes()
+    (folder / "few.jsonl").write_text(json.dumps(sample_rows[0]) + "\n")
+    done = run("exemplars", exemplar_judge, "few.jsonl", "-o", "out.jsonl", "--json")
+    assert done.status == 2
+    assert "out.jsonl holds 30 exemplars, 27 of which this run does not have" in done.fault["error"]
+    assert (folder / "out.jsonl").read_bytes() == first
+
+
+def test_nothing_to_write_for_is_refused(run, exemplar_judge, folder):
+    (folder / "empty.jsonl").write_text("")
+    done = run("exemplars", exemplar_judge, "empty.jsonl", "-o", "out.jsonl", "--json")
+    assert done.status == 2
+    assert "empty.jsonl: file: expected at least one row; got none" in done.fault["error"]
+    assert not (folder / "out.jsonl").exists()
+
+
+def test_other_judges_have_none(run, data, judge):
+    done = run("exemplars", judge, data, "-o", "out.jsonl")
+    assert done.status == 2
+    assert "writes no exemplars" in done.err
+
+
+# ``--role``: another model writes exemplars, from compile to score.
+
+ROWS = [
+    {"source": f"Ann left town {n}. Bo stayed.", "response": f"Ann left {n}{end}", "score": score}
+    for n in range(6)
+    for end, score in ((".", 4), (" and and", 2), ("", 3))
+]
+WRITER = "[[ ## exemplar ## ]]\nA text."
+
+
+@pytest.fixture
+def data_roles(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(one) + "\n" for one in ROWS))
+    return "rows.jsonl"
+
+
+def compiled_roles(data, *more):
+    usual = ["-o", "judge", "--judge", "exemplar", "--choose", "levels=2", "--scale", "1..5"]
+    return main(["compile", data, *usual, "--optimizer", "none", "--criteria", "general", *more])
+
+
+def first_row(name):
+    return Path(name).read_text().split("\n")[0]
+
+
+def test_a_writer_is_asked_for_exemplars_and_named_in_the_judge(data_roles, server, capsys):
+    server.script({"answer": WRITER})
+    roles = ["--role", "writer=openai/w", "--api-base", server.url]
+    assert compiled_roles(data_roles, *roles, "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    saved = SavedJudge.load("judge")
+    assert (saved.model, dict(saved.roles)) == ("offline", {"writer": "openai/w"})
+    bodies = [one["body"] for one in server.counts()["recent"]]
+    # Worst and best of six sources, and the best once more: it is a copy of the worst.
+    assert len(bodies) == 6 * 3
+    assert all(one["model"] == "w" and "verdict" not in str(one) for one in bodies)
+    # Both exemplars are the same text, with which a response is compared once.
+    assert told["calls"] == 6 * 3 + len(ROWS)
+    assert compiled_roles(data_roles, *roles) == 0  # the same run again asks nothing
+    assert server.counts()["requests"] == 6 * 3
+
+    scored = ["score", "judge", data_roles, "-o", "one.jsonl", "--api-base", server.url]
+    assert main(scored) == 2  # nobody named openai/w, nor does a model without a network allow it
+    assert main([*scored[:-2], "--model", "offline", "--allow-model", "openai/w"]) == 2
+    scored += ["--allow-model", "openai/w"]
+    assert main(scored) == 0
+    assert server.counts()["requests"] == 6 * 3
+    row = json.loads(first_row("one.jsonl"))
+    assert row["weighting"]["overall"]["mode"] == "probabilities"
+    assert "sum" in row["weighting"]["overall"]
+
+    assert main(["score", "judge", data_roles, "-o", "two.jsonl", "--role", "writer=offline"]) == 0
+    assert server.counts()["requests"] == 6 * 3
+    assert first_row("one.jsonl") != first_row("two.jsonl")
+
+
+def test_one_budget_holds_for_both(data_roles, server, capsys):
+    server.script({"answer": WRITER})
+    roles = ["--role", "writer=openai/w", "--api-base", server.url, "--max-calls", "7", "--json"]
+    compiled_roles(data_roles, *roles)
+    assert server.counts()["requests"] <= 7
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--role", "writer"], "expected ROLE=MODEL; got 'writer'."),
+        (["--role", "writer=offline", "--role", "writer=offline"], "named twice"),
+        (["--role", "writter=offline"], "no role 'writter'."),
+        (["--role", "writer=gpt"], "a model is 'offline' or 'provider/model'"),
+    ],
+)
+def test_what_is_no_role_is_refused(data_roles, capsys, more, said):
+    assert compiled_roles(data_roles, *more) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_judge_of_another_kind_has_no_writer(data_roles, capsys):
+    own = ["compile", data_roles, "-o", "judge", "--judge", "direct", "--role", "writer=offline"]
+    assert main([*own, "--scale", "1..5", "--optimizer", "none", "--criteria", "general"]) == 2
+    assert "a judge of the family direct has no role 'writer'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("more", [["--model", "anthropic/x"], ["--models", "anthropic/x"]])
+def test_a_model_that_cannot_tell_how_likely_a_text_is_is_refused_at_once(data_roles, capsys, more):
+    own = [
+        "compile",
+        data_roles,
+        "-o",
+        "judge",
+        "--judge",
+        "gptscore",
+        "--scale",
+        "1..5",
+        "--dry-run",
+    ]
+    if "--models" in more:
+        more = [*more, "--optimizer", "protocol"]
+    assert main([*own, *more]) == 2
+    assert "anthropic/x gives no log-probabilities of a text" in capsys.readouterr().err
+
+
+def test_roles_are_read_by_name():
+    assert roles_of(["writer = offline"]) == {"writer": "offline"}
+    with pytest.raises(OptionError):
+        roles_of(["=offline"])
+
+
+def test_verdicts_by_samples_are_warned_of(data_roles, server, capsys):
+    server.script({"contains": "exemplar ## ]]", "answer": WRITER})
+    server.script({"answer": "[[ ## verdict ## ]]\nBetter\n\n[[ ## completed ## ]]"})
+    asked = ["--api-base", server.url, "--model", "openai/m"]
+    assert compiled_roles(data_roles, *asked) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "scores rest on several sampled answers, not on probabilities" in said
+    assert main(["score", "judge", data_roles, "-o", "one.jsonl", *asked, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    ((reason, n),) = told["sampled"].items()
+    assert reason.startswith("n = 5: the endpoint gave no log-probabilities")
+    assert n == len(ROWS)
+    assert json.loads(first_row("one.jsonl"))["weighting"]["overall"]["n"] == 5
+
+
+# show
+
+
+def test_a_judge_is_shown_as_its_card(run, judge):
+    done = run("show", judge)
+    assert done.status == 0
+    assert done.out.rstrip() == (judge / "README.md").read_text(encoding="utf-8").rstrip()
+
+
+def test_prompts_are_shown_on_request(run, judge):
+    out = run("show", judge, "--prompts").out
+    for path in (judge / "prompts").iterdir():
+        assert f"===== {path.stem} =====" in out
+        assert path.read_text(encoding="utf-8").strip() in out
+
+
+def test_the_whole_judge_is_shown_to_machines(run, judge):
+    shown = run("show", judge, "--json").json
+    assert shown["target"] == "overall"
+    assert shown["fingerprint"] in run("show", judge).out
+
+
+def test_a_judge_does_not_differ_from_itself(run, judge):
+    assert run("show", judge, "--diff", judge).out == "the two judges are the same.\n"
+    assert run("show", judge, "--diff", judge, "--json").json["differences"] == []
+
+
+@pytest.mark.no_cover
+def test_what_differs_between_two_judges_is_shown_line_by_line(run, judge, data):
+    run("compile", data, "-o", "other", "--rounds", "2", "--seed", "7")
+    lines = run("show", judge, "--diff", "other").out.splitlines()
+    assert "settings.seed: 0 → 7" in lines
+    assert run("show", judge, "--diff", "other", "--json").json["differences"] == lines
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("what", [[], ["--prompts"], ["--diff", "other"]])
+def test_a_rubric_cannot_move_the_cursor(run, folder, data, judge, what):
+    rubric = folder / "rubric.yaml"
+    rubric.write_text('task: "Judge.\\e[2J"\ncriteria:\n  "\\e[31mred": "Is it\\e[0m red?"\n')
+    run("compile", data, "-o", "other", "--rubric", rubric, "--optimizer", "none")
+    done = run("show", "other" if what != ["--diff", "other"] else judge, *what)
+    assert done.status == 0
+    assert "\\x1b" in done.out
+    assert "\x1b" not in done.out
+
+
+# options
+
+
+def test_options_added_together_are_listed_in_their_order():
+    options = (click.option("--first"), seed_option, click.option("--last"))
+
+    @click.command("judge")
+    @lambda function: together(function, *options)
+    def command():
+        pass
+
+    assert [one.name for one in command.params] == ["first", "seed", "last"]
+
+
+@pytest.mark.parametrize(("given", "seed"), [([], 0), (["--seed", "7"], 7)])
+def test_the_seed_is_0_unless_another_is_said(given, seed):
+    seen = []
+
+    @click.command("judge")
+    @seed_option
+    def command(seed):
+        seen.append(seed)
+
+    command.main(given, standalone_mode=False)
+    assert seen == [seed]
+
+
+def test_the_help_names_every_kind_of_judge_there_is(run):
+    own = [one.name for one in known_families() if one.judge.startswith("judgesmith.")]
+    said = " ".join(run("compile", "--help").out.split())
+    assert f"Judge family: {', '.join(own)}." in said
+
+
+def settings_of(*words):
+    """What ``compile`` is given by these words, and by no project file."""
+    from judgesmith.cli.main import command_of
+
+    made = command_of("compile").make_context(
+        "compile", ["data.csv", "-o", "judge", "--project", "none", *words]
+    )
+    return made.params
+
+
+def test_an_expert_setting_is_the_option_of_its_name():
+    given = settings_of("--set", "rounds=3", "--set=explain=none", "--set", "screen=true")
+    assert (given["n_rounds"], given["explain"], given["screen"]) == (3, "none", True)
+    assert settings_of("--rounds", "3")["n_rounds"] == 3
+    assert settings_of("--set", "lexical=no")["lexical"] is False
+    assert settings_of("--set", "screen=false")["screen"] is False
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("roundz=3", "did you mean rounds"),
+        ("rounds", "KEY=VALUE"),
+        ("screen=maybe", "true or false"),
+    ],
+)
+def test_a_wrong_expert_setting_is_refused(run, setting, said):
+    done = run("compile", "sample", "-o", "judge", "--set", setting, "--json")
+    assert (done.status, done.fault["where"]) == (2, "--set")
+    assert said in done.fault["error"] + str(done.fault["hint"])
+
+
+def test_expert_options_are_listed_by_key_alone(run):
+    out = run("compile", "--help").out
+    assert "--set KEY=VALUE" in out
+    assert "--rounds" not in out
+    assert " rounds," in " ".join(out.split())

@@ -1,0 +1,578 @@
+"""Sheets for raters, and error spans."""
+
+import csv
+import json
+import re
+
+import hostile
+import marking
+import pytest
+
+from judgesmith.signatures import RatedItem
+
+# sheet
+
+WRITE = ["sheet", "write", "scores.jsonl", "data.jsonl", "-o", "sheet.csv"]
+
+
+@pytest.fixture
+def scores(run, judge, data, folder):
+    assert run("score", judge, data, "-o", "scores.jsonl").status == 0
+    return folder / "scores.jsonl"
+
+
+@pytest.fixture
+def n_parts(scores):
+    """How many explanations each text has."""
+    return 1 + len(json.loads(scores.read_text().splitlines()[0])["criteria"])
+
+
+@pytest.fixture
+def sheet(run, scores, folder):
+    assert run(*WRITE, "--rows", "6").status == 0
+    return folder / "sheet.csv"
+
+
+def rows_of(path):
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture
+def fill_sheet(sheet, folder):
+    def filling(rater, *, no_every=5, delimiter=",", **changes):
+        rows = rows_of(sheet)
+        for number, row in enumerate(rows):
+            for name in list(row)[-7:]:
+                answer = "4" if name == "usefulness" else "yes" if number % no_every else "no"
+                row[name] = row[name] or answer
+        rows[0] |= changes
+        path = folder / f"{rater}.csv"
+        with path.open("w", encoding="utf-8", newline="") as file:
+            table = csv.DictWriter(file, list(rows[0]), delimiter=delimiter)
+            table.writeheader()
+            table.writerows(rows)
+        return path
+
+    return filling
+
+
+def test_a_sheet_is_written_and_says_what_is_asked(run, scores, n_parts, folder):
+    done = run(*WRITE, "--rows", "6", "--scale", "-1..100")
+    assert (done.status, done.err) == (0, "")
+    assert done.out.startswith(f"{6 * n_parts} explanations of 6 scored texts in sheet.csv\n")
+    assert "fits_score           Does it fit the score?\n" in done.out
+    assert "note" not in done.out
+    rows = rows_of(folder / "sheet.csv")
+    assert [row["scale"] for row in rows] == [*["0..100"] * (n_parts - 1), "-1..100"] * 6
+    texts = {line["key"]: line for line in map(json.loads, scores.read_text().splitlines())}
+    assert {row["explanation"] for row in rows if row["part"] == "overall"} <= {
+        line["explanation"] for line in texts.values()
+    }
+
+
+def test_that_there_are_fewer_texts_than_asked_for_is_noted(run, scores):
+    n = len(scores.read_text().splitlines())
+    done = run(*WRITE, "--rows", str(n + 1), "--scale", "-1..100", "--json")
+    assert done.json["items"] == n
+    assert done.err == (
+        f"note: there are {n} texts with a score and an explanation, fewer than --rows {n + 1}; "
+        "all of them are asked about.\n"
+    )
+    assert run(*WRITE, "--rows", str(n), "--scale", "-1..100", "--json", "--force").err == ""
+
+
+def test_writing_says_as_json_what_is_in_the_sheet_and_what_is_not(run, scores, n_parts):
+    lines = scores.read_text().splitlines()
+    bare = json.loads(lines[0]) | {"score": None, "problem": "no answer"}
+    scores.write_text("\n".join([json.dumps(bare), *lines[1:]]))
+    done = run(*WRITE, "--rows", "6", "--json")
+    assert done.json | {"sheet": ""} == {
+        "output": "sheet.csv",
+        "sheet": "",
+        "items": 6,
+        "rows": 6 * n_parts,
+        "unscored": 1,
+        "unexplained": 0,
+        "cut": 0,
+    }
+    assert done.err.startswith("note: the sheet does not say what overall scores are out of")
+
+
+def test_seeds_draw_other_texts_and_equal_ones_the_same(run, sheet):
+    before = sheet.read_bytes()
+    assert run(*WRITE, "--rows", "6").status == 0
+    assert run(*WRITE, "--rows", "6", "--seed", "1").status == 2
+    assert sheet.read_bytes() == before
+    assert run(*WRITE, "--rows", "6", "--seed", "1", "--force").status == 0
+    assert sheet.read_bytes() != before
+
+
+def test_filled_sheets_are_read_in_tables(run, n_parts, fill_sheet):
+    done = run("sheet", "read", fill_sheet("ana"), fill_sheet("ben", no_every=4, delimiter=";"))
+    assert (done.status, done.err) == (0, "")
+    assert done.out.startswith(f"2 raters on {6 * n_parts} explanations of 6 texts (sheet x")
+    assert re.search(r"\nusefulness +4\.000 \[no interval\] +12 +0\n", done.out)
+    assert all(title in done.out for title in ("By part", "By rater", "Krippendorff's alpha"))
+
+
+def test_filled_sheets_are_read_as_json(run, n_parts, fill_sheet):
+    done = run("sheet", "read", fill_sheet("ana"), fill_sheet("ben", no_every=4), "--json")
+    assert (done.status, done.err) == (0, "")
+    clear = done.json["questions"]["clear"]
+    n = 6 * n_parts
+    assert clear["filled"] == 2 * n
+    n_no = len(range(0, n, 5)) + len(range(0, n, 4))
+    assert clear["value"]["value"] == pytest.approx(1 - n_no / (2 * n))
+    assert clear["value"]["n_groups"] == clear["alpha"]["n_groups"] == 6
+    assert clear["value"]["low"] < clear["value"]["value"] < clear["value"]["high"]
+    assert done.json["questions"]["usefulness"]["alpha"]["value"] is None
+
+
+def test_rows_that_are_not_in_a_file_are_noted(run, fill_sheet):
+    path = fill_sheet("ana")
+    kept = path.read_bytes().splitlines(keepends=True)[:-1]
+    path.write_bytes(b"".join(kept))
+    assert "note: 1 row of the sheet not in ana's file: taken as blank.\n" in (
+        run("sheet", "read", path).out
+    )
+
+
+def test_what_cannot_be_read_is_named(run, fill_sheet):
+    one, other = fill_sheet("ana", clear="perhaps"), fill_sheet("ben", factual="\x1b[31m")
+    done = run("sheet", "read", one, other)
+    assert (done.status, done.out) == (2, "")
+    assert "ana.csv:2: clear: expected yes or no, or a blank cell; got 'perhaps'" in done.err
+    assert "ben.csv:2: factual: expected yes or no, or a blank cell; got '\\x1b[31m'" in done.err
+    assert run("sheet", "read", one, "--json").fault["where"] == "ana.csv:2"
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["sheet", "write", "scores.jsonl", "data.jsonl", "-o", "s.txt"], "name a file in .csv"),
+        (["sheet", "write", "missing.jsonl", "data.jsonl", "-o", "s.csv"], "no file missing.jsonl"),
+        (["sheet", "write", "scores.jsonl", "sample", "-o", "none/s.csv"], "there is no folder"),
+        (["sheet", "write", "data.jsonl", "data.jsonl", "-o", "s.csv"], "that score writes into"),
+        (
+            ["sheet", "write", "scores.jsonl", "few.jsonl", "-o", "s.csv"],
+            "the file that was scored",
+        ),
+        ([*WRITE[:-1], "s.csv", "--rows", "2"], "expected a whole number, 3 or more; got '2'"),
+        ([*WRITE[:-1], "s.csv", "--scale", "5"], "5"),
+        ([*WRITE[:-1], "s.csv", "--scale", "8..9"], "expected a score on 8..9"),
+        (["sheet", "write", "-", "-", "-o", "s.csv"], "standard input is one file"),
+        (["sheet", "read"], "Missing argument"),
+        (["sheet", "read", "-"], "name files, not '-'"),
+        (["sheet", "read", "missing.csv"], "no file missing.csv"),
+        (["sheet", "read", "scores.jsonl"], "the columns of the sheet"),
+        (["sheet", "read", "sample"], "the columns of the sheet"),
+    ],
+)
+def test_bad_input_is_one_error_and_leaves_nothing(run, scores, folder, data, arguments, said):
+    (folder / "few.jsonl").write_text(data.read_text().splitlines()[0] + "\n")
+    before = sorted(folder.iterdir())
+    done = run(*arguments)
+    assert (done.status, done.out) == (2, "")
+    assert said in done.err
+    assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize("name", ["scores.csv", "data.csv"])
+def test_a_sheet_never_replaces_what_it_is_made_from(run, folder, name):
+    for one in ("scores.csv", "data.csv"):
+        (folder / one).write_text("a,b\n1,2\n")
+    done = run("sheet", "write", "scores.csv", "data.csv", "-o", f"./{name}", "--force")
+    assert done.status == 2
+    assert "is read by this command" in done.err
+    assert (folder / name).read_text() == "a,b\n1,2\n"
+
+
+def test_columns_can_be_named_as_for_score(run, judge, folder, sample_rows):
+    with (folder / "flat.csv").open("w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(["text", "said"])
+        table.writerows([row["source"], row["response"]] for row in sample_rows[:8])
+    named = ["--map", "source=text,response=said"]
+    assert run("score", judge, "flat.csv", "-o", "scores.jsonl", *named).status == 0
+    done = run("sheet", "write", "scores.jsonl", "flat.csv", "-o", "s.csv", *named, "--json")
+    assert done.json["items"] == 8
+
+
+# suggest
+
+
+@pytest.fixture
+def pool(folder, data):
+    """The rows that the judge was made from, and others without ratings."""
+    from judgesmith.data.samples import sample_path
+
+    rows = [json.loads(line) for line in sample_path().read_text(encoding="utf-8").splitlines()]
+    for row in rows:
+        del row["human"], row["scale"]
+    place = folder / "pool.jsonl"
+    place.write_text("".join(json.dumps(row) + "\n" for row in rows[:72]), encoding="utf-8")
+    return place
+
+
+def fill(place, ratings, name="filled.csv"):
+    with place.open(encoding="utf-8-sig", newline="") as file:
+        header, *rows = csv.reader(file)
+    (column,) = [number for number, one in enumerate(header) if one.startswith("overall: ")]
+    for row, rating in zip(rows, ratings, strict=False):
+        row[column] = rating
+    filled = place.with_name(name)
+    with filled.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter=";").writerows([header, *rows])
+    return filled
+
+
+def test_a_sheet_comes_back_as_data_to_compile_from(run, judge, data, pool, folder):
+    done = run("suggest", judge, pool, data, "-n", "6", "--with-random", "6", "-o", "next.csv")
+    assert (done.status, done.err) == (0, "")
+    assert done.out.startswith("12 rows to rate in next.csv: 6 stratified, 6 at random\n")
+    assert "of 72 rows, 40 rated, 0 that the judge was made from" in done.out
+    assert "overall: a number from 1 (worst) to 5 (best)" in done.out
+    assert "compile RATED next.csv --from" in done.out
+    filled = fill(folder / "next.csv", ["1", "5", "2", "4", "3", "", "5", "1", "2", "4", "3"])
+    learn = ["compile", data, filled, "--from", judge, "-o", "new", "--rounds", "2"]
+    done = run(*learn)
+    assert done.status == 0
+    assert "rows: " in done.out
+    assert "2 unrated" in done.out
+    assert "note: 2 ratings are blank and left out." in done.out
+    assert "were chosen by suggest and not at random" in done.out
+    fill(folder / "next.csv", ["1", "9"])
+    bad = run(*learn[:-4], "-o", "newer", "--json")
+    assert bad.status == 2
+    assert "filled.csv:3: overall: a number from 1 (worst) to 5 (best)" in bad.fault["error"]
+
+
+def test_the_judge_may_be_made_from_the_sheet_and_the_rows_it_was_chosen_from(
+    run, judge, pool, folder
+):
+    ask = ["suggest", judge, pool, "-n", "12", "-o", "next.csv", "--strategy", "coverage"]
+    assert run(*ask).status == 0
+    filled = fill(folder / "next.csv", "123451234512")
+    done = run("compile", pool, filled, "--from", judge, "-o", "new", "--rounds", "1", "--json")
+    assert done.status == 0
+    rows = done.json["rows"]
+    assert rows["train"] + rows["select"] == 12
+    assert done.json["heldout"] is None
+    assert "sheets hold the ratings of 12 rows of the other files." in done.err
+
+
+def test_what_it_would_cost_is_said_and_nothing_is_asked(run, judge, pool, folder):
+    done = run("suggest", judge, pool, "-o", "next.csv", "--dry-run", "--at-most", "9", "--json")
+    assert done.json["rows"] == 9
+    assert done.json["calls"] % 9 == 0 < done.json["calls"]
+    assert not (folder / "next.csv").exists()
+    assert not (folder / ".judgesmith").exists()
+
+
+def test_a_sheet_with_ratings_is_not_written_over(run, judge, pool, folder):
+    ask = ["suggest", judge, pool, "-o", "next.csv", "--strategy", "random", "-n", "3"]
+    done = run(*ask, "--json")
+    assert (done.json["chosen_by"], done.json["calls"]) == ({"random": 3}, 0)
+    before = fill(folder / "next.csv", ["1"], name="next.csv").read_bytes()
+    assert run(*ask).status == 2
+    assert (folder / "next.csv").read_bytes() == before
+    assert run(*ask, "--force").status == 0
+    assert (folder / "next.csv").read_bytes() != before
+
+
+# errors
+
+PLANTED = ["errors", "scores.jsonl", "data.jsonl"]
+
+
+def row_of(item):
+    return {
+        **{name: getattr(item, name) for name in ("source_id", "system_id", "source", "response")},
+        "human": {},
+        **item.extra,
+    }
+
+
+@pytest.fixture
+def write(folder):
+    """Write texts, and rows of scores with the errors that ``errors_of`` returns for each."""
+
+    def writing(items, errors_of, **fields):
+        marking.write_lines(folder / "data.jsonl", [row_of(item) for item in items])
+        rows = [
+            marking.score_row(item, errors_of(item)) | fields.get(item.system_id, {})
+            for item in items
+        ]
+        marking.write_lines(folder / "scores.jsonl", rows)
+
+    return writing
+
+
+@pytest.fixture
+def planted(write):
+    """Five texts, of which a judge marks all that was changed in them, and a name everywhere."""
+    items = marking.changed_items(5)
+    places = marking.places_in(marking.changed_set(5))
+
+    def errors_of(item):
+        changed = places.get((item.source_id, item.system_id), ())
+        return marking.marked(item.response, (0, 5), *changed)
+
+    write(items, errors_of)
+    return items
+
+
+def test_texts_are_shown_with_numbered_marks_and_reasons(run, write):
+    item = marking.changed_items(1)[0]
+    errors = marking.marked(item.response, (0, 11), (6, 15))
+    errors[0] |= {"criterion": "consistency", "severity": 5}
+    errors[1] |= {"text": "Rossi lost", "located": "fuzzy", "ambiguous": True, "severity": None}
+    errors.append({"text": "nobody", "located": "unresolved", "severity": 2})
+    errors.append({"text": "", "located": "missing", "explanation": "Who was second?"})
+    write([item], lambda item: errors)
+    out = run(*PLANTED).out
+    assert "scores.jsonl on data: 4 errors in 1 of 1 text; 0 unscored, 0 with a note" in out
+    assert "[1>Maria [2>Rossi<1] won<2] 04 of the 20 races" in out
+    assert "  1 critical, 5 of 5; characters 0 to 11; about consistency\n" in out
+    assert "    why: Number 1 is wrong.\n" in out
+    assert "of no stated severity; characters 6 to 15, quoted with other letters" in out
+    assert "    quoted: Rossi lost\n" in out
+    assert "  3 minor, 2 of 5; quoted, but not in the text\n    quoted: nobody\n" in out
+    assert "missing from the text\n    why: Who was second?\n" in out
+    assert "one of several such places" in out
+
+
+def test_of_a_panel_it_is_told_who_found_an_error_and_one_member_can_be_read(run, write):
+    item = marking.changed_items(1)[0]
+    own = {"annotations": {"gemma": marking.marked(item.response, (0, 5)), "qwen": []}}
+    of_panel = own | {"members": {"gemma": 20, "qwen": 80}, "support": [["gemma"]]}
+    write([item], lambda item: marking.marked(item.response, (0, 5)), m=of_panel)
+    assert "1 major, 4 of 5; characters 0 to 5; found by gemma\n" in run(*PLANTED).out
+    gemma, qwen = (run(*PLANTED, "--member", name, "--all").out for name in ("gemma", "qwen"))
+    assert "gemma of scores.jsonl on data: 1 error in 1 of 1 text" in gemma
+    assert "0 errors in 0 of 1 text" in qwen
+    assert "0, m: score 80" in qwen
+
+
+def test_few_texts_are_shown_and_the_command_says_how_to_see_more(run, planted):
+    out = run(*PLANTED, "--rows", "2", "--start", "4", "--gold", "none").out
+    assert out.count(": score 40") == 2
+    assert "texts 4 to 5 of" in " ".join(out.split())
+    assert "the next with --start 6" in " ".join(out.split())
+    assert ": score 40" not in run(*PLANTED, "--rows", "0").out
+    last = run(*PLANTED, "--rows", "9", "--start", "999")
+    assert (last.status, ": score" in last.out) == (0, False)
+    assert "and --start is 999.\n" in last.out
+
+
+def test_the_worst_texts_can_come_first_and_those_without_errors_too(run, write):
+    items = marking.changed_items(3)[::4]
+    severities = {items[0].key: 1, items[1].key: 5}
+    write(
+        items,
+        lambda item: [
+            error
+            for key, severity in severities.items()
+            for error in marking.marked(item.response, (0, 5), severity=severity)
+            if item.key == key
+        ],
+    )
+    worst = run(*PLANTED, "--worst").out
+    assert worst.index("critical, 5 of 5") < worst.index("neutral, 1 of 5")
+    assert run(*PLANTED).out.count(": score 40") == 2
+    assert run(*PLANTED, "--all").out.count(": score 40") == 4
+
+
+def test_errors_are_held_against_edits(run, planted):
+    done = run(*PLANTED, "--rows", "0")
+    assert "Places beside what was changed: 1" in done.out
+    assert "character_typos/minor" in done.out
+    assert "Controls, which make no text worse" in done.out
+    found = run(*PLANTED, "--rows", "0", "--json").json
+    assert found["evaluation"]["gold"] == "edits"
+    assert found["evaluation"]["new"]["pairs"]["f1"]["value"] > 0.95
+    assert found["evaluation"]["all"]["pairs"]["precision"]["value"] < 1.0
+    assert {kind["name"] for kind in found["evaluation"]["kinds"]} == set(marking.KINDS)
+    assert run(*PLANTED, "--gold", "none", "--json").json["evaluation"] is None
+
+
+def test_errors_are_held_against_what_people_marked(run, folder, write):
+    items = [
+        item.model_copy(
+            update={"extra": {"errors": [{"severity": "Major", "start": 0, "end": 5}] * (n % 2)}}
+        )
+        for n, item in enumerate(marking.changed_items(6)[::5])
+    ]
+    write(items, lambda item: marking.marked(item.response, (0, 5)))
+    out = run(*PLANTED, "--rows", "0").out
+    assert "Places beside what people marked" in out
+    assert "half credit for severity" in out
+    assert "Number and severity, whatever the place" in out
+    data = folder / "data.jsonl"
+    data.write_text(data.read_text().replace(', "start": 0, "end": 5', ""))
+    done = run(*PLANTED, "--rows", "0", "--json")
+    assert done.json["evaluation"]["all"] is None
+    assert "not their places" in done.err
+
+
+def test_unscored_texts_and_those_without_errors_are_told(run, write):
+    items = marking.changed_items(2)[:3]
+    second = {items[1].system_id: {"score": None, "problem": "cut \x1b[2J off", "errors": []}}
+    write(items, lambda item: [], **second)
+    done = run(*PLANTED, "--gold", "none", "--all")
+    assert "0 errors in 0 of 3 texts; 1 unscored" in done.out
+    assert "no score (cut \\x1b[2J off)" in done.out
+    assert "note: no row states an error" in done.out
+
+
+def test_a_page_is_written_once_and_the_same_every_time(run, folder, planted):
+    page = folder / "page.html"
+    done = run(*PLANTED, "--html", "page.html")
+    assert done.status == 0
+    assert "texts in page.html" in done.out
+    assert ": score 40" not in done.out
+    before = page.read_bytes()
+    assert run(*PLANTED, "--html", "page.html").status == 2
+    assert run(*PLANTED, "--html", "page.html", "--force", "--json").json["output"] == "page.html"
+    assert page.read_bytes() == before
+
+
+def test_no_terminal_obeys_and_no_page_runs_what_a_text_says(run, folder, write):
+    texts = [text for text in hostile.TEXTS.values() if 8 <= len(text) < 3000]
+    item = marking.changed_items(1)[0]
+    items = [
+        item.model_copy(update={"source_id": text[:40] + str(n), "response": text, "source": text})
+        for n, text in enumerate([*texts, "<script>alert(1)</script>" * 9])
+    ]
+    evil = "<img src=x onerror=alert(1)>\u202e\x1b[2J"
+
+    def errors_of(item):
+        errors = marking.marked(item.response, (0, 3), (2, 7))
+        return [one | {"explanation": evil + item.response, "criterion": evil} for one in errors]
+
+    write(items, errors_of)
+    done = run(*PLANTED, "--rows", "999", "--gold", "none")
+    assert done.status == 0
+    assert all(one.isprintable() or one in "\n\t" for one in done.out + done.err)
+    assert run(*PLANTED, "--html", "page.html", "--gold", "none").status == 0
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    for forbidden in ("<script", "<img", "\u202e", "\x1b"):
+        assert forbidden not in page
+
+
+def test_versions_without_their_originals_are_shown_and_held_against_nothing(run, write):
+    items = marking.changed_items(2)[1:2]
+    write(items, lambda item: marking.marked(item.response, (0, 5)))
+    done = run(*PLANTED)
+    assert (done.status, ": score 40" in done.out) == (0, True)
+    assert "note: errors are held against nothing: no version in data" in done.out
+    assert run(*PLANTED, "--gold", "edits").status == 2
+
+
+# errors sheet
+
+WRITE_ERRORS_SHEET = ["sheet", "write-errors", "scores.jsonl", "data.jsonl", "-o", "sheet.csv"]
+TEXT = "=Maria Rossi won 14 races, and then she won 20 more."
+
+
+@pytest.fixture
+def scored(folder):
+    """Six texts with two errors each, one without any and one unscored."""
+    items = [
+        RatedItem(source_id=f"s{n}", source=f"Source {n}.", response=f"{TEXT} {n}")
+        for n in range(8)
+    ]
+    rows = [
+        marking.score_row(one, marking.marked(one.response, (1, 12), (17, 25))) for one in items
+    ]
+    rows[0]["errors"][0] |= {"text": "the king", "located": "unresolved"}
+    rows[0]["errors"][0] |= {"start": None, "end": None}
+    rows[6]["errors"] = []
+    rows[7] |= {"errors": [], "score": None, "problem": "cut off"}
+    marking.write_lines(folder / "scores.jsonl", rows)
+    fields = ("source_id", "source", "response")
+    marking.write_lines(
+        folder / "data.jsonl", [{name: getattr(item, name) for name in fields} for item in items]
+    )
+
+
+@pytest.fixture
+def fill_errors_sheet(folder, run, scored):
+    """Fill in a copy of the sheet with the labels that ``labels_of`` returns for each row."""
+    assert run(*WRITE_ERRORS_SHEET).status == 0
+
+    def filling(rater, labels_of):
+        rows = rows_of(folder / "sheet.csv")
+        for number, row in enumerate(rows):
+            row["span_is"], row["explanation_is"] = labels_of(number, row)
+        path = folder / f"{rater}.csv"
+        with path.open("w", encoding="utf-8", newline="") as file:
+            table = csv.DictWriter(file, list(rows[0]))
+            table.writeheader()
+            table.writerows(rows)
+        return path
+
+    return filling
+
+
+def test_a_sheet_has_a_row_for_each_error_with_the_place_in_the_text(run, scored, folder):
+    done = run(*WRITE_ERRORS_SHEET)
+    assert done.out.startswith("12 errors of 6 texts in sheet.csv\n")
+    assert "1 texts are unscored, and in 1 nothing is marked" in done.out
+    assert "not in the text" in done.out
+    assert "note: there are 6 texts with an error, fewer than --rows 40" in done.out
+    rows = rows_of(folder / "sheet.csv")
+    placed = next(row for row in rows if row["source_id"] == "s3")
+    assert placed["marked"].startswith("'=[1>Maria Rossi<1] won 14 races")
+    assert (placed["part"], placed["severity"]) == ("error 1", "major, 4 of 5")
+    assert placed["place"] == "characters 1 to 12"
+    assert (placed["span_is"], placed["explanation_is"]) == ("", "")
+    invented = next(row for row in rows if row["quoted"] == "the king")
+    assert (invented["part"], invented["place"]) == ("error 2", "quoted, but not in the text")
+    assert "[2>" not in invented["marked"]
+
+
+def test_few_texts_are_drawn_by_seed_and_nothing_is_replaced(run, scored, folder):
+    first = run(*WRITE_ERRORS_SHEET, "--rows", "2", "--json")
+    assert (first.json["items"], first.json["rows"], first.json["without"]) == (2, 4, 1)
+    assert run(*WRITE_ERRORS_SHEET, "--rows", "2").status == 0
+    other = run(*WRITE_ERRORS_SHEET, "--rows", "2", "--seed", "4")
+    assert other.status == 2
+    assert "may hold answers" in other.err
+    assert run(*WRITE_ERRORS_SHEET, "--rows", "2", "--seed", "4", "--force").status == 0
+
+
+def test_labels_come_back_with_shares_agreement_and_both_together(run, fill_errors_sheet):
+    ana = fill_errors_sheet("ana", lambda n, row: ("Error", "correct" if n % 3 else "vague"))
+    ben = fill_errors_sheet(
+        "ben", lambda n, row: ("not an error" if n == 0 else "error", "" if n == 5 else "Vague.")
+    )
+    done = run("sheet", "read-errors", ana, ben)
+    assert done.status == 0
+    assert "2 raters on 12 errors of 6 texts" in done.out
+    found = run("sheet", "read-errors", ana, ben, "--json").json
+    spans, reasons = found["questions"]["span_is"], found["questions"]["explanation_is"]
+    assert spans["shares"]["error"]["value"] == 23 / 24
+    assert spans["agreement"] == 11 / 12
+    assert spans["raters"]["ben"]["not an error"] == 1
+    assert (reasons["filled"], reasons["blank"]) == (23, 1)
+    assert found["crossed"]["error"]["correct"] == 8
+    assert found["crossed"]["not an error"]["vague"] == 1
+    assert reasons["shares"]["correct"]["low"] < 8 / 23 < reasons["shares"]["correct"]["high"]
+
+
+def test_what_is_no_label_is_told_with_its_place(run, fill_errors_sheet, folder):
+    ana = fill_errors_sheet("ana", lambda n, row: ("maybe" if n == 1 else "error", "correct"))
+    done = run("sheet", "read-errors", ana)
+    assert done.status == 2
+    assert "ana.csv:3: span_is: expected one of error, none given, not an error, not in" in done.err
+    assert "got 'maybe'" in done.err
+
+
+def test_rows_that_are_gone_are_noted(run, fill_errors_sheet, folder):
+    path = fill_errors_sheet("ana", lambda n, row: ("error", "correct"))
+    path.write_text("\n".join(path.read_text().splitlines()[:-1]))
+    done = run("sheet", "read-errors", path)
+    assert "note: 1 row of the sheet not in ana's file: taken as blank." in done.out
