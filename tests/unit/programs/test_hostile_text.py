@@ -135,7 +135,7 @@ class TestFences:
     def test_a_tag_that_was_brute_forced_from_the_text_itself_is_not_taken(self, monkeypatch):
         """With short tags a text that holds its own can be found; it gets another tag."""
         monkeypatch.setattr(fences, "TAG_DIGITS", 2)
-        monkeypatch.setattr(requests, "_FENCE", gullible._OPENING)
+        monkeypatch.setattr(requests, "FENCE", gullible._OPENING)
         found = []
         for number in range(5000):
             for tag in (f"{number % 256:02x}", f"{number % 256:02X}"):

@@ -397,7 +397,7 @@ def test_a_busy_file_is_tried_again():
 
 
 def test_a_file_that_stays_busy_is_an_error():
-    with pytest.raises(CacheError, match="does not let go"):
+    with pytest.raises(CacheError, match="does not release"):
         committed(Ledger(busy=1000), 1, patience=0.01)
 
 
