@@ -1,7 +1,7 @@
 """Drafts: what is written beside its place first, and what killed processes left of it.
 
 A draft is locked by the process that writes it. The operating system drops the lock when the
-process ends, however it ends, so a draft that nobody locks is left over, whatever clocks and
+process ends, however it ends, so an unlocked draft is left over, whatever clocks and
 process ids say.
 """
 

@@ -68,7 +68,7 @@ class DataSet:
 
     @cached_property
     def scales(self) -> Mapping[str, Scale]:
-        """The rating form by criterion, also of criteria on which nobody rated."""
+        """The rating form by criterion, also of unrated criteria."""
         return {name: scale for item in self.items for name, scale in item.scale.items()}
 
     @cached_property

@@ -209,7 +209,7 @@ def _row_of(item: RatedItem) -> _Row:
 
 
 def _with_ratings(known: RatedItem, item: RatedItem) -> RatedItem:
-    """Return an item with the ratings of another row of it besides those that it has."""
+    """Return an item with the ratings of another of its rows added."""
     human = {**known.human}
     for name, ratings in item.human.items():
         human[name] = (*human.get(name, ()), *ratings)

@@ -192,7 +192,7 @@ def stated_key(item: RatedItem) -> str | None:
 def restored(item: RatedItem) -> RatedItem:
     """Return a row of a sheet with its texts and ids as they were, as far as that is certain.
 
-    The key says whether it is: texts that were edited since, or cut, stay as they stand.
+    The key decides this: texts that were edited since, or cut, stay as they stand.
     """
     ids = {name: as_written(getattr(item, name)) for name in ("source_id", "system_id")}
     item = item.model_copy(update=ids)

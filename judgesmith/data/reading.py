@@ -1,4 +1,4 @@
-"""Rated texts from files and DataFrames, all of them or one at a time.
+"""Rated data from files and DataFrames, all rows or one at a time.
 
 Reading a whole set checks what needs all rows: scales, repeated items, ids that stand for
 several sources. A stream never looks at ratings and holds one row at a time.
@@ -56,7 +56,7 @@ def read_items(
         A file ending in ``.jsonl``, ``.ndjson``, ``.json``, ``.csv`` or ``.tsv`` (each also
         with ``.gz``), ``.parquet`` or ``.xlsx``; a folder that ``save_to_disk`` wrote;
         ``hf://OWNER/NAME[/CONFIG][:SPLIT]``; ``-`` for JSON Lines on standard input; ``sample``
-        for the rated texts that come with the package.
+        for the rated dataset that comes with the package.
     columns : ColumnMap, mapping, str or None
         Which columns hold what, as in ``source=article,response=summary,score=rating``. What
         it leaves out is recognised by common names, and the set's notes say so.
@@ -64,7 +64,7 @@ def read_items(
         One scale for every criterion whose rows state none, as in ``1..5``, or scales by
         criterion, as in ``coherence=1..5``, which win over the rows.
     missing : str or sequence of str
-        What stands for no rating besides an empty cell, as in ``n/a,-``.
+        Markers of a missing rating, in addition to an empty cell, as in ``n/a,-``.
     encoding : str or None
         Of a text file; None: UTF-8.
     decimal : {",", "."} or None

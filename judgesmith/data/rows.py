@@ -33,7 +33,7 @@ class GivenScales:
     by_criterion: Mapping[str, Scale] = field(default_factory=dict)
 
     def of(self, criterion: str, stated: Scale | None) -> Scale | None:
-        """Return the scale that holds for a criterion, or None where nobody said."""
+        """Return the scale of a criterion, or None if it is not stated."""
         return self.by_criterion.get(criterion) or stated or self.default
 
     def beside(self, known: Mapping[str, Scale]) -> GivenScales:
@@ -283,7 +283,7 @@ class DecimalCommas:
 
     @property
     def notes(self) -> list[str]:
-        """Return which columns were read with a decimal comma that nobody named."""
+        """Return which columns were read with a decimal comma that was not named."""
         if not self._read:
             return []
         return [f"{', '.join(self._read)}: read with a decimal comma."]
@@ -416,7 +416,7 @@ class RatingReader:
         return [*self._missing(), *self._strangers()]
 
     def _missing(self) -> Iterator[Problem]:
-        """Yield one problem for all rated criteria whose scale nobody said."""
+        """Yield one problem for all rated criteria without a stated scale."""
         if not self._unscaled:
             return
         several = len(self._unscaled) > 1

@@ -211,9 +211,9 @@ class Scores:
     Attributes
     ----------
     values : array, shape (n_items,)
-        nan where there is none.
+        nan if missing.
     problems : tuple of (Cause or None)
-        Why there is none.
+        Why it is missing.
     label : str
         What the scores come from, for tables.
     criterion : str or None

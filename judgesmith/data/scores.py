@@ -35,7 +35,7 @@ Samples = tuple[float, ...]
 """Every answer behind a score, in order; nan where one could not be read."""
 
 Given = tuple[float, Cause | None, Criteria, Samples]
-"""A row's score, or why there is none, its scores on criteria, and the answers behind the score."""
+"""A row's score or why it is missing, its scores on criteria, and the answers behind it."""
 
 BETWEEN = "|"
 """What stands between the systems of a comparison."""
@@ -49,7 +49,7 @@ def key_of(row: Mapping[str, Any]) -> Key:
 
 
 def pair_in(row: Mapping[str, Any], wanted: Container[Key]) -> tuple[Key, Key] | None:
-    """Return the two items that a comparison is about, None for a row that is none.
+    """Return the two items that a comparison is about, None for any other row.
 
     The system of a comparison is ``a|b``, of which ``a`` and ``b`` answered its source.
     """
@@ -113,7 +113,7 @@ def given_in(where: str, row: Mapping[str, Any]) -> Given | Problem:
 
 
 def value_in(row: Mapping[str, Any]) -> tuple[float, Cause | None]:
-    """Return a row's score or why there is none; refuse what is neither."""
+    """Return a row's score or why it is missing; refuse anything else."""
     if "scores" in row:
         given = row["scores"]
         if not isinstance(given, list):

@@ -25,7 +25,7 @@ _NUMBER = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*", re.ASCI
 
 
 def rating_value(ratings: Sequence[float], how: Aggregate = "mean") -> float | None:
-    """Return the one value that stands for an item's ratings, or None where there is none."""
+    """Return the one value that stands for an item's ratings, or None without ratings."""
     if how not in get_args(Aggregate):
         raise InputError(f"ratings are aggregated by {', '.join(get_args(Aggregate))}; got {how}.")
     if not ratings:
@@ -164,7 +164,7 @@ def targets_of(dataset: DataSet, target: str = "auto", aggregate: Aggregate = "m
     Raises
     ------
     ValueError
-        If nobody rated the target or a part of it, or a sum names a criterion twice.
+        If the target or a part of it is unrated, or a sum names a criterion twice.
     UselessTargetError
         If no item has a value on it, or all have the same; a ``ValueError`` too.
 
@@ -206,7 +206,7 @@ def targets_of(dataset: DataSet, target: str = "auto", aggregate: Aggregate = "m
 
 
 def nobody_said(n: int, *, name: str, scale: Scale) -> Targets:
-    """Return the targets of ``n`` items that nobody rated."""
+    """Return the targets of ``n`` unrated items."""
     return Targets(
         name=name,
         scale=scale,
@@ -271,7 +271,7 @@ def criteria_behind(dataset: DataSet, target: str) -> tuple[str, tuple[str, ...]
 def meant_by(name: str, names: Sequence[str]) -> str | None:
     """Return the name that is meant: the very same, else the only one that folds to the same.
 
-    None where there is none. See :func:`judgesmith.signatures.rubric.folded`.
+    None if missing. See :func:`judgesmith.signatures.rubric.folded`.
     """
     if name in names:
         return name
@@ -310,7 +310,7 @@ def _summands(dataset: DataSet, target: str) -> tuple[str, ...]:
 
 
 def nobody_rated(unknown: Sequence[str], dataset: DataSet, names: Sequence[str]) -> InputError:
-    """Return the error that nobody rated what is ``unknown``: what there is, and what is near."""
+    """Return the error that ``unknown`` is unrated: which targets exist, and which is near."""
     close = [near for name in unknown for near in difflib.get_close_matches(name, names, n=1)]
     said = " or ".join(map(repr, unknown))
     return InputError(

@@ -12,7 +12,7 @@ from judgesmith.signatures.plain_data import json_line
 
 
 def stated_in(path: Path) -> dict[str, Any] | None:
-    """Return the JSON object in a file; None where there is none that can be read."""
+    """Return the JSON object in a file; None if it cannot be read."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):

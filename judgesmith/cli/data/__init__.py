@@ -1,1 +1,1 @@
-"""Commands about rated texts, training data and answers on record."""
+"""Commands about rated data, training data and cached responses."""

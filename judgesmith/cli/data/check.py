@@ -1,4 +1,4 @@
-"""``judgesmith check``: what a set of rated texts is good for, before anything is spent."""
+"""``judgesmith check``: what a rated dataset is good for, before any call is made."""
 
 from __future__ import annotations
 

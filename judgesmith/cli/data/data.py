@@ -1,4 +1,4 @@
-"""``judgesmith data``: public data sets, as they are published, into rows of rated texts."""
+"""``judgesmith data``: convert published datasets into rated rows."""
 
 from __future__ import annotations
 

@@ -285,7 +285,7 @@ def command(
 
 
 def _check_keys(models: RunModels, cells: Sequence[Cell], spec: str) -> None:
-    """Refuse models that need a key and have none, where nothing is on record to go by."""
+    """Refuse models without the key that they need, where no response is cached."""
     from judgesmith.programs.lm import ModelError
 
     try:

@@ -1,4 +1,4 @@
-"""``judgesmith compile``: from rated texts to a judge, and how far it can be trusted."""
+"""``judgesmith compile``: from rated data to a judge, and how far it can be trusted."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def refuse_another_search(optimizer: str) -> None:
 def searches_protocol(optimizer: str, objective: str) -> bool:
     """Say whether options speak of a search of the protocol that texts without ratings will have.
 
-    Nobody named another optimizer, and the objective takes no ratings. Whether there are ratings
+    No other optimizer is named, and the objective takes no ratings. Whether there are ratings
     is seen later: see ``refuse_search_with_ratings``.
     """
     from judgesmith.optimizers.objectives.grammar import parse_objectives
@@ -105,7 +105,7 @@ def searches_protocol(optimizer: str, objective: str) -> bool:
 
 
 def refuse_search_with_ratings(settings: CompileSettings) -> None:
-    """Refuse options of a search of the protocol for rated rows, where nobody named it."""
+    """Refuse options of the protocol search on rated rows, unless it is named."""
     if settings.optimizer == "protocol" and not given_options("optimizer"):
         refuse_another_search("random")
 
@@ -480,7 +480,7 @@ def _said(without: str) -> tuple[str, ...]:
 
 
 def objective_note(settings: CompileSettings) -> list[str]:
-    """Return what decided, where nobody said and it is not what it usually is."""
+    """Return the reason for an optimizer that is not the usual default."""
     from judgesmith.programs.judging.registry import family_of
 
     if given_options("objective") or not family_of(settings.protocol.judge).ranks:

@@ -264,7 +264,7 @@ def _shown_text(protocol: JudgeConfig) -> str:
 
 
 def _print_objectives(found: CompileResult) -> None:
-    """Print what the judge notices, if that is looked at, and what it was chosen by."""
+    """Print the judge's discernment, if it is measured, and its validation results."""
     if found.discernment is not None:
         earlier = found.saved.settings.get("earlier")
         print_discernment(found.discernment, before="earlier" if earlier else "uncompiled")
@@ -273,7 +273,7 @@ def _print_objectives(found: CompileResult) -> None:
 
 
 def _print_objective(found: ObjectiveReport) -> None:
-    """Print what was chosen by, and how much of it was luck."""
+    """Print the validation results and their optimism."""
     names = [{"q": "Q"}.get(found.name, found.name)]
     if len(found.targets) > 1:
         names.append(f"mean over {', '.join(found.targets)}")

@@ -1,4 +1,4 @@
-"""``judgesmith infer``: from rated texts to a rubric that can be read and edited."""
+"""``judgesmith infer``: from rated data to a rubric that can be read and edited."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def panel_options(command: Command) -> Command:
 
 
 def check_supervisor(given: str | None, outliers: str | None) -> None:
-    """Refuse a supervisor that there cannot be, and outliers where there is none."""
+    """Refuse an impossible supervisor, and outliers without a supervisor."""
     from judgesmith.programs.lm import engine_for
     from judgesmith.programs.lm.factory import check_provider
 

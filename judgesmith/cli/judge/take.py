@@ -1,4 +1,4 @@
-"""``judgesmith take``: another judge of the front that a compiled one was taken from."""
+"""``judgesmith take``: another judge on the Pareto front of a compiled one."""
 
 from __future__ import annotations
 

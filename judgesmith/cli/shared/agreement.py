@@ -29,7 +29,7 @@ NO_DIFFERENCE = 1e-12
 
 
 def estimate_text(estimate: Any, *, signed: bool = False) -> str:
-    """Return an estimate with its interval, ``undefined`` where there is none."""
+    """Return an estimate with its interval, or ``undefined``."""
     if estimate is None or estimate.value != estimate.value:
         return "undefined"
     sign = "+" if signed else ""
@@ -142,7 +142,7 @@ def print_agreement(
 
 
 def print_criteria(title: str, found: CriterionReports) -> None:
-    """Print agreement on each criterion, one row each; nothing where there is none to know."""
+    """Print agreement on each criterion, one row each; nothing if none is known."""
     if not found.reports and not found.left_out:
         return
     from judgesmith.experiments.evaluate.agreement import unscored_text
@@ -180,7 +180,7 @@ def basis_text(report: Report, unscored: Unscored | None = None) -> str:
 
 
 def scored_by_text(scored_by: str) -> str:
-    """Return how a judge's label goes on: which of its scores are meant, unless it is the score."""
+    """Return the end of a judge's label: which of its scores are meant, unless it is the score."""
     if scored_by == "score":
         return ""
     if scored_by == "criterion":

@@ -61,7 +61,7 @@ def taped(command: Command) -> Command:
     """Return a command that has both options, and is given ``taping`` and a ``ledger`` for them.
 
     ``taping`` is None where neither option is said. Answers that are played stand in a ledger of
-    their own, so that what is on record elsewhere cannot stand in for what is missing.
+    their own, so that responses cached elsewhere cannot hide missing ones.
     """
 
     @wraps(command)

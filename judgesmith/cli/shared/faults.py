@@ -47,7 +47,7 @@ def _is_of(fault: Exception, *names: str) -> bool:
 
 
 def described(fault: Exception) -> dict[str, str | None]:
-    """Return ``error``, ``where`` and ``hint`` of a fault, each None where there is none.
+    """Return ``error``, ``where`` and ``hint`` of a fault, each None if missing.
 
     What is said in the hint is not said in the error again.
     """

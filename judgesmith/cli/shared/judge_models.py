@@ -129,7 +129,7 @@ class PanelModels:
 
     @property
     def names(self) -> list[str]:
-        """What is asked by those without a model of their own, each once."""
+        """The requests of judges without a model of their own, each once."""
         return list(dict.fromkeys(str(lm.model) for lm in self.by_name.values()))
 
     @property
@@ -141,7 +141,7 @@ class PanelModels:
         return " ".join(f"{name} {lm.model} {endpoint_of(lm)}" for name, lm in named.items())
 
     def check_keys(self, choice: ModelChoice) -> None:
-        """Refuse models that need a key and have none, and print what is asked."""
+        """Refuse models without the key that they need, and print the models in use."""
         for lm in self.every:
             own = any(lm is one for one in self.by_part.values())
             choice.check_key(lm, option=ROLE if own else "--model")

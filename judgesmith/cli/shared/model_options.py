@@ -158,7 +158,7 @@ class ModelChoice:
 
     @property
     def searches(self) -> Path:
-        """The folder that searches are kept in, so that they can go on; beside the ledger.
+        """The folder of saved searches, so that they can resume; next to the ledger.
 
         What is recorded or played is searched from the first trial on.
         """
@@ -262,7 +262,7 @@ class ModelChoice:
     def check_key(self, lm: dspy.LM, *, option: str = "--model") -> None:
         """Refuse a model that lacks its key, and print a model that will be asked.
 
-        With answers on record no key may be needed at all. ``option`` is what named the model.
+        With cached responses no key may be needed. ``option`` is what named the model.
         Every command calls this before its first request, and a dry run does not.
         """
         if not self.needs_keys:

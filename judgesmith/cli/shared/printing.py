@@ -155,7 +155,7 @@ def print_table(
 ) -> None:
     """Print a table under its title, the first ``left`` columns flush left.
 
-    Columns that do not fit the terminal (80 characters where there is none) follow below, each
+    Columns that do not fit the terminal (80 characters without one) follow below, each
     time beside the first ``lead`` columns, of which fewer lead where they would take half the
     room. A row of one cell, in a table of several columns, is a heading: it takes no room from
     them.

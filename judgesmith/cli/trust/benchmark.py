@@ -1,4 +1,4 @@
-"""``judgesmith benchmark``: test a judge on texts that nobody has seen, made from rated ones."""
+"""``judgesmith benchmark``: test a judge on unpublished texts, made from rated ones."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def tell_spent(spent: Exception, usage: Usage | None, *, as_json: bool) -> None:
 
 
 def tell_recorded(usage: Usage | None) -> None:
-    """Say before a refusal how much of what was found wrong was on record, and not asked again."""
+    """Print before a refusal how many of the invalid answers were cached."""
     if usage is not None and usage.hits:
         note = f"{usage_text(usage)}; another --ledger asks anew."
         say_notes([note], as_json=True)

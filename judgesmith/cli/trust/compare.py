@@ -1,4 +1,4 @@
-"""``judgesmith compare``: which of two judges agrees better with people, and how sure that is."""
+"""``judgesmith compare``: whether one judge correlates better with human ratings."""
 
 from __future__ import annotations
 

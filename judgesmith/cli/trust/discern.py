@@ -1,4 +1,4 @@
-"""``judgesmith discern``: whether a judge notices that texts got worse."""
+"""``judgesmith discern``: whether a judge detects that texts got worse."""
 
 from __future__ import annotations
 

@@ -261,7 +261,7 @@ def _of_judge(
 
 
 def _refuse_unrated(made_for: str, dataset: DataSet) -> None:
-    """Refuse data in which nobody rated the one criterion that a judge was compiled for."""
+    """Refuse data without ratings of the one criterion that a judge was compiled for."""
     from judgesmith.data.targets import meant_by, target_names
 
     names = target_names(dataset)

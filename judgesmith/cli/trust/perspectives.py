@@ -403,7 +403,7 @@ def _percent(share: float) -> str:
 
 
 def _say_kept(one: GlobalReport | LocalReport) -> None:
-    """Say what was kept of the rated texts, level by level, and what was left out."""
+    """Print how many rated rows were kept at each level, and how many were left out."""
     right = one.basis.right
     said = []
     if right.n_built:

@@ -1,4 +1,4 @@
-"""``judgesmith perturb``: texts made worse on purpose, and controls that make none worse."""
+"""``judgesmith perturb``: perturbed texts, and controls that keep their quality."""
 
 from __future__ import annotations
 

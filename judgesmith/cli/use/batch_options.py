@@ -161,7 +161,7 @@ class Batching:
 
 
 def say_waiting(files: Sequence[Path], *, as_json: bool) -> int:
-    """Say which files wait to be answered and how to go on; return the status of the command."""
+    """Print which files wait for answers and how to resume; return the exit status."""
     leave_unfinished()
     if as_json:
         print_json({"output": None, "waiting": [str(one) for one in files]})

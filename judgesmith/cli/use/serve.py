@@ -252,7 +252,7 @@ def _bound(
 
 
 def _check_ledgers(lms: Sequence[AnyModel]) -> None:
-    """Open the ledgers of models: one that is none ends the command before anybody asks."""
+    """Open the ledgers of models; an invalid one ends the command before any request."""
     from judgesmith.programs.lm import lm_client_of
 
     for client in filter(None, map(lm_client_of, lms)):

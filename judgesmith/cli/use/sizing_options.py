@@ -105,7 +105,7 @@ class Sizing:
 
 
 class _LookedUp(AskedChoice):
-    """The models of a run, looked up and not asked; no ledger is made where there is none."""
+    """The models of a run, looked up and not called; a missing ledger is not created."""
 
     def _made(self, name: str, **settings: Any) -> ClientModel:
         from judgesmith.programs.lm.factory import cache_only_model

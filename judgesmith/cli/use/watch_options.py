@@ -89,7 +89,7 @@ class Watching:
     def looked_on(
         self, pulse: Pulse, *, judge: str, options: Mapping[str, Any]
     ) -> Iterator[RowWatch]:
-        """Return a block in which everybody looks on who was asked to."""
+        """Return a context in which all requested watchers run."""
         from judgesmith.experiments.scoring.watching import Watches
 
         watches: list[RowWatch] = [pulse]
@@ -192,7 +192,7 @@ _LEAST_BAR, _MOST_BAR = 8, 40  # columns
 
 @contextmanager
 def run_progress(pulse: Pulse, *, quiet: bool) -> Iterator[Callable[[str, int, int | None], None]]:
-    """Show how far a run is while the block runs, and what else goes on."""
+    """Show the progress of a run while the block runs, and other events."""
     if quiet or not sys.stderr.isatty():
         yield lambda stage, n, total: None
         return

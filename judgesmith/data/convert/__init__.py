@@ -1,4 +1,4 @@
-"""Published data sets, in the file forms in which they are published, as rated texts.
+"""Convert published datasets, in their published file formats, into rated data.
 
 ``convert`` writes any of ``CONVERSIONS`` into the one form that everything here reads.
 """

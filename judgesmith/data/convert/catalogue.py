@@ -1,4 +1,4 @@
-"""The published data sets by name, and converting their files into one file of rated texts."""
+"""The published datasets by name, and converting their files into one rated dataset."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def conversion_named(name: str) -> Conversion:
     Raises
     ------
     ValueError
-        If there is none of that name.
+        If the name is unknown.
 
     Examples
     --------

@@ -181,7 +181,7 @@ class PublishedFiles:
         return (cells for _, cells in open_rows(path, reader=reader).rows)
 
     def first(self, path: Path) -> Mapping[str, Any]:
-        """Return the first row of a file as ``peek`` does; an empty one where there is none."""
+        """Return the first row of a file as ``peek`` does; an empty one if the file has no rows."""
         return next(self.peek(path), {})
 
 
@@ -266,7 +266,7 @@ def group_ratings(
     Parameters
     ----------
     rated : iterable of (key, record, same, human, rater)
-        One per row; rows with one key are one item. An empty rater is nobody in particular.
+        One per row; rows with one key are one item. An empty rater is anonymous.
     """
     items: dict[Hashable, Gathered] = {}
     for key, record, same, human, rater in rated:

@@ -84,7 +84,7 @@ def is_quoted(text: str) -> bool:
 
 
 def unquoted(marked: Marked) -> Marked:
-    """Return a text as it was before a spreadsheet put it in quotes; places move with it."""
+    """Remove the quotes that a spreadsheet put around a text; offsets move with it."""
     if not is_quoted(marked.text):
         return marked
     kept = _mqm_kept(marked.text)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 STANDARD_INPUT = "-"
 SAMPLE = "sample"
-"""Names the rated texts that come with the package, wherever a file can be named."""
+"""Names the rated dataset that comes with the package, wherever a file can be named."""
 ENTRY_POINTS = "judgesmith.formats"
 
 RowReader = Callable[[RawRows, IO[bytes]], Iterator[Row]]
@@ -173,7 +173,7 @@ def open_rows(
 ) -> RawRows:
     """Return the rows of a file by its ending, of ``-`` as JSON Lines, or of a table in memory.
 
-    ``sample`` stands for the rated texts that come with the package. Files are opened when the
+    ``sample`` is the rated dataset that comes with the package. Files are opened when the
     first row is asked for, and held one row (Parquet: one batch) at a time; ``.json`` is read
     whole. A ``reader`` makes rows of a file's bytes in a way that its ending does not say.
     """

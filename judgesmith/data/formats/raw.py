@@ -28,7 +28,7 @@ class ReadOptions:
         ``,`` or ``.`` in the ratings of tables; None reads commas where only one reading is
         possible.
     missing : tuple of str
-        What stands for no rating, besides an empty cell.
+        Markers of a missing rating, in addition to an empty cell.
     sheet : str or None
         The sheet of a workbook; None is the first.
     """

@@ -1,4 +1,4 @@
-"""Rated texts that come with the package, so that everything can be tried at once.
+"""The rated dataset that comes with the package, to try everything at once.
 
 They were written for this project and are no benchmark; the README beside the file says more.
 """

@@ -33,7 +33,7 @@ class RowCalls:
         Requests sent for it, those of processes that were killed included, where the model's
         ledger knows of them.
     recorded : int
-        Questions that were answered by what rows above, or earlier runs, have left on record.
+        Requests that were answered from the cache of rows above, or of earlier runs.
     """
 
     new: int
@@ -154,7 +154,7 @@ class AblationFolder:
         markdown: str,
         calls: Iterable[Sequence[object]],
     ) -> None:
-        """Write the table in its three forms, and what it took beside it."""
+        """Write the table in its three forms, and what it took next to it."""
         texts = (_json(table), csv, markdown, _csv(calls))
         for name, text in zip(TABLE_FILES, texts, strict=True):
             _write(self.path / name, text)

@@ -185,7 +185,7 @@ class AblationRow:
 
     @property
     def chosen_by(self) -> Estimate:
-        """Q on the rows that the judge was chosen by."""
+        """Q on the validation rows."""
         return self._reported("selection", "q")
 
     @property
@@ -235,7 +235,7 @@ class AblationTable:
     left_out : dict of str to str
         Rows that cannot be made, as ``name`` or ``block/name``, and why.
     unfinished : tuple of str
-        Rows, as ``block/name``, that the budget did not reach; the same run again goes on.
+        Rows, as ``block/name``, that the budget did not reach; the same run again resumes.
     effects : tuple of ExplanationEffect
         What explanations do.
     criteria : tuple of CriterionSides
@@ -293,7 +293,7 @@ class AblationTable:
         return markdown(self)
 
     def calls(self) -> list[dict[str, Any]]:
-        """Return what each row took: new requests, and answers on record; None if not counted."""
+        """Return what each row took: new requests, and cached responses; None if not counted."""
         counts = [
             (None, None) if row.calls is None else (row.calls.new, row.calls.recorded)
             for row in self.rows
@@ -477,7 +477,7 @@ def flat_row(row: AblationRow) -> dict[str, Any]:
 
 
 def number(estimate: Estimate) -> str:
-    """Return a value alone, ``undefined`` where there is none."""
+    """Return a value alone, or ``undefined``."""
     return "undefined" if estimate.value != estimate.value else f"{estimate.value:.3f}"
 
 

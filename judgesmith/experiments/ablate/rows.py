@@ -23,7 +23,7 @@ Ablation = Literal[
 observations only. ``criteria``: those that people rated instead of inferred ones. ``mcs``: no
 criteria scores, which is the coarse variant. ``os``: no overall question; the score is the mean
 of the criteria. ``search``: no demonstrations. ``weights``: no learned combination of numbers.
-``confirmation``: the best on the rows to choose by is taken, whatever luck there is in that.
+``confirmation``: the best on the validation rows is taken, without a test.
 """
 
 ABLATIONS: tuple[Ablation, ...] = get_args(Ablation)

@@ -123,7 +123,7 @@ class AnchorTexts:
 def anchor_texts(plan: Plan, criterion: Criterion) -> AnchorTexts:
     """Return the anchors of a criterion, which the rater has rated and the comparator compared.
 
-    Of all rated texts the rater is shown those that people rated nearest to each rating,
+    Of all rated rows the rater is shown those that people rated nearest to each rating,
     ``LOOKED_AT`` times as many as are wanted, of equally near ones such as have different sources.
     One that people rated farther off could only be a better anchor if the rater disagreed with
     them on nearly all of these.

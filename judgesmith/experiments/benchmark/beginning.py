@@ -68,7 +68,7 @@ class Start:
     Attributes
     ----------
     dataset : DataSet
-        Rated texts.
+        Rated data.
     settings : BenchmarkSettings
         What is built.
     rubric : Rubric
@@ -96,7 +96,7 @@ class Start:
 
     @property
     def unnamed(self) -> Rubric:
-        """The criteria whose sides nobody gave."""
+        """The criteria without given sides."""
         given = {one.criterion for one in self.sub_aspects}
         rest = tuple(one for one in self.rubric.criteria if one.name not in given)
         return Rubric(task=self.rubric.task, criteria=rest)

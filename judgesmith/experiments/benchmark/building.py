@@ -102,7 +102,7 @@ def build_benchmark(
     Parameters
     ----------
     dataset : DataSet
-        Rated texts, with references unless candidates are written.
+        Rated data, with references unless candidates are written.
     settings : BenchmarkSettings
         What is built.
     lm : dspy.LM or None
@@ -114,15 +114,15 @@ def build_benchmark(
     sub_aspects : sequence of SubAspect
         Sides of criteria; those of other criteria are named by the injector.
     concurrency : int
-        What is asked about at the same time; it changes nothing else.
+        How many texts are processed concurrently; it changes nothing else.
     progress : callable or None
         Told a stage, how much more of it is done, and of how much, if that is known.
 
     Raises
     ------
     BudgetSpent, UnfinishedError
-        If the budget ended before it was whole; the same call with a larger one goes on from the
-        answers on record.
+        If the budget ended before it was whole; the same call with a larger one resumes from the
+        cached responses.
     ValueError
         If nothing can be made of the data, or a role is unknown.
     ModelError, CacheError
@@ -231,7 +231,7 @@ class PlannedStep:
 
 
 def planned_steps(start: Start, models: BenchmarkModels) -> list[PlannedStep]:
-    """Return what building a benchmark asks, less what is on record already."""
+    """Return the requests of building a benchmark, less the cached ones."""
     by_rule = changes_by_rule(models.by_role["injector"])
     return [
         PlannedStep(

@@ -202,7 +202,7 @@ def write_exemplars(
     """Write the exemplars of all sources to a file of JSON lines, whole or not at all.
 
     Where a budget ends early, the file holds what was written until then, perhaps nothing; the
-    same call with a larger one goes on from the answers on record and replaces it.
+    same call with a larger one resumes from the cached responses and replaces it.
     """
     judge, lm = with_own_models(judge, lm)
     output, items = Path(output), list(items)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def check_benchmark_roles(roles: Iterable[str]) -> None:
-    """Refuse roles that nobody has in building a benchmark."""
+    """Refuse unknown roles in building a benchmark."""
     for role in roles:
         if role not in ROLES:
             raise InputError(
@@ -37,7 +37,7 @@ class StepCost:
     step, role, model : str
         What was done, by whom.
     questions : int
-        Answers that it took, whether asked for or on record: the same however often a run was
+        Answers that it took, new or cached: the same however often a run was
         stopped, or started again once it was finished, which asks unreadable ones anew.
     calls, input_tokens, output_tokens : int
         Requests sent, and their tokens as servers counted them.
@@ -83,7 +83,7 @@ class BenchmarkModels:
     costs : list of StepCost
         In the order of the steps.
     concurrency : int
-        What is asked about at the same time.
+        How many texts are processed concurrently.
     """
 
     by_role: Mapping[str, dspy.LM]
@@ -99,7 +99,7 @@ class BenchmarkModels:
     def builders(self) -> dict[str, str]:
         """Return what the models that were asked anything are called, by role.
 
-        Of a model that is not ours nobody knows; it counts as asked.
+        Unknown of a model that is not ours; it counts as called.
         """
         asked = {one.role for one in self.costs if one.questions}
         unknown = {role for role, lm in self.by_role.items() if usage_of(lm) is None}
@@ -128,11 +128,11 @@ class BenchmarkModels:
 
 
 class UnfinishedError(JudgesmithError):
-    """The budget ended before a benchmark was whole; what was answered is on record."""
+    """The budget ended before a benchmark was complete; all answers are cached."""
 
 
 def refuse_unfinished(causes: Iterable[Cause | None]) -> None:
-    """Refuse to go on where the budget did not reach something: a benchmark is whole or none."""
+    """Refuse to continue past the end of the budget: a benchmark is complete or not written."""
     for cause in causes:
         if cause is not None and cause.reason is Reason.OVER_BUDGET:
             raise UnfinishedError(cause.detail or cause.text)

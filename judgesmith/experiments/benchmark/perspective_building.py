@@ -597,7 +597,7 @@ class _Criterion:
         )
 
     def _seen(self, sources: Sequence[BenchmarkSource]) -> Any:
-        """Return what the comparator notices of single errors of every side."""
+        """Return which single errors of every side the comparator detects."""
         plan = self.plan
         orders = [
             Order(source=source, reference=reference, n_errors=1, sides=(side,))

@@ -215,7 +215,7 @@ class Plan:
     Attributes
     ----------
     dataset : DataSet
-        Rated texts; those of any source may become anchors.
+        Rated data; the texts of any source may become anchors.
     settings : BenchmarkSettings
         What is built.
     sources : tuple of BenchmarkSource
@@ -235,7 +235,7 @@ class Plan:
     progress : Progress or None
         Told how far it is.
     notes : dict of str to None
-        Sentences for whoever reads the report, each once.
+        Notes for readers of the report, each once.
     """
 
     dataset: DataSet
@@ -370,7 +370,7 @@ def kind_of(error: InjectedError) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenErrors(Record):
-    """What a comparator notices.
+    """What a comparator detects.
 
     Attributes
     ----------

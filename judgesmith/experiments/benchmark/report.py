@@ -135,7 +135,7 @@ def estimate_cell(estimate: Mapping[str, Any] | None) -> str:
 
 
 def share_cell(value: float | None) -> str:
-    """Return a share, or that there is none."""
+    """Return a share, or that it is undefined."""
     return "undefined" if value is None else f"{value:.3f}"
 
 

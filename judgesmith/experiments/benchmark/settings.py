@@ -1,4 +1,4 @@
-"""What decides, besides data and models, what a benchmark becomes, and what it leaves out."""
+"""The settings that define a benchmark, next to data and models, and what it leaves out."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class ChosenTargets:
 
     @property
     def is_rated(self) -> bool:
-        """Whether people rated anything; without ratings a judge agrees with nobody."""
+        """Whether the data has ratings; without them agreement is undefined."""
         return bool(len(self.whole.rated))
 
     @property

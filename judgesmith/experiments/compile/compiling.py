@@ -1,7 +1,7 @@
 """Compiling a judge: split, search, fit, then report on rows that nothing was learned from.
 
 A budget may end all this early. What was found until then is reported and can be saved, marked
-as incomplete, so that the same run again goes on from the answers on record.
+as incomplete, so that the same run again resumes from the cached responses.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class CompileResult:
     gain : Gain or None
         Their paired difference.
     selection : Report or None
-        Agreement of the judge on the rows it was chosen by; None where nobody rated any.
+        Agreement of the judge on the validation rows; None if they are unrated.
     objective : ObjectiveReport
         What the search made as large as it could; over several targets, the mean over them. Of
         several objectives the first that looks at scores.
@@ -149,12 +149,12 @@ class CompileResult:
         Agreement by criterion on the rows held out, ``uncompiled`` and ``heldout``, where the
         judge scores criteria that people rated.
     examples : tuple of (RatedItem, float, Judgement)
-        A good and a bad response with what people said (nan where nobody did) and what the judge
+        A good and a bad response with the human rating (nan if missing) and what the judge
         says.
     discernment : DiscernmentReport or None
-        How well it notices changes of texts; None where the objective does not look at them.
+        How well it detects changes of texts; None if the objective does not use them.
     unscored : Unscored
-        Of the rows that it was chosen by and those held out.
+        Of the validation rows and the held-out rows.
     notes : tuple of str
         What a reader should know, in sentences.
     targets : Targets
@@ -165,7 +165,7 @@ class CompileResult:
         Judgements of the compiled judge on these rows.
     complete : bool
         False where the budget ended before everything was asked. The same run with a larger
-        budget goes on from there; ``saved.settings["complete"]`` says so too.
+        budget resumes from there; ``saved.settings["complete"]`` says so too.
     """
 
     saved: SavedJudge
@@ -228,7 +228,7 @@ def compile_judge(
     ValueError
         If the data holds too little to learn from; the message says what is missing.
     NothingScoredError
-        If no row to choose by got a score: the budget was too small, or no answer readable.
+        If no validation row got a score: the budget was too small, or no answer readable.
     ModelError, CacheError
         If the model cannot be asked at all, or the ledger not used.
 
@@ -560,7 +560,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _seen_besides(parts: Parts, **others: frozenset[str]) -> dict[str, tuple[str, ...]]:
-    """Return rows that were seen in other ways than by being shown or chosen by."""
+    """Return rows that were seen otherwise than as demonstrations or validation rows."""
     tuned = {item.key for part in parts.tuning for item in part.items}
     return {use: tuple(sorted(keys - tuned)) for use, keys in others.items() if keys - tuned}
 

@@ -65,7 +65,7 @@ SAME_COST = ("rubric", "explain", "answers", "reduction", "weighting")
 """The choices that do not decide how many calls a judgement takes."""
 
 RACED_SHARE = 0.5
-"""Of the rows to choose by, how many a configuration is judged on before it falls behind: from .2
+"""Share of the validation rows that a configuration is judged on before it is dropped: from .2
 to .65 in twenty searches (benchmark ``protocol_search``), .5 on average, the start included."""
 
 USUAL_FRONT = 4
@@ -79,7 +79,7 @@ class SearchCalls:
     Attributes
     ----------
     most, expected : float
-        Calls if everything costs what the costliest does and nobody falls behind; and with
+        Calls if everything costs what the costliest does and no candidate is dropped; and with
         options drawn evenly, of which the usual share falls behind.
     """
 
@@ -234,7 +234,7 @@ def text_search_calls(
     """Return how many calls such a search takes at most, with the rest of the compilation.
 
     As a rule it takes fewer: most rewrites are no better than their parent and are not judged on
-    the rows to choose by.
+    the validation rows.
     """
     # Reported on before and after; the start is judged on the rows to choose by, and the judge
     # that is found on those to learn from, for the aggregation.
@@ -267,7 +267,7 @@ TOKENS_PER_TAUGHT = 300
 """An answer of task inference: observations, a description, or ten criteria."""
 
 CHARACTERS_PER_INFERENCE = 4000
-"""A question of task inference, without the rated texts, or one for steps or questions."""
+"""A question of task inference, without the rated rows, or one for steps or questions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

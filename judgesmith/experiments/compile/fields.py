@@ -32,7 +32,7 @@ def _told(
     default: str | None = None,
     expert: bool = False,
 ) -> dict[str, JsonValue]:
-    """Return where a field is set besides Python, and how its help describes its default."""
+    """Return where a field is set outside Python, and how its help describes its default."""
     return {
         "group": group,
         "option": option,

@@ -1,4 +1,4 @@
-"""Task inference on a set of rated texts: which rows may teach, and which rubric a judge gets."""
+"""Task inference on a rated dataset: which rows it may use, and which rubric a judge gets."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class JudgingEffort:
     usual, calls, unlisted, most : float
         Calls; see ``Effort``.
     characters : float
-        Of what is asked in ``calls``.
+        Of the requests in ``calls``.
     answered : float
         Tokens of what is answered.
     shared : float
@@ -179,7 +179,7 @@ class AskedEffort:
     effort : JudgingEffort
         What it takes.
     own : model or None
-        What is asked instead, where a part of a panel was given a model of its own.
+        The models that replace it, where a part of a panel was given a model of its own.
     """
 
     model: str

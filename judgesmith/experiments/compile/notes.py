@@ -51,16 +51,16 @@ class ObjectiveReport:
         On the rows held out, before and after; None without such rows. Both and ``gain`` are on
         the rows that both score.
     selection : Estimate
-        On the rows that the judge was chosen by.
+        On the validation rows.
     gain : PairedEstimate or None
         After minus before.
     constraints : dict of str to (bool, Estimate)
         Of an objective with conditions: whether each is met by the judge that was made, and what
-        it bounds, on the rows held out (without any, on those it was chosen by). All estimates
+        it bounds, on the held-out rows (without any, on the validation rows). All estimates
         above are then of the aim alone.
     grows : bool
         Whether it grows with the number of rows, as discernment does: then it is not compared
-        between the rows it was chosen by and those held out.
+        between the validation rows and the held-out rows.
     """
 
     name: str
@@ -74,7 +74,7 @@ class ObjectiveReport:
 
     @property
     def optimism(self) -> float:
-        """How much larger it is on the rows the judge was chosen by; nan where undefined."""
+        """How much larger it is on the validation rows; nan where undefined."""
         if self.grows:
             return math.nan
         return math.nan if self.heldout is None else self.selection.value - self.heldout.value
@@ -161,7 +161,7 @@ FEW_SOURCES = 10
 
 
 class NothingScoredError(InputError):
-    """No row to choose by got a score, so there is nothing to say about any judge.
+    """No validation row got a score, so no judge can be reported.
 
     Attributes
     ----------
@@ -237,7 +237,7 @@ def notes_on(
 
 
 def unclear_text(gain: PairedEstimate) -> str:
-    """Return what is to be said of the interval of a gain that is none for sure."""
+    """Return the note about the interval of a gain that may be zero."""
     if gain.has_few_groups:
         return f"needs {FEWEST_GROUPS} sources or more, and there are {gain.n_groups}"
     if gain.low != gain.low:

@@ -1,7 +1,7 @@
 """The searches of a compilation: what competes, what is confirmed and kept, the log, the progress.
 
 A search compares judges by their own scores, and the weights of their criteria are learned
-afterwards: where that makes the judge as it was better than the winner, the winner is dropped.
+afterwards: where that makes the baseline better than the winner, the winner is discarded.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def tested_text(found: ConfirmationResult) -> str:
 
 
 def p_text(value: float) -> str:
-    """Return a p-value, ``undefined`` where there is none."""
+    """Return a p-value, or ``undefined``."""
     return "below 0.001" if value < 0.001 else number_text(value)
 
 
@@ -129,7 +129,7 @@ INFERRED = "inferred"
 """The id of an inferred rubric among those that compete; ``own`` is the general one."""
 
 SCREENED_BATCH = 12
-"""How many are proposed at a time where everybody is judged on few rows first."""
+"""How many are proposed at a time where every candidate is judged on few rows first."""
 
 MOST_TOLD = 4
 """Of how many choices a note says how much they mattered."""
@@ -354,7 +354,7 @@ class SearchLog:
 
 
 def _for_its_owner(path: str, flags: int) -> int:
-    """Open a file that nobody else may read where it is made, like the journal beside it."""
+    """Open a file that only its owner may read if created, like the journal next to it."""
     return os.open(path, flags, 0o600)
 
 
@@ -408,7 +408,7 @@ class SearchProgress:
     lm : dspy.LM
         Whose budget is looked at.
     n_trials : int
-        Configurations that are tried at most, besides what the search starts from.
+        Configurations that are tried at most, the start not counted.
     objective : str
         What is made as large as possible, as it is read.
     told : callable
@@ -603,7 +603,7 @@ class Weighed:
     Attributes
     ----------
     value, before : float
-        The objective of the winner and of the judge as it was; nan where undefined.
+        The objective of the winner and of the baseline; nan where undefined.
     n_rows : int
         Rows that neither shows as a demonstration.
     """
@@ -626,7 +626,7 @@ class Weighed:
         return {**plain, "n_rows": self.n_rows}
 
     def note(self, objective: str) -> str:
-        """Return in a sentence why the judge stays as it was."""
+        """Return in a sentence why the baseline is kept."""
         value = "undefined" if math.isnan(self.value) else f"{self.value:.3f}"
         return (
             f"with learned weights the judge as it was is the better one, cross-validated on "
@@ -643,7 +643,7 @@ def weighed(
     fit_winner: FitAggregation,
     fit_start: FitAggregation,
 ) -> Weighed | None:
-    """Return how a winner and the judge as it was do with weights of their own."""
+    """Return the scores of a winner and of the baseline, each with its own learned weights."""
     shown = {key for judge in (winner, start) for key in shown_keys(judge.protocol.demonstrations)}
     rated = [example for rows in tuning for example in examples_of(rows.without(shown))]
     rows = rows_of(rated, fit_winner.scale)

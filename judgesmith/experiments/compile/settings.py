@@ -1,4 +1,4 @@
-"""What decides, besides data and model, what a compiled judge becomes."""
+"""The settings that define a compiled judge, next to data and model."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ class CompileSettings(CompileFields):
 
     @property
     def n_to_show(self) -> int:
-        """How many demonstrations there are to be rows for, to show or to learn from."""
+        """How many demonstrations there must be training rows for."""
         if self.optimizer == "none":
             return 0
         to_learn_from = {"reflective": 9, "balanced": 10, "miprov2": 4, "simba": 8}
@@ -274,7 +274,7 @@ UNRATED = "auto"
 def is_unlabelled(dataset: DataSet, settings: CompileSettings) -> bool:
     """Say whether a judge is made of these texts without any rating.
 
-    That is so where nobody rated them, and the objective looks at changed versions of texts and
+    That is so for unrated texts, if the objective looks at changed versions of texts and
     at nothing that people said.
     """
     if dataset.criteria or not settings.minds_versions:
@@ -308,7 +308,7 @@ def without_equal_ratings(dataset: DataSet, settings: CompileSettings) -> DataSe
 
 
 def settings_without_labels(dataset: DataSet, settings: CompileSettings) -> CompileSettings:
-    """Return the settings for texts that nobody rated; for others they stay as they are.
+    """Return the settings for unrated texts; for others they stay unchanged.
 
     Nothing that is learned from ratings is left: no demonstrations, no inferred criteria, no
     weights. What can be searched is the protocol.

@@ -1,4 +1,4 @@
-"""The rows of one compilation: to show, to choose by, to report on; no source in two of them."""
+"""The rows of one compilation: training, validation and test rows, which share no source."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Parts:
     Attributes
     ----------
     pool, selection, heldout : Rows or None
-        To show, to choose by, to report on.
+        Training, validation and test rows.
     heldout_places : array of int
         Where the rows held out stand in the data.
     n_known : int
@@ -113,7 +113,7 @@ def parts_of(
     settings: CompileSettings,
     known: frozenset[str] = frozenset(),
 ) -> Parts:
-    """Return the rated rows to show, to choose by, and to report on."""
+    """Return the rated rows for training, validation and test."""
     whole = targets.whole
     changed = chosen_versions(dataset, settings)
     originals = original_places(dataset) if changed is not None else np.arange(len(dataset))
@@ -243,7 +243,7 @@ def examples_of(rows: Rows) -> list[dspy.Example]:
 
 
 def unseen_places(dataset: DataSet, targets: Targets, known: frozenset[str]) -> IntArray:
-    """Return where rated rows stand whose source nobody has seen."""
+    """Return the indices of rated rows with an unseen source."""
     seen = np.asarray([item.key in known for item in dataset], dtype=bool)
     rated = targets.rated
     return rated[~np.isin(dataset.groups[rated], dataset.groups[seen])]

@@ -66,7 +66,7 @@ def starting_from(earlier: SavedJudge, settings: CompileSettings) -> CompileSett
 def start_of(
     dataset: DataSet, targets: ChosenTargets, work: Tuning, parts: Parts
 ) -> tuple[Judge, Judge]:
-    """Return the judge as it was before any rating was read, and the one to start from."""
+    """Return the judge made without ratings, and the one to start from."""
     settings = work.settings
     protocol = settings.protocol
     judge_of = family_of(protocol.judge).judge_of
@@ -107,7 +107,7 @@ def start_of(
 
 
 def _refuse_other_criteria(start: Judge) -> None:
-    """Refuse what is set for a criterion that is none of the judge's."""
+    """Refuse settings for a criterion that the judge does not have."""
     own = start.protocol
     check_lines_given(own, {name: getattr(own, name) for name in own.by_criterion})
 
@@ -137,7 +137,7 @@ def prepared_judges(
 
 
 def better_start(work: Tuning, parts: Parts, general: Judge, inferred: Judge) -> Judge:
-    """Return the judge with the rubric that agrees better with people on the rows to choose by.
+    """Return the judge with the rubric that correlates better with validation ratings.
 
     Both are compared as they are, without demonstrations. The rubric that was made for the task is
     taken unless the general one is better beyond luck; with the offline model, which does not read

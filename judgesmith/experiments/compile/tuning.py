@@ -144,7 +144,7 @@ def saved_front(
 def _finished(
     one: ParetoMember, work: Tuning, parts: Parts, seed: Sequence[int]
 ) -> tuple[Judge, Mapping[str, Any] | None]:
-    """Return a member with its aggregation, and its agreement on the rows it was chosen by."""
+    """Return a member with its aggregation, and its agreement on the validation rows."""
     own = replace(work, lm=one.lm, history=[], notes=[])
     judge = own.aggregated(one.judge, parts).for_own_rubric()
     rows = parts.selection.without(shown_keys(judge.protocol.demonstrations))
@@ -187,7 +187,7 @@ def front_notes(found: Sequence[ParetoMember], trials: Sequence[TrialRecord] = (
 
 
 def _nobody_note(trials: Sequence[TrialRecord]) -> list[str]:
-    """Return why nobody is on a front; nothing where nothing was tried."""
+    """Return why a front is empty; nothing where nothing was tried."""
     if not trials:
         return []
     whole = [one for one in trials if one.n_rows == trials[0].n_rows]
@@ -241,7 +241,7 @@ class Tuning:
     complete : bool
         False as soon as the budget left anything unasked.
     pool : PredictionTable or None
-        The rows to show as they were judged, where the budget may have cut them short.
+        The judged training rows, where the budget may have cut them short.
     confirmation : dict or None
         Whether the search found better than it started from, and how the best was tested, ready
         for JSON; of the weights under ``aggregation``.
@@ -275,7 +275,7 @@ class Tuning:
         return found
 
     def usd(self, judgements: Sequence[Judgement], *, lm: Any = None) -> tuple[float, ...]:
-        """Return what judgements cost where the objective minds it, and nothing elsewhere."""
+        """Return the cost of judgements if the objective uses it, else nothing."""
         minds = "usd" in self.settings.aims.needs
         return usd_of(judgements, lm or self.lm) if minds else ()
 

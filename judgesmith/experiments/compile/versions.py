@@ -1,4 +1,4 @@
-"""Changed versions of the rows of a compilation, and how well the judge notices them."""
+"""Changed versions of the rows of a compilation, and how well the judge detects them."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ Make = Callable[[int, Perturbation], RatedItem | None]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ChosenVersions:
-    """Which kinds of change a judge is chosen by, and where changed texts come from.
+    """Which kinds of change validation uses, and where changed texts come from.
 
     Attributes
     ----------
     seen, unseen : tuple of Perturbation
-        What is chosen by; what is kept for the report.
+        The kinds for validation; the kinds kept for the report.
     made : bool
         Whether the texts are changed here, by rules; else the data holds them.
     per_row : int
@@ -70,10 +70,10 @@ class ChosenVersions:
         return [(*own, *more) for own, more in zip(found, others, strict=True)]
 
     def enough(self, rows: Rows) -> Rows:
-        """Return rows without versions of kinds of which there are too few to show anything.
+        """Return rows without versions of kinds that are too rare for a result.
 
         Of fewer than five pairs no exact p-value reaches .05, so that D stays below 1 however good
-        a judge is. Where that leaves no kind of those to choose by that make texts worse, all of
+        a judge is. Where that leaves no validation kind that makes texts worse, all of
         these stay; so it is with controls, and with kinds that are kept for the report.
         """
         counts = rows.versioned.sum(axis=0).tolist()
@@ -145,7 +145,7 @@ def chosen_versions(dataset: DataSet, settings: CompileSettings) -> ChosenVersio
 
 
 def refuse_unchanged(selection: Rows, changed: ChosenVersions) -> None:
-    """Refuse rows to choose by of which none could be changed."""
+    """Refuse validation rows if none could be changed."""
     if not selection.versioned.any():
         names = ", ".join(kind.name for kind in changed.seen)
         raise InputError(
@@ -227,7 +227,7 @@ UNNOTICED = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class Noticed:
-    """What one judge notices on some rows.
+    """What one judge detects on some rows.
 
     Attributes
     ----------
@@ -258,7 +258,7 @@ class Noticed:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """What the judge as it was and the compiled one notice on the rows held out.
+    """What the baseline and the compiled judge detect on the held-out rows.
 
     Attributes
     ----------
@@ -283,20 +283,20 @@ class Comparison:
 
 @dataclass(frozen=True, kw_only=True)
 class DiscernmentReport:
-    """How well a compiled judge notices changes of texts.
+    """How well a compiled judge detects changes of texts.
 
     Attributes
     ----------
     versions : ChosenVersions
-        Which kinds of change were to be chosen by, and which were kept for this report.
+        Which kinds of change were for validation, and which were kept for this report.
     kinds : tuple of Perturbation
-        Those that were chosen by: kinds of which there were enough versions.
+        The kinds used for validation, of which there were enough versions.
     targets : tuple of str
         Whose p-values are combined.
     selection : Noticed
-        On the rows that the judge was chosen by.
+        On the validation rows.
     seen, unseen : Comparison or None
-        On the rows held out, by the kinds that were chosen by, and by those that were not.
+        On the held-out rows, by the kinds used for validation, and by the others.
     before : str
         What the judge is called that it is compared with.
     """
@@ -334,7 +334,7 @@ def discernment_report(
     seed: Sequence[int],
     before: str = "uncompiled",
 ) -> DiscernmentReport:
-    """Return how well a judge notices changes, on rows chosen by and on rows held out."""
+    """Return how well a judge detects changes, on validation and on held-out rows."""
     seen = unseen = None
     if heldout is not None:
         seen = _comparison(heldout, selection.kinds, seed)
@@ -353,7 +353,7 @@ def discernment_report(
 def unnoticed_note(
     report: DiscernmentReport | None, objective: Objective | SeveralObjectives
 ) -> list[str]:
-    """Return which kinds hold the lowest D near 0, where that is what a judge was chosen by."""
+    """Return which kinds keep the lowest D near 0, if the objective is the lowest D."""
     if report is None or LowestDiscernment() not in objective.atoms:
         return []
     found = report.selection.kinds

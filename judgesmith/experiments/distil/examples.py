@@ -54,7 +54,7 @@ class Example:
     answer : str
         What a student learns to say; empty where the example is left out.
     score : int or None
-        0 to 100, a multiple of 5; None where there is none.
+        0 to 100, a multiple of 5; None if missing.
     n_errors : int
         Errors in the answer.
     n_dropped : int
@@ -187,7 +187,7 @@ class Distillation:
     judge : saved judge
         The teacher, of any kind that lists errors.
     rubric : Rubric
-        What is asked about, and what a student will be asked about in the same words.
+        The criteria of the questions, worded as the student's own questions will be.
     sample : Sample
         The outputs.
     settings : DistilSettings

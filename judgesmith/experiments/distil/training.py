@@ -187,7 +187,7 @@ def check_base(base: str) -> None:
 
 @contextmanager
 def _quiet(found: Mapping[str, Any], *, is_folder: bool) -> Iterator[None]:
-    """Have the libraries send nothing home, ask nobody about a folder, and draw no bars.
+    """Have the libraries send no telemetry, look up no folder online, and draw no bars.
 
     Trainers report their use unless they are told not to, and what they warn of is their own
     use of each other.

@@ -186,7 +186,7 @@ def plain(report: Report | Gain | None) -> dict[str, dict[str, Any]] | None:
 
 
 def optimism(selection: Report, heldout: Report | None) -> dict[str, dict[str, Any]] | None:
-    """Return how much better the judge looks on the rows it was chosen by."""
+    """Return how much better the judge looks on the validation rows."""
     if heldout is None:
         return None
     return {

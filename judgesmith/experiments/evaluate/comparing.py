@@ -1,4 +1,4 @@
-"""Which of two judges agrees better with people, by how much, and how sure that is."""
+"""Which of two judges correlates better with human ratings, by how much, and how surely."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ class Side:
     n_seen : int
         Rated rows that it is known to have been made from.
     knows_seen : bool
-        Whether anybody knows which it was made from: of scores on file nobody does.
+        Whether the rows it was made from are known: of scores on file they are not.
     ranks : bool
         Whether its scores are known to be ranks within a source.
     """
@@ -233,7 +233,7 @@ class Comparison:
     tests : ComparisonTests
         Further tests, on unseen rows where there are any.
     n_unseen, n_seen, n_unrated : int
-        Rated rows of either kind, and rows nobody rated.
+        Rated rows of either kind, and unrated rows.
     """
 
     a: Side
@@ -341,7 +341,7 @@ def compare_judges(
         Which ratings count; None takes what both were made for, where they say so, or the set's
         own default.
     objective : Agreement, str or None
-        What decides, such as ``spearman`` or ``q@sample``; everything else is reported beside it.
+        What decides, such as ``spearman`` or ``q@sample``; everything else is reported next to it.
         None takes ``OBJECTIVE``, at sample level where scores of either are ranks.
     aggregate : {"mean", "median", "mode", "unanimous"}
         How several ratings become one value on the target of None.
@@ -361,7 +361,7 @@ def compare_judges(
     Raises
     ------
     ValueError
-        If nobody rated the target, the two were made for different ones and none is given, no row
+        If the target is unrated, the two were made for different ones and none is given, no row
         has a score from both, or the objective compares sources and scores of either are ranks.
 
     Examples

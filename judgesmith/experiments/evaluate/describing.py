@@ -1,4 +1,4 @@
-"""What a set of rated texts is good for: its size, its ratings, its texts, and its traps.
+"""What a rated dataset is good for: its size, its ratings, its texts, and its traps.
 
 Thresholds for a caution are rules of thumb for when to speak up; none changes a number.
 """
@@ -580,7 +580,7 @@ class Description:
 
 
 def rater_correlation(dataset: DataSet, target: str, *, rng: np.random.Generator) -> float:
-    """Return a rater's mean correlation with the mean of the others; nan where nobody has others.
+    """Return a rater's mean correlation with the mean of the others; nan if no rater has others.
 
     Its interval is not needed here, so few resamples are drawn.
     """
@@ -611,7 +611,7 @@ def describe(
     Raises
     ------
     ValueError
-        If nobody rated the target in a set that is rated on others. A target on which all
+        If the target is unrated in a set that is rated on others. A target on which all
         items are equal is no error here but a warning.
 
     Examples

@@ -44,11 +44,11 @@ class Diagnostics:
         Share of pairs of rows that the judge orders, or ties, as people do: all pairs
         (``dataset``), and those within a source (``sample``).
     kendall_c : Report
-        Stuart's tau-c, which minds how many points either scale has.
+        Stuart's tau-c, which corrects for how many points either scale has.
     concordance : Report or None
         Lin's coefficient, which wants equal scores; None unless both are on one scale.
     judge_scale : Scale or None
-        What the judge answers on; None where nobody says so of scores on file.
+        What the judge answers on; None if unknown, of scores on file.
     levels : tuple of float
         The points that people could give; none where there is no kappa.
     kappa : dict of str to Estimate
@@ -191,7 +191,7 @@ def _levels(
 
 
 def _reliability(dataset: DataSet, targets: Targets, places: Sequence[int]) -> float:
-    """Return how reliable people's values are, 1 where nobody knows."""
+    """Return how reliable people's values are, 1 if unknown."""
     ratings = ratings_behind(dataset, targets.name)
     table = rater_table([ratings[place] for place in places]).ratings
     if not len(table):

@@ -52,7 +52,7 @@ class Evaluation:
     unscored : Unscored
         Rows without a score among all rated ones.
     n_unseen, n_seen, n_unrated : int
-        Rated rows of either kind, and rows nobody rated.
+        Rated rows of either kind, and unrated rows.
     scored_by : str
         What was compared with the target: the judge's ``score``; its score on the ``criterion``
         that the target is called like; or, of scores on file that are on another criterion, its
@@ -65,14 +65,14 @@ class Evaluation:
     besides : Besides or None
         What correlations do not tell; None where no row has a score.
     knows_seen : bool
-        Whether anybody knows which rows the judge was made from: of scores on file nobody does.
+        Whether the rows the judge was made from are known: of scores on file they are not.
     ranks : bool
         Whether scores are known to be ranks within a source: what compares sources is undefined.
     stated : tuple of str
         A sentence on models that were asked instead of the judge's own, and one on scores that
         probabilities were to weigh and did not; empty without such.
     systems : tuple of SystemMean
-        The mean rating of every system, with and without the scores of rows that nobody rated;
+        The mean rating of every system, with and without the scores of unrated rows;
         empty where there are none of these, or the scores are of another criterion.
     """
 
@@ -168,7 +168,7 @@ def evaluate_judge(
     Raises
     ------
     ValueError
-        If nobody rated the target.
+        If the target is unrated.
 
     Examples
     --------

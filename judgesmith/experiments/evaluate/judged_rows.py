@@ -44,9 +44,9 @@ class JudgedRows:
         What is compared with the target: the judge's ``score``; its score on the ``criterion`` that
         the target is called like; or, of scores on file that are on another criterion, its name.
     seen : array of bool, one per rated row
-        Whether the judge was made from the row's texts; False where nobody knows.
+        Whether the judge was made from the row's texts; False if unknown.
     knows_seen : bool
-        Whether anybody knows: of scores on file nobody does.
+        Whether that is known: of scores on file it is not.
     table : PredictionTable
         What is compared beside what people said, where more is better.
     scale : Scale or None

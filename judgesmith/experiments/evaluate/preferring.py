@@ -158,7 +158,7 @@ def evaluate_preferences(
     Raises
     ------
     ValueError
-        If no pair has two rated texts, people prefer neither text of any, or no pair has an
+        If in no pair both texts are rated, people prefer neither text of any, or no pair has an
         answer.
     """
     check_dataset(dataset)

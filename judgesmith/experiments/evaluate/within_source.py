@@ -1,4 +1,4 @@
-"""What a judge whose scores are ranks within a source can be chosen by, and what is told of it."""
+"""Objectives and reports for a judge whose scores are ranks within a source."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ NOT_ASKED = "-"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What is asked of an explanation.
+    """A question about an explanation.
 
     Attributes
     ----------

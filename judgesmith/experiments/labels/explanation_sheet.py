@@ -162,7 +162,7 @@ class _Row:
         return ""
 
     def number(self, field: str, cells: Mapping[str, Any], at: str = "") -> float | None:
-        """Return a score, None where there is none."""
+        """Return a score, None if missing."""
         found = cells.get(field)
         if found is None and field in cells:
             return None
@@ -176,7 +176,7 @@ class _Row:
         return None
 
     def words(self, field: str, cells: Mapping[str, Any], at: str = "") -> str:
-        """Return an explanation, empty where there is none."""
+        """Return an explanation, empty if missing."""
         found = cells.get(field)
         if isinstance(found, str | None):
             return found or ""
@@ -360,7 +360,7 @@ class QuestionRatings:
     n_filled, n_blank : int
         Cells with and without an answer.
     parts : mapping of str to Estimate
-        ``value`` by criterion and for the overall explanation; empty for what is asked once.
+        ``value`` by criterion and for the overall explanation; empty for a question asked once.
     raters : mapping of str to RaterAnswers
         By rater.
     """

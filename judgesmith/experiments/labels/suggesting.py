@@ -99,7 +99,7 @@ IntArray = NDArray[np.intp]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Candidates:
-    """Scored rows that nobody has rated."""
+    """Scored rows without ratings."""
 
     items: tuple[RatedItem, ...]
     scores: FloatArray
@@ -280,7 +280,7 @@ class Suggestions:
     Attributes
     ----------
     rows : tuple of (RatedItem, str)
-        The rows in random order, each with the strategy that it was chosen by.
+        The rows in random order, each with the strategy that chose it.
     n_rows : int
         Rows that there were.
     n_rated, n_seen, n_repeated : int
@@ -305,7 +305,7 @@ class Suggestions:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many rows were chosen by which strategy."""
+        """How many rows each strategy chose."""
         return dict(Counter(by for _, by in self.rows))
 
 
@@ -340,7 +340,7 @@ class Unrated:
         at_most: int | None = None,
         rng: np.random.Generator,
     ) -> Unrated:
-        """Return the rows that nobody has rated, that were not seen, and each text once."""
+        """Return the rows that are neither rated nor seen, each text once."""
         counts = Counter[str]()
         kept: list[int] = []
         texts: set[str] = set()
@@ -393,7 +393,7 @@ def suggest(
     dataset : DataSet
         Rows, rated or not.
     n, n_random : int
-        Rows that the strategy chooses, and rows that are drawn at random besides.
+        Rows that the strategy chooses, and additional rows drawn at random.
     strategy : {"stratified", "coverage", "disagreement", "random"}
         How rows are chosen, see ``STRATEGIES``.
     criteria : collection of str
@@ -402,7 +402,7 @@ def suggest(
     at_most : int or None
         Rows that are judged; of more, so many are drawn at random. None judges all.
     seed : int
-        Of all that is drawn.
+        Random seed.
     lm, concurrency, progress
         As for ``score_file``.
 

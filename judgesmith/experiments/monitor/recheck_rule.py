@@ -107,7 +107,7 @@ class RecheckedItem(Record):
     before : float
         Its score when the judge was made, in points of the judge's scale.
     now : tuple of float
-        Its scores of now, in points; nan where there is none.
+        Its scores of now, in points; nan if missing.
     change : float
         Mean of these minus ``before``, as a share of the scale's width; nan without a score.
     explained_before : bool

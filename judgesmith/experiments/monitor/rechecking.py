@@ -77,9 +77,8 @@ def recheck_judge(
     others : sequence of dspy.LM
         Further models that the judge was bound to.
     first_round : int or None
-        Number of the first round of questions. The same number again finds answers of a recheck
-        that was interrupted on record; None takes one that there never was, so that everything is
-        asked anew whatever is on record.
+        Number of the first round of questions. The same number again reads the cached answers of
+        an interrupted recheck; None takes a new number, so that everything is asked anew.
     concurrency : int
         Requests under way at once.
     progress : callable or None

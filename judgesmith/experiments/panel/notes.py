@@ -102,7 +102,7 @@ def subset_analysis(
 
     Each subset's score is the plain mean, or median, of its members' shares of their scales. All
     are compared on the rows that every member has a score of, so that none looks better for
-    having passed over hard ones. No subset is chosen by held-out rows here: the best of many
+    having passed over hard ones. Held-out rows select no subset here: the best of many
     looks better than it is.
 
     References

@@ -118,7 +118,7 @@ Scores = Mapping[str, Sequence[float | None]]
 
 
 class TooFewJudgedError(InputError):
-    """The budget ended before there was anything to weigh; a larger one goes on from here."""
+    """The budget ended before there was anything to weigh; a larger one resumes from here."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -139,7 +139,7 @@ class LearnedPanel:
     selection : Report or None
         Agreement of the panel on the rows its weights were learned from; None likewise.
     discernment : DiscernmentReport or None
-        How well the panel notices changes of texts, beside that member; None where the objective
+        How well the panel detects changes of texts, next to that member; None where the objective
         does not look at them.
     subsets : SubsetAnalysis or None
         Of all subsets of the members, on the rows held out if there are any.
@@ -178,7 +178,7 @@ def learn_panel(
         By name, two at least.
     dataset : DataSet
         Rated items. Rows of sources that any member was made from are left out. A mean or median
-        of all members takes items that nobody rated, too: a few are judged and kept. So does an
+        of all members takes unrated items, too: a few are judged and kept. So does an
         objective of discernment alone, such as ``d_avg``.
     settings : PanelSettings or None
         None takes the defaults.

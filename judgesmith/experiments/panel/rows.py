@@ -38,7 +38,7 @@ BY_RULE = "rule"
 
 
 class PanelSettings(SettingsModel):
-    """What decides, besides members and data, what a panel becomes.
+    """The settings that define a panel, next to members and data.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class PanelSettings(SettingsModel):
     n_rounds : int
         See ``PanelSelection``.
     seed : int
-        Of all that is drawn.
+        Random seed.
     texts : bool
         Whether a few judged texts are kept.
     score : {"learned", "mean", "median"}
@@ -61,7 +61,7 @@ class PanelSettings(SettingsModel):
         all, each as a share of its scale, which needs no ratings.
     supervisor : str
         Who makes one list of the members' errors: the model of that name, ``rule`` without a
-        model, or nobody where it is empty.
+        model; an empty name merges no list.
     outliers : {"auto", "deviation", "median", "none"}
         Whose errors are left out of that list; see ``PanelRules``.
     subsets : bool
@@ -92,7 +92,7 @@ class PanelSettings(SettingsModel):
     def _as_before_where_nothing_is_new(
         self, plain: SerializerFunctionWrapHandler
     ) -> dict[str, Any]:
-        """Leave out what is as it was before there was a choice, so that old runs are known."""
+        """Leave out values from before there was a choice, so that old runs are recognized."""
         found: dict[str, Any] = plain(self)
         fields = type(self).model_fields
         first = list(fields)[: list(fields).index("score")]
@@ -293,7 +293,7 @@ def _targets(members: Mapping[str, AnySaved], dataset: DataSet, settings: PanelS
 
 
 def _made_for(members: Mapping[str, AnySaved], dataset: DataSet) -> Targets:
-    """Return what the members were made for, of which nobody said anything."""
+    """Return what the members were made for but no rating covers."""
     names = {folded(one.target): one.target for one in members.values()}
     scales = {one.human_scale for one in members.values()}
     alike = len(names) == 1 and len(scales) == 1

@@ -24,7 +24,7 @@ PARTS = ("low", "middle", "high")
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """A line through points with a 95% band, drawn over sources.
+    """A line through points with a 95% band, bootstrapped by source.
 
     Attributes
     ----------

@@ -183,7 +183,7 @@ class ReportCell:
     trials : tuple of Trial
         What a search tried, in the order of their numbers; empty where none was made.
     mattered : tuple of Mattered
-        What told its judges apart, by objective; empty where nobody worked that out.
+        What told its judges apart, by objective; empty if it was not computed.
     note : str
         What is to be known of the judge that could not be shown; else empty.
     """
@@ -304,7 +304,7 @@ def _judge(place: Path) -> dict[str, Any]:
 
 
 def _all(found: Sequence[object], kind: type[_Read]) -> list[_Read]:
-    """Return entries of a search's history, or none where one is not as it was written."""
+    """Return entries of a search's history, or none if one is damaged."""
     try:
         return [kind.model_validate(one) for one in found]
     except ValidationError:
@@ -327,7 +327,7 @@ def _first(fault: ValidationError) -> str:
 
 
 def texts_of(spec: str | Path) -> tuple[Mapping[str, DataSet], str]:
-    """Return the rated sets of a specification by name, or none and why they cannot be had.
+    """Return the datasets of a specification by name, or none and why they are unavailable.
 
     Examples
     --------

@@ -62,7 +62,7 @@ def estimate(one: Estimated | None, *, signed: bool = False) -> str:
 
 
 def bar(one: Estimated | None) -> Markup:
-    r"""Return a correlation as a bar from 0, between -1 and 1; its number is told beside it."""
+    r"""Return a correlation as a bar from 0, between -1 and 1; its number stands next to it."""
     if one is None or one.value is None:
         return Markup("")
     value = max(-1.0, min(1.0, one.value))
@@ -73,7 +73,7 @@ def bar(one: Estimated | None) -> Markup:
 
 
 def share_bar(share: float) -> Markup:
-    """Return a share as a bar from 0 to 1; its number is told beside it."""
+    """Return a share as a bar from 0 to 1; its number stands next to it."""
     width = 100 * max(0.0, min(1.0, share))
     filled = element("i", style=f"left:0.0%;width:{width:.1f}%")
     return element("span", filled, class_="bar", aria_hidden="true")
@@ -131,7 +131,7 @@ _MOST_LINES, _MOST_LETTERS = 60, 600
 
 
 def perspective_tables(cell: ReportCell) -> Iterator[Markup]:
-    """Yield a table for each perspective that the specification asked for, or why there is none."""
+    """Yield a table for each perspective that the specification asked for, or why it is missing."""
     for name, caption in _CAPTIONS.items():
         found = cell.result.perspectives.get(name)
         if found is None:

@@ -1,1 +1,1 @@
-"""Changed texts, and whether a judge notices what was changed."""
+"""Changed texts, and whether a judge detects the changes."""

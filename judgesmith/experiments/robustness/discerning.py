@@ -1,4 +1,4 @@
-"""Whether a judge notices that texts got worse, and leaves alone those that did not."""
+"""Whether a judge detects that texts got worse, and leaves alone those that did not."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ NOTICED = 1.0
 """A D of so much is a p-value of .05."""
 
 FEWEST_PAIRS = 5
-"""With fewer scored pairs no judge can show that it notices anything."""
+"""With fewer scored pairs no judge can show that it detects anything."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -85,7 +85,7 @@ def score_text(value: float) -> str:
 
 
 def estimate_text(estimate: Estimate | None) -> str:
-    """Return a D with its interval; nothing where there is none to give."""
+    """Return a D with its interval; nothing if undefined."""
     if estimate is None:
         return ""
     if math.isnan(estimate.value) or math.isnan(estimate.low):

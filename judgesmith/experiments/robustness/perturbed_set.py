@@ -30,7 +30,7 @@ class PerturbedSet:
     kinds : tuple of Perturbation
         What was done, in order; no two of one name.
     versions : tuple of tuple of (RatedItem or None)
-        By kind, aligned with ``originals``; None where there is none.
+        By kind, aligned with ``originals``; None if missing.
     skipped : mapping of str to mapping of str to int
         By name of the perturbation: reasons why a version is not there, with how many.
     notes : tuple of str

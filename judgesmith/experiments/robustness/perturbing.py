@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import dspy
 
 USUAL = ("task", "controls")
-"""What is made where nobody says which: the perturbations of the task, and all controls."""
+"""The default kinds: the perturbations of the task, and all controls."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +87,7 @@ def perturb_texts(
     donors : Donors or None
         Texts of other sources; None takes the originals.
     lm : dspy.LM or None
-        What is asked for the changes whose method is ``model``. Without one, and with the offline
+        The model for the changes whose method is ``model``. Without one, and with the offline
         model, rules make them: the set's notes say so, and so do its perturbations.
     concurrency : int
         Versions that the model is asked for at the same time.

@@ -37,7 +37,7 @@ _Levels = Mapping[str, Mapping[str, Estimated]]
 
 
 class ByCriterion(Value):
-    """Agreement by criterion, of the judge as it was and as it is."""
+    """Agreement by criterion, of the baseline and of the compiled judge."""
 
     uncompiled: Mapping[str, _Levels] | None = None
     heldout: Mapping[str, _Levels] | None = None

@@ -112,7 +112,7 @@ NOTHING: Mapping[str, Any] = {"calls": 0, "recorded": 0, "tokens": 0, "usd": 0.0
 """What a cell takes that asks no model."""
 
 UNKNOWN: Mapping[str, float | None] = {"calls": None, "usd": None}
-"""What a judgement takes where nobody knows."""
+"""What a judgement takes if unknown."""
 
 _AGREEMENT = ("uncompiled", "selection", "heldout", "gain", "optimism", "objective", "criteria")
 
@@ -124,13 +124,13 @@ class Judged:
     Attributes
     ----------
     name : str
-        A judge's fingerprint, or what scores on record and panels are called.
+        A judge's fingerprint, or the name of recorded scores and panels.
     scale : Scale or None
         What scores are points of, where that is known.
     agreement : dict or None
         As a compilation reports it; None works out that on the rows held out.
     rows : dict of str to int
-        How many rows were for what, besides those held out.
+        How many rows each part has, except the held-out rows.
     ranks : bool
         Whether scores are places within a source.
     notes : sequence of str
@@ -234,7 +234,7 @@ def taken(before: Usage | None, after: Usage | None, seconds: float) -> dict[str
 
 
 def per_item(judged: Sequence[Judgement], usd: Sequence[float]) -> dict[str, float | None]:
-    """Return what a text takes on average, whether or not its answers were on record."""
+    """Return what a text takes on average, whether or not its answers were cached."""
     if not judged:
         return {"calls": None, "usd": None}
     cost: float | None = _mean(usd) if usd else None
@@ -248,7 +248,7 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def answers_behind(rows: Sequence[Placed], scores: Scores) -> float | None:
-    """Return how many answers a judgement on record rests on, on average."""
+    """Return how many answers a cached judgement rests on, on average."""
     own = [row.get("outputs") for _, row in rows if _names(row) == (scores.label, scores.criterion)]
     counts = [len(one) for one in own if isinstance(one, list)]
     return fmean(counts) if counts and len(counts) == len(own) and all(counts) else None

@@ -1,7 +1,7 @@
 """Claims: who is at work on what, among processes that share a folder.
 
 A claim is a lock of the operating system on a file. It is gone as soon as its owner is, however
-that ended, so nobody waits for the dead.
+that ended, so no process waits for a dead one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def claimed(place: Path) -> Iterator[bool]:
 
 @file_faults()
 def is_anyone_at_work(claims: Path) -> bool:
-    """Say whether somebody has a claim in a folder; what the dead left there is none."""
+    """Return whether a live process has a claim in a folder; dead processes have none."""
     return claims.is_dir() and any(map(_is_held, claims.iterdir()))
 
 

@@ -107,7 +107,7 @@ class RunFolder:
         spec : Spec
             What is run.
         text : str
-            The specification as it was given, which is kept beside the results.
+            The specification as given, which is kept next to the results.
         overwrite : bool
             True takes everything but answers out that another run has left there.
 
@@ -221,7 +221,7 @@ class RunFolder:
             put(draft, self.place_of(cell))
 
     def check_own(self) -> None:
-        """Refuse to go on where the folder was given to another run meanwhile.
+        """Refuse to continue if the folder was given to another run meanwhile.
 
         Raises
         ------
@@ -237,7 +237,7 @@ class RunFolder:
             self._checked = mark
 
     def _draft_of(self, cell: Cell) -> AbstractContextManager[Path]:
-        """Make a folder to be put in a cell's place; not beside it, where all the others are."""
+        """Make a folder to be put in a cell's place; not next to the other cells."""
         return draft_beside(self.path / cell.id, folder=True)
 
     @file_faults()

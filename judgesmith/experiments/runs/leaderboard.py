@@ -201,7 +201,7 @@ class Line:
         Share of the rows held out that have no score.
     calls, usd : float or None
         Requests and dollars behind the judgement of a text, on average, whether or not answers
-        were on record; None where nobody knows.
+        were cached; None if unknown.
     difference : PairedEstimate or None
         Its Q minus that of the first, on rows that both scored; None for the first itself, and
         where the two have no such rows.

@@ -27,7 +27,7 @@ class RunModels:
     ledger : Path or None
         Where answers and the budget are kept; None keeps neither.
     replay : bool
-        Whether no model is asked: what is not on record is an error that names the request.
+        Whether no model is asked: a request that is not recorded is an error that names it.
     tape : Tape or None
         Notes what became of every request, and plays those that failed when it was recorded.
     allow_models : collection of str
@@ -212,7 +212,7 @@ class RunModels:
 
 
 def _check_priced(name: str, entry: str | None) -> None:
-    """Refuse a ceiling in dollars for a model whose price nobody knows."""
+    """Refuse a ceiling in dollars for a model of unknown price."""
     from judgesmith.programs.lm import model
 
     try:

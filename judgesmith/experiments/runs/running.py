@@ -146,9 +146,9 @@ def run_cells(
     folder : RunFolder
         Of this run.
     models : RunModels or None
-        What is asked; None makes the models, with the ledger of the folder.
+        The models; None makes them, with the ledger of the folder.
     sets : dict of str to DataSet, or None
-        The rated sets; None reads them.
+        The datasets; None reads them.
     progress : Progress or None
         Told of texts that are judged, and of ``cells``.
     told : callable or None

@@ -1,8 +1,8 @@
 """Scoring by batches: what the judge would ask is taken down and answered, round by round.
 
-A judge is run over all items as in ordinary scoring, from the answers on record; what it asks
+A judge is run over all items as in ordinary scoring, from the cached responses; what it asks
 that has no answer is taken down instead of sent. When a round takes nothing down any more, the
-rows can be written by ordinary scoring, which finds everything on record.
+rows can be written by ordinary scoring, which finds everything in the cache.
 """
 
 from __future__ import annotations

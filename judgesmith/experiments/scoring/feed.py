@@ -74,9 +74,9 @@ class Feed(Iterator[RatedItem]):
     Attributes
     ----------
     outputs : deque of OutputFile
-        Those begun, for whoever finishes them.
+        Those begun, for the process that finishes them.
     n_kept : int
-        Items left out because their rows are on record.
+        Items left out because their rows are already written.
     notes : dict of str to None
         What was assumed and converted.
     """

@@ -141,7 +141,7 @@ class Scored:
 
 @dataclass(kw_only=True)
 class Tally:
-    """The counts of a scoring run while it goes on; ``n_again`` rows are worth another try."""
+    """The counts of a scoring run in progress; ``n_again`` rows are worth another try."""
 
     n_rows: int = 0
     n_again: int = 0

@@ -33,7 +33,7 @@ class Finished:
     Attributes
     ----------
     input, output : str
-        The input as it was named, and the name of the file.
+        The input as named, and the name of the file.
     input_sha256, output_sha256 : str
         Of their bytes.
     run : str or None
@@ -79,7 +79,7 @@ class Finished:
 
 @dataclass(kw_only=True)
 class Manifest:
-    """The files of a folder that are finished, on record beside them."""
+    """The finished files of a folder, recorded next to them."""
 
     folder: Path
     judge: str
@@ -153,7 +153,7 @@ class Manifest:
         return found.tally
 
     def add(self, target: Target, run: str | None, tally: Tally, told: Callable[[], None]) -> None:
-        """Put a finished file on record, and say so when the record is on disk."""
+        """Record a finished file, and report it when the record is on disk."""
         (shard,) = target.shards
         one = Finished(
             input=shard.name,

@@ -118,5 +118,5 @@ class OutputFile:
         self.parts.remove()
 
     def leave(self) -> None:
-        """Let another process go on."""
+        """Let another process continue."""
         self.parts.leave()

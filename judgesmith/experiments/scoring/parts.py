@@ -1,4 +1,4 @@
-"""Checkpoints of one file of scores: rows that came out, kept beside it until all are there.
+"""Checkpoints of one file of scores: rows that came out, kept next to it until all are there.
 
 A part is a file that is renamed into place when it is whole, so that a process may be killed at
 any moment. One process writes the parts of a file; another that scores into the same file at the
@@ -175,7 +175,7 @@ class Parts:
         self.close()
 
     def leave(self) -> None:
-        """Commit what came out, if anything was before, and let another process go on."""
+        """Commit what came out, if anything was before, and let another process continue."""
         with suppress(OSError):  # such as a full disk, of which something else has told
             if self._n_parts or self._session:
                 self.commit()

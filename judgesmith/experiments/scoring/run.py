@@ -40,7 +40,7 @@ class RowWatch(Protocol):
         Parameters
         ----------
         file : str
-            The input as it was named.
+            The input as named.
         row : int
             The row's number among those of its input, from 1.
         item : RatedItem

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from judgesmith.signatures.items import RatedItem
 
 ENOUGH_ROWS = 20
-"""Rows on record from which on what they took counts, and not an estimate."""
+"""Cached rows from which on their measured size replaces an estimate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +47,9 @@ class RowEffort:
     input_usd, output_usd, shared_usd : float or None
         What these cost; None where a price is unknown. ``shared_usd`` is at the full price.
     seconds : float or None
-        That a call took, where calls are on record; None otherwise.
+        That a call took, where calls are cached; None otherwise.
     n_measured : int
-        Rows on record that calls, tokens and seconds are taken from; 0 where these are estimated
+        Cached rows that calls, tokens and seconds are taken from; 0 where these are estimated
         from characters.
     """
 
@@ -68,7 +68,7 @@ class RowEffort:
     def measured(
         self, *, n_rows: int, n_calls: int, input_tokens: int, output_tokens: int, seconds: float
     ) -> RowEffort:
-        """Return what rows on record took, priced as what was estimated."""
+        """Return what cached rows took, priced as what was estimated."""
         if not (n_rows and n_calls and input_tokens and output_tokens):
             return self
         came, wrote = input_tokens / n_rows, output_tokens / n_rows
@@ -197,14 +197,14 @@ def _number(source_id: str) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnRecord:
-    """What some rows would find on record.
+    """What some rows would find in the cache.
 
     Attributes
     ----------
     n_looked : int
         Rows that were looked up; 0 where there is nothing to look in.
     n_rows : int
-        Of these, rows of which every answer is on record.
+        Of these, rows of which every answer is cached.
     n_calls, input_tokens, output_tokens, seconds
         The answers behind rows whose answers were all counted by their servers: how many, tokens,
         and the seconds they took, added up.
@@ -227,7 +227,7 @@ class OnRecord:
 
 
 def on_record(judge: AnySaved, items: Sequence[RatedItem], lm: AnyModel) -> OnRecord:
-    """Return what these rows would find on record."""
+    """Return what these rows would find in the cache."""
     client = lm_client_of(lm)
     ledger = None if client is None else client.ledger
     if ledger is None:
@@ -263,7 +263,7 @@ CPU_PER_CALL = 0.33e-3
 """
 
 CPU_PER_ROW = 0.37e-3
-"""Seconds: a row of 2,400 characters, read, judged from answers on record, and written.
+"""Seconds: a row of 2,400 characters, read, judged from cached responses, and written.
 
 ``python -m benchmarks run row_sizes``.
 """
@@ -424,7 +424,7 @@ SIZES = (1_000_000, 1_000_000_000)
 """Rows that are reckoned with beside those that are there."""
 
 SECONDS_PER_CALL = 2.0
-"""How long an answer is taken to be waited for where nobody knows."""
+"""The assumed waiting time of an answer if it is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -434,7 +434,7 @@ class ScoringSize:
     Attributes
     ----------
     sizes : tuple of RunSize
-        Of these rows, and of so many rows of the same kind, of which none is on record.
+        Of these rows, and of so many rows of the same kind, of which none is cached.
     row : RowEffort
         What one row takes.
     means : Means
@@ -442,7 +442,7 @@ class ScoringSize:
     seconds_from : str
         Where ``means.seconds_per_call`` is from: ``given``, ``record`` or ``assumed``.
     found : OnRecord
-        What is on record of the rows that were looked up.
+        What is cached of the rows that were looked up.
     """
 
     sizes: tuple[RunSize, ...]

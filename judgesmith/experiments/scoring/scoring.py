@@ -40,7 +40,7 @@ def score_shards(
     """Judge every row of some files and write one row each, in flat memory.
 
     Rows that came out are kept beside the output, in ``OUTPUT.parts``, until it is whole. A run
-    that was stopped, killed or lost its machine goes on with them: the same call again judges
+    that was stopped, killed or lost its machine resumes with them: the same call again judges
     the rows that are not among them, and asks the model for none that it answered.
 
     Parameters

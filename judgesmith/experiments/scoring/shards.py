@@ -22,7 +22,7 @@ _NAMED = 5  # things in a folder that cannot be read, by name
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One file of rows, as it was named or found.
+    """One file of rows, as named or found.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ class Pulse:
     lms : sequence of ClientModel or dspy.LM
         The models whose use is told of.
     n_expected : int or None
-        Rows in all inputs; None where nobody knows.
+        Rows in all inputs; None if unknown.
     clock : callable
         Seconds that never go back.
 
@@ -464,7 +464,7 @@ class LogFile(logging.Handler):
     """Appends every record as one line of JSON: time, level, event, and its details.
 
     A line is written whole, in one step, so that several processes may write to one file. Where
-    that fails, the run goes on: it is said once, and the records that could not be written are
+    that fails, the run continues: it is reported once, and records that could not be written are
     counted in the first one that can be again.
     """
 

@@ -78,7 +78,7 @@ class Origin:
     Attributes
     ----------
     file : str
-        As it was named.
+        As named.
     folder : str
         What paths in it are relative to.
     lines : mapping of tuple to int

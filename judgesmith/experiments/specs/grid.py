@@ -34,11 +34,11 @@ class Cell:
         By the names they have in the specification; ``target`` may be ``auto``, or several with
         commas between (see ``targets``).
     optimizer, model : str or None
-        None for scores on record, and for saved judges, which have a model where one is named for
+        None for recorded scores, and for saved judges, which have a model where one is named for
         them. A panel has the optimizer of its members, and their model, but
         None where each of them has one of its own.
     seed : int
-        Of everything that is drawn; it also decides which rows are held out, so scores on record
+        Random seed; it also decides which rows are held out, so recorded scores
         have one, too.
     members : tuple of str
         Ids of the cells whose scores a panel combines, which come before it; else empty.
@@ -155,7 +155,7 @@ def _behind(spec: Spec, judge: str) -> list[str]:
 
 
 def _check_size(spec: Spec) -> None:
-    """Refuse a grid that nobody could run, before it fills the memory."""
+    """Refuse a grid that is too large to run, before it fills the memory."""
     ways = len(spec.optimizers) * len(spec.models) * len(spec.seeds)
     n = len(spec.judges) * ways * sum(len(one.targets) for one in spec.data.values())
     if n > MOST_CELLS:

@@ -1,4 +1,4 @@
-"""The parts of a specification: rated sets, judges, optimizers, models, a budget.
+"""The parts of a specification: datasets, judges, optimizers, models, a budget.
 
 Every field is called like the option of the command line that says the same.
 """
@@ -166,7 +166,7 @@ _WHAT: Mapping[Kind, str] = {
 @settings_fields(InferenceSettings, "inference")
 @settings_fields(CompileFields, "partial_demos", "lexical", "roles")
 class JudgeSpec(Part):
-    """A judge that is compiled or was saved, scores on record, or a panel of others."""
+    """A judge that is compiled or was saved, recorded scores, or a panel of others."""
 
     if TYPE_CHECKING:
         role: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""The rated sets of a specification, and whether they hold what it speaks of."""
+"""The datasets of a specification, and whether they contain what it names."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _KINDS = {"recorded": "scores on record", "panel": "a panel", "saved": "a saved 
 
 
 def read_sets(spec: Spec) -> dict[str, DataSet]:
-    """Return the rated sets of a specification, by their names in it.
+    """Return the datasets of a specification, by their names in it.
 
     Raises
     ------
     SpecError
         If a file is not there or cannot be read, a target is not rated in its set, there are no
-        kinds of change of a name, or a file with scores on record has none of the judge.
+        kinds of change of a name, or a file with recorded scores has none of the judge.
 
     Examples
     --------
@@ -138,7 +138,7 @@ class _Reader:
                 return
 
     def check_recorded(self, name: str) -> None:
-        """Tell of scores on record that are not there."""
+        """Report recorded scores that are missing."""
         judge = self.spec.judges[name]
         if judge.recorded is None:
             return

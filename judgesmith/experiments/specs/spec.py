@@ -29,7 +29,7 @@ from judgesmith.experiments.specs.parts import (
 from judgesmith.signatures.plain_data import Place, fingerprint_of
 
 DATA_FOLDER = "JUDGESMITH_DATA"
-"""The variable of the environment that says where rated sets are."""
+"""The environment variable that names the folder of the datasets."""
 
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
 

@@ -210,7 +210,7 @@ class Sending:
         self._entities = library("mlflow.entities", extra="mlflow")
 
     def experiment_of(self, fingerprint: str) -> Any:
-        """Return the oldest run of a specification; None where there is none.
+        """Return the oldest run of a specification; None if missing.
 
         Runs that were deleted on the server are none.
         """
@@ -458,7 +458,7 @@ class MlflowTracker:
             self._count(sending)
 
     def _begun(self, sending: Sending) -> str:
-        """Return the run of the experiment, which is made where there is none."""
+        """Return the run of the experiment, which is created if missing."""
         run = sending.experiment_of(self.spec.fingerprint)
         if run is None:
             run = sending.create(self.spec.name, run_tags(self.spec))

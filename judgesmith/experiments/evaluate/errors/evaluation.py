@@ -279,7 +279,7 @@ class SpanEvaluation:
     gold : {"edits", "errors"}
         What they are held against: where texts were changed, or what people marked.
     places : PlaceAgreement or None
-        By place; None where nobody said where the errors are. Of edits: over all kinds of damage.
+        By place; None if no error is marked. Of edits: over all kinds of damage.
     new : PlaceAgreement or None
         The same without what is marked in the original, too; None where people marked errors.
     severities : PlaceAgreement or None
@@ -290,7 +290,7 @@ class SpanEvaluation:
     kinds : tuple of KindAgreement
         By kind of change; empty for errors that people marked.
     n_unmarked : int
-        Texts that nobody looked at, and which are left out.
+        Texts that no rater marked, and which are left out.
     notes : tuple of str
         What was left out or assumed, in sentences for people.
     """
@@ -518,7 +518,7 @@ def _agreement(
 
 
 def _marked_spans(errors: Sequence[ErrorSpan], settings: SpanSettings) -> Spans:
-    """Return the places of errors; one marked on several criteria counts once, at its worst."""
+    """Return error spans; one marked on several criteria counts once, at its worst."""
     spans = sorted(_span(error, settings) for error in errors if error.start is not None)
     placed = {(span.start, span.end): span for span in spans}
     return [*placed.values(), *(Span(None, None) for e in errors if e.start is None)]

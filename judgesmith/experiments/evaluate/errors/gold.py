@@ -31,7 +31,7 @@ class GoldError:
     Attributes
     ----------
     start, end : int or None
-        Offsets in the response, end excluded; None where nobody said where it is.
+        Offsets in the response, end excluded; None if unmarked.
     severity : float or None
         From 1 to 5.
     """
@@ -137,7 +137,7 @@ def _refuse_unreadable(dataset: DataSet) -> None:
 def whole_words(text: str, places: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     """Return the words that places touch, each once; a place that touches none stays as it is.
 
-    Nobody marks a letter, or what is no longer there: a reader marks the word.
+    Raters do not mark a letter or a deleted part: they mark the word.
     """
     words = Passage(text).words
     starts, ends = [start for start, _ in words], [end for _, end in words]
@@ -149,7 +149,7 @@ def whole_words(text: str, places: Sequence[tuple[int, int]]) -> tuple[tuple[int
 
 
 def _unplaced(original: RatedItem, version: RatedItem) -> str | None:
-    """Return why nobody knows where a version was changed."""
+    """Return why it is unknown where a version was changed."""
     edits = edits_of(version)
     if not edits:
         return _NO_EDITS
@@ -160,7 +160,7 @@ def _unplaced(original: RatedItem, version: RatedItem) -> str | None:
 
 
 def marked_errors(dataset: DataSet) -> list[tuple[GoldError, ...] | None]:
-    """Return the errors that people marked in each text, None for a text that nobody looked at.
+    """Return the errors that people marked in each text, None for an unmarked text.
 
     Rows state them in a field ``errors``: a list of objects with ``severity``, a number from 1 to 5
     or a word of MQM, and where it is known ``start`` and ``end``. An empty list is a text without

@@ -121,7 +121,7 @@ def compare_directly(
     Raises
     ------
     ValueError
-        If nobody rated the criterion, no two texts of a source differ by so many errors, or no
+        If the criterion is unrated, no two texts of a source differ by so many errors, or no
         pair has an answer.
     """
     check_dataset(dataset)

@@ -1,4 +1,4 @@
-"""Two questions to a judge, asked now or on record: the right rating, and near neighbours in order.
+"""Two questions to a judge, asked now or cached: the right rating, and near neighbours in order.
 
 Both are asked on any rated set, of texts whose rating is beyond doubt, and on built benchmarks.
 """
@@ -270,7 +270,7 @@ def perspective_of_judge(
     aggregate : {"mean", "median", "mode", "unanimous"} or None
         As for ``right_levels``.
     samples : int or None
-        Answers to each question, at temperature 1; None takes the judge as it was saved.
+        Answers to each question, at temperature 1; None takes the judge as saved.
     answers : Scale or None
         What they are given on; None is the scale of the ratings (global), or 1 to 10 (local).
     lm, concurrency, progress

@@ -50,7 +50,7 @@ class RightLevels:
         What was kept and left out, level by level, in points as people gave them; None where
         ratings were aggregated otherwise, and nothing was left out.
     n_unrated, n_built : int
-        Texts that nobody rated on the criterion, and those that were made to have their rating.
+        Texts that are unrated on the criterion, and those that were made to have their rating.
     """
 
     criterion: str
@@ -152,7 +152,7 @@ def builders(dataset: DataSet) -> Mapping[str, tuple[str, ...]]:
 
 
 def errors_of(dataset: DataSet) -> FloatArray:
-    """Return how many errors were put into each text, nan where nobody says."""
+    """Return how many errors were put into each text, nan if unknown."""
     stated = [provenance_of(item).get("n_errors") for item in dataset]
     numbers = [
         float(one) if type(one) is int and 0 <= one <= MOST_ERRORS else np.nan for one in stated

@@ -159,7 +159,7 @@ class GlobalReport(OnCriterion):
     confusion : ConfusionMatrix
         Rows are the right levels, columns those that the judge gives.
     ratings : array, shape (n_items,)
-        The judge's, nan where there is none.
+        The judge's, nan if missing.
     criterion, basis, counted
         See ``OnCriterion``.
     """
@@ -220,11 +220,11 @@ def global_report(
 def ratings_of(
     scores: SampledScores, levels: FloatArray
 ) -> tuple[FloatArray, tuple[Cause | None, ...]]:
-    """Return the rating that each text's samples come to, and why there is none.
+    """Return the rating that each text's samples come to, or why it is missing.
 
     Each sample is laid on the levels, scale on scale, and goes to the nearest one, half-ways
     towards the middle. The rating is the most frequent of them; of several that are, the one
-    nearest to the samples' mean, then the lower. With fewer than half of the samples there is none.
+    nearest to the samples' mean, then the lower. With fewer than half of the samples it is missing.
     """
     n_items = len(scores.problems)
     if scores.scale is None:

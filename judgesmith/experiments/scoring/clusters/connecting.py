@@ -1,7 +1,7 @@
 """Connections to Ray: to a cluster that is there, or to one of this machine's own for a while.
 
 A cluster of this machine's own listens on loopback alone, keeps strangers out with a token that
-nobody else knows, has no dashboard, tells nobody that it is used, and leaves nothing behind.
+only it knows, has no dashboard, sends no usage reports, and leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class ClusterError(JudgesmithError, OSError):
 
 
 def ray_module(*, alone: bool = False) -> ModuleType:
-    """Return Ray, which tells nobody that it is used."""
+    """Return Ray, with usage reports off."""
     os.environ.update(_QUIET)
     if alone and "ray" not in sys.modules and find_spec("ray") is not None:
         for name, value in _ALONE.items():

@@ -66,7 +66,7 @@ class _Hand:
     actor : object
         Ray's handle.
     room : int
-        Pieces that it may be given; 0 while nobody knows whether it is there.
+        Pieces that it may be given; 0 while it is unknown whether it is there.
     waiting : object
         Ray's reference of the answer to whether it is there; None once it said so.
     presence : Presence or None

@@ -103,7 +103,7 @@ class ModelRecipe:
     settings : dict of str to object
         Arguments of ``client_model``: name, address, ledger, limits, sampling.
     budget : Budget
-        Ceilings of the run, whoever asks.
+        Ceilings of the run, over all workers.
     run_id : str
         What the budget is kept under.
     price : Price or None

@@ -145,7 +145,7 @@ class Worker:
         self._fault: Fault | None = Fault(kind=NEW, message="nobody said yet what is judged.")
 
     async def ready(self, recipe: JudgeRecipe) -> Presence:
-        """Take a judge, if there is none yet, and say where this is, and whether it can work.
+        """Take a judge, if none is set, and report where this is, and whether it can work.
 
         The recipe is no argument of the constructor: Ray would have to keep it, whatever its
         size, for as long as the worker may have to be started again.
@@ -228,7 +228,7 @@ class Tallies:
     """Sums over workers, each of which says what it has had so far with every piece.
 
     What a worker that was lost asked after the last piece that it brought back is not in it; the
-    ledger, which the budget goes by, has it.
+    ledger, which the budget uses, has it.
 
     Attributes
     ----------

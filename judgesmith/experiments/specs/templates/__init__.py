@@ -30,7 +30,7 @@ def template_text(name: str = START) -> str:
     Raises
     ------
     ValueError
-        If there is none of that name.
+        If the name is unknown.
 
     Examples
     --------
