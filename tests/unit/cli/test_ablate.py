@@ -142,8 +142,8 @@ def test_a_folder_with_something_else_is_refused_before_anything_is_asked(run, d
 @pytest.mark.parametrize(
     ("options", "where", "said"),
     [
-        (["--rows", "fine,mcs"], "--rows", "got mcs"),
-        (["--rows", ","], "--rows", "no row is named"),
+        (["--parts", "fine,mcs"], "--parts", "got mcs"),
+        (["--parts", ","], "--parts", "no row is named"),
         (["--target", "wit"], "--target", "wit"),
         (["--holdout", "0"], "--holdout", "0"),
         (["--rounds", "0"], "--rounds", "0"),
