@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from judgesmith.cli.shared.faults import OptionError
-from judgesmith.cli.shared.ledger_place import ledger_option
+from judgesmith.cli.shared.model_options import ledger_option
 from judgesmith.cli.shared.options import Number, json_option
 from judgesmith.cli.shared.places import OUTPUT, file_place
 from judgesmith.cli.shared.printing import print_json, print_table, say

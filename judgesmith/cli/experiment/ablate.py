@@ -15,9 +15,8 @@ from judgesmith.cli.shared.data_options import (
     target_options,
 )
 from judgesmith.cli.shared.faults import blaming
-from judgesmith.cli.shared.field_options import field_options
 from judgesmith.cli.shared.model_options import ModelChoice, model_options
-from judgesmith.cli.shared.options import Number, dry_run_option, json_option
+from judgesmith.cli.shared.options import Number, dry_run_option, field_options, json_option
 from judgesmith.cli.shared.places import OUTPUT, check_place
 from judgesmith.cli.shared.printing import (
     print_json,

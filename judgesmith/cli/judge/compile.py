@@ -37,10 +37,9 @@ from judgesmith.cli.shared.data_options import (
     load_all,
 )
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.field_options import field_options
 from judgesmith.cli.shared.judged import max_unscored_option, unscored_status
 from judgesmith.cli.shared.model_options import ModelChoice, model_options
-from judgesmith.cli.shared.options import given_options, judge_output_options
+from judgesmith.cli.shared.options import field_options, given_options, judge_output_options
 from judgesmith.cli.shared.places import OUTPUT, judge_place, made_before
 from judgesmith.cli.shared.printing import full_option, print_json, say_notes
 from judgesmith.cli.shared.progress import stage_progress

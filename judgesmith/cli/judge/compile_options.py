@@ -10,8 +10,7 @@ import click
 
 from judgesmith.cli.shared.data_options import names_in
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.field_options import field_options
-from judgesmith.cli.shared.options import Command, given_options, together
+from judgesmith.cli.shared.options import Command, field_options, given_options, together
 from judgesmith.cli.shared.role_options import roles_of
 from judgesmith.experiments.compile.fields import CompileFields
 from judgesmith.signatures.config import ActiveCriticConfig

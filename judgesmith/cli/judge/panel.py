@@ -20,7 +20,6 @@ from judgesmith.cli.shared.data_options import (
     names_in,
 )
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.field_options import field_options
 from judgesmith.cli.shared.judge_models import panel_models
 from judgesmith.cli.shared.model_options import (
     ModelAt,
@@ -28,7 +27,7 @@ from judgesmith.cli.shared.model_options import (
     allow_model_option,
     model_options,
 )
-from judgesmith.cli.shared.options import Command, judge_output_options
+from judgesmith.cli.shared.options import Command, field_options, judge_output_options
 from judgesmith.cli.shared.places import OUTPUT, judge_place, made_before
 from judgesmith.cli.shared.printing import print_json, print_table, say, say_notes, usage_text
 from judgesmith.cli.shared.progress import stage_progress

@@ -10,9 +10,9 @@ import click
 from click.core import ParameterSource
 
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.field_options import field_options
 from judgesmith.cli.shared.options import (
     Command,
+    field_options,
     reading,
     reading_option,
     text_options,

@@ -1,4 +1,4 @@
-"""Options that say which model is asked, and how much of it, and the models that they make."""
+"""Options of models: which is asked, how much of it, and where its answers are kept."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ import click
 
 from judgesmith.cli.shared.cassettes import Taping, taped
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.ledger_place import LEDGER, ledger_option
 from judgesmith.cli.shared.options import Command, Number, WholeNumber, together
-from judgesmith.cli.shared.printing import say
+from judgesmith.cli.shared.printing import say, say_notes
 from judgesmith.cli.shared.project import project_prices
 from judgesmith.cli.shared.stopping import opened
 from judgesmith.errors import InputError
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from judgesmith.programs.lm.cache.store import ResponseCache
 
 _TOLD = "judgesmith.cli.announced"  # where a command keeps the models that it has announced
+LEDGER = ".judgesmith/ledger.sqlite"
 
 
 def model_options(command: Command) -> Command:
@@ -356,3 +356,62 @@ def prices_of(given: tuple[str, ...], names: Sequence[str]) -> dict[str, Price]:
             )
         found |= dict.fromkeys([name] if separator else names, Price.parse(price))
     return found
+
+
+def ledger_option(command: Command) -> Command:
+    """Add ``--ledger``."""
+    return click.option(
+        "--ledger",
+        default=LEDGER,
+        show_default=True,
+        metavar="PATH",
+        envvar="JUDGESMITH_LEDGER",
+        callback=_ledger_place,
+        help="Response cache: a file, or the postgresql:// URL of a shared database. "
+        "JUDGESMITH_LEDGER keeps its password off the command line.",
+    )(command)
+
+
+def _ledger_place(context: click.Context, option: click.Parameter, place: str) -> str:
+    """Return where answers are kept; workers that share a search in a database share them there.
+
+    Otherwise each machine would ask for itself, on a budget of its own.
+    """
+    said = context.get_parameter_source("ledger")
+    if said is not click.core.ParameterSource.DEFAULT:
+        if "://" in place:
+            from judgesmith.programs.lm.cache.store import check_place
+
+            check_place(place)
+        return place
+    storage = _storage_of(context)
+    if not storage:
+        return place
+    from judgesmith.optimizers.storage import check_storage
+    from judgesmith.programs.lm.cache.store import is_postgres, shown_place
+
+    if not is_postgres(storage):
+        return place
+
+    with blaming("--storage"):
+        check_storage(storage)
+    say_notes(
+        [
+            f"answers are kept with the search, in {shown_place(storage)}: all its workers share "
+            "them, and one budget. --ledger names another place."
+        ],
+        as_json=True,
+    )
+    return storage
+
+
+def _storage_of(context: click.Context) -> str:
+    """Return the database that a search is kept in, empty where there is no such search."""
+    given = context.params
+    if given.get("optimizer") != "protocol" or given.get("record") or given.get("replay"):
+        return ""
+    for option in context.command.params:
+        if option.name == "storage":
+            # Options that were said are read before those that were not.
+            return str(given.get("storage") or option.value_from_envvar(context) or "")
+    return ""

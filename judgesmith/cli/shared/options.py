@@ -1,14 +1,19 @@
-"""Options that commands of every kind share, and numbers as they take them."""
+"""Options that commands of every kind share, those of fields, and numbers as they take them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from judgesmith.errors import InputError
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from judgesmith.signatures.declared_fields import DeclaredField
 
 
 class WholeNumber(click.IntRange):
@@ -165,3 +170,48 @@ def given_options(*names: str) -> list[str]:
     unsaid = (source.DEFAULT, source.DEFAULT_MAP, source.ENVIRONMENT)
     written = {one.name: max(one.opts, key=len) for one in context.command.params}
     return [written[name] for name in names if context.get_parameter_source(name) not in unsaid]
+
+
+def field_options(
+    model: type[BaseModel], *names: str, **changes: dict[str, Any]
+) -> Callable[[Command], Command]:
+    """Return a decorator that adds an option for each named field, in this order.
+
+    The parameter of the command is called like the field. ``changes`` are arguments of
+    ``click.option`` by field, for commands that differ.
+    """
+    from judgesmith.signatures.declared_fields import declared_fields
+
+    def add(command: Command) -> Command:
+        for field in reversed(list(declared_fields(model, *names))):
+            command = _field_option(field, changes.get(field.name, {}))(command)
+        return command
+
+    return add
+
+
+def _field_option(field: DeclaredField, changes: dict[str, Any]) -> Callable[[Command], Command]:
+    written = "--" + field.option.replace("_", "-")
+    said: dict[str, Any] = {"metavar": field.metavar, "help": field.help}
+    low = field.bounds.get("ge", 0)
+    if isinstance(field.kind, tuple):
+        said["type"] = click.Choice(field.kind)
+    elif field.kind is bool:
+        said["is_flag"] = True
+        written += f"/--no-{field.option}" if field.optional else ""
+    elif field.kind is int:
+        said["type"] = WholeNumber(low)
+    elif field.kind is float:
+        high = field.bounds.get("lt")
+        said["type"] = Number(low, high, below=high is not None)
+    elif field.kind is dict or (field.metavar == "NAME" and field.kind is tuple):
+        said["multiple"] = True
+        said["help"] += " Repeatable."
+    if field.default_text:
+        said["help"] += f" [default: {field.default_text}]"
+    if field.kind is bool and field.optional:
+        said["default"] = None
+    elif field.kind not in (tuple, dict, bool):
+        said["default"] = field.default
+        said["show_default"] = field.default is not None and not field.default_text
+    return click.option(written, field.name, **{**said, **changes})
