@@ -1,6 +1,6 @@
 """The hook ``judgesmith-check`` of pre-commit, which names all files to be committed at once.
 
-``judgesmith check`` takes one file, for a set of rated texts is described as a whole.
+``judgesmith check`` takes one file, for a rated dataset is described as a whole.
 """
 
 from __future__ import annotations

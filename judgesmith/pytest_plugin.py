@@ -54,7 +54,7 @@ def assert_judged(
         A folder that ``judgesmith compile`` made, looked for in the working folder and in the
         root of the tests.
     response, source, context, references
-        The text under judgement, what it answers, and what the judge may see besides.
+        The text under judgement, what it answers, and what else the judge may see.
     at_least, at_most : float or None
         Bounds of the score, in points of the judge's scale.
     criteria : dict of str to float, or None

@@ -203,7 +203,7 @@ def _given(ratings: ArrayLike) -> FloatArray:
 
 
 BEYOND = 1.0
-"""What the condition on a neighbour counts where there is none: beyond an end nothing lies."""
+"""What the condition on a missing neighbour counts: beyond an end nothing lies."""
 
 ENOUGH = 0.5
 """The share of a rating's anchors that must have an answer."""

@@ -168,7 +168,7 @@ def _is_missing(label: object) -> bool:
 
 
 def _vector(scores: ArrayLike, name: str) -> FloatArray:
-    """Return one float vector, or say why there is none."""
+    """Return one float vector, or raise with the reason."""
     if isinstance(scores, np.ma.MaskedArray):
         scores = np.ma.filled(scores.astype(np.float64), np.nan)
     try:

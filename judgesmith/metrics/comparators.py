@@ -163,12 +163,12 @@ def anchor_pairs(levels_of: Sequence[int]) -> list[tuple[int, int]]:
 
 
 Sight = Literal["sees", "unclear", "blind"]
-"""Whether a comparator notices a kind of error in most pairs."""
+"""Whether a comparator detects a kind of error in most pairs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenKind(Record):
-    """How often a comparator notices one kind of error."""
+    """How often a comparator detects one kind of error."""
 
     kind: str
     seen: Estimate
@@ -179,7 +179,7 @@ class SeenKind(Record):
     def sight(self) -> Sight:
         """``blind`` where it surely misses the error in more pairs than not, ``sees`` where not.
 
-        ``unclear`` where the interval holds one half, or there is none.
+        ``unclear`` where the interval holds one half, or is undefined.
         """
         if self.seen.high < 0.5:
             return "blind"
@@ -199,7 +199,7 @@ def seen_kinds(
     sources: Sequence[Hashable],
     confidence: float = 0.95,
 ) -> tuple[SeenKind, ...]:
-    """Return how often a comparator notices each kind of error, the least noticed first."""
+    """Return how often a comparator detects each kind of error, the least detected first."""
     given = np.asarray(signs, dtype=np.float64)
     if given.shape != (len(kinds),) or len(sources) != len(kinds):
         raise ValueError(

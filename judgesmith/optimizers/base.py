@@ -105,14 +105,14 @@ class JudgeSearch(JudgeOptimizer):
         Whether scores are shown as a share of the highest point instead of the whole range.
     seed, scale, lm, concurrency, on_progress
         As for ``JudgeOptimizer``; by default 0, what the examples say, DSPy's current model, as
-        many as are judged at the same time elsewhere, and nobody.
+        many as are judged at the same time elsewhere, and no callback.
     metric : Objective, callable, str or None
         DSPy's word for an objective, instead of it. Of a metric of DSPy's kind,
         ``metric(example, prediction, trace=None) -> float``, the mean over the scored rows is
         made as large as possible.
     confirm : ImprovementTest or None
-        By what rule the best of all replaces the student; None takes the best on the rows to
-        choose by, which flatters it.
+        By what rule the best of all replaces the student; None takes the best on the
+        validation rows, which flatters it.
 
     Attributes
     ----------
@@ -169,7 +169,7 @@ class JudgeSearch(JudgeOptimizer):
         objective : Objective
             What is made as large as possible.
         tables : dict of int to PredictionTable
-            What every one says of the rows to choose by, the student included if it was judged.
+            Predictions of each on the validation rows, the student included if it was judged.
         ranks : dict of int to tuple
             Of the same: larger is better.
         start : int
@@ -197,9 +197,9 @@ class JudgeSearch(JudgeOptimizer):
         n_demonstrations: int,
         objective: Objective | SeveralObjectives | None = None,
     ) -> tuple[Rows, Rows]:
-        """Return rows to learn from and rows to choose by, without those that a judge shows.
+        """Return training and validation rows, without those that a judge shows.
 
-        Rows to choose by keep their changed versions where the objective looks at them.
+        Validation rows keep their changed versions if the objective uses them.
 
         Raises
         ------
@@ -247,7 +247,7 @@ def check_objective(
 
 
 def rows_for(objective: Objective | SeveralObjectives | None, rows: Rows) -> Rows:
-    """Return rows to choose by as an objective needs them: with changed versions, or without."""
+    """Return validation rows as an objective needs them: with changed versions, or without."""
     terms = () if objective is None else objective.rated_terms
     if terms and not rows.is_rated:
         raise InputError(
@@ -275,7 +275,7 @@ def pool_and_selection_rows(
     seed: int,
     shown: Iterable[str] = (),
 ) -> tuple[Rows, Rows]:
-    """Return rows to show and rows to choose by, which share no source and no text."""
+    """Return training and validation rows, which share no source and no text."""
     rows = rows_of(trainset, scale, percent_of_max=percent_of_max)
     if n_demonstrations and not rows.is_rated:
         raise InputError(
@@ -341,7 +341,7 @@ def judge_texts(judge: Judge) -> dict[str, str]:
 
 
 def with_texts(judge: Judge, texts: Texts) -> Judge:
-    """Return a judge that follows other texts, and is otherwise as it was."""
+    """Return a judge that follows other texts, and is otherwise unchanged."""
     known = judge_texts(judge)
     unknown = sorted(set(texts) - set(known))
     if unknown:
@@ -483,24 +483,24 @@ class TextSearch(JudgeSearch, ABC):
         teacher: None = None,
         valset: Sequence[dspy.Example] | None = None,
     ) -> Judge:
-        """Return the best judge found; ``student`` is left as it was.
+        """Return the best judge found; ``student`` is unchanged.
 
         Parameters
         ----------
         student : Judge
-            It competes, and wins where nothing is better. Rows that it shows are not chosen by.
+            It competes, and wins where nothing is better. Validation skips the rows that it shows.
         trainset : sequence of dspy.Example
             Rows to learn from, which may be shown. Without ``valset``, a part of them by source.
         teacher : None
-            There is none.
+            Must be None.
         valset : sequence of dspy.Example or None
-            Rows to choose by. They share no source with ``trainset``.
+            Validation rows. They share no source with ``trainset``.
 
         Raises
         ------
         ValueError
-            If there are too few rows, all scores are equal, rows to learn from and rows to choose
-            by share a source, the student scores no such target, or a teacher was given.
+            If there are too few rows, all scores are equal, training and validation
+            rows share a source, the student scores no such target, or a teacher was given.
         """
         check_judge(student)
         if teacher is not None:
@@ -517,4 +517,4 @@ class TextSearch(JudgeSearch, ABC):
 
     @abstractmethod
     def _found(self, student: Judge, pool: Rows, selection: Rows) -> Judge:
-        """Return the best judge, learned from ``pool`` and chosen by ``selection``."""
+        """Return the best judge, learned from ``pool`` and selected on ``selection``."""

@@ -119,7 +119,7 @@ _RUNS: Mapping[str, Callable[..., Any]] = {
 }
 NAMES: tuple[str, ...] = tuple(_RUNS)
 LEARNING: tuple[str, ...] = ("miprov2",)
-"""Those whose proposals depend on what came of earlier ones on the rows to choose by."""
+"""Those whose proposals depend on what came of earlier ones on the validation rows."""
 
 
 class _ObjectiveMIPRO(MIPROv2):
@@ -188,7 +188,7 @@ def silent() -> Iterator[None]:
 
 
 TRAIN, SELECT = "train", "select"
-"""Names of the rows to learn from, and of those to choose by."""
+"""Names of the training rows and of the validation rows."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -206,7 +206,7 @@ class ObjectiveRows:
     _places: list[list[int]] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Find what nobody falls below who answers."""
+        """Find the score below which no answering candidate falls."""
         self._table = self.rows.judged(self.start, self.targets, judge_scale=self.judge_scale)
         rated = [np.flatnonzero(~np.isnan(self.rows.said(one))) for one in self.targets]
         of_table = np.concatenate(rated).tolist()
@@ -297,7 +297,7 @@ class SearchEnded(BaseException):
 
 
 class DSPyMonitor(BaseCallback):
-    """Sees every judge that DSPy asks, hears every answer, and notices why answers fail."""
+    """Sees every judge that DSPy asks, hears every answer, and records why answers fail."""
 
     def __init__(self, student: Judge, on_progress: Callable[[int], None] | None) -> None:
         self.student = student
@@ -331,7 +331,7 @@ class DSPyMonitor(BaseCallback):
             fault = fault.__cause__
 
     def heard(self, name: str, row: int, judge: str, judgement: Judgement) -> None:
-        """Remember an answer about a row to choose by."""
+        """Remember an answer about a validation row."""
         if name == SELECT:
             self.answers.setdefault(judge, {})[row] = judgement
 
@@ -347,7 +347,7 @@ class DSPyMonitor(BaseCallback):
 
 @dataclass(kw_only=True, eq=False)
 class CandidateComparison:
-    """The start and what DSPy found, on all rows to choose by; equal judges are one."""
+    """The start and what DSPy found, on all validation rows; equal judges are one."""
 
     start: Judge
     selection: Rows
@@ -449,7 +449,7 @@ class DSPyOptimizer(TextSearch):
     answered as by the start (times the number of rows, so that the mean of the start's parts is
     the objective); an answer without a score is worth less than the worst of them, never 0.
     MIPROv2 compares candidates by the objective itself. Whatever DSPy makes of that, every judge
-    that it would choose among is judged here on all rows to choose by, and the best of these is
+    that it would choose among is judged here on all validation rows, and the best of these is
     returned if it passes (see ``ImprovementTest``), else the start.
 
     Demonstrations and instructions are taken over; fields and scale are not, as the judge is made

@@ -185,7 +185,7 @@ class EffectSearch(JudgeSearch):
         teacher: Judge | None = None,
         valset: Sequence[dspy.Example] | None = None,
     ) -> Judge | Panel:
-        """Return the best judge found; ``student`` is left as it was.
+        """Return the best judge found; ``student`` is unchanged.
 
         Parameters
         ----------
@@ -196,7 +196,7 @@ class EffectSearch(JudgeSearch):
         teacher : None
             Runs of a teacher are not shown.
         valset : sequence of dspy.Example or None
-            Rows to choose by. They share no source with ``trainset``.
+            Validation rows. They share no source with ``trainset``.
 
         Raises
         ------
@@ -396,7 +396,7 @@ class _Run:
         """Return the standard deviation of the gain of one row, by configuration.
 
         It is measured for the first configurations, and the others have what is usual among them;
-        where all answers are the baseline's there is none.
+        it is undefined where all answers are the baseline's.
         """
         same = [self._answers_alike(place) for place in places]
         for place, is_same in zip(places, same, strict=True):

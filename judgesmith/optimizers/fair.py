@@ -109,7 +109,7 @@ class Overheard:
 
 
 MOST_ANSWERS = 10
-"""Answers beyond which an even spread is no aim: nobody expects all of 0 to 100 equally often."""
+"""Answers beyond which an even spread is no aim: all of 0 to 100 are not expected equally often."""
 
 
 def imbalance(shares: Mapping[str, float]) -> float:
@@ -190,7 +190,7 @@ class FairPromptSearch(JudgeOptimizer):
     complete_ : bool
         False where the budget ended the search.
     writes_by_rule_ : bool
-        Whether nobody could be asked for paraphrases.
+        Whether no model could write paraphrases.
 
     References
     ----------
@@ -240,7 +240,7 @@ class FairPromptSearch(JudgeOptimizer):
         teacher: None = None,
         valset: None = None,
     ) -> Judge:
-        """Return a judge with more even answers; ``student`` is left as it was.
+        """Return a judge with more even answers; ``student`` is unchanged.
 
         Parameters
         ----------
@@ -249,7 +249,7 @@ class FairPromptSearch(JudgeOptimizer):
         trainset : sequence of dspy.Example
             Texts: source, response and perhaps context. Ratings in them are not read.
         teacher, valset : None
-            There is nothing to teach, and nothing to choose by.
+            Must be None: neither training nor validation uses ratings.
 
         Raises
         ------

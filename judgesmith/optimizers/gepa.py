@@ -169,7 +169,7 @@ _NO_PART = -1e9
 
 
 class Place(NamedTuple):
-    """A row, by the set it stands in: to learn from, or to choose by."""
+    """A row, by its set: training or validation."""
 
     part: str
     row: int
@@ -257,7 +257,7 @@ class TextTrials:
         return np.where(counts > 0, sums, np.nan)
 
     def choose_by(self, texts: Texts, table: PredictionTable) -> None:
-        """Keep how well a judge did on the rows to choose by."""
+        """Keep how well a judge did on the validation rows."""
         number = self.number(texts)
         if self.records[number].n_rows:
             return
@@ -317,7 +317,7 @@ class TextAdapter:
         reflective_dataset: Mapping[str, Sequence[Mapping[str, Any]]],
         components_to_update: Sequence[str],
     ) -> dict[str, str]:
-        """Return another text for one part of a judge, or nothing where there is none."""
+        """Return another text for one part of a judge, or nothing if it has none."""
         try:
             name = components_to_update[0]
             return self._rewritten(candidate, name, reflective_dataset[name][0]["places"])
@@ -394,7 +394,7 @@ class BestOnAllRows:
     trials: TextTrials
 
     def get_eval_batch(self, loader: Any, state: Any, target_program_idx: Any = None) -> list[Any]:
-        """Return all rows to choose by."""
+        """Return all validation rows."""
         return list(loader.all_ids())
 
     def get_best_program(self, state: Any) -> int:
@@ -402,7 +402,7 @@ class BestOnAllRows:
         return max(range(len(state.program_candidates)), key=lambda i: self._rank(i, state))
 
     def get_valset_score(self, program_idx: int, state: Any) -> float:
-        """Return the objective on the rows to choose by."""
+        """Return the objective on the validation rows."""
         return self._rank(program_idx, state)[1]
 
     def _rank(self, place: int, state: Any) -> tuple[bool, float, int]:
@@ -448,11 +448,11 @@ class ReflectiveSearch(TextSearch):
 
     In each round one text of a good judge is rewritten by a model that is shown pairs of responses
     that the judge orders otherwise than people do, and the rows that lower the objective most.
-    The rewrite is judged on these same rows, and where the objective grows, on the rows to choose
-    by. Which judge is rewritten next, and which of its texts, is up to the library ``gepa``:
+    The rewrite is judged on these same rows, and where the objective grows, on the
+    validation rows. The library ``gepa`` decides which judge and which of its texts is next:
     among the judges that are best on some row, one is drawn, and its texts take turns.
 
-    What is asked for, the scale, demonstrations and aggregation stay as they are.
+    The criterion, the scale, demonstrations and aggregation stay as they are.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ class PredictionTable:
     predicted : array, shape (n,), in points of the judge's scale
         nan where an item is unscored.
     human : array, shape (n,), in points of the human scale
-        What people said; never nan, or nan in all rows where nobody rated any.
+        What people said; never nan, or nan in all rows without ratings.
     sources, systems : array, shape (n,)
         Labels of what was answered and of who answered.
     problems : tuple of (Cause or None)
@@ -42,10 +42,10 @@ class PredictionTable:
     targets : tuple of str, or empty
         What each row is about where there are several targets: ``score`` or a criterion.
     n_calls : tuple of int, or empty
-        Calls to a model behind each row's judgement, on record or not; empty where nobody knows.
+        Calls to a model behind each row's judgement, cached or not; empty if unknown.
     usd : tuple of float, or empty
-        What each row's judgement costs, in dollars, whether or not its answers are on record;
-        empty where nobody knows.
+        What each row's judgement costs, in dollars, whether or not its answers are cached;
+        empty if unknown.
     scale, judge_scale : Scale, dict of str to Scale, or None
         What people rated on, and what the judge answered on; by target where targets differ. None
         where unknown: objectives in points and levels, such as ``kappa``, are refused then.
@@ -53,7 +53,7 @@ class PredictionTable:
         Ways in which texts were changed, where changed versions were judged, too.
     damaged : array, shape (n, n_kinds), in points of the judge's scale, or None
         Predictions on the changed versions of each row, by kind; nan where one is unscored, or
-        there is none.
+        missing.
     versioned : array of bool, shape (n, n_kinds), or None
         Where there is such a version.
     examples : tuple of dspy.Example, or empty
@@ -288,7 +288,7 @@ def prediction_table(
     is_rated: bool = True,
     examples: Sequence[Any] = (),
 ) -> PredictionTable:
-    """Return the table of ``judgements`` on one target, without rows that nobody scored on it."""
+    """Return the table of ``judgements`` on one target, without rows unscored on it."""
     verdicts = judgements if target == SCORE else on_criterion(judgements, target)
     table = PredictionTable(
         predicted=_points(verdicts),
@@ -328,7 +328,7 @@ def _by_target(scales: Mapping[str, Scales]) -> Scales:
 
 
 def _points(judgements: Iterable[Judgement]) -> FloatArray:
-    """Return scores, nan where there is none."""
+    """Return scores, nan if missing."""
     return np.asarray([np.nan if one.score is None else one.score for one in judgements], float)
 
 

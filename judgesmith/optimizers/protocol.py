@@ -96,7 +96,7 @@ class ProtocolSearch(JudgeSearch):
 
     In each round a sampler proposes configurations that were not tried yet. They and the best
     judge so far are judged on growing parts of the same rows; who falls behind is not judged
-    further. The student as it was given is the first leader. The best replaces it only if the
+    further. The student as given is the first leader. The best replaces it only if the
     luck of so many does not explain its gain, see ``ImprovementTest``.
 
     Parameters
@@ -105,7 +105,7 @@ class ProtocolSearch(JudgeSearch):
         What is made as large as possible over the whole list of predictions, such as ``q``. Of
         several, such as ``q, -calls``, the front is searched, and the judge at its knee returned.
     n_trials : int
-        Configurations tried besides the student.
+        Configurations tried, the student not counted.
     batch : int
         How many are proposed at a time, and race each other.
     space : Space or None
@@ -120,15 +120,15 @@ class ProtocolSearch(JudgeSearch):
     n_demonstrations, n_demo_sets : int
         Demonstrations per prompt at most, 0 for none; how many sets of each kind compete.
     elimination : Elimination or ScreeningStage
-        Who goes on in a race. A ``ScreeningStage`` proposes all candidates, without a ``sampler``,
-        by what was learned from those before, judges them on few rows first, and lets the best go
-        on; it is meant for more trials: ``n_trials=108, elimination=ScreeningStage()``.
+        Who stays in a race. A ``ScreeningStage`` proposes all candidates, without a ``sampler``,
+        by what was learned from those before, judges them on few rows first, and keeps
+        the best; it is meant for more trials: ``n_trials=108, elimination=ScreeningStage()``.
     sampler : callable
         From a seed to an Optuna sampler. With a storage, samplers that differ in their code or
         in what is bound to it have different studies.
     storage : str, Path or None
         Where the study is kept: a file (an Optuna journal) or the URL of a database; None keeps
-        it in memory. A search that is run again with the same storage goes on. Where it is run
+        it in memory. A search that is run again with the same storage resumes. Where it is run
         several times at once, each process judges a part of the rows, and all find the same judge.
     beside : Path or None
         See ``WorkQueue``; None takes ``storage`` where that is a file.
@@ -221,7 +221,7 @@ class ProtocolSearch(JudgeSearch):
         teacher: Judge | None = None,
         valset: Sequence[dspy.Example] | None = None,
     ) -> Judge:
-        """Return the best judge found; ``student`` is left as it was.
+        """Return the best judge found; ``student`` is unchanged.
 
         Parameters
         ----------
@@ -232,12 +232,12 @@ class ProtocolSearch(JudgeSearch):
         teacher : None
             Runs that are shown are the candidates' own.
         valset : sequence of dspy.Example or None
-            Rows to choose by. They share no source with ``trainset``.
+            Validation rows. They share no source with ``trainset``.
 
         Raises
         ------
         ValueError
-            If there are too few rows, all scores are equal, rows to show and rows to choose by
+            If there are too few rows, all scores are equal, training and validation rows
             share a source, the student scores no such target, or a teacher was given.
         """
         check_judge(student)

@@ -42,7 +42,7 @@ class RandomDemonstrationSearch(JudgeSearch):
         Shown per prompt (3 by default, as in Active-Critic on SummEval and Topical-Chat).
     n_trials : int
         Sets tried, "none" and "labelled only" included (11 by default, as in Active-Critic).
-        Those that the student shows already are tried besides.
+        Those that the student shows already are tried in addition.
     partial_demos : bool
         Whether a question about all criteria is shown labelled examples with the overall score
         alone, where people did not score every criterion.
@@ -101,24 +101,24 @@ class RandomDemonstrationSearch(JudgeSearch):
         teacher: Judge | None = None,
         valset: Sequence[dspy.Example] | None = None,
     ) -> Judge:
-        """Return a copy of ``student`` with the best demonstrations; it is left as it was.
+        """Return a copy of ``student`` with the best demonstrations; it is unchanged.
 
         Parameters
         ----------
         student : Judge
             Its own demonstrations, if it has any, compete with the others; rows that it shows
-            are not chosen by.
+            are not used for validation.
         trainset : sequence of dspy.Example
             Rows that may be shown. Without ``valset``, a part of them by source.
         teacher : Judge or None
             Whose runs are shown; None takes the student without demonstrations.
         valset : sequence of dspy.Example or None
-            Rows to choose by. They share no source with ``trainset``.
+            Validation rows. They share no source with ``trainset``.
 
         Raises
         ------
         ValueError
-            If there are too few rows, all scores are equal, rows to show and rows to choose by
+            If there are too few rows, all scores are equal, training and validation rows
             share a source, or the student shows no demonstrations or scores no such target.
         """
         check_judge(student)

@@ -42,7 +42,7 @@ class Split:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PoolSplit:
-    """Rows that may become demonstrations and rows to choose by, as indices in rising order."""
+    """Rows that may become demonstrations and validation rows, as indices in rising order."""
 
     pool: IntArray
     selection: IntArray
@@ -85,7 +85,7 @@ def pool_and_selection(
     n_demonstrations: int,
     rng: np.random.Generator,
 ) -> PoolSplit:
-    """Return rows to take demonstrations from and, sharing no source, rows to choose by."""
+    """Return rows to take demonstrations from and, sharing no source, validation rows."""
     if n_demonstrations < 0:
         raise InputError(f"n_demonstrations must be zero or more; got {n_demonstrations}.")
     labels = np.unique(np.asarray(groups), return_inverse=True)[1]
@@ -211,7 +211,7 @@ class Rows:
 
     @property
     def levels(self) -> FloatArray:
-        """What people said, to draw parts that span its range; all alike where nobody rated."""
+        """What people said, to draw parts that span its range; all alike without ratings."""
         return self.human if self.is_rated else np.zeros(len(self))
 
     @property
@@ -267,7 +267,7 @@ class Rows:
         return self.criteria[folded(target)]
 
     def refuse_constant(self, targets: Sequence[str] = (SCORE,)) -> None:
-        """Refuse rows that nothing can be chosen by."""
+        """Refuse rows that are unfit for validation."""
         for target in targets if self.is_rated else ():
             said = self.said(target)
             said = said[~np.isnan(said)]
@@ -345,7 +345,7 @@ class Rows:
 
 
 Versions = Sequence[tuple[Perturbation, RatedItem | None]]
-"""Changed versions of one row, by kind; None where there is none of a kind."""
+"""Changed versions of one row, by kind; None if a kind is missing."""
 
 
 def rated_example(
@@ -364,7 +364,7 @@ def rated_example(
     item : RatedItem
         The texts.
     score : float
-        What people said, in points of ``scale``; nan where nobody rated any row.
+        What people said, in points of ``scale``; nan without ratings.
     group : int or str
         Equal for rows that must stay together, such as those of one source.
     criteria : dict of str to float or None

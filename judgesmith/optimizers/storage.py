@@ -51,7 +51,7 @@ class JournalLock:
 
     @file_faults()
     def acquire(self) -> bool:
-        """Wait until nobody else writes, and mend what the last one may have left."""
+        """Wait until no other process writes, and repair what the last one may have left."""
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -100,7 +100,7 @@ class StudyStorage:
     storage: optuna.storages.BaseStorage
 
     def study(self, name: str, *, n_objectives: int = 1) -> optuna.Study:
-        """Return the study of that name, to be maximised: new, or as it was left."""
+        """Return the study of that name, to be maximised: new or resumed."""
         import optuna
 
         with quiet():

@@ -1,4 +1,4 @@
-"""What is asked: DSPy signatures, and the values they speak of.
+"""Prompts: DSPy signatures, and the values in them.
 
 The signatures need DSPy and live in ``judgesmith.signatures.questions``; the values here do not.
 """

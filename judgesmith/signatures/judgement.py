@@ -255,7 +255,7 @@ class Weighting(BaseModel):
 
 
 class Judgement(BaseModel):
-    """A verdict on one response: a score, or the reason why there is none.
+    """A verdict on one response: a score, or the reason why it is missing.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ class Part(BaseModel):
     def settings(self, model: type[BaseModel]) -> dict[str, Any]:
         """Return the fields that ``settings_fields`` took from ``model``, by their names there.
 
-        A field that is None is left to the default of ``model``.
+        A field of None is left to the default of ``model``.
         """
         own = type(self).model_fields
         values = {

@@ -531,7 +531,7 @@ def place_effects(
 
 
 def _answers(values: ArrayLike, name: str, n_pairs: int | None) -> FloatArray:
-    """Return answers from 0 to 1, nan where there is none."""
+    """Return answers from 0 to 1, nan if missing."""
     answers = score_vector(values, name=name, n_items=n_pairs, allow_missing=True)
     outside = (answers < 0) | (answers > 1)
     if outside.any():

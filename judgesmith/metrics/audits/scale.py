@@ -171,7 +171,7 @@ def scale_use(
     levels : sequence of float or None
         The points that could have been given, such as ``range(1, 6)``; a score between two counts
         for the nearest in ``entropy``. None takes the scores that were given, so that points
-        nobody used are not missed.
+        that do not occur are not missed.
     round_to : float above 0, or None
         What a heaped score is a multiple of: 5 or 10 on a scale to 100.
     confidence : float, between 0 and 1

@@ -452,7 +452,7 @@ def conformal_margin(
                 source counts, and intervals are longer
     ==========  ======================================================================
 
-    Neither promises coverage for each score, each source, or rows chosen by their score; another
+    Neither promises coverage for each score, each source, or rows selected by their score; another
     row of a *known* source is not covered by the promise, nor are sources of another kind.
 
     Parameters
@@ -460,7 +460,7 @@ def conformal_margin(
     human : array-like, shape (n_rows,), in points of the human scale
         Aligned with ``judge``.
     judge : array-like, shape (n_rows,), in points of the human scale
-        Of rows that the judge, its map and its settings were not chosen by: a judge that has
+        Of rows that the judge, its map and its settings were not selected on: a judge that has
         seen them is closer to them than to new ones. nan (or None) where a row is unscored; such
         rows are left out.
     sources : sequence of labels, one per row, optional

@@ -246,8 +246,8 @@ def bradley_terry(
     first, second : sequence of labels, one per comparison
         The systems compared.
     prior : float, 0 or more comparisons
-        How many comparisons, half of them won, each system is taken to have had with an average
-        one besides. It draws strengths towards 0 and makes them finite whatever was won; then
+        How many comparisons, half of them won, each system is taken to have had with an additional
+        average system. It draws strengths towards 0 and makes them finite whatever was won; then
         intervals are about the drawn values.
     confidence : float, between 0 and 1
         Nominal coverage.

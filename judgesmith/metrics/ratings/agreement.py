@@ -175,7 +175,7 @@ def nearest_levels(
     Parameters
     ----------
     scores : array-like, any shape, in points of ``scale``
-        nan (or None) where there is none, and there it stays.
+        nan (or None) if missing, and it stays missing.
     levels : array-like, shape (n_levels,)
         Two or more, in rising order.
     scale : (float, float) or None
@@ -222,7 +222,7 @@ def nearest_levels(
 
 
 def _ends(scale: tuple[float, float]) -> tuple[float, float]:
-    """Return the ends of a scale, or say that there is none."""
+    """Return the ends of a scale, or raise if it is missing."""
     try:
         low, high = map(float, scale)
     except (TypeError, ValueError):
@@ -258,7 +258,7 @@ class ConfusionMatrix:
 
     @property
     def rates(self) -> tuple[tuple[float, ...], ...]:
-        """Return each row as fractions that sum to 1; nan where nobody gave the level."""
+        """Return each row as fractions that sum to 1; nan if the level was not given."""
         counts = np.array(self.counts, dtype=np.float64)
         totals = counts.sum(axis=1, keepdims=True)
         shares = np.full(counts.shape, np.nan)
@@ -274,7 +274,7 @@ class ConfusionMatrix:
     def shifts(self) -> tuple[float, ...]:
         """Return how many places higher the judge is, on average over each human level's items.
 
-        Negative is stricter than people, positive more lenient; nan where nobody gave the level.
+        Negative is stricter than people, positive more lenient; nan if the level was not given.
         """
         places = np.arange(len(self.levels))
         return tuple((np.array(self.rates) @ places - places).tolist())

@@ -107,8 +107,8 @@ def weighted_kappa(
         Ratings of the judge.
     levels : array-like, shape (n_levels,), or None
         The levels of the scale in rising order, at most 256. Their places count, not their
-        distances. None stands for the levels that occur: between two that do, one that nobody
-        used is then no step.
+        distances. None stands for the levels that occur: between two that do, an unused one
+        is then no step.
     weights : {"linear", "quadratic", "nominal"}
         What a disagreement counts: the number of levels between, its square, or one.
 
@@ -513,7 +513,7 @@ def pairwise_kappa(
     ----------
     ratings : array-like, shape (n_items, n_raters), in points of the scale
         nan (or None) where a rating is missing. A column is one person: if it is not, kappa
-        corrects for the habits of nobody, and
+        corrects for the habits of no real rater, and
         :func:`~judgesmith.metrics.krippendorff_alpha` is the better choice.
     sources : sequence of labels, one per item, or None
         What is drawn; None draws items.
@@ -531,7 +531,7 @@ def pairwise_kappa(
     Raises
     ------
     ValueError
-        If ``ratings`` is not such a table or holds a rating that is none of the levels; as for
+        If ``ratings`` is not such a table or has a rating that is not one of the levels; as for
         :func:`weighted_kappa_interval` otherwise.
     TypeError
         If ``rng`` is neither a whole number nor a generator.

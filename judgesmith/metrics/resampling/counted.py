@@ -180,7 +180,7 @@ def in_blocks(
 
 
 def _mean_over_sources(rows: ScoredRows, statistic: Statistic) -> OfCounts:
-    """Average the sources' own values, each as often as it was drawn."""
+    """Average the sources' own values, each once per draw."""
     values = group_correlations(statistic, rows.judge, rows.human, rows.sources, rows.n_sources)
     defined = ~np.isnan(values)
     sums = np.stack([np.where(defined, values, 0.0), defined.astype(float)], axis=1)
@@ -221,7 +221,7 @@ def _over_system_means(rows: ScoredRows, statistic: Statistic) -> OfCounts:
 
 
 def _over_all_rows(rows: ScoredRows, statistic: Statistic) -> OfCounts:
-    """Correlate all rows, those of a source as often as it was drawn."""
+    """Correlate all rows, those of a source once per draw."""
     if statistic != "q":
         return _STATISTICS[statistic](rows)
     parts = [_STATISTICS[part](rows) for part in Q_PARTS]
@@ -628,7 +628,7 @@ def of_units(rows: ScoredRows, statistic: Statistic, level: Level, resample: Res
 
 
 def _sample(values: OfCounts, rows: ScoredRows) -> OfUnits:
-    """Average over the sources with a value, each as often as it was drawn."""
+    """Average over the sources with a value, each once per draw."""
 
     def mean(*counts: FloatArray) -> FloatArray:
         own = values(counts[-1])

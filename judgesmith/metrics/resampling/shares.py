@@ -1,6 +1,6 @@
 """Shares of yes among answers about items, and of pairs of answers that are equal.
 
-Answers about one item are alike, whoever gave them, so an interval counts items, not answers.
+Answers about one item are alike, even across raters, so an interval counts items, not answers.
 """
 
 import math

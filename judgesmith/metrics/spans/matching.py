@@ -38,7 +38,7 @@ def span_character_agreement(
     ----------
     human, judge : iterable with the spans of each text
         A span is a :class:`Span` or ``(start, end[, severity[, label]])``; a text without errors
-        has an empty list. A text whose predicted spans are None (nobody could read the answer)
+        has an empty list. A text whose predicted spans are None (an unreadable answer)
         is left out and counted.
     sources : sequence of labels, one per text
         What each text is about; intervals draw sources. Without it, texts.
@@ -170,7 +170,7 @@ def _equally_severe(
 def _largest(
     edges: IntArray, starts: IntArray, ends: IntArray, severities: FloatArray
 ) -> FloatArray:
-    """Return the largest severity over each cell between two edges, 0 where there is none."""
+    """Return the largest severity over each cell between two edges, 0 without any."""
     first, last = np.searchsorted(edges, starts), np.searchsorted(edges, ends)
     # A span is the union of two runs of 2**k cells; runs are halved until they are cells.
     power = np.frexp(last - first)[1] - 1

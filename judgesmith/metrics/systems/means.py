@@ -286,7 +286,7 @@ def prediction_powered_mean(
     judge : array-like, shape (n_rated,), in points of the judge's scale
         The judge on rated rows; nan (or None) where it gave no score, such rows are left out.
     judge_unlabelled : array-like, shape (n_unrated,), in the judge's points
-        The same judge on rows that nobody rated; may be empty.
+        The same judge on unrated rows; may be empty.
     sources, sources_unlabelled : sequence of labels, one per row
         Equal labels mean one source, also from one list to the other. Give both, or neither if
         every row is a source of its own.
@@ -482,7 +482,7 @@ def system_means(
     Returns
     -------
     list of SystemMean
-        In order of first appearance. Of a system that nobody rated both values are nan: what the
+        In order of first appearance. Of an unrated system both values are nan: what the
         judge errs on other systems says nothing about this one. The intervals are not
         simultaneous, and to compare two systems :func:`system_difference` is sharper.
 

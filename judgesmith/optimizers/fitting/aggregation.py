@@ -1,4 +1,4 @@
-"""Combining the scores of several judges: the ways, fitted and chosen by cross-validation."""
+"""Combining the scores of several judges: combiners, fitted and selected by cross-validation."""
 
 from __future__ import annotations
 
@@ -414,7 +414,7 @@ class FitAggregation(JudgeOptimizer):
         teacher: dspy.Module | None = None,
         valset: Sequence[dspy.Example] | None = None,
     ) -> Judge:
-        """Return a copy of ``student`` with the chosen aggregation; it is left as it was.
+        """Return a copy of ``student`` with the chosen aggregation; it is unchanged.
 
         Raises
         ------

@@ -131,7 +131,7 @@ class Calibrator(JudgeOptimizer):
         teacher: dspy.Module | None = None,
         valset: Sequence[dspy.Example] | None = None,
     ) -> Calibrated:
-        """Return ``student`` calibrated; it is left as it was.
+        """Return ``student`` calibrated; it is unchanged.
 
         Parameters
         ----------

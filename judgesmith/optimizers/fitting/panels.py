@@ -44,7 +44,7 @@ class Members:
 
     @classmethod
     def as_shares(cls, scores: FloatArray, scales: Sequence[Scale], scale: Scale) -> Members:
-        """Return members whose steps are shares of their own scales, for rows that nobody rated."""
+        """Return members whose steps are shares of their own scales, for unrated rows."""
         centers = np.asarray([one.low for one in scales], float)
         spreads = np.asarray([one.high - one.low for one in scales], float)
         return cls(
@@ -273,7 +273,7 @@ class PanelCombiner:
 
 
 def _are_alike(human: FloatArray) -> bool:
-    """Say whether people gave one score to all rows; not where nobody rated any."""
+    """Return whether people gave one score to all rows; False without ratings."""
     return bool(np.ptp(human) == 0)
 
 
@@ -334,7 +334,7 @@ class PanelSelection(JudgeOptimizer):
     ----------
     objective : Objective, callable or str
         What is made as large as it can be, on whole lists of scores: nothing of calls or dollars.
-        One of discernment alone, such as ``d_avg``, takes rows that nobody rated, too: then
+        One of discernment alone, such as ``d_avg``, takes unrated rows, too: then
         scores count as shares of the members' scales, on which the panel answers.
     n_rounds : int
         Most members that selection adds, repetitions counted.
@@ -357,7 +357,7 @@ class PanelSelection(JudgeOptimizer):
     References
     ----------
     Caruana, Niculescu-Mizil, Crew and Ksikes (2004), "Ensemble Selection from Libraries of
-    Models", ICML. Cross-fitting by source, and the combiners beside it, are ours.
+    Models", ICML. Cross-fitting by source, and the other combiners, are ours.
     """
 
     def __init__(
@@ -450,12 +450,12 @@ class PanelSelection(JudgeOptimizer):
             Weights that the panel has: they compete, and stay where there is too little to learn
             from. None are equal ones of standardised scores.
         scales : dict of str to Scale, or None
-            What members' scores are points of; read where nobody rated the rows.
+            What members' scores are points of; read if the rows are unrated.
 
         Raises
         ------
         ValueError
-            If scores and rows do not pair up, there are no rows or members, or nobody rated the
+            If scores and rows do not pair up, there are no rows or members, or no rating of the
             rows and the objective compares scores with people's, or scales are missing.
         """
         names = tuple(scores)

@@ -256,7 +256,7 @@ def levels_of(table: PredictionTable) -> FloatArray:
 
 
 def in_people_points(table: PredictionTable) -> FloatArray:
-    """Return the judge's scores in points of people's scale, nan where there is none."""
+    """Return the judge's scores in points of people's scale, nan if missing."""
     scale = _known(table.scale, "human", "scale")
     judge = _known(table.judge_scale, "the judge's", "judge_scale")
     scored = table.predicted[~np.isnan(table.predicted)]

@@ -202,7 +202,7 @@ class Constraint:
     bound: float
 
     def __post_init__(self) -> None:
-        """Refuse a bound that is none."""
+        """Refuse an invalid bound."""
         object.__setattr__(self, "left", WeightedSum(self.left.weighted()))
         if not math.isfinite(self.bound):
             raise InputError(f"a bound is a finite number; got {self.bound:g}.")

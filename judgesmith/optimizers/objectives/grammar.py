@@ -306,7 +306,7 @@ class _Reader:
         return self.token.kind == "sign" and self.token.text in signs
 
     def _step(self) -> _Token:
-        """Return the current token and go on to the next."""
+        """Return the current token and advance to the next."""
         done, self.token = self.token, self._next()
         return done
 

@@ -1,6 +1,6 @@
 """Whether the best of several candidates is better than the start by more than luck.
 
-Whoever is best of many on some rows looks better there than it is. A candidate therefore replaces
+The best of many on some rows looks better there than it is. A candidate therefore replaces
 the start only if its gain is larger than what the largest gain of all candidates comes to by chance
 alone: a sign-flip test of the maximum over candidates.
 """

@@ -28,7 +28,7 @@ class WorkSharing(Protocol[Shared]):
         """Return a block that one worker goes through first while the others wait for its end."""
 
     def made(self, configurations: Sequence[Mapping[str, str]]) -> None:
-        """Share out what is asked to make the candidates of these configurations."""
+        """Share out the requests that make the candidates of these configurations."""
 
     def judged(self, candidates: Sequence[Shared], rows: Sequence[int]) -> None:
         """Share out what these candidates are asked about the rows at these places."""
@@ -77,7 +77,7 @@ class Elimination(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class NoElimination:
-    """Everybody is judged on all rows."""
+    """Every candidate is judged on all rows."""
 
     def __call__(self, look: RaceStage) -> Sequence[int]:
         """Return all places."""
@@ -91,7 +91,7 @@ class NoElimination:
 
 @dataclass(frozen=True, slots=True)
 class SuccessiveHalving:
-    """Successive halving: the better half goes on, on twice as many rows.
+    """Successive halving: the better half stays, on twice as many rows.
 
     References
     ----------
@@ -111,7 +111,7 @@ class RacingRule:
 
     The paired difference to the leader is resampled over sources. Each contender is compared at
     every look but the last; ``risk`` is shared out among these looks (Bonferroni), so that a
-    contender who is as good as the leader goes by mistake with at most that probability, in all
+    contender that is as good as the leader is dropped with at most that probability, in all
     looks together. It is not shared out among the contenders, and the leader is the best of
     several: what is lost is the search's effort, not its honesty, for which other rows are kept.
 
@@ -121,7 +121,7 @@ class RacingRule:
     Parameters
     ----------
     risk : float
-        From 0 (nobody goes) to below 1. The default is generous, because who goes by mistake
+        From 0 (none is dropped) to below 1. The default is generous, as one dropped by mistake
         was close to the leader and costs little.
     """
 
@@ -164,7 +164,7 @@ RUNGS = (0.15, 0.3, 0.6, 1.0)
 """Shares of the rows at which contenders are compared."""
 
 FEWEST_ROWS = 10
-"""Nobody falls behind on fewer rows than that: agreement on so few says nothing."""
+"""No candidate is dropped on fewer rows than that: agreement on so few says nothing."""
 
 
 class OutOfBudget(Exception):  # noqa: N818 - says what happened
@@ -172,7 +172,7 @@ class OutOfBudget(Exception):  # noqa: N818 - says what happened
 
 
 class Candidate(Protocol):
-    """Whoever can be judged by what it says of rows."""
+    """A candidate with predictions on rows."""
 
     def table(self, rows: Sequence[int]) -> PredictionTable:
         """Return what it says of the rows at these places, beside what people said."""
@@ -478,7 +478,7 @@ def front_elimination(elimination: object) -> FrontElimination:
 
 @dataclass(frozen=True, slots=True)
 class _NoDominance:
-    """Everybody is judged on all rows."""
+    """Every candidate is judged on all rows."""
 
     def __call__(self, look: FrontStage) -> Sequence[int]:
         """Return all places."""
@@ -503,7 +503,7 @@ class FrontSearch(RacingSearch[OneCandidate]):
     members: list[Contender[OneCandidate]] = field(default_factory=list)
 
     def run(self, start: OneCandidate, known: Iterable[str] = ()) -> OneCandidate:
-        """Return the candidate at the knee of the front; ``start`` where nobody is on it."""
+        """Return the candidate at the knee of the front; ``start`` if it is empty."""
         first = Contender(number=0, picked={}, candidate=start)
         whole: list[Contender[OneCandidate]] = []
         tried = set(known)

@@ -148,7 +148,7 @@ _HOPE = 0.5  # standard deviations that a proposal gets for what is not known of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScreeningStage:
-    """Everybody is judged on a small part of the rows, few on more, and very few on all.
+    """Judge every candidate on a small part of the rows, few on more, and very few on all.
 
     With 108 configurations and at least 200 rows that is about a third of the rows that full
     evaluation of 30 configurations takes; how good the choice is was simulated
@@ -157,7 +157,7 @@ class ScreeningStage:
     Parameters
     ----------
     share, share_again : float
-        Of the rows, for everybody, and for those that are judged again; from above 0 to 1. On at
+        Of the rows, for all candidates, and for those judged again; from above 0 to 1. On at
         least 10 rows.
     n_again, n_finalists : int
         How many are judged again, and how many of these on all rows.
@@ -199,16 +199,16 @@ class ScreeningStage:
         Parameters
         ----------
         n_rows : int
-            Rows to choose by.
+            Validation rows.
         fewest : int
-            Nobody is compared on fewer, unless there are fewer.
+            No candidate is compared on fewer, unless there are fewer.
         """
         shares = (self.share, self.share_again)
         parts = {max(int(np.ceil(share * n_rows)), fewest) for share in shares}
         return [*sorted(part for part in parts if part < n_rows), n_rows]
 
     def n_staying(self, n_looks_left: int) -> int:
-        """Return how many go on, by how many looks are left; 1 is that at all rows."""
+        """Return how many stay, by how many looks are left; 1 is that at all rows."""
         return self.n_finalists if n_looks_left <= 1 else self.n_again
 
 
@@ -341,7 +341,7 @@ class ScreenedSearch(ConfirmedSearch[OneCandidate]):
     def _batches(
         self, start: Contender[OneCandidate], tried: set[str]
     ) -> Iterator[list[Contender[OneCandidate]]]:
-        """Yield everybody at once, when all were judged on the first part of the rows."""
+        """Yield every candidate at once, when all were judged on the first part of the rows."""
         if self.own is not None:
             self.seen[0] = ScreenedValue(picked=self.own, value=self.trials[0].value, share=1.0)
         screened: list[Contender[OneCandidate]] = []

@@ -259,7 +259,7 @@ class SharedJudging:
         return self.board.alone(what)
 
     def made(self, configurations: Sequence[Mapping[str, str]]) -> None:
-        """Share out the runs of judges on the rows to show."""
+        """Share out the runs of judges on the training rows."""
         running = [self.candidates.on_pool(picked) for picked in configurations]
         rows = range(len(self.candidates.pool))
         self._share([(one, rows) for one in running if one is not None], words=True)

@@ -157,7 +157,7 @@ class Candidates:
         return Space(choices=tuple(one for one in self.space.choices if one.name not in others))
 
     def start(self) -> JudgeOnRows:
-        """Return the student as it was given."""
+        """Return the unchanged student."""
         return self._on_rows(self.student)
 
     def start_ids(self) -> list[str]:
@@ -197,7 +197,7 @@ class Candidates:
         return self.made[known]
 
     def on_pool(self, picked: Mapping[str, str]) -> JudgeOnRows | None:
-        """Return the judge of a configuration on the rows to show, if any of its runs are shown."""
+        """Return the judge of a configuration on the training rows, if it shows any of its runs."""
         bare = self._bare(picked)
         if picked.get(N, "0") == "0" or picked.get(RUNS, "none") == "none":
             return None

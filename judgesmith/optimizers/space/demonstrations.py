@@ -74,7 +74,7 @@ class Pool:
     def _shown(
         self, protocol: ActiveCriticConfig, question: str, row: int, bootstrapped: bool
     ) -> Demonstration | None:
-        """Return a row as one question shows it, or None where there is nothing to show."""
+        """Return a row as one question shows it, or None without content."""
         inputs = {**critic_inputs(protocol, question), **_texts(self.rows.items[row])}
         assessing = question in assessing_names(protocol)
         outputs: Mapping[str, Any] | None
@@ -215,7 +215,7 @@ def _records(
 
 
 def _in_words(outputs: Mapping[str, Any], protocol: ActiveCriticConfig) -> dict[str, Any]:
-    """Return an answer without its explanation, where none is asked for or there is none."""
+    """Return an answer without its explanation, if none is asked for or given."""
     silent = protocol.explain == "none" or outputs["explanation"] in ("", LEFT_OUT)
     return {k: v for k, v in outputs.items() if k != "explanation" or not silent}
 

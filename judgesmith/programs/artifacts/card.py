@@ -395,7 +395,7 @@ def _choices_text(protocol: ActiveCriticConfig) -> str:
 
 
 def score_text(protocol: JudgeConfig) -> str:
-    """Return in words how a judge's score comes about: by itself, or as it was learned."""
+    """Return in words how a judge's score comes about: by itself, or as learned."""
     if protocol.aggregation.kind == "overall":
         return protocol.own_score
     return aggregation_text(protocol.aggregation)

@@ -91,7 +91,7 @@ class SavedEstimate(_AsGiven):
         return given
 
     def text(self, digits: str = ".3f") -> str:
-        """Return the number with its interval as text, ``undefined`` where there is none."""
+        """Return the number with its interval as text, or ``undefined``."""
         # What differs from 0 by rounding alone would show as -0.000.
         value, low, high = (
             0.0 if one is not None and abs(one) < 1e-12 else one
@@ -115,7 +115,7 @@ class _Kind(_AsGiven):
 
 
 class SavedDiscernment(_AsGiven):
-    """Which changes of texts a judge notices."""
+    """Which changes of texts a judge detects."""
 
     selection: Report | None = None
     seen: ByName | None = None
@@ -146,7 +146,7 @@ class SavedAgreement(_AsGiven):
 
     @property
     def best_known(self) -> tuple[str, Report]:
-        """The report on held-out rows, or else on those that the judge was chosen by."""
+        """The report on held-out rows, or else on the validation rows."""
         for rows, found in (("held out", self.heldout), ("rows of selection", self.selection)):
             if found:
                 return rows, found
@@ -165,7 +165,7 @@ def plain_report(report: Report) -> dict[str, Any]:
 
 
 def agreement_text(estimate: SavedEstimate | Mapping[str, Any] | None, digits: str = ".3f") -> str:
-    """Return an estimate with its interval as text, ``undefined`` where there is none."""
+    """Return an estimate with its interval as text, or ``undefined``."""
     return "undefined" if estimate is None else SavedEstimate.model_validate(estimate).text(digits)
 
 

@@ -113,7 +113,7 @@ class FrontMember(BaseModel):
 
 
 def taken(judge: SavedJudge, number: int) -> SavedJudge:
-    """Return another judge of the front, as it would have been saved."""
+    """Return another judge on the Pareto front, as it would have been saved."""
     if not judge.front:
         raise InputError(
             "the judge has no front to take from: it was not compiled for several objectives, as "
@@ -262,7 +262,7 @@ class SavedJudge(SavedRecord):
         yield from self.questions.items()
 
     def templates(self) -> Mapping[str, Template]:
-        """Return every question, rendered up to the item, as it was when the judge was made."""
+        """Return every question, rendered up to the item, as rendered when the judge was made."""
         return self.questions
 
     def steps(
@@ -285,7 +285,7 @@ class SavedJudge(SavedRecord):
     def program(self) -> Judge:
         """Return the judge as a DSPy module.
 
-        It asks the models that the saved judge is bound to. Where that is none, it is bound to the
+        It asks the models that the saved judge is bound to. Without any, it is bound to the
         models that it was compiled with, and the first request to one that the user did not name
         is refused: see ``judgesmith.load``.
 

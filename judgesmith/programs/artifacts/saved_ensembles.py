@@ -516,7 +516,7 @@ def load_saved(folder: str | Path) -> AnySaved:
     Raises
     ------
     SavedJudgeError
-        If there is none that can be trusted.
+        If no trusted one is found.
 
     Examples
     --------
@@ -543,7 +543,7 @@ def load_judge(
 ) -> AnyJudge:
     """Return the judge in ``folder`` as a DSPy module, verified: also a panel or a calibrated one.
 
-    It is bound to the models that it was compiled with, and nothing is asked yet. Whoever saved it
+    It is bound to the models that it was compiled with, and nothing is asked yet. Its author
     may be a stranger: it asks a model with a network only if you name that model here, too, and
     never another model instead.
 

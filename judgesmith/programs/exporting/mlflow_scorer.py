@@ -139,7 +139,7 @@ def _readme(saved: AnySaved) -> Iterator[str]:
 
 
 UNSCORED = "UNSCORED"
-"""The code of the error that stands for a score where there is none."""
+"""The code of the error that stands for a missing score."""
 
 
 def mlflow_scorer(
@@ -253,7 +253,7 @@ def _has(value: Any, name: str) -> bool:
 
 
 def _text(value: Any, named: str | None, usual: str, *, aside: str = "") -> str | None:
-    """Return the text that is meant, of a text or of several by name; None where there is none."""
+    """Return the text that is meant, of a text or of several by name; None if missing."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, Mapping):

@@ -66,7 +66,7 @@ class ChecklistConfig(JudgeConfig):
         return "the mean of the criteria"
 
     def questions_for(self, criterion: Criterion) -> tuple[str, ...]:
-        """Return what is asked of a criterion, its definition where it has no questions."""
+        """Return the questions of a criterion, its definition where it has no questions."""
         own = self.questions.get(steps_key(criterion)) or self.questions.get(criterion.name)
         if own and self.plan == "own":
             return own

@@ -269,7 +269,7 @@ def _verdict(ask: PromptRequest, again: int, calls: Calls) -> RequestProgram[_Ve
 def _drawn(
     inputs: Mapping[str, str | None], n: int, calls: Calls
 ) -> RequestProgram[list[str] | Cause]:
-    """Return the verdicts among ``n`` samples of one comparison, or why there is none."""
+    """Return the verdicts among ``n`` samples of one comparison, or why none is valid."""
     courses = []
     for sample in range(1, n + 1):
         ask = PromptRequest(

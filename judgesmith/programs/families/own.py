@@ -54,7 +54,7 @@ def judge_family(
     Returns
     -------
     Family
-        What an entry point in the group ``judgesmith.judges`` names; ``start()`` makes a judge.
+        What an entry point in the group ``judgesmith.judges`` names; ``start()`` creates a judge.
 
     Raises
     ------

@@ -373,7 +373,7 @@ def read_field(text: str, annotation: Any, name: str = "", *, scale: Scale = PER
 
 
 def read_record(text: str, annotations: Mapping[str, Any], scale: Scale) -> dict[str, Any] | None:
-    """Return the fields that the one JSON object in a text gives; None if there is none."""
+    """Return the fields that the one JSON object in a text gives; None if missing."""
     text = without_thoughts(text)
     values = values_in(text)
     claims = [
@@ -430,7 +430,7 @@ def without_thoughts(text: str) -> str:
 
 
 def _single_value(text: str, annotations: Mapping[str, Any], scale: Scale) -> dict[str, Any] | None:
-    """Return the fields of an answer that is, or holds, one value; None if there is none."""
+    """Return the fields of an answer that is, or holds, one value; None if missing."""
     if fenced := _FENCED.fullmatch(text):
         text = fenced[1].strip()
     is_json = text[:1] + text[-1:] in ("{}", "[]")
@@ -633,7 +633,7 @@ def annotation_of(kind: Kind, answers: Scale) -> Any:
 
 
 def demonstration_of(demo: Any, signature: type[dspy.Signature]) -> Demonstration:
-    """Return what a predictor shows as a value, whoever put it there."""
+    """Return what a predictor shows as a value, from any origin."""
     plain = dict(demo)
     inputs = {name: plain.get(name) for name in signature.input_fields if name in plain}
     given = [name for name in signature.output_fields if plain.get(name) is not None]

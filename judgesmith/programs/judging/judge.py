@@ -77,7 +77,7 @@ def _told_of_criteria(judge: Kind, picked: Picked) -> tuple[Kind, Picked]:
 
 
 def refuse_idle(space: Space, chosen: Picked) -> None:
-    """Refuse an option of a choice that another option, chosen beside it, leaves no room for."""
+    """Refuse an option of a choice that another chosen option rules out."""
     if set(chosen) - set(space.names):
         return  # refused by name elsewhere
     whole = space.complete(chosen)
@@ -153,7 +153,7 @@ def _with_article(name: str) -> str:
 class Judge(AskingModule):
     """A module that scores one response and says why.
 
-    Subclasses name their predictors in ``__init__``; what is asked in which order is their
+    Subclasses name their predictors in ``__init__``; the order of the requests is their
     family's, and everything else is shared. Predictors keep DSPy's own demonstrations and
     instructions, so that any DSPy optimizer can change them; ``protocol`` reads them back.
 
@@ -365,7 +365,7 @@ class Judge(AskingModule):
         return steps(source=source, response=response, context=context, **more)
 
     def dump_state(self, json_mode: bool = True) -> dict[str, Any]:
-        """Return DSPy's state of the predictors, and the protocol beside it."""
+        """Return DSPy's state of the predictors, and the protocol next to it."""
         state: dict[str, Any] = super().dump_state(json_mode=json_mode)
         return {**state, "protocol": self._settings.model_dump(mode="json")}
 
@@ -452,7 +452,7 @@ class FamilyJudge(Judge):
 
     @property
     def family(self) -> JudgeFamily:
-        """What is asked, read and chosen in all judges of the kind."""
+        """The prompts, fields and choices of all judges of the kind."""
         return family_of(self._settings.judge)
 
     def fixed_inputs(self, predictor: str) -> Mapping[str, str]:

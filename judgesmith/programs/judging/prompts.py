@@ -133,7 +133,7 @@ def prompt_format_named(name: str) -> PromptFormat:
     Raises
     ------
     ValueError
-        If there is none.
+        If it is missing.
     """
     if name not in _FORMS:
         raise InputError(

@@ -67,7 +67,7 @@ class JudgeFamily:
         ``ENDS`` what the lowest and the highest score mean.
     space : callable
         Takes the configuration and other rubrics by name, and returns the ``Space`` of what can be
-        chosen; empty where that is what is asked about, the scale, and how answers are sampled.
+        chosen; empty where that is the criterion, the scale, and how answers are sampled.
     has_demonstrations : bool
         Whether graded examples can be shown. They are drawn and worded for the questions of
         Active-Critic.
@@ -335,7 +335,7 @@ def family_of(name: str) -> JudgeFamily:
     Raises
     ------
     ValueError
-        If there is none; the message names the nearest.
+        If the name is unknown; the message names the nearest.
 
     Examples
     --------

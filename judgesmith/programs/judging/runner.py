@@ -244,7 +244,7 @@ def score_batch(
         If the cache cannot be written.
     Stopped
         If the process was asked to stop: no item is begun any more, and what those under way
-        have asked is answered and on record.
+        have asked is answered and cached.
 
     Examples
     --------

@@ -324,7 +324,7 @@ def _one_line(text: str) -> str:
 
 
 Answer = CriterionScore | Cause
-"""A score, or why there is none."""
+"""A score, or why it is missing."""
 
 
 def whole_or_each(

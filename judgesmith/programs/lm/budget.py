@@ -273,7 +273,7 @@ class UsageMeter:
             self._hits += 1
 
     def renewed(self) -> None:
-        """Count an answer that was had anew, as the one on record could not be read."""
+        """Count an answer that was requested anew, as the cached one was unreadable."""
         with self._lock:
             self._renewals += 1
 

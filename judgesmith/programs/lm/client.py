@@ -420,7 +420,7 @@ class LMClient:
         Parameters
         ----------
         request : ModelRequest
-            What is asked.
+            The request.
         identity : bytes or None
             What ``identity`` returns for it, where the caller has it already.
         waiting : Waiting
@@ -519,7 +519,7 @@ class LMClient:
         Parameters
         ----------
         number : int
-            1 or more; 0 is the round of whoever asks for none. The same number again finds its
+            1 or more; 0 is the round of callers without one. The same number again finds its
             cached answers.
         """
         token = _rounds.set({**_rounds.get({}), self: number})
@@ -538,8 +538,8 @@ class LMClient:
     def may_renew(self, request: ModelRequest) -> bool:
         """Return whether a request is asked though the attempt before it has an answer.
 
-        It is where that answer was cached before the run began: a run that goes on keeps its
-        own. What is played from a record is asked as it was recorded.
+        It is where that answer was cached before the run began: a resumed run keeps its
+        own. What is played from a record is asked as recorded.
         """
         if getattr(self.engine, "silent", False):
             identity = self.identity(request)

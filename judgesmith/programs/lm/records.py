@@ -1,4 +1,4 @@
-"""What is asked of a model and what came back: requests, responses, identity, engines."""
+"""Calls of a model: requests, responses, identity, engines."""
 
 import hashlib
 import json
@@ -183,7 +183,7 @@ class ModelRequest:
 
     @property
     def as_prompt(self) -> str:
-        """All messages as one text, for models that go on with a text; without a continuation."""
+        """All messages as one text, for models that continue a text; without a continuation."""
         return "\n\n".join([*(message.text for message in self.prefix.messages), self.user])
 
 

@@ -587,7 +587,7 @@ _EXEMPLAR_SLOPE = 8.0  # points that make a verdict clear
     optional="task manner context worse better",
 )
 def _write(prefix: Prefix, question: Question, fields: Fields) -> Answer:
-    """Answer ``WriteEnd`` and ``WriteBetween``: by the level alone, not by the texts beside it."""
+    """Answer ``WriteEnd`` and ``WriteBetween``: by the level alone, not by the texts next to it."""
     found = _LEVEL.match(fields["level"] or "")
     level, n = (int(found[1]), int(found[2])) if found else (1, 1)
     share = (level - 1) / (n - 1) if n > 1 else 1.0

@@ -473,7 +473,7 @@ def negation(case: Case) -> Found:
 
 
 def _may_lose(text: str, found: re.Match[str]) -> bool:
-    """Say whether a sentence goes on without this 'not': unlike in 'or not' and 'not only'."""
+    """Return whether a sentence can continue without this 'not': not in 'or not' and 'not only'."""
     before = text[max(0, found.start() - 20) : found.start()].split()
     opens = not before or before[-1].lower() in _KEEPS_BEFORE or not before[-1][-1].isalpha()
     return not (opens or _KEEPS_AFTER.match(text, found.end()))

@@ -96,7 +96,7 @@ def differences(
 def edit_of(
     original: Sequence[Token], other: Sequence[Token], removed: range, added: range, text: str
 ) -> Edit:
-    """Return a difference in characters; one of the blanks beside it comes or goes with it."""
+    """Return a difference in characters; one of the blanks next to it comes or goes with it."""
     if removed and added:
         new = text[other[added.start].start : other[added.stop - 1].end]
         return Edit(

@@ -106,7 +106,7 @@ ELSEWHERE: Final = "changed where no error is reported"
 """There is a change outside all places that were reported."""
 
 NOWHERE: Final = "nothing was changed where an error is reported"
-"""A reported place is as it was, or is the place of another error."""
+"""A reported place is unchanged, or is the place of another error."""
 
 Change = tuple[range, range]
 """Places of tokens that are gone from a text, and of those that stand there instead."""

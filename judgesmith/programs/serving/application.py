@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 _NONE = dict.fromkeys(("tracing", "metrics", "logs", "operation_spans", "auto_configure"), False)
-"""What FastAPI would record of requests and faults for whoever configured OpenTelemetry."""
+"""What FastAPI would record of requests and faults if OpenTelemetry is configured."""
 
 
 def app(
@@ -141,7 +141,7 @@ _SWITCH = 0.001  # seconds for which one thread computes while the other could a
 
 
 def bound_socket(host: str, port: int) -> socket.socket:
-    """Return a socket at an address, on which nobody listens yet.
+    """Return a socket at an address, on which no process listens yet.
 
     Parameters
     ----------

@@ -582,7 +582,7 @@ def items_of(body: bytes, limits: ServingLimits) -> list[RatedItem]:
 
 
 def _check_parts(body: bytes, where: str) -> None:
-    """Refuse what holds so many names and values that reading it keeps everybody else waiting."""
+    """Refuse what holds so many names and values that reading it delays every other request."""
     if sum(map(body.count, _MARKS)) <= _MOST_PARTS:
         return
     n = end = 0

@@ -111,7 +111,7 @@ def host_name(host: str) -> str:
 
 
 def _is_plain(name: str) -> bool:
-    """Say whether a host is an address or ``localhost``, which nobody else can let mean it."""
+    """Say whether a host is an address or ``localhost``, which no other host can resolve to it."""
     try:
         ipaddress.ip_address(name)
     except ValueError:
@@ -300,7 +300,7 @@ def page_file(name: str = "index.html") -> Response:
     Raises
     ------
     Refusal
-        If there is none of that name.
+        If the name is unknown.
 
     Examples
     --------

@@ -85,7 +85,7 @@ class Desk:
         return futures
 
     def take_of_stream(self, job: Job) -> Future[Any] | None:
-        """Accept a job that can wait for room; None where there is none for streams."""
+        """Accept a job that can wait for room; None without room for streams."""
         futures = self._accepted([job], self.limits.stream_places)
         return None if futures is None else futures[0]
 
@@ -210,7 +210,7 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
 
 
 class _AnyAnswer(ReadRate):
-    """Ends nothing: whoever asked is told of each answer that could not be read."""
+    """Ends nothing: the caller learns of each unreadable answer."""
 
     def add(self, judgement: Judgement) -> None:
         """Take note of nothing."""
@@ -232,7 +232,7 @@ class ServedJudge:
     Raises
     ------
     InputError
-        If it cannot be called so, or its models are those of a saved judge that nobody named.
+        If it cannot be called so, or its models are those of an unnamed saved judge.
 
     Examples
     --------

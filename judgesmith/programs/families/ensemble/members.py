@@ -201,7 +201,7 @@ def doubt_of(judgement: Judgement, kind: Doubt) -> float | None:
 
 
 MergedBy = Literal["supervisor", "rule", "nobody"]
-"""Who made one list of the members' errors; nobody where there were none to merge."""
+"""Who made one list of the members' errors; ``nobody`` if there were none to merge."""
 
 
 class PanelVerdict(PanelJudgement):

@@ -453,7 +453,7 @@ class BatchClient(LMClient):
         asked : Asked
             The request.
         answer : ModelAnswer or None
-            None where there is none: what was held back stays charged, since nobody knows
+            None if missing: what was held back stays charged, as it is unknown
             whether the server did the work.
         free : bool
             Whether nothing is charged, as for a refusal.

@@ -87,7 +87,7 @@ class Collection:
             self._coordinator.place_of(part, draft=True).unlink(missing_ok=True)
 
     def _fits(self, place: int, n_requests: int) -> bool:
-        """Return whether the calls that are left see an item through, besides those before it."""
+        """Return whether the calls that are left suffice for an item after those before it."""
         if self._left is None or self._n_calls is None:
             return True
         if self._left <= 0:
@@ -278,7 +278,7 @@ class BatchCoordinator:
     Parameters
     ----------
     output : path
-        Where the rows will be; ``OUTPUT.batch`` beside it says how far the batches are.
+        Where the rows will be; ``OUTPUT.batch`` next to it has the state of the batches.
     run : str
         Whose batches they are.
     folder : path or None
@@ -413,7 +413,7 @@ class BatchCoordinator:
             )
 
     def pick_up(self) -> None:
-        """Go on where an earlier process was stopped, wherever that was."""
+        """Resume where an earlier process was stopped, wherever that was."""
         self.check()
         for part in self.state.parts("submitting"):
             batch = self._service(part.model).find(self._mark(part))

@@ -402,7 +402,7 @@ class PostgresDatabase:
         self._holders[identity] = self._held[identity] = owner
 
     def let_go(self, identity: bytes, owner: int | None = None) -> None:
-        """Note that this owner, or whoever it was, is not asking any more."""
+        """Note that this owner, or any other, is not asking any more."""
         self._let_go.append((identity, owner))
         if owner is None or self._held.get(identity) == owner:
             self._held.pop(identity, None)

@@ -331,7 +331,7 @@ _SHOWN = 100
 
 
 class NotRecorded(ModelError):  # noqa: N818 - the name says what happened, like BudgetSpent
-    """Nobody is asked, and what was asked for is not cached."""
+    """No model is called, and the requested response is not recorded."""
 
 
 def replaying(engine: Engine | PureEngine) -> Engine | PureEngine:

@@ -122,7 +122,7 @@ def _refuse_other(path: Path, application: int, version: int) -> None:
 
 
 def _is_ledger(path: Path) -> bool:
-    """Return whether a file is a cache, or empty and about to be one; nobody else's is touched."""
+    """Return whether a file is a cache, or empty and about to be one; others stay untouched."""
     with path.open("rb") as file:
         head = file.read(72)
     return not head or head[68:] == APPLICATION_ID.to_bytes(4, "big")
@@ -245,7 +245,7 @@ FIND_ANSWER = f"SELECT {ANSWER_COLUMNS} FROM answers WHERE identity = ?"  # noqa
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """Permission to send, on record as this intent."""
+    """Permission to send, recorded as this intent."""
 
     intent: int
 
@@ -628,7 +628,7 @@ class SqliteDatabase:
                 found.changed = False
 
     def _account(self, run: int) -> _Account:
-        """Return what a run was charged; nobody else writes during a transaction."""
+        """Return what a run was charged; no other process writes during a transaction."""
         found = self._accounts.get(run)
         if found is None:
             row = self._execute(

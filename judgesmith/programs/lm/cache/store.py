@@ -129,7 +129,7 @@ def _key(file: os.stat_result) -> tuple[int, int]:
 
 
 class Abandoned(Exception):  # noqa: N818 - a message between waiters, never seen by callers
-    """Whoever was asking was cancelled; someone else may ask."""
+    """The process that was asking was cancelled; another one may ask."""
 
 
 class PendingRequest:
