@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeAlias
 from urllib.parse import urlsplit
 
-from judgesmith.errors import InputError
+from judgesmith.errors import InputError, did_you_mean
 from judgesmith.front_door import at
 from judgesmith.programs.lm.budget import Budget, Price, price_of
 from judgesmith.programs.lm.cache.recordings import Recording
@@ -328,12 +328,15 @@ def client_model(
     ------
     ValueError
         If there is a ceiling in dollars and no price is known.
+    InputError
+        If a further setting looks like a misspelt argument of this function.
 
     Examples
     --------
     >>> client_model("ollama/llama3", ledger=None).model
     'ollama/llama3'
     """
+    _check_spelling(options)
     engine: Engine | PureEngine
     if not named and name != "offline":
         engine = _unnamed(name, api_base, timeout)
@@ -417,6 +420,18 @@ def _for_dspy(make: Callable[_Options, ClientModel]) -> Callable[_Options, dspy.
 
 
 model = _for_dspy(client_model)
+
+
+# Settings of providers are less like an argument: min_tokens 0.8, max_new_tokens 0.83.
+_MISSPELT = 0.88
+
+
+def _check_spelling(options: Iterable[str]) -> None:
+    """Refuse a setting that is nearly an argument: no provider would say that it is unknown."""
+    arguments = [*signature(client_model).parameters][:-1]
+    for name in options:
+        if meant := did_you_mean(name, arguments, cutoff=_MISSPELT):
+            raise InputError(f"a model has no setting {name}.", hint=meant)
 
 
 def _unnamed(name: str, api_base: str | None, timeout: float) -> UnnamedEngine:

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import pytest
 from asking_together import ask_at_a_rate, ask_many, begin, finished, killed_twice_and_finished
 
+from judgesmith.errors import InputError
 from judgesmith.programs import ActiveCritic, score_batch
 from judgesmith.programs.judging.dspy_executor import DSPyExecutor
 from judgesmith.programs.judging.executors import Executor
@@ -690,6 +691,45 @@ def test_it_keeps_the_settings_that_dspy_keeps(name, temperature, ceiling):
     whole = model(name, ledger=None, **settings)
     assert dict(light.kwargs) == whole.kwargs
     assert request_settings(light) == request_settings(whole)
+
+
+@pytest.mark.parametrize("make", [model, client_model])
+@pytest.mark.parametrize(
+    ("misspelt", "meant"),
+    [
+        ("max_usdd", "max_usd"),
+        ("max_call", "max_calls"),
+        ("temprature", "temperature"),
+        ("max_ouput_tokens", "max_output_tokens"),
+        ("Ledger", "ledger"),
+    ],
+)
+def test_a_misspelt_argument_is_refused_and_opens_nothing(make, misspelt, meant, tmp_path):
+    with pytest.raises(InputError, match=misspelt) as caught:
+        make("openai/gpt-4o", ledger=tmp_path / "ledger.sqlite", **{misspelt: 1})
+    assert caught.value.hint == f"did you mean {meant}?"
+    assert not list(tmp_path.iterdir())
+
+
+# The nearest of the settings that LiteLLM, OpenAI and vLLM take are here.
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "max_completion_tokens",
+        "max_input_tokens",
+        "max_new_tokens",
+        "max_tool_calls",
+        "min_tokens",
+        "itpm",
+        "otpm",
+        "stream_timeout",
+        "top_p",
+        "seed",
+    ],
+)
+def test_a_setting_of_a_provider_is_no_misspelt_argument(setting):
+    made = client_model("openai/gpt-4o", ledger=None, **{setting: 1})
+    assert made.kwargs[setting] == 1
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.5, None])
