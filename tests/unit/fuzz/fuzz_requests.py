@@ -10,8 +10,8 @@ from judgesmith.programs.serving.requests import (
     Lines,
     Refusal,
     ServingLimits,
-    item_of,
     items_of,
+    posted_item,
 )
 from judgesmith.signatures.plain_data import json_line
 
@@ -41,7 +41,7 @@ def fuzz_one(data: bytes) -> None:
         body = draws.text(12, among=PIECES).encode("utf-8", "surrogatepass")
     else:
         body = mutated(draws, draws.of(WHOLE))
-    for read in (item_of, items_of):
+    for read in (posted_item, items_of):
         try:
             found = read(body, LIMITS)
         except Refusal as refusal:

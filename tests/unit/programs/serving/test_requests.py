@@ -25,8 +25,8 @@ from judgesmith.programs.serving.requests import (
     Lines,
     Refusal,
     ServingLimits,
-    item_of,
     items_of,
+    posted_item,
     whole_body,
 )
 from judgesmith.programs.serving.served import Desk, Job
@@ -522,7 +522,7 @@ def test_an_item_is_what_score_reads_in_a_row(row, tmp_path):
     place.write_text(json.dumps(row) + "\n")
     (same,) = stream_items(place)
     unread = {"extra": {}, "human": {}, "scale": {}}
-    assert item_of(json_of(row), LIMITS) == same.model_copy(update=unread)
+    assert posted_item(json_of(row), LIMITS) == same.model_copy(update=unread)
 
 
 @pytest.mark.parametrize(
@@ -553,16 +553,16 @@ def test_an_item_is_what_score_reads_in_a_row(row, tmp_path):
     ],
 )
 def test_what_is_no_item_is_refused_with_its_place(body, said, where):
-    found = refused(item_of, body)
+    found = refused(posted_item, body)
     assert (found.status, found.error) == (422, said)
     assert found.where == (where or said.partition(":")[0])
 
 
 def test_faults_are_not_looked_for_without_end():
-    found = refused(item_of, {"response": "r", "references": [1] * 101})
+    found = refused(posted_item, {"response": "r", "references": [1] * 101})
     assert found.error.startswith("references: expected a text, or a list of at most 100 texts")
     assert len(found.error) < 200
-    assert item_of(json_of({"response": "r", "references": ["a"] * 100}), LIMITS)
+    assert posted_item(json_of({"response": "r", "references": ["a"] * 100}), LIMITS)
     others = {f"other {n}": 1 for n in range(10_000)}
     found = refused(items_of, {**others, "items": [{"response": "r"}]})
     assert found.where == "other 0"
@@ -570,7 +570,7 @@ def test_faults_are_not_looked_for_without_end():
 
 
 def test_a_field_that_only_resembles_one_that_is_there_is_passed_over():
-    assert item_of(b'{"response": "r", "responses": "?"}', LIMITS).response == "r"
+    assert posted_item(b'{"response": "r", "responses": "?"}', LIMITS).response == "r"
 
 
 def test_every_fault_of_a_batch_is_told_up_to_five():
@@ -612,8 +612,8 @@ def test_a_field_with_a_long_name_is_named_by_its_beginning():
 @pytest.mark.parametrize("name", ["response", "source", "context", "source_id", "system_id"])
 def test_no_text_is_longer_than_allowed_and_none_is_cut(name):
     item = {"response": "r", name: "é" * 20}
-    assert item_of(json_of(item), LIMITS)
-    found = refused(item_of, {**item, name: "é" * 21})
+    assert posted_item(json_of(item), LIMITS)
+    found = refused(posted_item, {**item, name: "é" * 21})
     assert (found.status, found.where) == (413, name)
     assert found.error == "expected at most 20 characters; got 21."
 
@@ -622,7 +622,7 @@ def repeated(part, n, before=b'{"response": "r", "x": ['):
     return before + b",".join([part] * n) + b"]}"
 
 
-@pytest.mark.parametrize("read", [item_of, items_of])
+@pytest.mark.parametrize("read", [posted_item, items_of])
 @pytest.mark.parametrize(
     "body",
     [
@@ -649,12 +649,12 @@ def test_fields_that_no_judge_reads_are_passed_over_whatever_they_hold(extra):
     item = b'{"embedding": ' + extra + b', "response": "r", "human": ' + extra + b"}"
     if len(item) > 1_500_000:
         item = item.replace(b', "human": ' + extra, b"")
-    assert item_of(item, LIMITS).response == "r"
+    assert posted_item(item, LIMITS).response == "r"
     assert items_of(b'{"items": [' + item + b"]}", LIMITS)[0].response == "r"
 
 
 def test_what_is_wrong_in_a_large_body_is_told_without_showing_it():
-    found = refused(item_of, repeated(b"[1]", 50_000, before=b'{"response": ['))
+    found = refused(posted_item, repeated(b"[1]", 50_000, before=b'{"response": ['))
     assert (found.error, found.where) == (
         "response: expected a text; got something else",
         "response",
@@ -665,6 +665,6 @@ def test_what_is_wrong_in_a_large_body_is_told_without_showing_it():
     "body", [b"", b"{", b"\xff", b'"\\ud800"', b"[" * 10_000, b"{'a': 1}", b'{"a": 1} {}']
 )
 def test_what_is_no_json_is_refused(body):
-    found = refused(item_of, body)
+    found = refused(posted_item, body)
     assert (found.status, found.where) == (422, "body")
     assert found.error.startswith("expected JSON in UTF-8; got something else: ")
