@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from judgesmith.data.items import DataSet
     from judgesmith.experiments.benchmark.building import PlannedStep
     from judgesmith.experiments.benchmark.models import BenchmarkModels
-    from judgesmith.experiments.benchmark.report import ReportTable
     from judgesmith.experiments.benchmark.settings import BenchmarkSettings, Dropped, Perspective
+    from judgesmith.experiments.tables import Table
     from judgesmith.programs.lm import Usage
     from judgesmith.signatures import Rubric
     from judgesmith.signatures.perturbation import SubAspect
@@ -164,7 +164,7 @@ def tell_recorded(usage: Usage | None) -> None:
         say_notes([note], as_json=True)
 
 
-def _print(table: ReportTable) -> None:
+def _print(table: Table) -> None:
     print_table(table.title, table.rows, header=table.header)
 
 

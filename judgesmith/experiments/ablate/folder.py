@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -15,6 +13,7 @@ from judgesmith.drafts import draft_beside, put, write_synced
 from judgesmith.errors import ExistingFileError, InputError, file_faults
 from judgesmith.experiments.ablate.rows import BLOCKS, ROWS, PlannedRow
 from judgesmith.experiments.run_folders import stated_in
+from judgesmith.experiments.tables import Table
 from judgesmith.programs.artifacts.saved import SavedJudge
 
 RUN_FILE = "ablation.json"
@@ -152,10 +151,10 @@ class AblationFolder:
         table: Mapping[str, Any],
         csv: str,
         markdown: str,
-        calls: Iterable[Sequence[object]],
+        calls: Table,
     ) -> None:
         """Write the table in its three forms, and what it took next to it."""
-        texts = (_json(table), csv, markdown, _csv(calls))
+        texts = (_json(table), csv, markdown, calls.csv())
         for name, text in zip(TABLE_FILES, texts, strict=True):
             _write(self.path / name, text)
 
@@ -208,12 +207,6 @@ def _clear(folder: Path) -> None:
 
 def _json(content: object) -> str:
     return json.dumps(content, indent=1, allow_nan=False) + "\n"
-
-
-def _csv(lines: Iterable[Sequence[object]]) -> str:
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows(lines)
-    return text.getvalue()
 
 
 @file_faults()

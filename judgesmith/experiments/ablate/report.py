@@ -10,12 +10,11 @@ import numpy as np
 
 from judgesmith.experiments.ablate.folder import FinishedRow, RowCalls
 from judgesmith.experiments.ablate.rows import BLOCKS, FULL, PEOPLES, Block, PlannedRow
+from judgesmith.experiments.tables import Table, interval, markdown_cell
 from judgesmith.metrics import Estimate, PairedEstimate
 from judgesmith.metrics.correlation import Statistic, agreement_difference
 from judgesmith.optimizers import PredictionTable
 from judgesmith.optimizers.base import OFFLINE
-from judgesmith.programs.artifacts.card import printable
-from judgesmith.programs.artifacts.record import agreement_text
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.signatures import Rubric
 from judgesmith.signatures.rubric import folded
@@ -358,12 +357,6 @@ def table_of(
     )
 
 
-def markdown_cell(text: str) -> str:
-    r"""Return anybody's text on one line, in which nothing is markup."""
-    line = printable(" ".join(text.split()))
-    return "".join(f"\\{one}" if one in "\\`*_[]<>|#&" else one for one in line)
-
-
 TITLES: Mapping[Block, str] = {
     "paper": "As in the paper",
     "learned": "With learned weights",
@@ -481,17 +474,6 @@ def number(estimate: Estimate) -> str:
     return "undefined" if estimate.value != estimate.value else f"{estimate.value:.3f}"
 
 
-def interval(estimate: Estimate, *, signed: bool = False) -> str:
-    """Return a value with its interval, as judge cards have it."""
-    plain = estimate.to_dict()
-    text = agreement_text(plain)
-    if not signed or plain["value"] is None:
-        return text
-    ends = [plain["low"], plain["high"]]
-    shown = "" if None in ends else f" [{ends[0]:+.3f}, {ends[1]:+.3f}]"
-    return f"{plain['value']:+.3f}{shown}"
-
-
 def _lines(table: AblationTable) -> Iterator[str]:
     yield "# What each part of the method is worth"
     yield ""
@@ -520,15 +502,12 @@ def _lines(table: AblationTable) -> Iterator[str]:
         yield from _section("Criteria side by side", ("criterion", *table.sides), rows)
 
 
-def _section(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+def _section(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     yield ""
     if title:
         yield f"## {title}"
         yield ""
-    yield f"| {' | '.join(header)} |"
-    yield f"|{' --- |' * len(header)}"
-    for row in rows:
-        yield f"| {' | '.join(row)} |"
+    yield from Table(header=header, rows=rows).markdown()
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -25,6 +25,7 @@ from judgesmith.experiments.compile.notes import NothingScoredError
 from judgesmith.experiments.compile.settings import CompileSettings
 from judgesmith.experiments.compile.split import parts_of
 from judgesmith.experiments.compile.tuning import Progress
+from judgesmith.experiments.tables import Table
 from judgesmith.optimizers import PredictionTable
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs.judging.runner import was_not_asked
@@ -154,7 +155,7 @@ def ablation(
             table=table.to_dict(),
             csv=_csv_text(table),
             markdown=table.to_markdown(),
-            calls=[CALLS, *(list(one.values()) for one in table.calls())],
+            calls=Table(header=CALLS, rows=[list(one.values()) for one in table.calls()]),
         )
     return table
 

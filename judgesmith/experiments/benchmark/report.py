@@ -5,14 +5,14 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from judgesmith.drafts import draft_beside, put, write_synced
 from judgesmith.errors import InputError, file_faults
 from judgesmith.experiments.run_folders import check_folder, stated_in, write_rows
+from judgesmith.experiments.tables import Table
 
 ROWS, REPORT, TEXT, SHEET = "benchmark.jsonl", "report.json", "report.md", "spot_check.csv"
 SUB_ASPECTS, COSTS = "sub_aspects.yaml", "costs.json"
@@ -106,25 +106,6 @@ def _json(value: Mapping[str, Any]) -> str:
 Report = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportTable:
-    """One table of a report.
-
-    Attributes
-    ----------
-    title : str
-        What it shows.
-    header : tuple of str
-        Names of the columns.
-    rows : tuple of tuple of str
-        Cells.
-    """
-
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
 def estimate_cell(estimate: Mapping[str, Any] | None) -> str:
     """Return an estimate of a report with its interval."""
     if estimate is None or estimate.get("value") is None:
@@ -139,12 +120,12 @@ def share_cell(value: float | None) -> str:
     return "undefined" if value is None else f"{value:.3f}"
 
 
-def report_tables(report: Report) -> Iterator[ReportTable]:
+def report_tables(report: Report) -> Iterator[Table]:
     """Yield the tables of a report, the most important first."""
     yield from main_tables(report)
     yield _seen(report["criteria"])
     yield _errors(report["criteria"])
-    yield ReportTable(
+    yield Table(
         title="What was asked, of whom",
         header=("step", "role", "model", "answers"),
         rows=tuple(
@@ -154,7 +135,7 @@ def report_tables(report: Report) -> Iterator[ReportTable]:
     )
 
 
-def main_tables(report: Report) -> Iterator[ReportTable]:
+def main_tables(report: Report) -> Iterator[Table]:
     """Yield the tables of what there is in a benchmark."""
     build = _global_tables if report["perspective"] == "global" else _local_tables
     yield from build(report["criteria"])
@@ -182,7 +163,7 @@ def report_text(report: Report) -> str:
         "",
     ]
     for table in report_tables(report):
-        lines += [f"## {table.title}", "", *_markdown(table), ""]
+        lines += [f"## {table.title}", "", *table.markdown(_plain), ""]
     blind = blind_kinds_of(report)
     lines += ["## What the comparator cannot see", ""]
     lines += [f"- {_plain(name)}: {_plain(', '.join(kinds))}" for name, kinds in blind.items()]
@@ -213,8 +194,8 @@ def _references(told: Report) -> str:
     )
 
 
-def _local_tables(criteria: Mapping[str, Report]) -> Iterator[ReportTable]:
-    yield ReportTable(
+def _local_tables(criteria: Mapping[str, Report]) -> Iterator[Table]:
+    yield Table(
         title="Sequences",
         header=("criterion", "sequences", "texts", "ended early", "lost", "longest", "shortest"),
         rows=tuple(
@@ -232,8 +213,8 @@ def _local_tables(criteria: Mapping[str, Report]) -> Iterator[ReportTable]:
     )
 
 
-def _global_tables(criteria: Mapping[str, Report]) -> Iterator[ReportTable]:
-    yield ReportTable(
+def _global_tables(criteria: Mapping[str, Report]) -> Iterator[Table]:
+    yield Table(
         title="Texts by rating",
         header=("criterion", "rating", "errors", "rated", "kept", "missing", "sources lacking"),
         rows=tuple(
@@ -248,7 +229,7 @@ def _global_tables(criteria: Mapping[str, Report]) -> Iterator[ReportTable]:
         ),
     )
     sides = ("beats_below", "beats_own", "loses_to_own", "loses_to_above")
-    yield ReportTable(
+    yield Table(
         title="How often a text beats anchors and loses to them",
         header=("criterion", "beats below", "beats own", "loses to own", "loses to above"),
         rows=tuple(
@@ -256,7 +237,7 @@ def _global_tables(criteria: Mapping[str, Report]) -> Iterator[ReportTable]:
             for name, own in criteria.items()
         ),
     )
-    yield ReportTable(
+    yield Table(
         title="Anchors",
         header=("criterion", "per rating", "value over 1", "accuracy on pairs", "orders disagree"),
         rows=tuple(
@@ -272,7 +253,7 @@ def _global_tables(criteria: Mapping[str, Report]) -> Iterator[ReportTable]:
     )
 
 
-def _seen(criteria: Mapping[str, Report]) -> ReportTable:
+def _seen(criteria: Mapping[str, Report]) -> Table:
     rows = []
     for name, own in criteria.items():
         seen = own["comparator"]
@@ -281,15 +262,15 @@ def _seen(criteria: Mapping[str, Report]) -> ReportTable:
             (name, one["kind"], estimate_cell(one["seen"]), str(one["seen"]["n"]), one["sight"])
             for one in seen["kinds"]
         ]
-    return ReportTable(
+    return Table(
         title="How often the comparator prefers the text with one error less",
         header=("criterion", "error", "share", "pairs", ""),
         rows=tuple(rows),
     )
 
 
-def _errors(criteria: Mapping[str, Report]) -> ReportTable:
-    return ReportTable(
+def _errors(criteria: Mapping[str, Report]) -> Table:
+    return Table(
         title="Errors put in",
         header=("criterion", "wanted", "made", "asked", "again", "not made, and why"),
         rows=tuple(
@@ -303,7 +284,7 @@ def _errors(criteria: Mapping[str, Report]) -> ReportTable:
     )
 
 
-def checks_table(checked: Report) -> ReportTable:
+def checks_table(checked: Report) -> Table:
     """Return what people say as a table."""
     rows = [("all", estimate_cell(checked["right"]))]
     if checked["near"] is not None:
@@ -312,7 +293,7 @@ def checks_table(checked: Report) -> ReportTable:
     rows += [(f"rater {name}", share_cell(one)) for name, one in checked["by_rater"].items()]
     if checked["agreement"] is not None:
         rows.append(("raters with each other", share_cell(checked["agreement"])))
-    return ReportTable(
+    return Table(
         title="How often people say what the benchmark says", header=("", "share"), rows=tuple(rows)
     )
 
@@ -324,14 +305,7 @@ def _checked(checked: Report | None) -> list[str]:
             "with `--spot-check`."
         ]
     counts = f"{checked['answers']} answers to {checked['checks']} questions, "
-    return [counts + f"{checked['blank']} left blank.", "", *_markdown(checks_table(checked))]
-
-
-def _markdown(table: ReportTable) -> list[str]:
-    def line(cells: Sequence[str]) -> str:
-        return f"| {' | '.join(_plain(cell) for cell in cells)} |"
-
-    return [line(table.header), f"|{' --- |' * len(table.header)}", *map(line, table.rows)]
+    return [counts + f"{checked['blank']} left blank.", "", *checks_table(checked).markdown(_plain)]
 
 
 # An interval is no link, and an underscore within a word no emphasis.

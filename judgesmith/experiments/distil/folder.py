@@ -13,6 +13,7 @@ from judgesmith.drafts import draft_beside, put, write_synced
 from judgesmith.errors import InputError
 from judgesmith.experiments.distil.examples import Distillation, Example, questions_of, reasons_of
 from judgesmith.experiments.run_folders import check_folder, stated_in, write_rows
+from judgesmith.experiments.tables import Table
 from judgesmith.programs.families.forms import DISTILLED
 from judgesmith.signatures.rubric import Rubric
 
@@ -118,17 +119,17 @@ def card_of(summary: Mapping[str, Any]) -> str:
         "",
         "## What was left out",
         "",
-        *_table(
-            ("reason", "annotations"),
-            [(reason, str(n)) for reason, n in summary["left_out"].items()] or [("nothing", "0")],
-        ),
+        *Table(
+            header=("reason", "annotations"),
+            rows=list(summary["left_out"].items()) or [("nothing", "0")],
+        ).markdown(n_words=1),
         "",
         "## By aspect",
         "",
-        *_table(
-            ("aspect", "annotations", "examples", "errors", "without errors", "mean score"),
-            [_row(name, one) for name, one in summary["criteria"].items()],
-        ),
+        *Table(
+            header=("aspect", "annotations", "examples", "errors", "without errors", "mean score"),
+            rows=[_row(name, one) for name, one in summary["criteria"].items()],
+        ).markdown(n_words=1),
         "",
         _USE,
     ]
@@ -139,11 +140,6 @@ def _row(name: str, one: Mapping[str, Any]) -> tuple[str, ...]:
     mean = "–" if one["mean_score"] is None else f"{one['mean_score']:.1f}"
     counts = (one["annotations"], one["examples"], one["errors"], one["without_errors"])
     return (_plain(name), *map(str, counts), mean)
-
-
-def _table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
-    rule = ("---", *["---:"] * (len(header) - 1))
-    return [f"| {' | '.join(cells)} |" for cells in (header, rule, *rows)]
 
 
 def _plain(text: str) -> str:

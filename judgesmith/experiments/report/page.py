@@ -14,8 +14,9 @@ from judgesmith.experiments.evaluate.errors.page import LARGEST, Markup, element
 from judgesmith.experiments.evaluate.errors.page import STYLE as SHARED
 from judgesmith.experiments.report.explorer import Explorer, explorer
 from judgesmith.experiments.report.figures import check_figures
-from judgesmith.experiments.report.reading import BoardBlock, ReportCell, ReportRun
+from judgesmith.experiments.report.reading import ReportCell, ReportRun
 from judgesmith.experiments.report.sections import board_section, cell_section
+from judgesmith.experiments.runs.leaderboard import BoardBlock
 
 SCRIPT = """
 "use strict";

@@ -14,87 +14,19 @@ from judgesmith.data.items import DataSet
 from judgesmith.errors import FileError, InputError, MissingFileError, file_faults
 from judgesmith.experiments.runs.cell_result import (
     CellResult,
-    Estimated,
     Value,
     changed,
     kept_result,
     kept_scores,
 )
 from judgesmith.experiments.runs.folder import JUDGE, RESULT, RUN_FILE, SCHEMA, SCORES
+from judgesmith.experiments.runs.leaderboard import Leaderboard
 from judgesmith.experiments.specs import read_sets, read_spec
 from judgesmith.programs.artifacts.card import protocol_lines
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.artifacts.saved_ensembles import load_saved
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import ErrorSpan
-
-
-class BoardLine(Value):
-    """A cell in a ranking, as ``leaderboard.json`` has it."""
-
-    cell: str
-    judge: str
-    optimizer: str | None
-    model: str | None
-    q: Estimated
-    n_systems: int | None = None
-    unscored: FiniteFloat
-    calls_per_item: FiniteFloat | None
-    usd_per_item: FiniteFloat | None
-    difference: Estimated | None
-    p_holm: FiniteFloat | None
-
-
-class BoardBlock(Value):
-    """A ranking by one level, on one target of one set."""
-
-    data: str
-    target: str
-    seed: int
-    level: str
-    cells: tuple[BoardLine, ...]
-
-
-class SeedsSpread(Value):
-    """A number over seeds; None where no seed, or one alone for ``sd``, defines it."""
-
-    mean: FiniteFloat | None
-    sd: FiniteFloat | None
-    low: FiniteFloat | None
-    high: FiniteFloat | None
-    n_seeds: int
-    n_undefined: int
-
-
-class SeedsBoardLine(Value):
-    """A judge made in one way in a ranking over seeds."""
-
-    judge: str
-    optimizer: str | None
-    model: str | None
-    q: SeedsSpread
-    difference: SeedsSpread | None
-
-
-class SeedsBoard(Value):
-    """A ranking by means over seeds, by one level, on one target of one set."""
-
-    data: str
-    target: str
-    level: str
-    seeds: tuple[int, ...]
-    cells: tuple[SeedsBoardLine, ...]
-
-
-class Board(Value):
-    """All rankings of a run."""
-
-    name: str
-    run: str
-    blocks: tuple[BoardBlock, ...]
-    over_seeds: tuple[SeedsBoard, ...] = ()
-    failed: Mapping[str, str]
-    unfinished: Mapping[str, str]
 
 
 class CellNames(Value):
@@ -214,7 +146,7 @@ class ReportRun:
         Its folder.
     names : RunNames
         What it is called.
-    board : Board
+    board : Leaderboard
         Its rankings.
     cells : dict of str to ReportCell
         Those that are finished, by id, in the order of the specification.
@@ -224,7 +156,7 @@ class ReportRun:
 
     path: Path
     names: RunNames
-    board: Board
+    board: Leaderboard
     cells: Mapping[str, ReportCell]
     unranked: tuple[str, ...] = field(default=())
 
@@ -255,7 +187,7 @@ def read_run(folder: str | Path) -> ReportRun:
         raise MissingFileError(
             f"{folder} has no {BOARD} yet.", hint=f"wait for its run, or {_AGAIN}."
         )
-    board = _read(path / BOARD, Board, remedy=_AGAIN)
+    board = _read(path / BOARD, Leaderboard, remedy=_AGAIN)
     if board.run != names.run:
         raise InputError(
             f"{path / BOARD} is that of another run ({board.run}, this is {names.run}); {_AGAIN}."

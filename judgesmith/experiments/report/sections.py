@@ -7,17 +7,21 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from judgesmith.experiments.evaluate.errors.page import Markup, element, joined
 from judgesmith.experiments.report.figures import PARTS, agreement_figure, confusion, search_figure
 from judgesmith.experiments.report.reading import (
-    BoardBlock,
-    BoardLine,
     ReportCell,
     ReportRun,
-    SeedsBoard,
-    SeedsBoardLine,
-    SeedsSpread,
     Trial,
 )
 from judgesmith.experiments.runs.cell_result import Diagnostics, Estimated, OnOneCriterion, SeenFrom
-from judgesmith.experiments.runs.leaderboard import SEEDS_HEADER, SEEDS_READING, few_systems
+from judgesmith.experiments.runs.leaderboard import (
+    SEEDS_HEADER,
+    SEEDS_READING,
+    BoardBlock,
+    BoardLine,
+    SeedsBlock,
+    SeedsLine,
+    Spread,
+    few_systems,
+)
 
 LONGEST_NAME = 200
 
@@ -376,7 +380,7 @@ def board_section(run: ReportRun, linked: Container[str] | None = None) -> Marku
     groups: dict[tuple[str, str, int], list[BoardBlock]] = {}
     for block in run.board.blocks:
         groups.setdefault((block.data, block.target, block.seed), []).append(block)
-    together: dict[_Group, list[SeedsBoard]] = {}
+    together: dict[_Group, list[SeedsBlock]] = {}
     for one in run.board.over_seeds:
         together.setdefault((one.data, one.target), []).append(one)
     parts = [element("h2", "Leaderboard", id="board-h")]
@@ -431,13 +435,13 @@ def _board_line(line: BoardLine, linked: Container[str]) -> Iterator[str]:
     yield "unknown" if line.usd_per_item is None else f"{1000 * line.usd_per_item:.2f}"
 
 
-def _over_seeds(block: SeedsBoard) -> Markup:
+def _over_seeds(block: SeedsBlock) -> Markup:
     caption = f"{block.data}: {block.target}, {block.level} level, over {len(block.seeds)} seeds"
     lines = (list(_seeds_line(one)) for one in block.cells)
     return table(caption, SEEDS_HEADER, lines, words=3)
 
 
-def _seeds_line(line: SeedsBoardLine) -> Iterator[str]:
+def _seeds_line(line: SeedsLine) -> Iterator[str]:
     yield element("bdi", line.judge)
     yield line.optimizer or "–"
     yield line.model or "–"
@@ -448,6 +452,6 @@ def _seeds_line(line: SeedsBoardLine) -> Iterator[str]:
     yield from ("–", "–") if line.difference is None else _gained(line.difference)
 
 
-def _gained(gain: SeedsSpread) -> tuple[str, str]:
+def _gained(gain: Spread) -> tuple[str, str]:
     mean = "–" if gain.mean is None else f"{gain.mean:+.2f}"
     return mean, "–" if gain.sd is None else f"{gain.sd:.2f}"

@@ -20,17 +20,20 @@ class Value(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-class Estimated(Value):
-    """A number with its interval; all None where it is undefined.
-
-    ``n`` counts rows and ``n_groups`` sources.
-    """
+class Estimated(Value, extra="allow"):
+    """A number with its interval, as an estimate writes it; ``n_groups`` counts sources."""
 
     value: FiniteFloat | None
     low: FiniteFloat | None = None
     high: FiniteFloat | None = None
+    confidence: FiniteFloat | None = None
     n: int = 0
     n_groups: int = 0
+    n_undefined: int | None = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was given, and nothing else."""
+        return self.model_dump(exclude_unset=True)
 
 
 _Levels = Mapping[str, Mapping[str, Estimated]]

@@ -27,9 +27,10 @@ from judgesmith.experiments.report.figures import (
     standing,
 )
 from judgesmith.experiments.report.page import SCRIPT, STYLE, warnings_of
-from judgesmith.experiments.report.reading import Mattered, ReportRow, SeedsBoard, Trial
+from judgesmith.experiments.report.reading import Mattered, ReportRow, Trial
 from judgesmith.experiments.report.sections import board_section, cell_section
 from judgesmith.experiments.runs.cell_result import Diagnostics, LevelCounts, SeenFrom
+from judgesmith.experiments.runs.leaderboard import SeedsBlock
 
 # Rankings as a page shows them: what the other forms of the leaderboard tell is told here, too.
 
@@ -42,7 +43,7 @@ def several(reported):
     """The run with a ranking over three seeds, too."""
     lines = [LINE | {"difference": None}, LINE | {"difference": SPREAD | {"mean": -0.25}}]
     told = {"data": "answers", "target": "overall", "level": "dataset", "seeds": [0, 1, 2]}
-    board = SeedsBoard.model_validate(told | {"cells": lines})
+    board = SeedsBlock.model_validate(told | {"cells": lines})
     return replace(reported, board=reported.board.model_copy(update={"over_seeds": (board,)}))
 
 

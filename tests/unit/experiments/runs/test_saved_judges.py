@@ -64,8 +64,8 @@ def test_a_saved_judge_says_what_it_said_when_it_was_compiled(spec, done, place)
     assert [[row["score"] for row in one] for one in scores] == [
         [row["score"] for row in scores[0]]
     ] * 3
-    lines = leaderboard(spec, done).blocks[0].lines
-    assert {line.cell.judge for line in lines} == {"before", "named", "plain", "all"}
+    lines = leaderboard(spec, done).blocks[0].cells
+    assert {line.judge for line in lines} == {"before", "named", "plain", "all"}
     assert {line.p_holm for line in lines[1:]} == {1.0}
 
 
