@@ -51,6 +51,14 @@ def draft_beside(place: Path, *, folder: bool = False) -> Iterator[Path]:
 
 
 @file_faults()
+def put_text(place: Path, text: str) -> None:
+    """Write a file beside its place, and put it there as a whole."""
+    with draft_beside(place) as draft:
+        write_synced(draft, text)
+        put(draft, place)
+
+
+@file_faults()
 def put(draft: Path, place: Path) -> None:
     """Rename ``draft`` to ``place``, as a whole and for good.
 

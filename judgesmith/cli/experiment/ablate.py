@@ -78,7 +78,7 @@ def command(
     described under 'judgesmith check --help'.
     """
     from judgesmith.experiments import CompileSettings
-    from judgesmith.experiments.ablate.folder import check_run
+    from judgesmith.experiments.ablate.folder import check_ablation
     from judgesmith.experiments.ablate.rows import chosen_rows
     from judgesmith.experiments.ablate.table import ablation, estimate_ablation
     from judgesmith.experiments.compile.chosen_targets import chosen_targets
@@ -99,7 +99,7 @@ def command(
     run = settings.fingerprint(dataset, choice.model_name or "offline", endpoint_of(choice.lm()))
     lm = choice.lm(run_id=f"ablate {run}")
     with blaming(OUTPUT):
-        check_run(folder, run, overwrite=force)
+        check_ablation(folder, run, overwrite=force)
     if dry_run:
         with blaming(data):
             estimate = estimate_ablation(dataset, settings, lm, rows=names)

@@ -20,7 +20,7 @@ from judgesmith.cli.shared.printing import (
     say_notes,
     shortened,
 )
-from judgesmith.drafts import draft_beside, put, write_synced
+from judgesmith.drafts import put_text
 from judgesmith.errors import ExistingFileError, InputError
 
 if TYPE_CHECKING:
@@ -86,9 +86,7 @@ def _write(place: Path, text: str, *, force: bool, otherwise: str = "") -> None:
         raise ExistingFileError(
             f"{place} is there already.", hint=f"{otherwise}replace it with --force."
         )
-    with draft_beside(place) as draft:
-        write_synced(draft, text)
-        put(draft, place)
+    put_text(place, text)
 
 
 def _write_project(file: str, *, force: bool, as_json: bool) -> None:

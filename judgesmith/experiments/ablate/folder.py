@@ -9,17 +9,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from judgesmith.drafts import draft_beside, put, write_synced
-from judgesmith.errors import ExistingFileError, InputError, file_faults
+from judgesmith.drafts import put_text
+from judgesmith.errors import InputError, file_faults
 from judgesmith.experiments.ablate.rows import BLOCKS, ROWS, PlannedRow
-from judgesmith.experiments.run_folders import stated_in
+from judgesmith.experiments.run_folders import begun_in, json_text
 from judgesmith.experiments.tables import Table
 from judgesmith.programs.artifacts.saved import SavedJudge
 
 RUN_FILE = "ablation.json"
 TABLE_FILES = ("table.json", "table.csv", "table.md", "calls.csv")
 SCHEMA = 1
-_DRAFT = f".{RUN_FILE}-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,12 +83,12 @@ class AblationFolder:
     def opened(cls, path: str | Path, run: str, *, spent: int = 0, overwrite: bool = False) -> Self:
         """Return the folder of a run, which is made if it is not there."""
         place = Path(path).resolve()
-        found = check_run(place, run, overwrite=overwrite)
+        found = check_ablation(place, run, overwrite=overwrite)
         if found and not overwrite:
             return cls(place, spent=int(found.get("spent", 0)))
         _clear(place)
         place.mkdir(exist_ok=True)
-        _write(place / RUN_FILE, _json({"schema": SCHEMA, "run": run, "spent": spent}))
+        put_text(place / RUN_FILE, json_text({"schema": SCHEMA, "run": run, "spent": spent}))
         return cls(place, spent=spent)
 
     @file_faults()
@@ -142,7 +141,8 @@ class AblationFolder:
             "spent": finished.spent,
             "heldout": finished.heldout,
         }
-        _write(record, _json(content))
+        record.parent.mkdir(exist_ok=True)
+        put_text(record, json_text(content))
         self.spent = max(self.spent, finished.spent)
 
     def write(
@@ -154,9 +154,9 @@ class AblationFolder:
         calls: Table,
     ) -> None:
         """Write the table in its three forms, and what it took next to it."""
-        texts = (_json(table), csv, markdown, calls.csv())
+        texts = (json_text(table), csv, markdown, calls.csv())
         for name, text in zip(TABLE_FILES, texts, strict=True):
-            _write(self.path / name, text)
+            put_text(self.path / name, text)
 
     def _judge(self, row: PlannedRow) -> Path:
         return self.path / row.block / row.name
@@ -165,32 +165,17 @@ class AblationFolder:
         return self.path / row.block / f"{row.name}.json"
 
 
-def check_run(folder: Path, run: str, *, overwrite: bool = False) -> dict[str, Any]:
-    """Return what ``ablation.json`` in a folder says, nothing where there is no folder yet.
-
-    Raises
-    ------
-    FileExistsError
-        If the folder holds something else, or another run that may not be overwritten.
-    """
-    if not folder.exists() or _is_blank(folder):
-        return {}
-    found = stated_in(folder / RUN_FILE)
-    if found is None or found.get("schema") != SCHEMA:
-        raise ExistingFileError(
-            f"{folder} is there and holds no ablation.", hint="name another folder."
-        )
-    if found.get("run") != run and not overwrite:
-        raise ExistingFileError(
-            f"{folder} holds the ablation of another run ({found.get('run')}, this is {run}).",
-            hint="name another folder, or replace it with --force.",
-        )
-    return found
-
-
-def _is_blank(folder: Path) -> bool:
-    """Say whether a folder is empty, but for what a killed process left of its first file."""
-    return folder.is_dir() and all(one.name.startswith(_DRAFT) for one in folder.iterdir())
+def check_ablation(folder: Path, run: str, *, overwrite: bool = False) -> dict[str, Any]:
+    """Return what ``ablation.json`` in a folder says, nothing where there is no folder yet."""
+    return begun_in(
+        folder,
+        run,
+        record=RUN_FILE,
+        schema=SCHEMA,
+        what="ablation",
+        other="the ablation of another run",
+        overwrite=overwrite,
+    )
 
 
 @file_faults()
@@ -203,16 +188,3 @@ def _clear(folder: Path) -> None:
                 shutil.rmtree(folder / block / name)
     for name in TABLE_FILES:
         (folder / name).unlink(missing_ok=True)
-
-
-def _json(content: object) -> str:
-    return json.dumps(content, indent=1, allow_nan=False) + "\n"
-
-
-@file_faults()
-def _write(path: Path, text: str) -> None:
-    """Write a file beside its place, then put it there."""
-    path.parent.mkdir(exist_ok=True)
-    with draft_beside(path) as draft:
-        write_synced(draft, text)
-        put(draft, path)

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from judgesmith.drafts import draft_beside, put, write_synced
+from judgesmith.drafts import draft_beside, put, put_text, write_synced
 from judgesmith.errors import InputError, file_faults
-from judgesmith.experiments.run_folders import check_folder, stated_in, write_rows
+from judgesmith.experiments.run_folders import check_folder, json_text, stated_in, write_rows
 from judgesmith.experiments.tables import Table
 
 ROWS, REPORT, TEXT, SHEET = "benchmark.jsonl", "report.json", "report.md", "spot_check.csv"
@@ -52,10 +52,10 @@ def save_benchmark(
         write_rows(draft / ROWS, rows)
         for name, lines in more.items():
             write_rows(draft / name, lines)
-        write_synced(draft / REPORT, _json(report))
+        write_synced(draft / REPORT, json_text(report))
         write_synced(draft / TEXT, text)
         write_synced(draft / SUB_ASPECTS, sub_aspects)
-        write_synced(draft / COSTS, _json(costs))
+        write_synced(draft / COSTS, json_text(costs))
         (draft / SHEET).write_bytes(sheet)
         put(draft, folder)
 
@@ -81,10 +81,8 @@ def read_benchmark(place: str | Path) -> tuple[Path, dict[str, Any], list[dict[s
 
 def put_report(folder: Path, report: Mapping[str, Any], text: str) -> None:
     """Replace the report of a benchmark."""
-    for name, content in ((REPORT, _json(report)), (TEXT, text)):
-        with draft_beside(folder / name) as draft:
-            write_synced(draft, content)
-            put(draft, folder / name)
+    for name, content in ((REPORT, json_text(report)), (TEXT, text)):
+        put_text(folder / name, content)
 
 
 def earlier_checks(folder: Path, run: str) -> Any:
@@ -97,10 +95,6 @@ def _report_in(folder: Path) -> dict[str, Any] | None:
     report = stated_in(folder / REPORT)
     known = report is not None and "run" in report and "perspective" in report
     return report if known else None
-
-
-def _json(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, indent=1, allow_nan=False) + "\n"
 
 
 Report = Mapping[str, Any]

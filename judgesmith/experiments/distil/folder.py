@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 from judgesmith.drafts import draft_beside, put, write_synced
 from judgesmith.errors import InputError
 from judgesmith.experiments.distil.examples import Distillation, Example, questions_of, reasons_of
-from judgesmith.experiments.run_folders import check_folder, stated_in, write_rows
+from judgesmith.experiments.run_folders import check_folder, json_text, stated_in, write_rows
 from judgesmith.experiments.tables import Table
 from judgesmith.programs.families.forms import DISTILLED
 from judgesmith.signatures.rubric import Rubric
@@ -171,7 +170,7 @@ def save_distilled(
             write_rows(draft / name, (one.messages(questions[one.criterion]) for one in own))
         write_rows(draft / EXAMPLES, (one.row() for one in examples))
         write_synced(draft / RUBRIC, rubric.to_yaml())
-        write_synced(draft / SUMMARY, json.dumps(summary, indent=1, allow_nan=False) + "\n")
+        write_synced(draft / SUMMARY, json_text(summary))
         write_synced(draft / CARD, card_of(summary))
         put(draft, folder)
 

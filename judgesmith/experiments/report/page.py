@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judgesmith.data.items import DataSet
-from judgesmith.drafts import draft_beside, put, write_synced
+from judgesmith.drafts import put_text
 from judgesmith.experiments.evaluate.errors.page import LARGEST, Markup, element, joined
 from judgesmith.experiments.evaluate.errors.page import STYLE as SHARED
-from judgesmith.experiments.report.explorer import Explorer, explorer
+from judgesmith.experiments.report.explorer import explorer
 from judgesmith.experiments.report.figures import check_figures
 from judgesmith.experiments.report.reading import ReportCell, ReportRun
 from judgesmith.experiments.report.sections import board_section, cell_section
@@ -327,15 +327,13 @@ def write_report(
     used = sum(len(one.encode()) for one in (board, warned, cells)) + _SPARE
     rows = explorer(run, sets, room=LARGEST - used, why=why)
     page = _page(run, Markup(joined(warned, board, cells, rows.section))).encode()
-    with draft_beside(place) as draft:
-        write_synced(draft, page.decode())
-        put(draft, place)
-    return _written(len(page), rows, len(shown), len(run.cells))
-
-
-def _written(n_bytes: int, rows: Explorer, cells: int, n_cells: int) -> Written:
+    put_text(place, page.decode())
     return Written(
-        n_bytes=n_bytes, shown=rows.shown, n_rows=rows.n_rows, cells=cells, n_cells=n_cells
+        n_bytes=len(page),
+        shown=rows.shown,
+        n_rows=rows.n_rows,
+        cells=len(shown),
+        n_cells=len(run.cells),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -13,7 +12,7 @@ from judgesmith.experiments.robustness.discerning import FEWEST_PAIRS, NOTICED, 
 from judgesmith.experiments.robustness.perturbed_rows import rows_of
 from judgesmith.experiments.robustness.perturbed_scores import VersionScores
 from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
-from judgesmith.experiments.run_folders import check_folder, stated_in
+from judgesmith.experiments.run_folders import check_folder, json_text, stated_in
 from judgesmith.metrics import Estimate
 from judgesmith.metrics.perturbations import PerturbationDiscernment
 from judgesmith.programs.artifacts.record import as_loaded
@@ -35,8 +34,7 @@ def save_discerned(
     """Write a test to ``folder``, in place of an earlier one: all of it, or nothing."""
     with draft_beside(folder, folder=True) as draft:
         report = {**marks, **found.to_dict()}
-        text = json.dumps(report, indent=1, allow_nan=False)
-        write_synced(draft / REPORT, text + "\n")
+        write_synced(draft / REPORT, json_text(report))
         lines = (json_line({**row, **marks}) for row in _rows(scores, perturbed))
         write_synced(draft / SCORES, "".join(lines))
         texts = (json_line(as_loaded(row)) for row in rows_of(perturbed))

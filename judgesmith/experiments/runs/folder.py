@@ -13,8 +13,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
 
-from judgesmith.drafts import draft_beside, put, tidy_within, write_synced
-from judgesmith.errors import ExistingFileError, InputError, file_faults
+from judgesmith.drafts import draft_beside, put, put_text, tidy_within, write_synced
+from judgesmith.errors import ExistingFileError, file_faults
+from judgesmith.experiments.run_folders import begun_in, json_text
 from judgesmith.experiments.runs.cell_result import changed, kept_object, kept_result, kept_scores
 from judgesmith.experiments.runs.claims import is_anyone_at_work
 from judgesmith.experiments.specs import Cell, Spec, cells_of
@@ -28,7 +29,6 @@ RESULT, SCORES, JUDGE, USAGE = "result.json", "scores.jsonl", "judge", "usage.js
 FAILED = "failed.json"
 BOARD_FILES = tuple(f"leaderboard.{kind}" for kind in ("md", "csv", "json", "tex"))
 SCHEMA = 1
-_DRAFT = f".{RUN_FILE}-"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -196,9 +196,9 @@ class RunFolder:
         place = self.place_of(cell) / FAILED
         try:
             stamp = place.stat().st_mtime_ns
-            found = _read(place)
+            found = json.loads(place.read_text(encoding="utf-8"))
             return Failure(reason=str(found["reason"]), kind=str(found["kind"]), stamp=stamp)
-        except (OSError, ValueError, TypeError, KeyError):
+        except (OSError, ValueError, TypeError, KeyError, RecursionError):
             return None
 
     def keep(self, cell: Cell, made: Made) -> None:
@@ -259,9 +259,7 @@ class RunFolder:
         place = self.path / name
         if place.is_file() and place.read_text(encoding="utf-8", errors="replace") == text:
             return
-        with draft_beside(place) as draft:
-            write_synced(draft, text)
-            put(draft, place)
+        put_text(place, text)
 
 
 def check_run(folder: Path, run: str, *, overwrite: bool = False) -> dict[str, Any]:
@@ -273,25 +271,21 @@ def check_run(folder: Path, run: str, *, overwrite: bool = False) -> dict[str, A
         If the folder holds something else, or another run that may not be overwritten or that
         somebody is at work on.
     """
-    if not folder.exists() or _is_blank(folder):
-        return {}
-    try:
-        found = _read(folder / RUN_FILE)
-    except (OSError, ValueError):
-        found = None
-    if not isinstance(found, dict) or found.get("schema") != SCHEMA or "cells" not in found:
+    other = "the run of another specification"
+    found = begun_in(
+        folder,
+        run,
+        record=RUN_FILE,
+        schema=SCHEMA,
+        keys=("cells",),
+        what="experiment",
+        other=other,
+        overwrite=overwrite,
+    )
+    if found and found.get("run") != run and is_anyone_at_work(folder / "claims"):
         raise ExistingFileError(
-            f"{folder} is there and holds no experiment.", hint="name another folder."
-        )
-    if found.get("run") != run and not overwrite:
-        raise ExistingFileError(
-            f"{folder} holds the run of another specification ({found.get('run')}, this is {run}).",
-            hint="name another folder, or replace it with --force.",
-        )
-    if found.get("run") != run and is_anyone_at_work(folder / "claims"):
-        raise ExistingFileError(
-            f"{folder} holds the run of another specification ({found.get('run')}, this is {run}), "
-            "and a process is at work on it.",
+            f"{folder} holds {other} ({found.get('run')}, this is {run}), and a process is at work "
+            "on it.",
             hint="wait for its end, or name another folder.",
         )
     return found
@@ -304,11 +298,6 @@ def other_versions(found: Mapping[str, Any]) -> list[str]:
     return [one for one in dict.fromkeys(known) if one != version("judgesmith")]
 
 
-def json_text(content: object) -> str:
-    """Return anything as JSON that people can read."""
-    return json.dumps(content, indent=1, allow_nan=False) + "\n"
-
-
 def _mark(place: Path) -> tuple[int, int, int] | None:
     """Return what differs once a file was replaced; None where there is no such file."""
     try:
@@ -316,11 +305,6 @@ def _mark(place: Path) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return found.st_ino, found.st_mtime_ns, found.st_size
-
-
-def _is_blank(folder: Path) -> bool:
-    """Say whether a folder is empty, but for what a killed process left of its first file."""
-    return folder.is_dir() and all(one.name.startswith(_DRAFT) for one in folder.iterdir())
 
 
 @file_faults()
@@ -331,11 +315,3 @@ def _clear(folder: Path) -> None:
             shutil.rmtree(folder / name)
     for name in (*BOARD_FILES, LOG_FILE):
         (folder / name).unlink(missing_ok=True)
-
-
-@file_faults()
-def _read(place: Path) -> Any:
-    try:
-        return json.loads(place.read_text(encoding="utf-8"))
-    except RecursionError:
-        raise InputError("nested too deeply to be read.", at=place) from None

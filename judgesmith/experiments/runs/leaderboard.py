@@ -12,8 +12,9 @@ import numpy as np
 from pydantic import Field, FiniteFloat
 
 from judgesmith.experiments.evaluate.agreement import LEVELS
+from judgesmith.experiments.run_folders import json_text
 from judgesmith.experiments.runs.cell_result import Estimated, Value
-from judgesmith.experiments.runs.folder import BOARD_FILES, RunFolder, json_text
+from judgesmith.experiments.runs.folder import BOARD_FILES, RunFolder
 from judgesmith.experiments.runs.heldout import table_of_rows
 from judgesmith.experiments.runs.running import progressed
 from judgesmith.experiments.specs import Cell, Spec, cells_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from judgesmith.drafts import draft_beside, put, write_synced
+from judgesmith.drafts import put_text
 from judgesmith.experiments.evaluate.errors.found import (
     GRADES,
     ErrorTotals,
@@ -310,9 +310,7 @@ def write_page(
         if size > LARGEST - 100_000:
             break
         shown.append(article)
-    with draft_beside(place) as draft:
-        write_synced(draft, _page(label, name, shown, totals, n=len(texts), start=start))
-        put(draft, place)
+    put_text(place, _page(label, name, shown, totals, n=len(texts), start=start))
     return len(shown)
 
 
