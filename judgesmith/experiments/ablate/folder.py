@@ -23,16 +23,7 @@ SCHEMA = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowCalls:
-    """What it took to make a row.
-
-    Attributes
-    ----------
-    new : int
-        Requests sent for it, those of processes that were killed included, where the model's
-        ledger knows of them.
-    recorded : int
-        Requests that were answered from the cache of rows above, or of earlier runs.
-    """
+    """What it took to make a row."""
 
     new: int
     recorded: int
@@ -42,16 +33,7 @@ class RowCalls:
 class FinishedRow:
     """A row that need not be made again.
 
-    Attributes
-    ----------
-    saved : SavedJudge
-        The judge.
-    heldout : tuple of (str, float or None)
-        ``RatedItem.key`` and the judge's score of every row held out, in their order.
-    calls : RowCalls or None
-        None for models that do not count.
-    spent : int
-        Requests of the whole run when this row was finished.
+    ``calls``: None for models that do not count.
     """
 
     saved: SavedJudge
@@ -65,13 +47,6 @@ class AblationFolder:
 
     ``ablation.json`` names the run. Under each block every finished row has a judge's folder and
     a file of the same name in ``.json``, which is written last and says that the row is whole.
-
-    Attributes
-    ----------
-    path : Path
-        The folder.
-    spent : int
-        The most requests of the run that anything here knows of.
     """
 
     def __init__(self, path: Path, *, spent: int) -> None:
@@ -93,13 +68,7 @@ class AblationFolder:
 
     @file_faults()
     def load(self, row: PlannedRow, run: str) -> FinishedRow | None:
-        """Return a row that was finished before with these settings, or None.
-
-        Raises
-        ------
-        ValueError
-            If it was changed since.
-        """
+        """Return a row that was finished before with these settings, or None."""
         record = self._record(row)
         if not record.is_file():
             return None

@@ -36,15 +36,7 @@ SIDES = {"inferred": FULL, "inferred without task": "without-task", "people's": 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ExplanationEffect:
-    """What a variant gains by explaining itself, on the same rows.
-
-    Attributes
-    ----------
-    block, variant : str
-        Which rows are compared.
-    gains : dict of str to PairedEstimate
-        Agreement with explanations minus agreement without, by correlation.
-    """
+    """What a variant gains by explaining itself, on the same rows."""
 
     block: Block
     variant: str
@@ -53,15 +45,7 @@ class ExplanationEffect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CriterionSides:
-    """One criterion, and what it means to whom.
-
-    Attributes
-    ----------
-    name : str
-        As the first of the sides writes it.
-    definitions : dict of str to str
-        By side; a side that does not have the criterion is not in it.
-    """
+    """One criterion, and what it means to whom."""
 
     name: str
     definitions: Mapping[str, str]
@@ -155,19 +139,9 @@ CALLS = ("block", "row", "new", "recorded")
 class AblationRow:
     """One judge of the table.
 
-    Attributes
-    ----------
-    block, name : str
-        Where it stands.
-    saved : SavedJudge
-        The judge.
-    heldout : PredictionTable
-        Its scores of the rows held out, beside what people said.
-    difference : PairedEstimate or None
-        Its Q minus that of ``fine`` in the same block, on the same rows; None for ``fine`` itself
-        and where that is not in the table.
-    calls : RowCalls or None
-        What it took; None for models that do not count.
+    ``difference``: Its Q minus that of ``fine`` in the same block, on the same rows; None for
+    ``fine`` itself and where that is not in the table. ``calls``: What it took; None for models
+    that do not count.
     """
 
     block: Block

@@ -127,15 +127,7 @@ ROWS: tuple[str, ...] = tuple(_CHANGES)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedRow:
-    """A judge that is to be compiled.
-
-    Attributes
-    ----------
-    block, name : str
-        Where it stands in the table.
-    settings : CompileSettings
-        How it is compiled.
-    """
+    """A judge that is to be compiled."""
 
     block: Block
     name: str

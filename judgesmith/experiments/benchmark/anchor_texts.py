@@ -70,21 +70,7 @@ class NoAnchorError(InputError):
 
 @dataclass(frozen=True, kw_only=True)
 class AnchorTexts:
-    """The anchors of one criterion.
-
-    Attributes
-    ----------
-    criterion : Criterion
-        What they stand for.
-    scale : Scale
-        Of the ratings.
-    items : tuple of tuple of RatedItem
-        By rating, the lowest first.
-    chosen : Anchors
-        How good they are.
-    accuracy : ComparatorAccuracy
-        How often the comparator prefers the one with the higher rating.
-    """
+    """The anchors of one criterion."""
 
     criterion: Criterion
     scale: Scale

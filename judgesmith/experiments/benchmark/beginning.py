@@ -63,27 +63,7 @@ def best_responses(
 
 @dataclass(frozen=True, kw_only=True)
 class Start:
-    """What is known before any model is asked.
-
-    Attributes
-    ----------
-    dataset : DataSet
-        Rated data.
-    settings : BenchmarkSettings
-        What is built.
-    rubric : Rubric
-        The criteria, and what the texts were written for.
-    sources : tuple of BenchmarkSource
-        Those that are drawn.
-    sub_aspects : tuple of SubAspect
-        Those that somebody gave.
-    dropped : tuple of Dropped
-        Criteria that cannot be built.
-    responses : tuple of tuple of str
-        For each source without references the responses that people found good.
-    notes : tuple of str
-        In sentences.
-    """
+    """What is known before any model is asked."""
 
     dataset: DataSet
     settings: BenchmarkSettings

@@ -211,17 +211,7 @@ MOST_SIDES = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedStep:
-    """What one step asks of one model.
-
-    Attributes
-    ----------
-    step, role, model : str
-        What is done, by whom.
-    calls : int
-        Questions, if every first answer can be used and texts have room for all errors.
-    max_calls : int
-        The most there can be.
-    """
+    """What one step asks of one model."""
 
     step: str
     role: str

@@ -78,22 +78,7 @@ def _text_of(row: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExemplarReport:
-    """How the exemplars of some sources came out.
-
-    Attributes
-    ----------
-    n_sources, n_ladders, n_exemplars : int
-        Sources; sources times criteria whose exemplars were all written; exemplars.
-    n_flagged : int
-        Exemplars that stayed empty or copies after a second attempt.
-    in_order : Estimate
-        Share of neighbouring levels of which the judge calls the upper one likelier better than
-        worse; the interval is over sources.
-    monotone : Estimate
-        Share of ladders with all neighbours in order; those with a missing verdict are left out.
-    problems : dict of str to int
-        Why ladders are not whole, with how many.
-    """
+    """How the exemplars of some sources came out."""
 
     n_sources: int
     n_ladders: int

@@ -32,17 +32,7 @@ def check_benchmark_roles(roles: Iterable[str]) -> None:
 class StepCost:
     """What one step asked of one model, in this process.
 
-    Attributes
-    ----------
-    step, role, model : str
-        What was done, by whom.
-    questions : int
-        Answers that it took, new or cached: the same however often a run was
-        stopped, or started again once it was finished, which asks unreadable ones anew.
-    calls, input_tokens, output_tokens : int
-        Requests sent, and their tokens as servers counted them.
-    cost_usd : float or None
-        At the prices in force; None if the price is unknown.
+    ``cost_usd``: At the prices in force; None if the price is unknown.
     """
 
     step: str
@@ -74,17 +64,7 @@ def _questions(usage: Usage) -> int:
 
 @dataclass(kw_only=True)
 class BenchmarkModels:
-    """A model for each role, and what they were asked.
-
-    Attributes
-    ----------
-    by_role : dict of str to dspy.LM
-        One for each of ``ROLES``; several may be the same.
-    costs : list of StepCost
-        In the order of the steps.
-    concurrency : int
-        How many texts are processed concurrently.
-    """
+    """A model for each role, and what they were asked."""
 
     by_role: Mapping[str, dspy.LM]
     concurrency: int = 32

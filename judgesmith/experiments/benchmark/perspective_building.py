@@ -69,18 +69,7 @@ class UnratedPilotError(InputError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorsPerRating:
-    """How many errors texts get that are to have each rating.
-
-    Attributes
-    ----------
-    levels : tuple of float
-        The ratings of the scale, rising.
-    n_errors : tuple of int
-        Errors for each of them.
-    n_texts : tuple of int
-        Texts of the pilot that had each rating; where 0, the number of errors is that between
-        its neighbours, or at an end of what was tried.
-    """
+    """How many errors texts get that are to have each rating."""
 
     levels: tuple[float, ...]
     n_errors: tuple[int, ...]
@@ -251,16 +240,7 @@ COPY = "the same text as another one of its source"
 class Candidate:
     """A text that is to be rated.
 
-    Attributes
-    ----------
-    source : BenchmarkSource
-        What it is about.
-    reference : Reference
-        What it was made from.
-    target : Target
-        The text, and the errors in it.
-    aimed : float or None
-        The rating that its number of errors is for; None in a pilot.
+    ``aimed``: The rating that its number of errors is for; None in a pilot.
     """
 
     source: BenchmarkSource
@@ -271,21 +251,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """A text that is to be made.
-
-    Attributes
-    ----------
-    source : BenchmarkSource
-        What it is to be about.
-    reference : Reference
-        What it is made from.
-    n_errors : int
-        How many errors it gets.
-    aimed : float or None
-        As for a candidate.
-    sides : tuple of SubAspect
-        What the errors are bound to; empty draws from all of the criterion.
-    """
+    """A text that is to be made."""
 
     source: BenchmarkSource
     reference: Reference

@@ -43,19 +43,8 @@ Told = Callable[[int], None]
 class Tally:
     """What became of the pairs that were asked about.
 
-    Attributes
-    ----------
-    n : int
-        Pairs.
-    n_similar : int
-        Pairs called similar, also because the two orders conflict.
-    n_disagree : int
-        Pairs of which the two orders say different things.
-    n_unanswered : int
-        Pairs without an answer.
-    cause : Cause or None
-        Why the first of those has none, or where the budget ended, that it did; None where all
-        have one.
+    ``cause``: Why the first of those has none, or where the budget ended, that it did; None where
+    all have one.
     """
 
     n: int = 0
@@ -83,15 +72,8 @@ class Tally:
 class AnchorRelations(Record):
     """How texts compare with the anchors of each rating.
 
-    Attributes
-    ----------
-    signs : float array, shape (n_texts, n_levels, n_anchors)
-        1 where the text is better, -1 where the anchor is, 0 where they are similar; nan where
-        there is no answer, no such anchor, or the anchor has the text's own source.
-    n_anchors : int array, shape (n_texts, n_levels)
-        How many anchors each text was compared with.
-    tally : Tally
-        What became of all pairs.
+    ``signs``: 1 where the text is better, -1 where the anchor is, 0 where they are similar; nan
+    where there is no answer, no such anchor, or the anchor has the text's own source.
     """
 
     signs: NDArray[np.float64]
@@ -135,14 +117,7 @@ def compare_with_anchors(
 class PairSigns(Record):
     """What a comparator says of pairs.
 
-    Attributes
-    ----------
-    signs : float array, shape (n_pairs,)
-        1 where the first is better, -1 the second, 0 neither; nan where there is no answer.
-    disagreed : tuple of (bool or None)
-        Whether the two orders of each pair differ.
-    tally : Tally
-        What became of all pairs.
+    ``signs``: 1 where the first is better, -1 the second, 0 neither; nan where there is no answer.
     """
 
     signs: NDArray[np.float64]
@@ -210,33 +185,7 @@ Progress = Callable[[str, int, int | None], None]
 
 @dataclass(kw_only=True)
 class Plan:
-    """What a benchmark is built from, by whom, and what is to be said of it.
-
-    Attributes
-    ----------
-    dataset : DataSet
-        Rated data; the texts of any source may become anchors.
-    settings : BenchmarkSettings
-        What is built.
-    sources : tuple of BenchmarkSource
-        What it is about.
-    references : dict of str to tuple of Reference
-        Good texts by id of the source; sources without any are left out.
-    criteria : tuple of Criterion
-        What it is for.
-    task : str
-        What the texts were written for; may be empty.
-    sub_aspects : dict of str to tuple of SubAspect
-        By criterion.
-    models : BenchmarkModels
-        Who does the work.
-    donors : Donors
-        Texts of other sources.
-    progress : Progress or None
-        Told how far it is.
-    notes : dict of str to None
-        Notes for readers of the report, each once.
-    """
+    """What a benchmark is built from, by whom, and what is to be said of it."""
 
     dataset: DataSet
     settings: BenchmarkSettings
@@ -322,19 +271,7 @@ def item_of(source: BenchmarkSource, text: str, system: str = "") -> RatedItem:
 
 @dataclass(frozen=True, kw_only=True)
 class Built:
-    """A benchmark, and what its report says by criterion.
-
-    Attributes
-    ----------
-    texts : tuple of BenchmarkText
-        In the order in which they are to stand.
-    criteria : dict of str to JSON
-        By criterion.
-    dropped : tuple of Dropped
-        Criteria that were left out on the way.
-    files : dict of str to rows
-        What else belongs into the folder.
-    """
+    """A benchmark, and what its report says by criterion."""
 
     texts: tuple[BenchmarkText, ...]
     criteria: Mapping[str, dict[str, Any]]
@@ -348,15 +285,7 @@ MODEL = "model"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneMore:
-    """A text and the same text with one error more.
-
-    Attributes
-    ----------
-    source : BenchmarkSource
-        What both are about.
-    better, worse : Target
-        The worse one's last error is the one between them.
-    """
+    """A text and the same text with one error more."""
 
     source: BenchmarkSource
     better: Target
@@ -370,17 +299,7 @@ def kind_of(error: InjectedError) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenErrors(Record):
-    """What a comparator detects.
-
-    Attributes
-    ----------
-    accuracy : Estimate
-        Share of pairs of which it prefers the text without the error; intervals over sources.
-    similar, n_unanswered : float and int
-        Share of pairs that it calls similar, and pairs without an answer, which are left out.
-    kinds : tuple of SeenKind
-        The same by kind of error, the least noticed first.
-    """
+    """What a comparator detects."""
 
     accuracy: Estimate
     similar: float

@@ -18,17 +18,7 @@ from judgesmith.signatures.scale import Scale
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkSource:
-    """One source of rated data.
-
-    Attributes
-    ----------
-    id : str
-        That of the data, or a number where it has none; differs from all others.
-    first : RatedItem
-        The first row about it, whose source and context count, with the references of all rows.
-    indices : tuple of int
-        Its rows in the data.
-    """
+    """One source of rated data."""
 
     id: str
     first: RatedItem
@@ -71,23 +61,7 @@ def drawn_sources(
 class BenchmarkText:
     """One text of a benchmark, with its rating on one criterion.
 
-    Attributes
-    ----------
-    source : BenchmarkSource
-        What it is about.
-    criterion : Criterion
-        What it is rated on.
-    target : Target
-        The text, and the errors in it.
-    reference : str
-        Id of the good text that it was made from.
-    rating : float
-        In points of ``scale``.
-    scale : Scale
-        That of the data, or from 0 to the number of steps.
-    more : dict of str to JSON
-        What else there is to say of it: ``step`` of a sequence, or the rating it was ``aimed`` at
-        and the ``value`` of the one that it has.
+    ``scale``: That of the data, or from 0 to the number of steps.
     """
 
     source: BenchmarkSource

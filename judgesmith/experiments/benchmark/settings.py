@@ -192,19 +192,7 @@ Why = Literal["no_human_rating", "no_anchor", "anchors_inverted", "pilot_unrated
 
 @dataclass(frozen=True, kw_only=True)
 class Dropped:
-    """A criterion that is left out.
-
-    Attributes
-    ----------
-    criterion : str
-        Its name.
-    why : str
-        No text that people rated can anchor a rating; of those that could, the rater found none
-        so; the comparator prefers the lower rated of two anchors; no text of the pilot could be
-        rated; or in the pilot better ratings had more errors.
-    ratings : tuple of float
-        Those without an anchor, where it is that.
-    """
+    """A criterion that is left out."""
 
     criterion: str
     why: Why

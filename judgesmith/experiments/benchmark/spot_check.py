@@ -35,17 +35,7 @@ One = TypeVar("One")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpotCheck:
-    """One question of the sheet.
-
-    Attributes
-    ----------
-    id : str
-        Names it and says nothing of the answer.
-    rows : tuple of one or two rows of a benchmark
-        The text, or text A and text B.
-    right : str
-        What the benchmark says: points, or which of the texts is better.
-    """
+    """One question of the sheet."""
 
     id: str
     rows: tuple[Row, ...]
@@ -144,20 +134,9 @@ _WORDS = {"a": BETTER_A, "b": BETTER_B, "same": ALIKE, "=": ALIKE, "equal": ALIK
 class SpotChecked:
     """How far people agree with a benchmark.
 
-    Attributes
-    ----------
-    n_checks, n_answers, n_blank : int
-        Questions in the files, answers over all raters, and cells without one.
-    right : Estimate
-        Share of answers that are what the benchmark says; the interval is over sources.
-    near : Estimate or None
-        Global: share of answers at most one point off. Local: None.
-    by_criterion : dict of str to Estimate
-        ``right`` by criterion.
-    by_rater : dict of str to float
-        ``right`` by rater, without an interval; nan without answers.
-    agreement : float
-        Share of pairs of raters' answers to one question that are equal; nan with one rater.
+    ``near``: Global: share of answers at most one point off. Local: None. ``by_rater``: ``right``
+    by rater, without an interval; nan without answers. ``agreement``: Share of pairs of raters'
+    answers to one question that are equal; nan with one rater.
     """
 
     n_checks: int

@@ -32,13 +32,7 @@ CALIBRATION_SHARE = 0.3
 
 
 class CalibrationError(InputError):
-    """There is too little to learn a calibration from.
-
-    Attributes
-    ----------
-    complete : bool
-        False where the budget left rows unasked: with a larger one there may be enough.
-    """
+    """There is too little to learn a calibration from."""
 
     def __init__(self, message: object, *, complete: bool = True, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
@@ -47,17 +41,7 @@ class CalibrationError(InputError):
 
 @dataclass(frozen=True, kw_only=True)
 class LearnedCalibration:
-    """A calibrated judge, and what a reader should know of it.
-
-    Attributes
-    ----------
-    saved : SavedCalibrated
-        The judge with its calibration, as plain data.
-    notes : tuple of str
-        In sentences.
-    complete : bool
-        False where the budget ended before every row was judged.
-    """
+    """A calibrated judge, and what a reader should know of it."""
 
     saved: SavedCalibrated
     notes: tuple[str, ...]

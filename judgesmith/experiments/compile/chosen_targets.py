@@ -23,14 +23,8 @@ from judgesmith.signatures.scale import PERCENT
 class ChosenTargets:
     """What a judge should agree with people on.
 
-    Attributes
-    ----------
-    whole : Targets
-        What its score is held against.
-    compared : tuple of str
-        What the objective is averaged over: ``score``, or criteria by name.
-    criteria : dict of str to array, shape (n_items,), from 0 to 100
-        What people said of every criterion, as models are shown it; nan for unrated items.
+    ``criteria``: What people said of every criterion, as models are shown it; nan for unrated
+    items.
     """
 
     whole: Targets

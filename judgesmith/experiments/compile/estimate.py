@@ -74,14 +74,7 @@ USUAL_FRONT = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchCalls:
-    """Calls of a search and of what follows with the judge that it finds.
-
-    Attributes
-    ----------
-    most, expected : float
-        Calls if everything costs what the costliest does and no candidate is dropped; and with
-        options drawn evenly, of which the usual share falls behind.
-    """
+    """Calls of a search and of what follows with the judge that it finds."""
 
     most: float
     expected: float
@@ -274,26 +267,7 @@ CHARACTERS_PER_INFERENCE = 4000
 class RunEstimate:
     """How many calls a run makes, and about how many tokens and dollars they take.
 
-    Attributes
-    ----------
-    calls : int
-        Requests at most if every answer can be read and is kept, with the log-probabilities that
-        are wanted: without a ledger, questions that come up again are asked again. Answers on
-        record are not counted off. Task inference counts as if no batch ended it early.
-    max_calls : int
-        Requests at most, whatever is answered. More come only of requests that are sent again
-        after a fault of network or server, or refused for the log-probabilities they ask for.
-    input_tokens, output_tokens : int
-        Of ``calls`` requests, from characters at four to a token.
-    cost_usd : float or None
-        Of these tokens; None where a price is unknown.
-    expected_calls : int or None
-        Requests as a rule, where many are saved as a rule: in a search of the protocol, where
-        ``calls`` supposes that every configuration is the costliest and none falls behind; by
-        judges that rank, whose comparisons are hardly ever all needed; and by those that write
-        exemplars, which serve all responses to a source.
-    calls_without_probabilities : int or None
-        ``calls`` to a model that tells no log-probabilities, where that makes more of them.
+    ``cost_usd``: Of these tokens; None where a price is unknown.
     """
 
     calls: int

@@ -95,16 +95,7 @@ LONGEST_NAME = 100
 
 @dataclass(frozen=True, kw_only=True)
 class HumanCriteria:
-    """The criteria that people rated.
-
-    Attributes
-    ----------
-    rubric : Rubric
-        The criteria under the names and in the order of the data. Provenance says of each
-        whether its definition was ``given``, is from the ``data``, or ``general``.
-    notes : tuple of str
-        What a reader should know, in sentences.
-    """
+    """The criteria that people rated."""
 
     rubric: Rubric
     notes: tuple[str, ...]

@@ -202,15 +202,7 @@ def _notes(rubric: Rubric, items: list[RatedItem], model: str) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class ChosenRubric:
-    """A rubric, and what a reader should know of it.
-
-    Attributes
-    ----------
-    rubric : Rubric
-        What the judge is told of the task and the criteria.
-    notes : tuple of str
-        In sentences.
-    """
+    """A rubric, and what a reader should know of it."""
 
     rubric: Rubric
     notes: tuple[str, ...] = ()

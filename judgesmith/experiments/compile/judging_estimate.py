@@ -37,13 +37,7 @@ LEAST_CACHED = 1024
 
 @dataclass(frozen=True, slots=True)
 class Lengths:
-    """How long texts are on average, in characters.
-
-    Attributes
-    ----------
-    source, response : float
-        A source with its context, and a response.
-    """
+    """How long texts are on average, in characters."""
 
     source: float
     response: float
@@ -59,20 +53,7 @@ class Lengths:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgingEffort:
-    """What judging takes.
-
-    Attributes
-    ----------
-    usual, calls, unlisted, most : float
-        Calls; see ``Effort``.
-    characters : float
-        Of the requests in ``calls``.
-    answered : float
-        Tokens of what is answered.
-    shared : float
-        Characters, of those asked, that all questions of a kind begin with, where these are
-        enough for servers that cache the beginnings of prompts.
-    """
+    """What judging takes."""
 
     usual: float = 0.0
     calls: float = 0.0
@@ -170,17 +151,7 @@ def _answer_tokens(protocol: JudgeConfig, template: Template, lengths: Lengths) 
 
 @dataclass(frozen=True, slots=True)
 class AskedEffort:
-    """What asking one model takes.
-
-    Attributes
-    ----------
-    model : str
-        What the judge that asks it was made with.
-    effort : JudgingEffort
-        What it takes.
-    own : model or None
-        The models that replace it, where a part of a panel was given a model of its own.
-    """
+    """What asking one model takes."""
 
     model: str
     effort: JudgingEffort

@@ -41,26 +41,8 @@ from judgesmith.signatures import Judgement
 class ObjectiveReport:
     """An objective over one target, or its mean over several.
 
-    Attributes
-    ----------
-    name : str
-        Such as ``q`` or ``spearman@sample``.
-    targets : tuple of str
-        What it is averaged over: ``score``, the judge's own, or criteria by name.
-    uncompiled, heldout : Estimate or None
-        On the rows held out, before and after; None without such rows. Both and ``gain`` are on
-        the rows that both score.
-    selection : Estimate
-        On the validation rows.
-    gain : PairedEstimate or None
-        After minus before.
-    constraints : dict of str to (bool, Estimate)
-        Of an objective with conditions: whether each is met by the judge that was made, and what
-        it bounds, on the held-out rows (without any, on the validation rows). All estimates
-        above are then of the aim alone.
-    grows : bool
-        Whether it grows with the number of rows, as discernment does: then it is not compared
-        between the validation rows and the held-out rows.
+    ``uncompiled``, ``heldout``: On the rows held out, before and after; None without such rows.
+    Both and ``gain`` are on the rows that both score.
     """
 
     name: str
@@ -161,17 +143,7 @@ FEW_SOURCES = 10
 
 
 class NothingScoredError(InputError):
-    """No validation row got a score, so no judge can be reported.
-
-    Attributes
-    ----------
-    spent : bool
-        True where the budget ended before; not a fault then.
-    rows : dict of str to int
-        How many rows there are for what, and how many have no score.
-    target : str
-        What people rated.
-    """
+    """No validation row got a score, so no judge can be reported."""
 
     def __init__(self, message: str, *, spent: bool, rows: Mapping[str, int], target: str) -> None:
         super().__init__(message)

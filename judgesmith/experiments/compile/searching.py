@@ -137,15 +137,7 @@ MOST_TOLD = 4
 
 @dataclass(frozen=True, kw_only=True)
 class SearchFiles:
-    """Where a search is kept, so that it can be continued, watched and read.
-
-    Attributes
-    ----------
-    storage : str, Path or None
-        The study: see ``ProtocolSearch``.
-    log : Path or None
-        See ``SearchLog``.
-    """
+    """Where a search is kept, so that it can be continued, watched and read."""
 
     storage: str | Path | None = None
     log: Path | None = None
@@ -302,21 +294,7 @@ def _picked_text(picked: Any) -> str:
 
 @dataclass(kw_only=True)
 class SearchLog:
-    """Appends what is known of every trial as soon as it is known; a trial that is there stays.
-
-    Attributes
-    ----------
-    path : Path
-        JSON Lines: ``number``, ``picked``, ``value`` (null where undefined), ``n_rows``,
-        ``share_scored``, ``against`` (the trial that led then), and ``calls`` and ``cost_usd``
-        of the process that judged it, until then.
-    lm : dspy.LM
-        Whose calls are counted.
-    others : sequence of dspy.LM
-        Whose calls are counted, too.
-    stage : str
-        Which search it is: says what is kept, see ``KEYS``.
-    """
+    """Appends what is known of every trial as soon as it is known; a trial that is there stays."""
 
     path: Path
     lm: dspy.LM
@@ -401,21 +379,7 @@ def plain_trial(trial: TrialRecord, stage: str) -> dict[str, Any]:
 
 @dataclass(kw_only=True)
 class SearchProgress:
-    """Says after every trial how far a search is.
-
-    Attributes
-    ----------
-    lm : dspy.LM
-        Whose budget is looked at.
-    n_trials : int
-        Configurations that are tried at most, the start not counted.
-    objective : str
-        What is made as large as possible, as it is read.
-    told : callable
-        Takes the words.
-    trials : dict of int to TrialRecord
-        What was tried until now, by number.
-    """
+    """Says after every trial how far a search is."""
 
     lm: dspy.LM
     n_trials: int
@@ -463,21 +427,7 @@ def _of(ceiling: float | None, form: str = "d") -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class TextsFound:
-    """What a search has come to.
-
-    Attributes
-    ----------
-    judge : Judge
-        The best one.
-    history : tuple of dict
-        What was tried, oldest first, ready for JSON.
-    notes : tuple of str
-        What a reader should know, in sentences.
-    confirmation : dict or None
-        See ``confirmation_record``.
-    complete : bool
-        False where the budget ended the search.
-    """
+    """What a search has come to."""
 
     judge: Judge
     history: tuple[Mapping[str, Any], ...] = ()
@@ -600,12 +550,7 @@ _UNSTARTED = "the budget ended before the judge as it was had been judged, so no
 class Weighed:
     """Two judges with learned weights, cross-validated on the same rows.
 
-    Attributes
-    ----------
-    value, before : float
-        The objective of the winner and of the baseline; nan where undefined.
-    n_rows : int
-        Rows that neither shows as a demonstration.
+    ``value``, ``before``: The objective of the winner and of the baseline; nan where undefined.
     """
 
     value: float

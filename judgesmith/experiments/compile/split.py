@@ -57,22 +57,8 @@ def check_rankable(items: Sequence[RatedItem], *, judge: str, what_for: str) -> 
 class Parts:
     """The rows of one compilation, by use.
 
-    Attributes
-    ----------
-    pool, selection, heldout : Rows or None
-        Training, validation and test rows.
-    heldout_places : array of int
-        Where the rows held out stand in the data.
-    n_known : int
-        Rows that would have been held out by chance, if an earlier judge had not seen them or
-        others of their sources.
-    n_chosen : int
-        Likewise, if ``suggest`` had not chosen them or others of their sources.
-    n_versions : int
-        Rows of the data that are changed versions of others.
-    versions : ChosenVersions or None
-        Kinds of change whose versions ``selection`` and ``heldout`` have; None where the objective
-        looks at none.
+    ``versions``: Kinds of change whose versions ``selection`` and ``heldout`` have; None where the
+    objective looks at none.
     """
 
     pool: Rows | None

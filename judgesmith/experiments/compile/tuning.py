@@ -220,32 +220,7 @@ How many questions an inference takes is not known beforehand: None. One that ha
 
 @dataclass(kw_only=True)
 class Tuning:
-    """Asks the model on behalf of one compilation and keeps account of it.
-
-    Attributes
-    ----------
-    targets : tuple of str
-        What the search compares with people: ``score``, or criteria by name.
-    lm : dspy.LM
-        The model: after a search among several, the one that was taken.
-    models : dict of str to dspy.LM
-        Models that compete with it in a search of the protocol, by name.
-    front : tuple of ParetoMember
-        What a search of several objectives has found.
-    files : SearchFiles
-        Where a search of the protocol is kept.
-    history : list of dict
-        What was tried, oldest first, ready for JSON.
-    notes : list of str
-        What a reader should know, in sentences.
-    complete : bool
-        False as soon as the budget left anything unasked.
-    pool : PredictionTable or None
-        The judged training rows, where the budget may have cut them short.
-    confirmation : dict or None
-        Whether the search found better than it started from, and how the best was tested, ready
-        for JSON; of the weights under ``aggregation``.
-    """
+    """Asks the model on behalf of one compilation and keeps account of it."""
 
     settings: CompileSettings
     targets: tuple[str, ...]

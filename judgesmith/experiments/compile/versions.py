@@ -42,17 +42,7 @@ Make = Callable[[int, Perturbation], RatedItem | None]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ChosenVersions:
-    """Which kinds of change validation uses, and where changed texts come from.
-
-    Attributes
-    ----------
-    seen, unseen : tuple of Perturbation
-        The kinds for validation; the kinds kept for the report.
-    made : bool
-        Whether the texts are changed here, by rules; else the data holds them.
-    per_row : int
-        Versions of each row, of the seen kinds and of the unseen ones; 0 for all.
-    """
+    """Which kinds of change validation uses, and where changed texts come from."""
 
     seen: Kinds
     unseen: Kinds
@@ -227,19 +217,7 @@ UNNOTICED = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class Noticed:
-    """What one judge detects on some rows.
-
-    Attributes
-    ----------
-    estimates : dict of str to Estimate
-        ``d_min`` and ``d_avg`` where there are kinds that make texts worse, ``false_alarms`` where
-        there are controls.
-    kinds : dict of str to Estimate
-        The D of every kind by its name; of a control too, where 1 and more is a false alarm. ``n``
-        counts rows with a score, ``n_pairs`` those with a scored version of the kind.
-    n_pairs : dict of str to int
-        Scored pairs, by kind.
-    """
+    """What one judge detects on some rows."""
 
     estimates: Mapping[str, Estimate]
     kinds: Mapping[str, Estimate]
@@ -258,15 +236,7 @@ class Noticed:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """What the baseline and the compiled judge detect on the held-out rows.
-
-    Attributes
-    ----------
-    uncompiled, heldout : Noticed
-        Before, and after.
-    gain : dict of str to PairedEstimate
-        After minus before, by what is estimated.
-    """
+    """What the baseline and the compiled judge detect on the held-out rows."""
 
     uncompiled: Noticed
     heldout: Noticed
@@ -283,23 +253,7 @@ class Comparison:
 
 @dataclass(frozen=True, kw_only=True)
 class DiscernmentReport:
-    """How well a compiled judge detects changes of texts.
-
-    Attributes
-    ----------
-    versions : ChosenVersions
-        Which kinds of change were for validation, and which were kept for this report.
-    kinds : tuple of Perturbation
-        The kinds used for validation, of which there were enough versions.
-    targets : tuple of str
-        Whose p-values are combined.
-    selection : Noticed
-        On the validation rows.
-    seen, unseen : Comparison or None
-        On the held-out rows, by the kinds used for validation, and by the others.
-    before : str
-        What the judge is called that it is compared with.
-    """
+    """How well a compiled judge detects changes of texts."""
 
     versions: ChosenVersions
     kinds: tuple[Perturbation, ...]

@@ -23,17 +23,7 @@ Turns = list[dict[str, str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chats:
-    """What a student learns from, and what it is looked at with.
-
-    Attributes
-    ----------
-    train, validation : tuple of messages
-        Chats of three messages: system, user and assistant.
-    runs : tuple of str
-        Which runs of ``judgesmith distil`` they are from.
-    digest : str
-        Thirty-two hex digits that change with any of them.
-    """
+    """What a student learns from, and what it is looked at with."""
 
     train: tuple[Turns, ...]
     validation: tuple[Turns, ...]
@@ -109,8 +99,6 @@ class Recipe(BaseModel):
     Defaults are published, but for ``longest``, ``at_once`` and ``seed``, which are ours: Llama-3.1
     with 8 billion parameters took about 20 GB and six hours on one A40 for 38,000 examples.
 
-    References
-    ----------
     Kartáč, Lango and Dušek (2025), "OpeNLGauge: An Explainable Metric for NLG Evaluation with
     Open-Weights LLMs", arXiv:2503.11858.
     """

@@ -45,24 +45,7 @@ _STEP = 5  # points that scores are taught in
 class Example:
     """One output, one criterion, and what is to be answered.
 
-    Attributes
-    ----------
-    sampled : Sampled
-        The output.
-    criterion : str
-        Empty for the whole.
-    answer : str
-        What a student learns to say; empty where the example is left out.
-    score : int or None
-        0 to 100, a multiple of 5; None if missing.
-    n_errors : int
-        Errors in the answer.
-    n_dropped : int
-        Errors that are not: nowhere in the output, or milder than eight others.
-    left_out : str
-        Why it is no example; empty where it is one.
-    problem : str
-        What the judge said instead of a score.
+    ``score``: 0 to 100, a multiple of 5; None if missing.
     """
 
     sampled: Sampled
@@ -180,19 +163,7 @@ def _reads_back(answer: str, n_errors: int, score: int) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distillation:
-    """What is to be annotated, by whom.
-
-    Attributes
-    ----------
-    judge : saved judge
-        The teacher, of any kind that lists errors.
-    rubric : Rubric
-        The criteria of the questions, worded as the student's own questions will be.
-    sample : Sample
-        The outputs.
-    settings : DistilSettings
-        How they were drawn.
-    """
+    """What is to be annotated, by whom."""
 
     judge: AnySaved
     rubric: Rubric

@@ -86,19 +86,7 @@ def _digest(words: list[str]) -> bytes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampled:
-    """One output that is annotated.
-
-    Attributes
-    ----------
-    item : RatedItem
-        Input and output.
-    source : int
-        Which input it answers; equal for items that must stay together.
-    criteria : tuple of str
-        What it is annotated on, in the rubric's order; one empty name for the whole.
-    split : str
-        ``train`` or ``validation``.
-    """
+    """One output that is annotated."""
 
     item: RatedItem
     source: int
@@ -108,17 +96,7 @@ class Sampled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """What is annotated, and what was left out because a test has it.
-
-    Attributes
-    ----------
-    outputs : tuple of Sampled
-        In the order of the data.
-    n_sources : int
-        Inputs that they answer.
-    n_shared : int
-        Inputs left out because they are shared with what was to be excluded.
-    """
+    """What is annotated, and what was left out because a test has it."""
 
     outputs: tuple[Sampled, ...]
     n_sources: int

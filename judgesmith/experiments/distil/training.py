@@ -103,22 +103,7 @@ _NAME = re.compile(r"\w[\w.-]*/\w[\w.-]*")
 class Trained:
     """What training came to.
 
-    Attributes
-    ----------
-    n_train, n_validation : int
-        Examples that were learned from, and looked at.
-    n_too_long : int
-        Examples of both kinds left out because they are too long.
-    steps : int
-        Steps that were made.
-    loss : float
-        Mean over the steps, per token of the answers, in nats.
-    validation_loss : float or None
-        After the last step; None without validation data.
-    device : str
-        What it was trained on.
-    versions : dict of str to str
-        Of the libraries.
+    ``validation_loss``: After the last step; None without validation data.
     """
 
     n_train: int

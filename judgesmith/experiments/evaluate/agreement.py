@@ -37,15 +37,7 @@ Gain = Mapping[Level, Mapping[Statistic, PairedEstimate]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unscored:
-    """How many rows of a table have no score, and why.
-
-    Attributes
-    ----------
-    n, n_rows : int
-        Rows without a score, and all rows.
-    causes : dict of Cause to int
-        How many rows for each code and sentence, most frequent first.
-    """
+    """How many rows of a table have no score, and why."""
 
     n: int
     n_rows: int
@@ -132,16 +124,7 @@ def gain_report(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedReports:
-    """Agreement of two judges and the difference between them, all three on the same rows.
-
-    Attributes
-    ----------
-    first, second : Report
-        Agreement of either judge, so that ``gain`` is ``first`` minus ``second``. If the judges
-        share no scored row, each report is on the judge's own rows.
-    gain : Gain
-        The paired difference.
-    """
+    """Agreement of two judges and the difference between them, all three on the same rows."""
 
     first: Report
     second: Report
@@ -248,17 +231,7 @@ CRITERION_STATISTICS: tuple[Statistic, ...] = ("pearson", "spearman", "kendall")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CriterionReports:
-    """Agreement with people by criterion, under the names that people's ratings have.
-
-    Attributes
-    ----------
-    reports : dict of str to Report
-        Criteria that the judge scores and people rated, in the data's order.
-    unscored : dict of str to Unscored
-        For each of these, the rated rows without a score on it.
-    left_out : dict of str to str
-        Criteria that both know and that still have no report, and why in one sentence.
-    """
+    """Agreement with people by criterion, under the names that people's ratings have."""
 
     reports: Mapping[str, Report] = field(default_factory=dict)
     unscored: Mapping[str, Unscored] = field(default_factory=dict)

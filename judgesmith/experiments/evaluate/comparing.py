@@ -54,26 +54,7 @@ PAIR_LEVELS: tuple[PairLevel, ...] = ("dataset", "sample")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ComparisonTests:
-    """What other tests say of the differences in a :data:`Gain`.
-
-    Attributes
-    ----------
-    pairs : dict of str to PairedEstimate
-        By how much larger a share of pairs of rows the first orders, or ties, as people do: of all
-        pairs (``dataset``), and of those within a source (``sample``).
-    holm : dict of Level to dict of str to float
-        The p-values of the intervals, those of ``pairs`` included, adjusted by Holm's method for
-        being so many.
-    permutation : dict of Level to dict of Statistic to SignificanceTest
-        Scores change hands between the judges: could the two change places? Nothing is said of
-        other systems.
-    swap : {"both", "inputs"}
-        What changes hands as a whole: scores of systems and of sources (PERM-BOTH), or those of
-        sources alone (PERM-INPUT), where fewer than two systems are named.
-    williams : dict of Level to SignificanceTest
-        Williams' test of Pearson's correlation, over rows at dataset level, which it takes to be
-        independent, and over the systems' means at system level.
-    """
+    """What other tests say of the differences in a :data:`Gain`."""
 
     pairs: Mapping[PairLevel, PairedEstimate]
     holm: Mapping[Level, Mapping[str, float]]
@@ -188,23 +169,7 @@ scales of any shape. A search takes Q instead, so that no single correlation dec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """One of two judges that are compared.
-
-    Attributes
-    ----------
-    label : str
-        What it is called.
-    scored_by : str
-        As in ``Evaluation``.
-    unscored : Unscored
-        Rows without a score among all rated ones.
-    n_seen : int
-        Rated rows that it is known to have been made from.
-    knows_seen : bool
-        Whether the rows it was made from are known: of scores on file they are not.
-    ranks : bool
-        Whether its scores are known to be ranks within a source.
-    """
+    """One of two judges that are compared."""
 
     label: str
     scored_by: str

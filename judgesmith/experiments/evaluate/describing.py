@@ -76,17 +76,7 @@ Names = Sequence[tuple[str, ...] | None]
 class RaterTable:
     """The ratings of items with several, and what their columns are.
 
-    Attributes
-    ----------
-    ratings : array, shape (n_items, n_columns)
-        nan where a rating is missing.
-    items : array of int, shape (n_items,)
-        Places of these items among all.
-    who : {"named", "unnamed", "varying", "uneven", "none"}
-        What a column is: a person, by the rows' own word (``named``); perhaps a person, as all
-        items have as many ratings and no row says whose (``unnamed``); none, as other people
-        rated other items (``varying``) or numbers of ratings differ (``uneven``). ``none`` where
-        no item has several.
+    ``ratings``: nan where a rating is missing.
     """
 
     ratings: NDArray[np.float64]

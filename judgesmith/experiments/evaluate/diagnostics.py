@@ -38,33 +38,8 @@ WEIGHTS: tuple[Weights, ...] = ("quadratic", "linear")
 class Diagnostics:
     """What is told beside correlations, all on the same rows.
 
-    Attributes
-    ----------
-    pairs : dict of str to Estimate
-        Share of pairs of rows that the judge orders, or ties, as people do: all pairs
-        (``dataset``), and those within a source (``sample``).
-    kendall_c : Report
-        Stuart's tau-c, which corrects for how many points either scale has.
-    concordance : Report or None
-        Lin's coefficient, which wants equal scores; None unless both are on one scale.
-    judge_scale : Scale or None
-        What the judge answers on; None if unknown, of scores on file.
-    levels : tuple of float
-        The points that people could give; none where there is no kappa.
-    kappa : dict of str to Estimate
-        Cohen's kappa by weights, of the judge's scores brought to the nearest level.
-    confusion : ConfusionMatrix or None
-        The counts behind it.
-    no_kappa : str or None
-        Why there is neither.
-    judge_use, human_use : ScaleUse
-        How either uses its scale.
-    length : LengthBias
-        How the judge's scores rise with the characters of the response at equal human scores;
-        empty responses are left out.
-    reliability : float
-        Of the human scores, as ``length`` takes it: the one-way ICC of their mean, 1 where raters
-        are not known.
+    ``concordance``: Lin's coefficient, which wants equal scores; None unless both are on one
+    scale. ``judge_scale``: What the judge answers on; None if unknown, of scores on file.
     """
 
     pairs: Mapping[PairLevel, Estimate]

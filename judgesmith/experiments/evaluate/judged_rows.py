@@ -32,28 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class JudgedRows:
-    """A judge's verdicts on the rows that people rated on a target.
-
-    Attributes
-    ----------
-    label : str
-        What the judge is called, in tables.
-    judgements : tuple of Judgement, one per rated row
-        In the order of the set.
-    scored_by : str
-        What is compared with the target: the judge's ``score``; its score on the ``criterion`` that
-        the target is called like; or, of scores on file that are on another criterion, its name.
-    seen : array of bool, one per rated row
-        Whether the judge was made from the row's texts; False if unknown.
-    knows_seen : bool
-        Whether that is known: of scores on file it is not.
-    table : PredictionTable
-        What is compared beside what people said, where more is better.
-    scale : Scale or None
-        What the compared scores are points of, where that is known.
-    ranks : bool
-        Whether they are known to be ranks within a source.
-    """
+    """A judge's verdicts on the rows that people rated on a target."""
 
     label: str
     judgements: tuple[Judgement, ...]

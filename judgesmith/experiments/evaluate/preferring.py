@@ -263,18 +263,8 @@ def _plain(one: PreferenceAgreement) -> dict[str, Any]:
 class RecordedPairs:
     """What a recording wrote.
 
-    Attributes
-    ----------
-    n_pairs, n_sources, n_unanswered : int
-        Pairs, their sources, and pairs that lack an answer in one order or both.
-    causes : dict of Cause to int
-        Why, code and sentence, most frequent first.
-    stated : dict of str to int
-        Why answers rest on what the model stated although probabilities were to be used, with the
-        number of answers.
-    order : OrderConsistency or None
-        How often the stated answer is the same in both orders, and how often whatever is shown
-        first wins; None where no pair has both.
+    ``order``: How often the stated answer is the same in both orders, and how often whatever is
+    shown first wins; None where no pair has both.
     """
 
     n_pairs: int

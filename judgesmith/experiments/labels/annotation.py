@@ -61,23 +61,7 @@ _AROUND = LONGEST_CELL // 6  # so that a cell holds the beginning and both sides
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenAnnotations:
-    """What a sheet holds, and what it does not.
-
-    Attributes
-    ----------
-    sheet : str
-        What its ids begin with; equal draws from equal errors have equal ones.
-    n_items, n_rows : int
-        Texts and errors asked about.
-    n_unscored : int
-        Texts without an answer that could be read, and so without a row.
-    n_without : int
-        Texts in which nothing is marked.
-    n_more : int
-        Errors of drawn texts that have no row: 50 are asked about at most.
-    n_cut : int
-        Cells that a spreadsheet could not hold, and that say what was left out.
-    """
+    """What a sheet holds, and what it does not."""
 
     sheet: str
     n_items: int
@@ -157,21 +141,7 @@ def marked_text(response: str, errors: Sequence[Numbered]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelRatings:
-    """What all raters said to one question.
-
-    Attributes
-    ----------
-    shares : mapping of str to Estimate
-        By label: its share of all answers, with an interval over texts.
-    alpha : Estimate
-        Krippendorff's alpha for nominal answers, on errors with two answers or more.
-    agreement : float
-        Share of pairs of answers to the same error that are equal.
-    n_filled, n_blank : int
-        Cells with and without an answer; rows missing from a rater's file are blank.
-    raters : mapping of str to mapping of str to int
-        By rater: how often each label was given.
-    """
+    """What all raters said to one question."""
 
     shares: Mapping[str, Estimate]
     alpha: Estimate
@@ -194,13 +164,7 @@ class LabelRatings:
 
 @dataclass(frozen=True, kw_only=True)
 class AnnotationRatings(SheetRatings[LabelRatings]):
-    """What filled sheets say of marked errors, a row of which is about one.
-
-    Attributes
-    ----------
-    crossed : mapping of str to mapping of str to int
-        By label of the place, then of the explanation: how often a rater gave both.
-    """
+    """What filled sheets say of marked errors, a row of which is about one."""
 
     crossed: Mapping[str, Mapping[str, int]]
 

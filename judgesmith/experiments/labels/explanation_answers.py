@@ -26,20 +26,7 @@ NOT_ASKED = "-"
 class Question:
     """A question about an explanation.
 
-    Attributes
-    ----------
-    name : str
-        The column.
-    text : str
-        The question in words.
-    points : tuple of int or None
-        The lowest and the highest answer; None where the answer is no number.
-    labels : tuple of str
-        The answers to choose from, in lower case; empty where the answer is yes or no, or points.
-    whole_only : bool
-        Whether it is asked of the overall explanation alone.
-    of_aspects : bool
-        Whether it is asked only where criteria are explained, too.
+    ``points``: The lowest and the highest answer; None where the answer is no number.
     """
 
     name: str
@@ -50,15 +37,7 @@ class Question:
     of_aspects: bool = False
 
     def is_asked(self, *, whole: bool, aspects: bool) -> bool:
-        """Say whether a row has this question.
-
-        Parameters
-        ----------
-        whole : bool
-            Whether the row is about an overall explanation.
-        aspects : bool
-            Whether criteria of the same text are explained, too.
-        """
+        """Say whether a row has this question."""
         return (whole or not self.whole_only) and (aspects or not self.of_aspects)
 
 
@@ -150,20 +129,7 @@ NEEDED = ("id", "part")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilledSheet:
-    """One rater's answers.
-
-    Attributes
-    ----------
-    rater : str
-        The file's name without its ending.
-    rows : mapping of int to RowId
-        By number in the sheet; rows that were left out of the file are not here.
-    parts : mapping of int to str
-        The part's name by number of the row.
-    answers : mapping of (int, str) to float
-        By number of the row and question: 1 for yes, 0 for no, points, or the place of a label
-        among those to choose from. Blank ones are not here.
-    """
+    """One rater's answers."""
 
     rater: str
     rows: Mapping[int, RowId]
@@ -356,19 +322,7 @@ Numbers = TypeVar("Numbers", bound=Told)
 
 @dataclass(frozen=True, kw_only=True)
 class SheetRatings(Generic[Numbers]):
-    """What filled sheets say.
-
-    Attributes
-    ----------
-    sheet : str
-        Which sheet, as its ids say.
-    n_items, n_rows : int
-        Texts and rows in the files.
-    n_missing : mapping of str to int
-        Rows of the sheet that are not in a rater's file.
-    questions : mapping of str to numbers
-        By question, in the order of the columns.
-    """
+    """What filled sheets say."""
 
     sheet: str
     n_items: int
@@ -389,15 +343,7 @@ class SheetRatings(Generic[Numbers]):
 
 @dataclass(frozen=True, slots=True)
 class FilledSheets:
-    """The copies of one sheet, and its rows in order.
-
-    Attributes
-    ----------
-    sheets : tuple of FilledSheet
-        One per rater.
-    rows : tuple of RowId
-        All that are in any of them.
-    """
+    """The copies of one sheet, and its rows in order."""
 
     sheets: tuple[FilledSheet, ...]
     rows: tuple[RowId, ...]

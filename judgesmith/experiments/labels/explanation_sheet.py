@@ -47,18 +47,8 @@ if TYPE_CHECKING:
 class Explained:
     """A scored text with at least one explanation.
 
-    Attributes
-    ----------
-    where : str
-        File and line.
-    source_id, system_id, key : str
-        The text; ``key`` is that of its words.
-    score : float
-        Overall, in points of the judge's scale.
-    explanation : str
-        Of the overall score; may be empty.
-    criteria : mapping of str to (float, str)
-        Score, 0 to 100, and explanation by criterion; those that have both.
+    ``score``: Overall, in points of the judge's scale. ``criteria``: Score, 0 to 100, and
+    explanation by criterion; those that have both.
     """
 
     where: str
@@ -72,17 +62,7 @@ class Explained:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedScores:
-    """What a file of scores says in words.
-
-    Attributes
-    ----------
-    run : str
-        The run that wrote it.
-    rows : tuple of Explained
-        In order.
-    n_unscored, n_unexplained : int
-        Texts without a score, and scored texts without any explanation.
-    """
+    """What a file of scores says in words."""
 
     run: str
     rows: tuple[Explained, ...]
@@ -208,21 +188,7 @@ class _Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenSheet:
-    """What a sheet holds, and what it does not.
-
-    Attributes
-    ----------
-    sheet : str
-        What its ids begin with; equal draws from equal scores have equal ones.
-    n_items, n_rows : int
-        Texts and explanations asked about.
-    n_unscored : int
-        Texts of the file that have no score, and so no row.
-    n_unexplained : int
-        Scored texts without any explanation.
-    n_cut : int
-        Cells of texts that a spreadsheet could not hold, and that say what was left out.
-    """
+    """What a sheet holds, and what it does not."""
 
     sheet: str
     n_items: int
@@ -330,12 +296,7 @@ def _rows(
 class RaterAnswers:
     """What one rater said to one question.
 
-    Attributes
-    ----------
-    value : float
-        Share of yes, or mean points; nan without answers.
-    n_filled, n_blank : int
-        Cells with and without an answer; rows missing from the rater's file are blank.
+    ``value``: Share of yes, or mean points; nan without answers.
     """
 
     value: float
@@ -347,22 +308,8 @@ class RaterAnswers:
 class QuestionRatings:
     """What all raters said to one question.
 
-    Attributes
-    ----------
-    value : Estimate
-        Share of yes, 0 to 1, or mean points, over all answers, with an interval over texts.
-        Raters are taken as given.
-    alpha : Estimate
-        Krippendorff's alpha over rows with two answers or more: nominal for yes and no,
-        ordinal for points. nan with one rater, or where all answers are the same.
-    agreement : float
-        Share of pairs of answers to the same row that are equal.
-    n_filled, n_blank : int
-        Cells with and without an answer.
-    parts : mapping of str to Estimate
-        ``value`` by criterion and for the overall explanation; empty for a question asked once.
-    raters : mapping of str to RaterAnswers
-        By rater.
+    ``alpha``: Krippendorff's alpha over rows with two answers or more: nominal for yes and no,
+    ordinal for points. nan with one rater, or where all answers are the same.
     """
 
     value: Estimate

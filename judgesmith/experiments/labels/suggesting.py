@@ -311,17 +311,7 @@ class Suggestions:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Unrated:
-    """Rows of a set that a judge may be asked about.
-
-    Attributes
-    ----------
-    places : tuple of int
-        Where they stand in the set.
-    known : frozenset of int
-        Groups of the set's rows that are rated or that the judge has seen.
-    n_rated, n_seen, n_repeated, n_unasked
-        See ``Suggestions``.
-    """
+    """Rows of a set that a judge may be asked about."""
 
     places: tuple[int, ...]
     known: frozenset[int]

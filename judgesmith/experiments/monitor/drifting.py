@@ -46,28 +46,7 @@ RARE = 0.01
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shift(Record):
-    """How far one thing has moved.
-
-    Attributes
-    ----------
-    what : str
-        A score, what is counted of texts, or a label, such as ``response language German``.
-    kind : {"scores", "inputs"}
-        What it is of.
-    unit : {"distance", "share"}
-        What ``effect`` is: the largest difference between two distribution functions, or the
-        difference of two shares.
-    before, now : float
-        Means, or shares.
-    effect, low, high : float
-        How far it has moved, with a 95 % interval.
-    p_value : float
-        Adjusted by Holm for everything that is compared.
-    drifted : bool
-        Whether the effect is beyond the tolerance, and no chance finding.
-    new : bool
-        Whether it is a label that did not occur before.
-    """
+    """How far one thing has moved."""
 
     what: str
     kind: str
@@ -283,15 +262,7 @@ SAMPLE = 5000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gathered:
-    """What the scores in a file are like.
-
-    Attributes
-    ----------
-    snapshot : Snapshot
-        Of up to ``SAMPLE`` rows; ``rows`` and ``unscored`` count all.
-    notes : tuple of str
-        What a reader should know, in sentences.
-    """
+    """What the scores in a file are like."""
 
     snapshot: Snapshot
     notes: tuple[str, ...] = ()

@@ -98,24 +98,10 @@ class RecheckSettings:
 class RecheckedItem(Record):
     """One golden item, then and now.
 
-    Attributes
-    ----------
-    number : int
-        Its place among the judge's golden items, from 1.
-    response : str
-        The text under judgement.
-    before : float
-        Its score when the judge was made, in points of the judge's scale.
-    now : tuple of float
-        Its scores of now, in points; nan if missing.
-    change : float
-        Mean of these minus ``before``, as a share of the scale's width; nan without a score.
-    explained_before : bool
-        Whether its score had an explanation.
-    n_explained : int
-        How many of the scores of now have one.
-    problem : str or None
-        Why a score of now is missing; None where all are there.
+    ``before``: Its score when the judge was made, in points of the judge's scale. ``now``: Its
+    scores of now, in points; nan if missing. ``change``: Mean of these minus ``before``, as a
+    share of the scale's width; nan without a score. ``problem``: Why a score of now is missing;
+    None where all are there.
     """
 
     number: int
@@ -130,17 +116,7 @@ class RecheckedItem(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check(Record):
-    """One thing that was looked at.
-
-    Attributes
-    ----------
-    name : str
-        ``shift``, ``moves``, ``unscored`` or ``alike``.
-    drifted : bool
-        Whether it changed by more than is tolerated, and by more than chance explains.
-    said : str
-        What was found, in one sentence.
-    """
+    """One thing that was looked at."""
 
     name: str
     drifted: bool

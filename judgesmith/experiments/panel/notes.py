@@ -35,12 +35,7 @@ STATISTICS = ("q", "pearson", "spearman", "kendall", "spearman@sample")
 class Subset(Record):
     """Some members of a panel, and how well they agree with people.
 
-    Attributes
-    ----------
-    members : tuple of str
-        In the panel's order.
-    values : dict of str to float
-        By statistic; nan where it is undefined.
+    ``values``: By statistic; nan where it is undefined.
     """
 
     members: tuple[str, ...]
@@ -49,19 +44,7 @@ class Subset(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubsetAnalysis(Record):
-    """All non-empty subsets of a panel.
-
-    Attributes
-    ----------
-    subsets : tuple of Subset
-        The best by the first statistic first; of equals the smaller one.
-    n : int
-        Rows that they are compared on: those that every member has a score of.
-    n_left_out : int
-        Rows that a member has no score of.
-    middle : {"mean", "median"}
-        What of the members' scores is taken.
-    """
+    """All non-empty subsets of a panel."""
 
     subsets: tuple[Subset, ...]
     n: int
@@ -105,8 +88,6 @@ def subset_analysis(
     having passed over hard ones. Held-out rows select no subset here: the best of many
     looks better than it is.
 
-    References
-    ----------
     Kartáč, Lango and Dušek (2025), "OpeNLGauge: An Explainable Metric for NLG Evaluation with
     Open-Weights LLMs", on the structure of the ensemble.
     """

@@ -154,27 +154,9 @@ class PanelSettings(SettingsModel):
 class PanelParts:
     """The rows of a panel, none of which a member has seen.
 
-    Attributes
-    ----------
-    target : str
-        What people rated.
-    human_scale : Scale
-        What they rated it on.
-    n_unrated : int
-        Rows without a rating of that.
-    selection : Rows or None
-        To learn weights from; None where ratings are too few, or missing, and none are needed.
-    heldout : Rows or None
-        To report on.
-    texts : tuple of RatedItem
-        Where there is no selection: a few texts that are judged, to be kept with the panel.
-    versions : ChosenVersions or None
-        Kinds of change whose versions the rows have; None where the objective looks at none.
-    n_rated, n_known : int
-        Rated rows that may be used, and rows (rated ones, if there are some) left out because a
-        member was made from their sources.
-    is_rated : bool
-        Whether people rated any row.
+    ``selection``: To learn weights from; None where ratings are too few, or missing, and none are
+    needed. ``versions``: Kinds of change whose versions the rows have; None where the objective
+    looks at none.
     """
 
     target: str

@@ -38,15 +38,7 @@ _KINDS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Explorer:
-    """The section, and how much of the run is in it.
-
-    Attributes
-    ----------
-    section : Markup
-        To stand in a page.
-    shown, n_rows : int
-        Rows in it, and rows held out in all finished cells.
-    """
+    """The section, and how much of the run is in it."""
 
     section: Markup
     shown: int

@@ -24,13 +24,7 @@ PARTS = ("low", "middle", "high")
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """A line through points with a 95% band, bootstrapped by source.
-
-    Attributes
-    ----------
-    x, middle, low, high : array of float, shape (n,)
-        Places on the x axis, and the line and the ends of its band above them.
-    """
+    """A line through points with a 95% band, bootstrapped by source."""
 
     x: Floats
     middle: Floats

@@ -100,25 +100,7 @@ _Read = TypeVar("_Read", bound=BaseModel)
 
 @dataclass(frozen=True, kw_only=True)
 class ReportCell:
-    """A finished cell.
-
-    Attributes
-    ----------
-    names : CellNames
-        What was run.
-    result : CellResult
-        What it came to.
-    rows : tuple of ReportRow
-        What was said of the rows held out, in the order of their set.
-    asks : tuple of str
-        What the judge asks and how its score is made, in lines; empty where nothing was compiled.
-    trials : tuple of Trial
-        What a search tried, in the order of their numbers; empty where none was made.
-    mattered : tuple of Mattered
-        What told its judges apart, by objective; empty if it was not computed.
-    note : str
-        What is to be known of the judge that could not be shown; else empty.
-    """
+    """A finished cell."""
 
     names: CellNames
     result: CellResult

@@ -25,21 +25,7 @@ AROUND, LENGTH = 24, 120
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeakPair:
-    """An original and a version that the judge scored otherwise than it should.
-
-    Attributes
-    ----------
-    perturbation, source_id, system_id : str
-        What was changed in which text.
-    metric : str
-        The metric that shows it most.
-    before, after : float
-        Its score of the original and of the version.
-    original, version : str
-        Both texts where they first differ.
-    said_of_original, said_of_version : str
-        The judge's words on that metric, or on the whole; empty where it gave none.
-    """
+    """An original and a version that the judge scored otherwise than it should."""
 
     perturbation: str
     source_id: str
@@ -147,20 +133,8 @@ FEWEST_PAIRS = 5
 class KindFound:
     """What one kind of change showed.
 
-    Attributes
-    ----------
-    kind : Perturbation
-        The change.
-    found : PerturbationDiscernment
-        Its tests and its D.
-    n_versions : int
-        Texts that could be changed.
-    skipped : dict of str to int
-        Why others could not, with how many.
-    n_unscored : int
-        Pairs in which a metric lacks a score on either side.
-    lower : dict of str to float
-        Share of scored pairs in which the version scores lower, by metric; nan without a pair.
+    ``lower``: Share of scored pairs in which the version scores lower, by metric; nan without a
+    pair.
     """
 
     kind: Perturbation

@@ -37,12 +37,11 @@ def is_original(item: RatedItem) -> bool:
 class KindReader:
     """Reads what was done to the texts of rows, in the words of :class:`Perturbation`.
 
-    Notes
-    -----
     A perturbation whose name is no identifier is called like its ``system_id``, if each one of the
     data has its own in several rows; else by its own words, joined by underscores and cut to 40
-    characters. Where no row states ``lowers``, a perturbation of the catalogue is what it is there;
-    one whose every version is a reference of its row is a control, as a reference is not damage.
+    characters. Where no row states ``lowers``, a perturbation of the catalogue is what it is
+    there; one whose every version is a reference of its row is a control, as a reference is not
+    damage.
     """
 
     def __init__(self, versions: Iterable[RatedItem], levels: Mapping[str, Level]) -> None:

@@ -41,20 +41,7 @@ Verdicts = tuple[Judgement | None, ...]
 class VersionScores:
     """A judge's verdicts on the texts of a perturbed set.
 
-    Attributes
-    ----------
-    label : str
-        What the judge is called.
-    metrics : tuple of str
-        The criteria that the judge scores, in its order, or ``score``.
-    whole : bool
-        Whether the one metric is the judge's score of the whole.
-    of_originals : tuple of Judgement
-        One per original.
-    of_versions : tuple of tuple of (Judgement or None)
-        Per kind of change and original; None where there is no version.
-    n_texts : int
-        Different texts that were judged; 0 for scores on file.
+    ``of_versions``: Per kind of change and original; None where there is no version.
     """
 
     label: str

@@ -183,19 +183,7 @@ _SAID = ("perturbation", "level", "degree", "method", "lowers", "original", "edi
 
 @dataclass(frozen=True, kw_only=True)
 class Originals:
-    """Texts to be changed.
-
-    Attributes
-    ----------
-    items : tuple of RatedItem
-        Each with a system id that is its own among those of its source.
-    which : {"references", "responses"}
-        What they are.
-    left_out : mapping of str to int
-        Reasons why others are not among them, with how many.
-    n_short : int
-        How many of these are shorter than asked for.
-    """
+    """Texts to be changed."""
 
     items: tuple[RatedItem, ...]
     which: Which

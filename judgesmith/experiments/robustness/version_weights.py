@@ -25,15 +25,7 @@ _NEAR_1 = 1e-6
 
 @dataclass(frozen=True, kw_only=True)
 class VersionWeights:
-    """Expert weights for the kinds of change of a set.
-
-    Attributes
-    ----------
-    by_name : dict of str to dict of str to float
-        By ``Perturbation.name`` and metric; kinds without weights are not in it.
-    said : str
-        Where they are from, or why there are none, in a few words.
-    """
+    """Expert weights for the kinds of change of a set."""
 
     by_name: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     said: str = "none"

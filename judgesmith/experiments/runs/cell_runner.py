@@ -121,26 +121,7 @@ _AGREEMENT = ("uncompiled", "selection", "heldout", "gain", "optimism", "objecti
 class Judged:
     """Whose judgements are held against people, and what else is known of them.
 
-    Attributes
-    ----------
-    name : str
-        A judge's fingerprint, or the name of recorded scores and panels.
-    scale : Scale or None
-        What scores are points of, where that is known.
-    agreement : dict or None
-        As a compilation reports it; None works out that on the rows held out.
-    rows : dict of str to int
-        How many rows each part has, except the held-out rows.
-    ranks : bool
-        Whether scores are places within a source.
-    notes : sequence of str
-        What a reader should know.
-    per_item : dict of str to (float or None)
-        ``calls`` and ``usd`` behind a judgement, on average.
-    saved : SavedJudge or None
-        The judge, where one was compiled.
-    usage : dict
-        What it took this time; see ``Made``.
+    ``agreement``: As a compilation reports it; None works out that on the rows held out.
     """
 
     name: str

@@ -33,21 +33,7 @@ SCHEMA = 1
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Made:
-    """What a cell came to.
-
-    Attributes
-    ----------
-    result : dict
-        What was found, ready for JSON: a function of specification and answers alone.
-    scores : sequence of dict
-        A row for each text held out, as ``score`` writes them, and where it stands in its set
-        (``item``), its source's number (``group``) and what people said (``human``).
-    saved : SavedJudge or None
-        The judge, where one was compiled.
-    usage : dict
-        What it took this time: ``calls`` sent, ``recorded`` answers, ``tokens``, ``usd`` and
-        ``seconds``.
-    """
+    """What a cell came to."""
 
     result: Mapping[str, Any]
     scores: Sequence[Mapping[str, Any]]
@@ -57,17 +43,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """Why a cell came to nothing.
-
-    Attributes
-    ----------
-    reason : str
-        In one sentence.
-    kind : str
-        The name of the error.
-    stamp : int
-        Tells one attempt from the next.
-    """
+    """Why a cell came to nothing."""
 
     reason: str
     kind: str

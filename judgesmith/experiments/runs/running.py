@@ -29,16 +29,7 @@ from judgesmith.experiments.specs.settings import said_plainly
 class CellEstimate:
     """What one cell would ask.
 
-    Attributes
-    ----------
-    cell : Cell
-        What is run.
-    estimate : RunEstimate or None
-        None where nothing is asked, and where the cell would fail.
-    problem : str or None
-        Why it would fail.
-    finished : bool
-        Whether it was run before, and so is not run again.
+    ``estimate``: None where nothing is asked, and where the cell would fail.
     """
 
     cell: Cell

@@ -38,19 +38,7 @@ class Opened(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """A file to be written, and what goes into it.
-
-    Attributes
-    ----------
-    target : Target
-        The file.
-    sources : tuple of (Shard or Given)
-        Its inputs.
-    opened : dict of str to Opened
-        Those among them that were opened already, by name.
-    marks : dict of str to str
-        Of the rows; of the run, an empty text where there are no rows.
-    """
+    """A file to be written, and what goes into it."""
 
     target: Target
     sources: tuple[Shard | Given, ...]
@@ -69,17 +57,7 @@ class Place(NamedTuple):
 
 
 class Feed(Iterator[RatedItem]):
-    """The items of several jobs that are still to be judged.
-
-    Attributes
-    ----------
-    outputs : deque of OutputFile
-        Those begun, for the process that finishes them.
-    n_kept : int
-        Items left out because their rows are already written.
-    notes : dict of str to None
-        What was assumed and converted.
-    """
+    """The items of several jobs that are still to be judged."""
 
     def __init__(
         self,

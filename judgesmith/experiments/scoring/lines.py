@@ -25,16 +25,7 @@ _DECODER = json.JSONDecoder()
 class Line(NamedTuple):
     """A row as it is kept until its file is whole.
 
-    Attributes
-    ----------
-    number : int
-        Of the row among all rows of the file, from 1.
-    key : str
-        Of the texts, 32 hex digits.
-    note : dict or None
-        What is counted of it; None for a score about which there is nothing to say.
-    row : str
-        The row as one object of JSON.
+    ``note``: What is counted of it; None for a score about which there is nothing to say.
     """
 
     number: int

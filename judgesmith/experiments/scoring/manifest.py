@@ -30,16 +30,7 @@ _WAY_OUT = "name another folder, or replace everything with --force."
 class Finished:
     """One file of the folder, and the input that it was made of.
 
-    Attributes
-    ----------
-    input, output : str
-        The input as named, and the name of the file.
-    input_sha256, output_sha256 : str
-        Of their bytes.
-    run : str or None
-        What its rows say of the run; None where there are none.
-    tally : Tally
-        What was counted of its rows.
+    ``run``: What its rows say of the run; None where there are none.
     """
 
     input: str

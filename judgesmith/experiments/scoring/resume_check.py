@@ -46,20 +46,7 @@ _TABLES = (".gz", ".csv", ".parquet")  # endings of what is not read line by lin
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierRow:
-    """What counts of a row that was written.
-
-    Attributes
-    ----------
-    line : int
-        Where it stands: its line, or its number where the format has no lines.
-    key : str
-        Of the texts that it is about.
-    scored : bool
-        Whether it has a score.
-    place : tuple of str and int, or None
-        File and number of the row in the input, where rows say so because they stand in the order
-        in which they were finished.
-    """
+    """What counts of a row that was written."""
 
     line: int
     key: str

@@ -61,17 +61,7 @@ _TOLD = 16  # rows between two words about progress
 
 @dataclass(kw_only=True)
 class Run:
-    """What is the same for every row.
-
-    Attributes
-    ----------
-    judge, lm
-        Which rows are marked by.
-    manifest : Manifest or None
-        What is finished, where the output is a folder.
-    columns, ordered, overwrite, progress, watch
-        As for ``score_shards``.
-    """
+    """What is the same for every row."""
 
     judge: AnySaved
     lm: AnyModel

@@ -31,26 +31,9 @@ ENOUGH_ROWS = 20
 class RowEffort:
     """What judging one row takes, on average.
 
-    Attributes
-    ----------
-    calls : float
-        If every answer can be read.
-    most_calls : float
-        Whatever is answered.
-    offline_calls : float
-        Of ``calls``, those that the offline model answers, on our own processor.
-    input_tokens, output_tokens : float
-        Of ``calls``.
-    shared_tokens : float
-        Of the input, the beginnings that all prompts of a kind share, where these are long enough
-        for servers to cache them.
-    input_usd, output_usd, shared_usd : float or None
-        What these cost; None where a price is unknown. ``shared_usd`` is at the full price.
-    seconds : float or None
-        That a call took, where calls are cached; None otherwise.
-    n_measured : int
-        Cached rows that calls, tokens and seconds are taken from; 0 where these are estimated
-        from characters.
+    ``input_usd``, ``output_usd``, ``shared_usd``: What these cost; None where a price is unknown.
+    ``shared_usd`` is at the full price. ``seconds``: That a call took, where calls are cached;
+    None otherwise.
     """
 
     calls: float
@@ -142,11 +125,6 @@ class SampledSources:
 
     The rows of a source are all kept or none, so that judges that look at a source as a whole can
     be reckoned with. The same rows give the same sample, in whatever order they come.
-
-    Attributes
-    ----------
-    n_rows : int
-        Rows that were seen.
     """
 
     def __init__(self, most: int = MOST_ROWS) -> None:
@@ -197,20 +175,7 @@ def _number(source_id: str) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnRecord:
-    """What some rows would find in the cache.
-
-    Attributes
-    ----------
-    n_looked : int
-        Rows that were looked up; 0 where there is nothing to look in.
-    n_rows : int
-        Of these, rows of which every answer is cached.
-    n_calls, input_tokens, output_tokens, seconds
-        The answers behind rows whose answers were all counted by their servers: how many, tokens,
-        and the seconds they took, added up.
-    n_counted : int
-        How many rows these are.
-    """
+    """What some rows would find in the cache."""
 
     n_looked: int = 0
     n_rows: int = 0
@@ -297,14 +262,7 @@ _DAY = 86400.0  # seconds
 class Means:
     """With what a run is done.
 
-    Attributes
-    ----------
-    concurrency : int
-        Requests under way at once.
-    seconds_per_call : float
-        How long a server takes to answer.
-    rpm, tpm : float or None
-        Requests and tokens per minute; None is no limit.
+    ``rpm``, ``tpm``: Requests and tokens per minute; None is no limit.
     """
 
     concurrency: int
@@ -317,33 +275,9 @@ class Means:
 class RunSize:
     """What a run takes; sizes are averages times rows, nothing more.
 
-    Attributes
-    ----------
-    rows : int
-        Of the input.
-    rows_on_record : int
-        Of these, about how many take no call.
-    calls, most_calls : int
-        If every answer can be read, and whatever is answered.
-    input_tokens, output_tokens : int
-        Of ``calls``.
-    cost_usd, batch_usd, cached_usd : float or None
-        At the price; in batches (``BATCH_SHARE``); and how much less where servers cache what
-        prompts begin with (``CACHED_SHARE``). None where the price is unknown.
-    seconds : float
-        At the given means, by one process.
-    bound_by : str
-        What the time comes from: ``concurrency`` (and how long answers take), ``rpm``, ``tpm`` or
-        ``processor``.
-    cpu_seconds : float
-        Of our own work.
-    processes : int
-        That the own work keeps busy at the rate which everything else allows.
-    ledger_bytes, output_bytes : int
-        On disk: answers, and rows of JSON Lines.
-    day_in_flight, day_rpm, day_tpm, day_processes : int
-        What it takes to be done within a day: requests under way, requests and tokens a minute,
-        and processes on a core each.
+    ``cost_usd``, ``batch_usd``, ``cached_usd``: At the price; in batches (``BATCH_SHARE``); and
+    how much less where servers cache what prompts begin with (``CACHED_SHARE``). None where the
+    price is unknown.
     """
 
     rows: int
@@ -429,21 +363,7 @@ SECONDS_PER_CALL = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoringSize:
-    """What scoring takes.
-
-    Attributes
-    ----------
-    sizes : tuple of RunSize
-        Of these rows, and of so many rows of the same kind, of which none is cached.
-    row : RowEffort
-        What one row takes.
-    means : Means
-        With what it is done.
-    seconds_from : str
-        Where ``means.seconds_per_call`` is from: ``given``, ``record`` or ``assumed``.
-    found : OnRecord
-        What is cached of the rows that were looked up.
-    """
+    """What scoring takes."""
 
     sizes: tuple[RunSize, ...]
     row: RowEffort

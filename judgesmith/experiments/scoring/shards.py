@@ -162,17 +162,7 @@ def _problem(where: str | Path, expected: str, came: str) -> DataError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """One file of scores, and the inputs whose rows it is to hold.
-
-    Attributes
-    ----------
-    place : Path
-        The file.
-    ending : str
-        Its format, one of ``ENDINGS``.
-    shards : tuple of Shard
-        In order.
-    """
+    """One file of scores, and the inputs whose rows it is to hold."""
 
     place: Path
     ending: str

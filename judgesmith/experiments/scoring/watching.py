@@ -359,13 +359,7 @@ class RunLog:
 
     @contextmanager
     def told(self, *, every: float = EVERY) -> Iterator[None]:
-        """Log the beginning and the end of the block, and every so many seconds how far it is.
-
-        Parameters
-        ----------
-        every : float
-            Seconds between two words about progress.
-        """
+        """Log the beginning and the end of the block, and every so many seconds how far it is."""
         began = {**self._options, "models": _models(self._pulse.lms)}
         log_event(logging.INFO, "started", "scoring began", rows=self._pulse.n_expected, **began)
         try:
@@ -531,13 +525,7 @@ def _iso(seconds: float) -> str:
 
 
 class Watches:
-    """Tells several what it is told, in their order.
-
-    Parameters
-    ----------
-    *watches : RowWatch
-        Who is told.
-    """
+    """Tells several what it is told, in their order."""
 
     def __init__(self, *watches: RowWatch) -> None:
         self._watches = watches

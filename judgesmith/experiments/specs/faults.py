@@ -73,17 +73,7 @@ class SpecError(InputError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """The file that a specification is from.
-
-    Attributes
-    ----------
-    file : str
-        As named.
-    folder : str
-        What paths in it are relative to.
-    lines : mapping of tuple to int
-        On which line what stands, from 1, by the keys that lead there.
-    """
+    """The file that a specification is from."""
 
     file: str = "specification"
     folder: str = "."

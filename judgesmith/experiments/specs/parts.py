@@ -260,12 +260,7 @@ class ModelSpec(Part):
 class Budget(Part):
     """What the whole run may take at most.
 
-    Parameters
-    ----------
-    calls, tokens : int or None
-        At least 1; None is without bound.
-    usd, minutes : float or None
-        Above 0.
+    ``calls``, ``tokens``: At least 1; None is without bound.
     """
 
     calls: Positive | None = None

@@ -44,23 +44,7 @@ _COUNTED = ("n_texts", "n_unscored", "found", "known", "found_major", "known_maj
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorCounts:
-    """Agreement of two lists of errors for each text, without their places.
-
-    Attributes
-    ----------
-    found, known : int
-        Errors of either side; one that offends several criteria is one.
-    found_major, known_major : int
-        Of these, major ones.
-    n_texts, n_unscored : int
-        Texts compared, and those without an answer, left out.
-    any_error, any_major : SpanAgreement
-        Of texts with an error, and with a major one: precision, recall and F1.
-    number : Estimate
-        Spearman's correlation of the numbers of errors, over texts.
-    cost : Estimate
-        Spearman's correlation of their costs: 1 for a minor and 5 for a major error.
-    """
+    """Agreement of two lists of errors for each text, without their places."""
 
     found: int
     known: int
@@ -215,16 +199,7 @@ def _share(one: Place, other: Place) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceAgreement:
-    """How well marked places agree with known ones.
-
-    Attributes
-    ----------
-    characters : SpanAgreement
-        Of characters: which share of the marked ones is wrong, and which of the wrong ones is
-        marked.
-    pairs : SpanAgreement
-        Of errors, one to one.
-    """
+    """How well marked places agree with known ones."""
 
     characters: SpanAgreement
     pairs: SpanAgreement
@@ -239,20 +214,7 @@ class PlaceAgreement:
 
 @dataclass(frozen=True, kw_only=True)
 class KindAgreement:
-    """What was found of one kind of change.
-
-    Attributes
-    ----------
-    kind : Perturbation
-        The change. Of a control, which makes no text worse, nothing should be marked: its
-        ``recall`` is the share of harmless changes that are.
-    places : PlaceAgreement
-        All that is marked in its versions beside what was changed in them.
-    new : PlaceAgreement
-        The same without what is marked in the original, too.
-    left_out : dict of str to int
-        Reasons why versions are not counted, with how many.
-    """
+    """What was found of one kind of change."""
 
     kind: Perturbation
     places: PlaceAgreement
@@ -274,25 +236,11 @@ class KindAgreement:
 class SpanEvaluation:
     """How the errors that a judge marks compare with errors that are known.
 
-    Attributes
-    ----------
-    gold : {"edits", "errors"}
-        What they are held against: where texts were changed, or what people marked.
-    places : PlaceAgreement or None
-        By place; None if no error is marked. Of edits: over all kinds of damage.
-    new : PlaceAgreement or None
-        The same without what is marked in the original, too; None where people marked errors.
-    severities : PlaceAgreement or None
-        By place, with half the credit where one side calls an error major and the other does not;
-        None where the known errors have no severity.
-    counts : ErrorCounts or None
-        By number and severity, whatever the place; None for edits.
-    kinds : tuple of KindAgreement
-        By kind of change; empty for errors that people marked.
-    n_unmarked : int
-        Texts that no rater marked, and which are left out.
-    notes : tuple of str
-        What was left out or assumed, in sentences for people.
+    ``places``: By place; None if no error is marked. Of edits: over all kinds of damage. ``new``:
+    The same without what is marked in the original, too; None where people marked errors.
+    ``severities``: By place, with half the credit where one side calls an error major and the
+    other does not; None where the known errors have no severity. ``counts``: By number and
+    severity, whatever the place; None for edits.
     """
 
     gold: GoldKind

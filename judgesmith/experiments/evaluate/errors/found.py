@@ -19,24 +19,9 @@ from judgesmith.signatures.judgement import ErrorSpan, Judgement
 class TextErrors:
     """A text and what a judge says is wrong with it.
 
-    Attributes
-    ----------
-    item : RatedItem
-        The text.
-    errors : tuple of ErrorSpan or None
-        In the judge's order; None where it gave no answer that could be read.
-    score : float or None
-        Its score of the whole, in points of its own scale.
-    explanation : str
-        Its words for the whole.
-    criteria : mapping of str to CriterionScore
-        Its scores on criteria, from 0 to 100.
-    notes : tuple of str
-        What is to be known of its judgement, such as that the score contradicts the errors.
-    problem : str or None
-        Why there is no score.
-    support : tuple of tuple of str
-        For each error of a panel, the members that found it; empty for other judges.
+    ``errors``: In the judge's order; None where it gave no answer that could be read. ``score``:
+    Its score of the whole, in points of its own scale. ``criteria``: Its scores on criteria, from
+    0 to 100.
     """
 
     item: RatedItem
@@ -65,17 +50,7 @@ class TextErrors:
 
 @dataclass(frozen=True, kw_only=True)
 class FoundErrors:
-    """What a judge found in every text of a set.
-
-    Attributes
-    ----------
-    label : str
-        What the errors come from, for tables.
-    texts : tuple of TextErrors
-        One per item, in the order of the set.
-    n_unused : int
-        Rows of the file that belong to no item.
-    """
+    """What a judge found in every text of a set."""
 
     label: str
     texts: tuple[TextErrors, ...]
@@ -180,27 +155,7 @@ PLACES = ("exact", "normalised", "fuzzy", "placed", "missing", "unresolved", "un
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorTotals:
-    """Counts over all texts.
-
-    Attributes
-    ----------
-    texts, unscored : int
-        All texts, and those without an answer that could be read.
-    with_errors : int
-        Texts with at least one error.
-    errors : int
-        All errors; one that offends several criteria is one.
-    ambiguous : int
-        Of these, errors whose place is one of several.
-    noted : int
-        Texts whose judgement comes with a note, such as that score and errors contradict.
-    grades : dict of str to int
-        Errors by how bad they are: major (4 and 5), moderate (3), minor (1 and 2), ungraded.
-    places : dict of str to int
-        Errors by how their place was found; see ``PLACES``.
-    criteria : dict of str to int
-        Errors by the criterion they offend; one may offend several, or none that is named.
-    """
+    """Counts over all texts."""
 
     texts: int
     unscored: int

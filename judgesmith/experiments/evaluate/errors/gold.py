@@ -28,12 +28,7 @@ _OTHER_EDITS = "the edits do not make this text of its original"
 class GoldError:
     """An error that people marked.
 
-    Attributes
-    ----------
-    start, end : int or None
-        Offsets in the response, end excluded; None if unmarked.
-    severity : float or None
-        From 1 to 5.
+    ``start``, ``end``: Offsets in the response, end excluded; None if unmarked.
     """
 
     start: int | None = None
@@ -43,18 +38,7 @@ class GoldError:
 
 @dataclass(frozen=True, kw_only=True)
 class ChangedText:
-    """A version of a text, and where it was changed.
-
-    Attributes
-    ----------
-    original, version : RatedItem
-        Before and after.
-    made : Perturbed
-        The text and its edits.
-    places : tuple of (int, int)
-        Where it is wrong now: what was put in, or, of changes to characters, the words that hold
-        them. Where words or sentences were only taken out, a place is empty.
-    """
+    """A version of a text, and where it was changed."""
 
     original: RatedItem
     version: RatedItem
@@ -64,17 +48,7 @@ class ChangedText:
 
 @dataclass(frozen=True, kw_only=True)
 class ChangedKind:
-    """All versions that one kind of change made.
-
-    Attributes
-    ----------
-    kind : Perturbation
-        The change.
-    texts : tuple of ChangedText
-        Its versions.
-    left_out : dict of str to int
-        Reasons why others are not here, with how many.
-    """
+    """All versions that one kind of change made."""
 
     kind: Perturbation
     texts: tuple[ChangedText, ...]

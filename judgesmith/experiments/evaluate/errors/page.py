@@ -74,17 +74,7 @@ MOST = 50
 
 @dataclass(frozen=True, slots=True)
 class Numbered:
-    """An error and the number it is shown by.
-
-    Attributes
-    ----------
-    number : int
-        From 1, in the order of the text; what has no place comes last.
-    error : ErrorSpan
-        The error.
-    criteria : tuple of str
-        What it offends, as far as the judge says so.
-    """
+    """An error and the number it is shown by."""
 
     number: int
     error: ErrorSpan
@@ -93,19 +83,7 @@ class Numbered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """A stretch of text in which nothing begins or ends.
-
-    Attributes
-    ----------
-    text : str
-        Its characters; empty between two marks at one place.
-    closes, opens : tuple of int
-        Numbers of the errors that end and that begin right before it, in this order.
-    over : tuple of int
-        Numbers of the errors that it is part of.
-    left_out : int
-        Characters that are not shown right before it.
-    """
+    """A stretch of text in which nothing begins or ends."""
 
     text: str
     closes: tuple[int, ...] = ()

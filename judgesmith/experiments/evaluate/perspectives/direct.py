@@ -206,17 +206,7 @@ def _causes(asked: Sequence[Sequence[Preference]]) -> dict[Cause, int]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DirectReport:
-    """How often a judge that compares prefers the text with fewer errors, by criterion.
-
-    Attributes
-    ----------
-    label : str
-        What was evaluated.
-    reports : dict of str to DirectComparison
-        By criterion, in the data's order.
-    notes : tuple of str
-        What a reader should know.
-    """
+    """How often a judge that compares prefers the text with fewer errors, by criterion."""
 
     label: str
     reports: Mapping[str, DirectComparison]

@@ -34,23 +34,11 @@ DETAIL = "human_detail"
 class RightLevels:
     """The level that each text of a set should get on one criterion.
 
-    Attributes
-    ----------
-    criterion : str
-        What was rated.
-    scale : Scale
-        The rating form.
-    levels : array, shape (n_levels,), in points of the scale, or None
-        All of its levels, used or not; None where ratings lie between whole points, or there are
-        too many of these.
-    values : array, shape (n_items,), in points of the scale
-        nan where a text has no level. Higher is better: where people counted faults, the scale is
-        turned round.
-    counts : UnanimousCounts or None
-        What was kept and left out, level by level, in points as people gave them; None where
-        ratings were aggregated otherwise, and nothing was left out.
-    n_unrated, n_built : int
-        Texts that are unrated on the criterion, and those that were made to have their rating.
+    ``levels``: All of its levels, used or not; None where ratings lie between whole points, or
+    there are too many of these. ``values``: nan where a text has no level. Higher is better: where
+    people counted faults, the scale is turned round. ``counts``: What was kept and left out, level
+    by level, in points as people gave them; None where ratings were aggregated otherwise, and
+    nothing was left out.
     """
 
     criterion: str
@@ -209,21 +197,8 @@ NOT_JUDGED = Cause(Reason.NO_ROW, "the text was not judged")
 class SampledScores:
     """A judge's answers on one criterion.
 
-    Attributes
-    ----------
-    values : array, shape (n_items, n_samples), in points of ``scale``
-        nan where an answer could not be read or lies outside of the scale, in rows without any,
-        and after the last answer of a row.
-    n_samples : array of int, shape (n_items,)
-        How many answers were asked for; 0 where the text was not judged.
-    scale : Scale or None
-        What the answers are points of, where that is known. More is better.
-    problems : tuple of (Cause or None), length n_items
-        Why a text has no answer.
-    n_outside : int
-        Answers left out because they lie outside of the scale.
-    about : str or None
-        What the judge says that they are about, where it is known.
+    ``values``: nan where an answer could not be read or lies outside of the scale, in rows without
+    any, and after the last answer of a row.
     """
 
     values: FloatArray

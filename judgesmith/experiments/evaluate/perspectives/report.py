@@ -44,21 +44,7 @@ from judgesmith.signatures.scale import Scale
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Basis:
-    """What a number rests on.
-
-    Attributes
-    ----------
-    right : RightLevels
-        What was compared with, and what was left out.
-    unscored : Unscored
-        Texts with a right level for which the judge gave nothing.
-    n_outside : int
-        Samples left out because they lie outside of the judge's scale.
-    n_samples : (int, int)
-        The fewest and the most samples that a judged text has; (0, 0) where none was judged.
-    answers : Scale or None
-        What the samples are points of, where that is known.
-    """
+    """What a number rests on."""
 
     right: RightLevels
     unscored: Unscored
@@ -99,17 +85,7 @@ class Basis:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OnCriterion:
-    """What either perspective found on one criterion.
-
-    Attributes
-    ----------
-    criterion : str
-        What was rated.
-    basis : Basis
-        What its number rests on.
-    counted : Counted
-        The number as a function of how often each source is drawn.
-    """
+    """What either perspective found on one criterion."""
 
     criterion: str
     basis: Basis
@@ -151,17 +127,8 @@ UNKNOWN_SCALE = Cause(Reason.OTHER, "nobody says what its scores are points of")
 class GlobalReport(OnCriterion):
     """How well a judge's ratings agree with the right ones on one criterion.
 
-    Attributes
-    ----------
-    kappa : Estimate
-        Linear-weighted, over all levels of the scale, with an interval over sources; undefined
-        where both sides are constant and equal.
-    confusion : ConfusionMatrix
-        Rows are the right levels, columns those that the judge gives.
-    ratings : array, shape (n_items,)
-        The judge's, nan if missing.
-    criterion, basis, counted
-        See ``OnCriterion``.
+    ``kappa``: Linear-weighted, over all levels of the scale, with an interval over sources;
+    undefined where both sides are constant and equal. ``ratings``: The judge's, nan if missing.
     """
 
     kappa: Estimate
@@ -246,20 +213,7 @@ def ratings_of(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LocalReport(OnCriterion):
-    """How well a judge orders near neighbours on one criterion.
-
-    Attributes
-    ----------
-    accuracy : AdjacentAccuracy
-        Over all pairs from neighbouring occupied ratings of a source, with an interval over
-        sources.
-    by_errors : AccuracyByErrors or None
-        By how many errors were put into either text, where the set says so.
-    apart : dict of int to Estimate
-        I(k): the same of all pairs that differ by k errors, where the set says so.
-    criterion, basis, counted
-        See ``OnCriterion``.
-    """
+    """How well a judge orders near neighbours on one criterion."""
 
     accuracy: AdjacentAccuracy
     by_errors: AccuracyByErrors | None

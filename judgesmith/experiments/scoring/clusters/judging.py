@@ -61,16 +61,7 @@ class _Piece:
 class _Hand:
     """A worker as the driver sees it.
 
-    Attributes
-    ----------
-    actor : object
-        Ray's handle.
-    room : int
-        Pieces that it may be given; 0 while it is unknown whether it is there.
-    waiting : object
-        Ray's reference of the answer to whether it is there; None once it said so.
-    presence : Presence or None
-        What it said.
+    ``waiting``: Ray's reference of the answer to whether it is there; None once it said so.
     """
 
     actor: Any

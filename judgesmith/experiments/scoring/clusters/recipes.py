@@ -96,23 +96,7 @@ _CEILINGS = ("max_tokens", "max_completion_tokens")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRecipe:
-    """How to make one model again, with its ledger and its part in one budget.
-
-    Attributes
-    ----------
-    settings : dict of str to object
-        Arguments of ``client_model``: name, address, ledger, limits, sampling.
-    budget : Budget
-        Ceilings of the run, over all workers.
-    run_id : str
-        What the budget is kept under.
-    price : Price or None
-        In force where the recipe was written.
-    retry : Retry
-        When to send again.
-    endpoint : str
-        Where answers came from there, without any secret.
-    """
+    """How to make one model again, with its ledger and its part in one budget."""
 
     settings: Mapping[str, Any]
     budget: Budget
@@ -222,23 +206,7 @@ def _check_movable(client: LMClient) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeRecipe:
-    """A saved judge and all its models.
-
-    Attributes
-    ----------
-    judge : bytes
-        The content of its ``judge.json``.
-    fingerprint, made_by : str
-        Of the judge, and the version of this package where the recipe was written.
-    main : ModelRecipe
-        The model that is asked where nothing else is said.
-    others : dict of str to ModelRecipe
-        Models of members, of roles, by the name that the judge has for them.
-    roles : dict of str to str
-        Names of models by role, where they are others than those it was compiled with.
-    parts : dict of str to ModelRecipe
-        Models of a panel's members and supervisor that were given one of their own, by part.
-    """
+    """A saved judge and all its models."""
 
     judge: bytes
     fingerprint: str

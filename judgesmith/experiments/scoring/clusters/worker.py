@@ -61,18 +61,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """Why a worker went no further, in a form that every process can read.
-
-    Attributes
-    ----------
-    kind : str
-        ``model``, ``ledger``, ``stopped``, ``worker`` (it cannot work where it is), or ``new``
-        (it was started again, and has no judge yet).
-    message : str
-        What is wrong.
-    status : int or None
-        HTTP status of the reply, where there was one.
-    """
+    """Why a worker went no further, in a form that every process can read."""
 
     kind: str
     message: str
@@ -94,21 +83,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """What became of a piece of rows.
-
-    Attributes
-    ----------
-    judgements : tuple of Judgement
-        Of its first rows: all of them, unless there is a ``fault``.
-    fault : Fault or None
-        Why there are no more.
-    life : str
-        Which life of which worker this is from; a worker that died and came back has another.
-    usage : Usage or None
-        What went through the models in this life so far.
-    adaptations : tuple of str
-        Settings that were sent another way.
-    """
+    """What became of a piece of rows."""
 
     judgements: tuple[Judgement, ...]
     fault: Fault | None
@@ -229,11 +204,6 @@ class Tallies:
 
     What a worker that was lost asked after the last piece that it brought back is not in it; the
     ledger, which the budget uses, has it.
-
-    Attributes
-    ----------
-    adaptations : tuple of str
-        Settings that were dropped or sent another way, each said once.
     """
 
     def __init__(self) -> None:
