@@ -147,7 +147,7 @@ class EffectSearch(JudgeSearch):
         *,
         effort: Effort = "medium",
         calls_per_item: int | None = None,
-        risk: float = 0.15,
+        risk: float = 0.2,
         space: Space | None = None,
         fixed: Sequence[str] = ("samples", "weighting"),
         n_demonstrations: int = 5,
@@ -317,7 +317,7 @@ class _Run:
             known = self.posterior()
             if (
                 known is not None
-                and len(self.scored) >= 3
+                and len(self.scored) >= 2
                 and REACHED * known.value_of_knowing < WORTH
             ):
                 self._complete([one for one in self._leaders(known) if known.mean[one] > WORTH])

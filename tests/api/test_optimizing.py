@@ -182,9 +182,10 @@ def test_effects_take_no_more_calls_than_estimated(simulated, effort, times):
     assert search.gain_.n_rows == search.trials_[0].n_rows
 
 
-def test_effects_of_a_model_to_which_no_prompt_matters_keep_the_baseline(simulated):
+@pytest.mark.parametrize("effort", ["light", "medium", "heavy"])
+def test_effects_of_a_model_to_which_no_prompt_matters_keep_the_baseline(simulated, effort):
     task = simulated[True]
-    search, judge, calls = searched(task, effort="medium")
+    search, judge, calls = searched(task, effort=effort)
     assert search.views_ == (0,)
     assert search.taken_ == 0
     assert judge.protocol == ActiveCritic().protocol

@@ -34,7 +34,7 @@ N_DRAWS = 400
 AVERAGING, AVERAGING_SD = 0.1, 0.1
 """What averaging several configurations is expected to add to Q, and how sure that is."""
 
-ROWS_PER_BLOCK, MOST_BLOCKS = 24, 6
+ROWS_PER_BLOCK, MOST_BLOCKS = 24, 4
 
 
 def option_columns(configurations: Sequence[Picked], baseline: Picked) -> FloatArray:
