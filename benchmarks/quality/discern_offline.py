@@ -34,9 +34,9 @@ from judgesmith.experiments.compile.human_criteria import known_criterion, named
 from judgesmith.experiments.robustness.discerning import Discerned, KindFound, discern
 from judgesmith.experiments.robustness.discernment_folder import (
     conclusions,
-    estimate_text,
+    d_text,
+    d_value_text,
     metric_score,
-    score_text,
     verdict_text,
 )
 from judgesmith.experiments.robustness.perturbed_rows import get_perturbed
@@ -167,9 +167,9 @@ def summary(found: Mapping[str, Discerned]) -> Iterator[Row]:
         yield {
             "texts": title,
             "n": one.n_originals,
-            "lowest D": estimate_text(overall.lowest),
-            "average D": estimate_text(overall.average),
-            "lowest, experts": estimate_text(overall.expert_lowest) or "no weights",
+            "lowest D": d_text(overall.lowest),
+            "average D": d_text(overall.average),
+            "lowest, experts": d_text(overall.expert_lowest) or "no weights",
             "false alarms": alarms or "no controls",
         }
 
@@ -181,7 +181,7 @@ SHORT |= {"prefers damage": " prefers", "favoured": " favours", "false alarm": "
 def together(found: Mapping[str, Discerned]) -> Iterator[Row]:
     """Yield one row per kind of change, with D on every set and what is wrong with it."""
     cell = {
-        (title, shown_name(kind)): f"{score_text(kind.found.score.value)}{mark(kind)}"
+        (title, shown_name(kind)): f"{d_value_text(kind.found.score.value)}{mark(kind)}"
         for title, one in found.items()
         for kind in one.kinds
         if kind.n_versions
@@ -215,12 +215,12 @@ def table(found: Discerned) -> Iterator[Row]:
             "change": shown_name(one),
             "verdict": verdict_text(one),
             "pairs": one.n_versions,
-            "D": estimate_text(one.found.score),
+            "D": d_text(one.found.score),
         }
         if experts:
             expert = one.found.expert_score
-            row["D, experts"] = "" if expert is None else score_text(expert.value)
-        yield row | {name: score_text(metric_score(one.found, name)) for name in one.lower}
+            row["D, experts"] = "" if expert is None else d_value_text(expert.value)
+        yield row | {name: d_value_text(metric_score(one.found, name)) for name in one.lower}
 
 
 @benchmark(quick={"most": 1}, formats={"scores lower": ".1%"})
@@ -245,8 +245,8 @@ def recorded(most: int | None) -> Iterator[Row]:
         yield {
             "metric": name.removeprefix("metric:"),
             "scores lower": share,
-            "lowest D": estimate_text(found.damage.lowest),
-            "average D": estimate_text(found.damage.average),
+            "lowest D": d_text(found.damage.lowest),
+            "average D": d_text(found.damage.average),
             "hardest change": lowest.replace("_", " "),
         }
 

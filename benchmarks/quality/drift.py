@@ -23,7 +23,7 @@ from judgesmith.experiments.monitor.snapshot import (
     NO,
     SCORE,
     SCORED,
-    Row,
+    SnapshotRow,
     is_score,
     measured,
     snapshot_of,
@@ -35,13 +35,13 @@ SIZES = ((60, 60), (60, 300), (200, 200))
 A_TENTH = 0.1
 CUT = "responses cut to half"
 
-Change = Callable[[list[Row], np.random.Generator], list[Row]]
+Change = Callable[[list[SnapshotRow], np.random.Generator], list[SnapshotRow]]
 
 
 def raised(by: float) -> Change:
     """Return what raises scores by so many of their standard deviations."""
 
-    def change(rows: list[Row], rng: np.random.Generator) -> list[Row]:
+    def change(rows: list[SnapshotRow], rng: np.random.Generator) -> list[SnapshotRow]:
         spread = np.std([row.numbers[SCORE] for row in rows if SCORE in row.numbers])
         return [
             row.model_copy(
@@ -53,7 +53,7 @@ def raised(by: float) -> Change:
     return change
 
 
-def unscored(rows: list[Row], rng: np.random.Generator) -> list[Row]:
+def unscored(rows: list[SnapshotRow], rng: np.random.Generator) -> list[SnapshotRow]:
     """Take the scores from a tenth of the rows."""
     return [
         row
@@ -68,7 +68,7 @@ def unscored(rows: list[Row], rng: np.random.Generator) -> list[Row]:
     ]
 
 
-def german(rows: list[Row], rng: np.random.Generator) -> list[Row]:
+def german(rows: list[SnapshotRow], rng: np.random.Generator) -> list[SnapshotRow]:
     """Call a tenth of the responses German."""
     label = {"response language": "German"}
     return [

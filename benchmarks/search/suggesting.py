@@ -26,7 +26,7 @@ from benchmarks.search.stages import TARGETS
 from judgesmith.data import DataSet, Targets, targets_of
 from judgesmith.data.rating_sheets import RANDOM
 from judgesmith.experiments.compile.split import rated_rows
-from judgesmith.experiments.labels.suggesting import STRATEGIES, Candidates, diverse, doubts_of
+from judgesmith.experiments.labels.suggesting import STRATEGIES, CandidateItems, diverse, doubts_of
 from judgesmith.metrics import q
 from judgesmith.optimizers.fitting.aggregation import FitAggregation
 from judgesmith.programs import ActiveCritic, score_batch
@@ -74,7 +74,7 @@ def labelled(name: str, seed: int, strategy: str, n_sources: int | None) -> list
     reached = [q(targets.values[heldout], scores(learned, heldout))]
     for n in BATCHES:
         rest = [place for place in pool if place not in set(known)]
-        candidates = Candidates(
+        candidates = CandidateItems(
             items=tuple(data[place] for place in rest),
             scores=scores(learned, rest),
             doubt=doubts_of([judgements[place] for place in rest]),

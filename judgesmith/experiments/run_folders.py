@@ -11,7 +11,7 @@ from judgesmith.errors import ExistingFileError, file_faults
 from judgesmith.signatures.plain_data import json_line
 
 
-def stated_in(path: Path) -> dict[str, Any] | None:
+def json_object_in(path: Path) -> dict[str, Any] | None:
     """Return the JSON object in a file; None if it cannot be read."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
@@ -42,7 +42,7 @@ def begun_in(
     """
     if not folder.exists() or _is_blank(folder, record):
         return {}
-    found = stated_in(folder / record)
+    found = json_object_in(folder / record)
     if found is None or found.get("schema") != schema or not found.keys() >= set(keys):
         raise ExistingFileError(
             f"{folder} is there and holds no {what}.", hint="name another folder."

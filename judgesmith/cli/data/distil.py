@@ -115,7 +115,11 @@ def command(
     finetune' trains a model on the result.
     """
     from judgesmith.experiments.distil.examples import distillation
-    from judgesmith.experiments.distil.folder import check_distilled, save_distilled, summary_of
+    from judgesmith.experiments.distil.folder import (
+        check_distilled,
+        distillation_summary,
+        save_distilled,
+    )
     from judgesmith.experiments.distil.sampling import DistilSettings
     from judgesmith.programs.artifacts.saved_ensembles import load_saved, pointed_rubric
     from judgesmith.programs.judging.rows import usage_of
@@ -148,7 +152,9 @@ def command(
         n = len(made.sample.outputs)
         tell = None if progress is None else (lambda done: progress("outputs", done, n))
         examples = made.examples(lm=lms[0], concurrency=concurrency, progress=tell)
-    summary = summary_of(made, examples, run=run, data=dataset.name, excluded=len(excluded - {""}))
+    summary = distillation_summary(
+        made, examples, run=run, data=dataset.name, excluded=len(excluded - {""})
+    )
     with blaming(OUTPUT):
         save_distilled(place, examples, made.rubric, summary)
     usage = usage_of(*lms)

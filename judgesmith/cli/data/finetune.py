@@ -82,7 +82,12 @@ def command(
     together.
     """
     from judgesmith.experiments.distil.chats import Recipe, read_chats
-    from judgesmith.experiments.distil.training import check_base, finetune, made_before, run_of
+    from judgesmith.experiments.distil.training import (
+        check_base,
+        finetune,
+        trained_before,
+        training_run,
+    )
 
     place = check_place(output)
     with blaming("--at-once"):
@@ -90,7 +95,7 @@ def command(
     with blaming(folders[0] if len(folders) == 1 else "DATA"):
         chats = read_chats(folders)
     with blaming(OUTPUT):
-        summary = made_before(place, run_of(chats, base, recipe), force=force)
+        summary = trained_before(place, training_run(chats, base, recipe), force=force)
     with blaming("--base"):
         check_base(base)
     if dry_run:

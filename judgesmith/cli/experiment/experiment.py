@@ -64,7 +64,7 @@ def tracking_address(track: str | None, uri: str | None) -> str | None:
                 "it says where, and nothing is tracked.", option=_URI, hint="give --track mlflow."
             )
         return None
-    from judgesmith.experiments.tracking.client import ADDRESS, check_address
+    from judgesmith.experiments.tracking.client import ADDRESS, check_tracking_address
 
     address = uri or os.environ.get(ADDRESS)
     if not address:
@@ -74,7 +74,7 @@ def tracking_address(track: str | None, uri: str | None) -> str | None:
             hint=f"give {_URI} http://localhost:5000, or set {ADDRESS}.",
         )
     with blaming(_named(uri)):
-        check_address(address)
+        check_tracking_address(address)
     return address
 
 
@@ -311,9 +311,9 @@ def _print_board(board: Leaderboard) -> None:
     from judgesmith.experiments.runs.leaderboard import (
         HEADER,
         SEEDS_HEADER,
+        block_cells,
         seeds_cells,
         seeds_title,
-        table_cells,
         titles,
     )
 
@@ -324,7 +324,7 @@ def _print_board(board: Leaderboard) -> None:
     for block in board.blocks:
         if (block.data, block.target, block.seed) not in shown:
             shown.add((block.data, block.target, block.seed))
-            _print_ranked(titles(block), HEADER, table_cells(block))
+            _print_ranked(titles(block), HEADER, block_cells(block))
     if not board.blocks:
         say("no cell has anything to rank.")
     elif len(shown) < len(board.blocks):

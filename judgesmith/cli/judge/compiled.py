@@ -35,7 +35,11 @@ if TYPE_CHECKING:
     from judgesmith.experiments import CompileResult
     from judgesmith.experiments.compile.estimate import RunEstimate
     from judgesmith.experiments.compile.notes import NothingScoredError, ObjectiveReport
-    from judgesmith.experiments.compile.versions import Comparison, DiscernmentReport, Noticed
+    from judgesmith.experiments.compile.versions import (
+        DetectionComparison,
+        DiscernmentReport,
+        Noticed,
+    )
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
     from judgesmith.programs.families.ensemble.members import CalibratedJudgement
     from judgesmith.programs.lm import Usage
@@ -74,7 +78,7 @@ def print_discernment(found: DiscernmentReport, *, before: str, after: str = "co
 _HEADER = ("kind", "pairs", "D")
 
 
-def _gain_rows(found: Comparison) -> Iterator[list[str]]:
+def _gain_rows(found: DetectionComparison) -> Iterator[list[str]]:
     for name, before in found.uncompiled.estimates.items():
         after, gain = found.heldout.estimates[name], found.gain[name]
         yield [

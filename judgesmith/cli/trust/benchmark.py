@@ -313,7 +313,7 @@ def command(
         wanted = "global or local" if perspective is None else "a folder"
         raise OptionError(f"a benchmark needs {missing}.", option=missing, hint=f"name {wanted}.")
     _refuse_of_other(perspective)
-    from judgesmith.experiments.benchmark.beginning import start_of
+    from judgesmith.experiments.benchmark.beginning import benchmark_start
     from judgesmith.experiments.benchmark.building import benchmark_from, planned_steps
     from judgesmith.experiments.benchmark.models import UnfinishedError
     from judgesmith.experiments.benchmark.report import check_benchmark
@@ -326,7 +326,7 @@ def command(
     settings = _settings(perspective, criteria, rest)
     dataset = load_data(data, columns, scales)
     with blaming(data if criteria is None else "--only-criteria"):
-        start = start_of(
+        start = benchmark_start(
             dataset,
             settings,
             rubric=_rubric(rubric_file),

@@ -190,7 +190,7 @@ def _verdict(found: Discerned) -> Verdict:
 
 def _print_tables(found: Discerned) -> None:
     from judgesmith.experiments.robustness.discernment_folder import (
-        estimate_text,
+        d_text,
         kind_header,
         kind_rows,
         matrix_rows,
@@ -202,11 +202,11 @@ def _print_tables(found: Discerned) -> None:
     header = kind_header(experts=experts)
     if found.damage is not None:
         overall = found.damage
-        rows = [["lowest D", estimate_text(overall.lowest)]]
-        rows += [["average D", estimate_text(overall.average)]]
+        rows = [["lowest D", d_text(overall.lowest)]]
+        rows += [["average D", d_text(overall.average)]]
         if experts:
-            rows[0].append(estimate_text(overall.expert_lowest))
-            rows[1].append(estimate_text(overall.expert_average))
+            rows[0].append(d_text(overall.expert_lowest))
+            rows[1].append(d_text(overall.expert_average))
         n = f"{overall.lowest.confidence:.0%} intervals over originals"
         print_table(
             f"D of 1 is a p-value of .05, {n}",
@@ -347,7 +347,7 @@ def command(
     from judgesmith.experiments.robustness.discerning import discern
     from judgesmith.experiments.robustness.discernment_folder import (
         check_discerned,
-        run_of,
+        discernment_run,
         save_discerned,
     )
     from judgesmith.programs.artifacts.saved_ensembles import SavedComposite
@@ -375,7 +375,7 @@ def command(
         own = planned.parts if isinstance(planned, SavedComposite) else {}
         told += [f"{part} {lm.model} {endpoint_of(lm)}" for part, lm in own.items()]
     settings = (kinds, task, sample, weights, by, form, criterion, seed)
-    run = run_of(what, dataset.digest, told, *settings)
+    run = discernment_run(what, dataset.digest, told, *settings)
     if folder is not None:
         with blaming(OUTPUT):
             check_discerned(folder, run, force=force)

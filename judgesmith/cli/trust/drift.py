@@ -16,7 +16,7 @@ from judgesmith.cli.shared.verdicts import drift_verdict, print_verdict
 if TYPE_CHECKING:
     import numpy as np
 
-    from judgesmith.experiments.monitor.drifting import DriftReport, Gathered, Shift
+    from judgesmith.experiments.monitor.drifting import DriftReport, GatheredRows, Shift
     from judgesmith.experiments.monitor.snapshot import Snapshot
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 
@@ -121,7 +121,7 @@ def command(
 
 def _gathered(
     saved: AnySaved, scores: str, inputs: str | None, columns: str | None, rng: np.random.Generator
-) -> Gathered:
+) -> GatheredRows:
     from judgesmith.data.formats.opening import open_rows
     from judgesmith.experiments.monitor.drifting import load_scores
 

@@ -448,12 +448,12 @@ def print_texts(texts: Sequence[TextErrors]) -> None:
     """Print texts with their errors."""
     from rich.console import Console
 
-    from judgesmith.experiments.evaluate.errors.page import MOST, numbered
+    from judgesmith.experiments.evaluate.errors.page import MOST, numbered_errors
 
     room = shutil.get_terminal_size((80, 24)).columns
     console = Console(file=sys.stdout, width=max(room, 20), highlight=False)
     for text in texts:
-        every = numbered(text.errors or ())
+        every = numbered_errors(text.errors or ())
         errors = every[:MOST]
         say()
         say_wrapped(_heading(text), hang=2)
@@ -480,11 +480,11 @@ def _marked(response: str, errors: Sequence[Numbered]) -> Text:
     from rich.text import Text
 
     from judgesmith.experiments.evaluate.errors.found import grade_of
-    from judgesmith.experiments.evaluate.errors.page import pieces
+    from judgesmith.experiments.evaluate.errors.page import text_pieces
 
     grades = {one.number: grade_of(one.error.severity) for one in errors}
     drawn = Text()
-    for piece in pieces(response, errors, around=_AROUND):
+    for piece in text_pieces(response, errors, around=_AROUND):
         if piece.left_out:
             drawn.append(f" … {counted(piece.left_out, 'character')} … ", style="dim")
         for number in piece.closes:

@@ -113,7 +113,7 @@ def command(
     """
     from judgesmith.experiments.robustness.perturbing import (
         perturb_texts,
-        summary_of,
+        perturbation_summary,
         write_perturbed,
     )
     from judgesmith.programs.judging.rows import usage_of
@@ -156,7 +156,9 @@ def command(
     if as_json:
         spent = {"calls": usage.calls, "cost_usd": usage.cost_usd}
         about = {"output": output, "task": changes.task, "texts": originals.which, "seed": seed}
-        print_json({**about, **summary_of(found), "left_out": dict(pool.left_out), **spent})
+        print_json(
+            {**about, **perturbation_summary(found), "left_out": dict(pool.left_out), **spent}
+        )
     else:
         _print(found, originals, changes, output)
         say(usage_text(usage))

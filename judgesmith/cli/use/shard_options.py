@@ -85,7 +85,7 @@ class ShardChoice:
 
     def place(self) -> Path:
         """Return where rows are written."""
-        from judgesmith.experiments.scoring.shards import is_folder, targets_of
+        from judgesmith.experiments.scoring.shards import is_folder, output_places
 
         into_folder = is_folder(self.output)
         if self.form is not None and not into_folder:
@@ -105,7 +105,7 @@ class ShardChoice:
         else:
             place = file_place(self.output, *self.inputs, like="scores.jsonl")
         with blaming(OUTPUT):
-            targets_of(self.output, (), ending=self.ending)
+            output_places(self.output, (), ending=self.ending)
         return place
 
     def shards(self) -> tuple[tuple[Shard, ...], int | None]:
@@ -113,7 +113,7 @@ class ShardChoice:
         from judgesmith.data.columns import column_map
         from judgesmith.data.problems import nothing_in
         from judgesmith.experiments.scoring import shards_of
-        from judgesmith.experiments.scoring.shards import targets_of
+        from judgesmith.experiments.scoring.shards import output_places
 
         with blaming("--map"):
             column_map(self.columns)
@@ -122,7 +122,7 @@ class ShardChoice:
                 shards_of(one, **reading())
         shards = shards_of(self.inputs, **reading())
         with blaming(OUTPUT):
-            targets_of(self.output, shards, ending=self.ending)
+            output_places(self.output, shards, ending=self.ending)
         n_rows = 0
         for shard in shards:
             if not shard.once:

@@ -351,7 +351,7 @@ def table_rows(table: AblationTable, block: Block) -> list[list[str]]:
     return [
         [
             row.name,
-            *(number(row.agreement[name]) for name in ("pearson", "spearman", "kendall")),
+            *(value_text(row.agreement[name]) for name in ("pearson", "spearman", "kendall")),
             interval(row.agreement["q"]),
             "" if row.difference is None else interval(row.difference, signed=True),
         ]
@@ -365,8 +365,8 @@ def chosen_rows_of(table: AblationTable, block: Block) -> list[list[str]]:
     return [
         [
             row.name,
-            number(row.chosen_by),
-            number(row.agreement["q"]),
+            value_text(row.chosen_by),
+            value_text(row.agreement["q"]),
             "undefined" if row.optimism != row.optimism else f"{row.optimism:+.3f}",
             f"{1.0 - row.heldout.share_scored:.1%}",
             str(row.n_criteria),
@@ -443,7 +443,7 @@ def flat_row(row: AblationRow) -> dict[str, Any]:
     }
 
 
-def number(estimate: Estimate) -> str:
+def value_text(estimate: Estimate) -> str:
     """Return a value alone, or ``undefined``."""
     return "undefined" if estimate.value != estimate.value else f"{estimate.value:.3f}"
 

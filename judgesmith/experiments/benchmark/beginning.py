@@ -20,7 +20,7 @@ from judgesmith.experiments.benchmark.rows import BenchmarkSource, drawn_sources
 from judgesmith.experiments.benchmark.settings import (
     BenchmarkSettings,
     Dropped,
-    nothing_left,
+    no_criterion_left,
     rating_levels,
 )
 from judgesmith.experiments.compile.human_criteria import human_rubric
@@ -88,7 +88,7 @@ class Start:
         return self.settings.fingerprint(self.dataset.digest, asked, self.sub_aspects, rubric)
 
 
-def start_of(
+def benchmark_start(
     dataset: DataSet,
     settings: BenchmarkSettings,
     *,
@@ -116,7 +116,7 @@ def start_of(
         if one.name not in {without.criterion for without in dropped}
     )
     if not criteria:
-        raise nothing_left(dropped)
+        raise no_criterion_left(dropped)
     rng = np.random.default_rng([settings.seed, 0])
     sources = drawn_sources(every, settings.n_sources, rng=rng)
     responses = best_responses(dataset, [one.indices for one in sources])

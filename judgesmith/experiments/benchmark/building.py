@@ -11,7 +11,7 @@ import numpy as np
 
 from judgesmith.data.items import DataSet
 from judgesmith.experiments.benchmark.anchor_texts import texts_looked_at
-from judgesmith.experiments.benchmark.beginning import Start, plan_of, start_of
+from judgesmith.experiments.benchmark.beginning import Start, benchmark_start, plan_of
 from judgesmith.experiments.benchmark.models import BenchmarkModels, check_benchmark_roles
 from judgesmith.experiments.benchmark.perspective_building import (
     CHECKED_SOURCES,
@@ -142,7 +142,7 @@ def build_benchmark(
     check_benchmark_roles(roles or {})
     by_role = dict.fromkeys(ROLES, lm or current_lm()) | dict(roles or {})
     models = BenchmarkModels(by_role=by_role, concurrency=concurrency)
-    start = start_of(dataset, settings, rubric=rubric, sub_aspects=sub_aspects)
+    start = benchmark_start(dataset, settings, rubric=rubric, sub_aspects=sub_aspects)
     return benchmark_from(start, models, progress=progress)
 
 

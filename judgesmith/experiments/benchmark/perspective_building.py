@@ -39,7 +39,7 @@ from judgesmith.experiments.benchmark.rows import (
     drawn_sources,
     local_scale,
 )
-from judgesmith.experiments.benchmark.settings import Dropped, nothing_left
+from judgesmith.experiments.benchmark.settings import Dropped, no_criterion_left
 from judgesmith.metrics.anchors import AnchorRatings, Balance, balanced, rating_of
 from judgesmith.metrics.comparators import neighbour_probabilities
 from judgesmith.metrics.records import plain
@@ -237,7 +237,7 @@ COPY = "the same text as another one of its source"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class CandidateText:
     """A text that is to be rated.
 
     ``aimed``: The rating that its number of errors is for; None in a pilot.
@@ -262,7 +262,7 @@ class Order:
 
 def made_candidates(
     plan: Plan, criterion: Criterion, orders: Sequence[Order], *, step: str
-) -> tuple[list[Candidate], Counts]:
+) -> tuple[list[CandidateText], Counts]:
     """Return the texts of some orders, and what became of the others.
 
     A text without errors is the reference itself. Of equal texts of a source the first counts;
@@ -297,14 +297,14 @@ def made_candidates(
                 made[place] = found
             if tell is not None:
                 tell(1)
-    candidates: dict[tuple[str, str], Candidate] = {}
+    candidates: dict[tuple[str, str], CandidateText] = {}
     for place, order in enumerate(orders):
         target = made.get(place) if order.n_errors else Target(text=order.reference.text)
         if target is None:
             continue
         known = candidates.setdefault(
             (order.source.id, target.text),
-            Candidate(
+            CandidateText(
                 source=order.source, reference=order.reference, target=target, aimed=order.aimed
             ),
         )
@@ -343,7 +343,7 @@ def build_global(plan: Plan) -> Built:
         criteria[own.criterion.name] = found.told
         lines += found.lines
     if not criteria:
-        raise nothing_left(dropped)
+        raise no_criterion_left(dropped)
     for one in dropped:
         plan.note(one.sentence)
     if not texts:
@@ -397,7 +397,7 @@ class _Found:
 class _Rated:
     """Candidates, compared with anchors and rated."""
 
-    candidates: list[Candidate]
+    candidates: list[CandidateText]
     relations: AnchorRelations
     ratings: AnchorRatings
 
@@ -490,7 +490,7 @@ class _Criterion:
                         aimed=rating,
                     )
 
-    def _rated(self, candidates: list[Candidate], step: str) -> _Rated:
+    def _rated(self, candidates: list[CandidateText], step: str) -> _Rated:
         """Return candidates with the ratings that comparisons give them."""
         plan, levels = self.plan, self.anchors.levels
         items = [item_of(one.source, one.target.text) for one in candidates]

@@ -40,7 +40,7 @@ Told = Callable[[int], None]
 
 
 @dataclass(slots=True, kw_only=True)
-class Tally:
+class AnswerTally:
     """What became of the pairs that were asked about.
 
     ``cause``: Why the first of those has none, or where the budget ended, that it did; None where
@@ -78,7 +78,7 @@ class AnchorRelations(Record):
 
     signs: NDArray[np.float64]
     n_anchors: NDArray[np.int64]
-    tally: Tally
+    tally: AnswerTally
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts, ready for JSON."""
@@ -105,7 +105,7 @@ def compare_with_anchors(
                         yield row, level, place
 
     asked = (AcrossPair(texts[r], anchors[level][place]) for r, level, place in cells())
-    tally = Tally()
+    tally = AnswerTally()
     answers = comparator.each(asked, progress=progress)
     for cell, (_, found) in zip(cells(), answers, strict=True):
         signs[cell] = tally.add(found)
@@ -122,7 +122,7 @@ class PairSigns(Record):
 
     signs: NDArray[np.float64]
     disagreed: tuple[bool | None, ...]
-    tally: Tally
+    tally: AnswerTally
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts, ready for JSON."""
@@ -136,7 +136,7 @@ def compare_pairs(
     progress: Told | None = None,
 ) -> PairSigns:
     """Compare the two texts of every pair, such as one without an error and the same with it."""
-    tally, signs, disagreed = Tally(), [], []
+    tally, signs, disagreed = AnswerTally(), [], []
     asked = (AcrossPair(first, second) for first, second in pairs)
     for _, found in comparator.each(asked, progress=progress):
         signs.append(tally.add(found))
@@ -166,7 +166,7 @@ def same_source(one: RatedItem, other: RatedItem) -> bool:
     return same_id or (bool(one.source.strip()) and one.source == other.source)
 
 
-def _as_dict(tally: Tally) -> dict[str, Any]:
+def _as_dict(tally: AnswerTally) -> dict[str, Any]:
     found: dict[str, Any] = plain(
         {
             "pairs": tally.n,

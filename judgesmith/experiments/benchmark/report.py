@@ -11,7 +11,7 @@ from typing import Any
 
 from judgesmith.drafts import draft_beside, put, put_text, write_synced
 from judgesmith.errors import InputError, file_faults
-from judgesmith.experiments.run_folders import check_folder, json_text, stated_in, write_rows
+from judgesmith.experiments.run_folders import check_folder, json_object_in, json_text, write_rows
 from judgesmith.experiments.tables import Table
 
 ROWS, REPORT, TEXT, SHEET = "benchmark.jsonl", "report.json", "report.md", "spot_check.csv"
@@ -92,7 +92,7 @@ def earlier_checks(folder: Path, run: str) -> Any:
 
 
 def _report_in(folder: Path) -> dict[str, Any] | None:
-    report = stated_in(folder / REPORT)
+    report = json_object_in(folder / REPORT)
     known = report is not None and "run" in report and "perspective" in report
     return report if known else None
 

@@ -234,7 +234,7 @@ class Dropped:
         return {"why": self.why, "ratings": list(self.ratings), "problem": self.sentence}
 
 
-def nothing_left(dropped: Iterable[Dropped]) -> InputError:
+def no_criterion_left(dropped: Iterable[Dropped]) -> InputError:
     """Return the error that no criterion is left, with every reason."""
     reasons = "\n  ".join(one.sentence for one in dropped)
     return InputError(

@@ -14,7 +14,7 @@ from judgesmith.experiments.compile.human_criteria import human_rubric
 from judgesmith.experiments.compile.judging_estimate import (
     CHARACTERS_PER_TOKEN,
     JudgingEffort,
-    Lengths,
+    MeanLengths,
     calls_per_text,
     effort_per_text,
     judging_effort,
@@ -317,7 +317,7 @@ def estimate_run(
         refuse_many_answers(judge)
     templates = judge.templates()
     items = list(dataset)
-    sizes, lengths = sizes_of(items), Lengths.of(items)
+    sizes, lengths = sizes_of(items), MeanLengths.of(items)
     one = effort_per_text(judge.protocol, templates, sizes, lengths)
     found = most = None
     if settings.optimizer == "protocol":

@@ -36,7 +36,7 @@ LEAST_CACHED = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Lengths:
+class MeanLengths:
     """How long texts are on average, in characters."""
 
     source: float
@@ -78,7 +78,7 @@ def judging_effort(
     protocol: JudgeConfig,
     templates: Mapping[str, Template],
     sizes: Sequence[int],
-    lengths: Lengths,
+    lengths: MeanLengths,
 ) -> JudgingEffort:
     """Return what it takes that a judge judges the responses to some sources."""
     forms = family_of(protocol.judge).forms_of(protocol)
@@ -106,7 +106,7 @@ def effort_per_text(
     protocol: JudgeConfig,
     templates: Mapping[str, Template],
     sizes: Sequence[int],
-    lengths: Lengths,
+    lengths: MeanLengths,
 ) -> JudgingEffort:
     """Return the same for one text, of the source where it takes the most calls."""
     each = (judging_effort(protocol, templates, [size], lengths) / size for size in set(sizes))
@@ -141,7 +141,7 @@ def _shared_length(template: Template) -> int:
     return found if found >= LEAST_CACHED * CHARACTERS_PER_TOKEN else 0
 
 
-def _answer_tokens(protocol: JudgeConfig, template: Template, lengths: Lengths) -> float:
+def _answer_tokens(protocol: JudgeConfig, template: Template, lengths: MeanLengths) -> float:
     """Return about how many tokens an answer has."""
     if set(template.outputs.values()) == {"text"}:  # a text of the kind that is judged
         return lengths.response / CHARACTERS_PER_TOKEN
@@ -178,7 +178,7 @@ def efforts_of_all(judges: Iterable[AnySaved], items: Sequence[RatedItem]) -> li
     """Return what each judge that asks a model takes, and which model."""
     if not items:
         return []
-    sizes, lengths = sizes_of(items), Lengths.of(items)
+    sizes, lengths = sizes_of(items), MeanLengths.of(items)
     return [
         AskedEffort(leaf.model, judging_effort(leaf.protocol, leaf.questions, sizes, lengths), own)
         for one in judges
@@ -192,7 +192,7 @@ def supervising(panel: SavedPanel, items: Sequence[RatedItem]) -> list[AskedEffo
         return []
     leaves = [leaf for name in panel.asked for leaf in saved_leaves(panel.members[name])]
     n = len(items) * n_aspects(leaf.protocol for leaf in leaves)
-    said = len(panel.supervisor.question.as_text()) + Lengths.of(items).response
+    said = len(panel.supervisor.question.as_text()) + MeanLengths.of(items).response
     said += len(panel.asked) * _ERRORS * _CHARACTERS_PER_ERROR
     return [
         AskedEffort(

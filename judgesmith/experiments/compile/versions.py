@@ -235,7 +235,7 @@ class Noticed:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
+class DetectionComparison:
     """What the baseline and the compiled judge detect on the held-out rows."""
 
     uncompiled: Noticed
@@ -259,8 +259,8 @@ class DiscernmentReport:
     kinds: tuple[Perturbation, ...]
     targets: tuple[str, ...]
     selection: Noticed
-    seen: Comparison | None = None
-    unseen: Comparison | None = None
+    seen: DetectionComparison | None = None
+    unseen: DetectionComparison | None = None
     before: str = "uncompiled"
 
     def to_dict(self) -> dict[str, Any]:
@@ -327,12 +327,12 @@ def _comparison(
     heldout: tuple[PredictionTable, PredictionTable],
     kinds: Sequence[Perturbation],
     seed: Sequence[int],
-) -> Comparison | None:
+) -> DetectionComparison | None:
     before, after = (table.of_kinds(kinds) for table in heldout)
     if not before.kinds:
         return None
     before, after = LowestDiscernment().paired(before, after)
-    return Comparison(
+    return DetectionComparison(
         uncompiled=_noticed(before, seed),
         heldout=_noticed(after, seed),
         gain={

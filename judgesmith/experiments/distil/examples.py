@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from judgesmith.data.items import DataSet
 from judgesmith.errors import InputError
 from judgesmith.experiments.distil.sampling import (
+    DistilSample,
     DistilSettings,
     KnownInputs,
-    Sample,
     Sampled,
     sample,
 )
@@ -42,7 +42,7 @@ _STEP = 5  # points that scores are taught in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Example:
+class DistilExample:
     """One output, one criterion, and what is to be answered.
 
     ``score``: 0 to 100, a multiple of 5; None if missing.
@@ -89,20 +89,20 @@ class Example:
 
 def example_of(
     sampled: Sampled, criterion: str, judgement: Judgement, *, scale: Scale, unresolved: float
-) -> Example:
+) -> DistilExample:
     """Return what a judgement of one output makes of one criterion."""
     percent = _percent(judgement, criterion, scale)
     if percent is None:
         why = NOT_ASKED if was_not_asked(judgement) else UNSCORED
         said = judgement.criteria.get(criterion)
         problem = judgement.problem or (said.explanation if said else "") or UNSCORED
-        return Example(sampled=sampled, criterion=criterion, left_out=why, problem=problem)
+        return DistilExample(sampled=sampled, criterion=criterion, left_out=why, problem=problem)
     own = [one for one in judgement.errors if one.criterion == criterion]
     placed = [one for one in own if _is_placed(one, sampled.item.response)]
     score = rounded(percent)
     n_unresolved = len(own) - len(placed)
     kept = _most_severe(placed)
-    found = Example(
+    found = DistilExample(
         sampled=sampled,
         criterion=criterion,
         score=score,
@@ -167,7 +167,7 @@ class Distillation:
 
     judge: AnySaved
     rubric: Rubric
-    sample: Sample
+    sample: DistilSample
     settings: DistilSettings
 
     @property
@@ -182,9 +182,9 @@ class Distillation:
         lm: dspy.LM | None = None,
         concurrency: int = 32,
         progress: Callable[[int], None] | None = None,
-    ) -> tuple[Example, ...]:
+    ) -> tuple[DistilExample, ...]:
         """Annotate every output on its criteria, and return what is made of each of them."""
-        found: dict[int, list[Example]] = {}
+        found: dict[int, list[DistilExample]] = {}
         for criteria, places in self._by_criteria():
             some = narrowed(self.judge, criteria)
             items = [self.sample.outputs[at].item for at in places]
@@ -238,7 +238,7 @@ def questions_of(rubric: Rubric) -> dict[str, Template]:
     return dict(zip(rubric.names or ("",), judge.templates().values(), strict=True))
 
 
-def reasons_of(examples: Sequence[Example]) -> Mapping[str, int]:
+def reasons_of(examples: Sequence[DistilExample]) -> Mapping[str, int]:
     """Return why examples are left out, with how many, most frequent first."""
     reasons = Counter(one.left_out for one in examples if one.left_out)
     return dict(reasons.most_common())

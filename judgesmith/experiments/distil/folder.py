@@ -10,8 +10,13 @@ from typing import Any
 
 from judgesmith.drafts import draft_beside, put, write_synced
 from judgesmith.errors import InputError
-from judgesmith.experiments.distil.examples import Distillation, Example, questions_of, reasons_of
-from judgesmith.experiments.run_folders import check_folder, json_text, stated_in, write_rows
+from judgesmith.experiments.distil.examples import (
+    DistilExample,
+    Distillation,
+    questions_of,
+    reasons_of,
+)
+from judgesmith.experiments.run_folders import check_folder, json_object_in, json_text, write_rows
 from judgesmith.experiments.tables import Table
 from judgesmith.programs.families.forms import DISTILLED
 from judgesmith.signatures.rubric import Rubric
@@ -43,8 +48,8 @@ rubric.yaml`. No input of the validation file is in the training file.
 """
 
 
-def summary_of(
-    made: Distillation, examples: Sequence[Example], *, run: str, data: str, excluded: int
+def distillation_summary(
+    made: Distillation, examples: Sequence[DistilExample], *, run: str, data: str, excluded: int
 ) -> dict[str, Any]:
     """Return settings and counts as plain data."""
     kept = [one for one in examples if not one.left_out]
@@ -73,7 +78,7 @@ def summary_of(
     }
 
 
-def _of_criterion(examples: Sequence[Example], name: str) -> dict[str, Any]:
+def _of_criterion(examples: Sequence[DistilExample], name: str) -> dict[str, Any]:
     own = [one for one in examples if one.criterion == name]
     kept = [one for one in own if not one.left_out]
     scores = [one.score for one in kept if one.score is not None]
@@ -159,7 +164,7 @@ def check_distilled(folder: Path, run: str, *, force: bool) -> None:
 
 
 def save_distilled(
-    folder: Path, examples: Sequence[Example], rubric: Rubric, summary: Mapping[str, Any]
+    folder: Path, examples: Sequence[DistilExample], rubric: Rubric, summary: Mapping[str, Any]
 ) -> None:
     """Write data to ``folder``, in place of an earlier run's: all of it, or nothing."""
     questions = questions_of(rubric)
@@ -187,5 +192,5 @@ def read_summary(folder: Path) -> dict[str, Any]:
 
 
 def _summary_in(folder: Path) -> dict[str, Any] | None:
-    found = stated_in(folder / SUMMARY)
+    found = json_object_in(folder / SUMMARY)
     return found if found is not None and found.get("kind") == "distillation" else None

@@ -95,7 +95,7 @@ class Sampled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
+class DistilSample:
     """What is annotated, and what was left out because a test has it."""
 
     outputs: tuple[Sampled, ...]
@@ -110,7 +110,7 @@ def sample(
     settings: DistilSettings,
     *,
     known: KnownInputs | None = None,
-) -> Sample:
+) -> DistilSample:
     """Draw outputs of every input, criteria of every output, and inputs for validation.
 
     What is drawn for an input depends on the seed and its texts alone, so that further rows change
@@ -142,7 +142,7 @@ def sample(
             )
             drawn.append((at, one))
     outputs = tuple(one for _, one in sorted(drawn, key=lambda pair: pair[0]))
-    return Sample(outputs=outputs, n_sources=len(left), n_shared=len(shared))
+    return DistilSample(outputs=outputs, n_sources=len(left), n_shared=len(shared))
 
 
 def _held(groups: Sequence[int], settings: DistilSettings) -> frozenset[int]:

@@ -15,22 +15,22 @@ from typing import Any
 from judgesmith.drafts import draft_beside, put, write_synced
 from judgesmith.errors import ExistingFileError, InputError, file_faults
 from judgesmith.experiments.distil.chats import Chats, Recipe, Turns, as_question_and_answer
-from judgesmith.experiments.run_folders import stated_in
+from judgesmith.experiments.run_folders import json_object_in
 from judgesmith.programs.extras import library
 
 SUMMARY = "finetune.json"
 
 
-def run_of(chats: Chats, base: str, recipe: Recipe) -> str:
+def training_run(chats: Chats, base: str, recipe: Recipe) -> str:
     """Return twelve hex digits that tell a run from others: data, base and recipe."""
     return recipe.fingerprint([chats.digest, base])
 
 
-def made_before(folder: Path, run: str, *, force: bool) -> dict[str, Any] | None:
+def trained_before(folder: Path, run: str, *, force: bool) -> dict[str, Any] | None:
     """Return what this very run has left in a folder, and refuse to replace anything else."""
     if not folder.exists():
         return None
-    found = stated_in(folder / SUMMARY)
+    found = json_object_in(folder / SUMMARY)
     if found is None or found.get("kind") != "adapter":
         raise ExistingFileError(
             f"{folder} is there and holds no adapter of judgesmith finetune.",
@@ -58,7 +58,7 @@ def finetune(
     with draft_beside(folder, folder=True) as draft:
         done = trained(chats, base, recipe, draft, progress=progress)
         summary = {
-            "run": run_of(chats, base, recipe),
+            "run": training_run(chats, base, recipe),
             "kind": "adapter",
             "base": base,
             "data": list(chats.runs),

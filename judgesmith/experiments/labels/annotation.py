@@ -20,12 +20,18 @@ from judgesmith.data.sheets import (
 )
 from judgesmith.errors import InputError
 from judgesmith.experiments.evaluate.errors.found import FoundErrors, TextErrors, severity_text
-from judgesmith.experiments.evaluate.errors.page import MOST, Numbered, numbered, pieces, place_text
+from judgesmith.experiments.evaluate.errors.page import (
+    MOST,
+    Numbered,
+    numbered_errors,
+    place_text,
+    text_pieces,
+)
 from judgesmith.experiments.labels.explanation_answers import (
     FilledSheet,
     FilledSheets,
-    Question,
     RowId,
+    SheetQuestion,
     SheetRatings,
     defined,
     part_mark,
@@ -34,12 +40,12 @@ from judgesmith.metrics import Estimate, percent_agreement
 from judgesmith.metrics.ratings import krippendorff_alpha_interval
 from judgesmith.metrics.resampling import share_interval
 
-SPAN = Question(
+SPAN = SheetQuestion(
     name="span_is",
     text="Is what is marked an error?",
     labels=("error", "none given", "not an error", "not in the text"),
 )
-REASON = Question(
+REASON = SheetQuestion(
     name="explanation_is",
     text="Is the explanation right?",
     labels=(
@@ -109,7 +115,7 @@ def write_annotation_sheet(
         n_rows=len(rows),
         n_unscored=found.n_unscored,
         n_without=sum(text.errors == () for text in found.texts),
-        n_more=sum(len(numbered(text.errors or ())) for text in drawn) - len(rows),
+        n_more=sum(len(numbered_errors(text.errors or ())) for text in drawn) - len(rows),
         n_cut=sum(is_cut(cell) for line in lines for cell in line),
     )
 
@@ -119,7 +125,7 @@ def _rows(text: TextErrors) -> Iterator[tuple[str, list[str]]]:
     item = text.item
     ids = [cell_of(one) for one in (item.source_id, item.system_id, item.key)]
     about = [cell_of(one) for one in (item.source, item.context or "")]
-    for one in numbered(text.errors or ())[:MOST]:
+    for one in numbered_errors(text.errors or ())[:MOST]:
         part, error = f"error {one.number}", one.error
         told = (
             *(part, ", ".join(one.criteria), severity_text(error.severity), place_text(error)),
@@ -131,7 +137,7 @@ def _rows(text: TextErrors) -> Iterator[tuple[str, list[str]]]:
 def marked_text(response: str, errors: Sequence[Numbered]) -> str:
     """Return a text with a mark where each error begins and ends."""
     parts = []
-    for piece in pieces(response, errors, around=_AROUND):
+    for piece in text_pieces(response, errors, around=_AROUND):
         parts += [f"<{number}]" for number in piece.closes]
         parts += [f"[{number}>" for number in piece.opens]
         parts += [f" … {piece.left_out} characters … "] * bool(piece.left_out)
@@ -189,7 +195,7 @@ def read_annotation_sheets(
     )
 
 
-def _rated(question: Question, filled: FilledSheets, confidence: float) -> LabelRatings:
+def _rated(question: SheetQuestion, filled: FilledSheets, confidence: float) -> LabelRatings:
     table, items = filled.table(question, filled.rows)
     places, raters = np.nonzero(~np.isnan(table))
     answers, of = table[places, raters], items[places]

@@ -23,7 +23,7 @@ NOT_ASKED = "-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class SheetQuestion:
     """A question about an explanation.
 
     ``points``: The lowest and the highest answer; None where the answer is no number.
@@ -42,22 +42,24 @@ class Question:
 
 
 QUESTIONS = (
-    Question(name="clear", text="Is the explanation clear?"),
-    Question(name="relevant", text="Is it about the criterion (overall: about overall quality)?"),
-    Question(name="fits_score", text="Does it fit the score?"),
-    Question(name="factual", text="Is what it says of source and response right?"),
-    Question(
+    SheetQuestion(name="clear", text="Is the explanation clear?"),
+    SheetQuestion(
+        name="relevant", text="Is it about the criterion (overall: about overall quality)?"
+    ),
+    SheetQuestion(name="fits_score", text="Does it fit the score?"),
+    SheetQuestion(name="factual", text="Is what it says of source and response right?"),
+    SheetQuestion(
         name="agrees_with_aspects",
         text="Does the overall explanation agree with those of the criteria?",
         whole_only=True,
         of_aspects=True,
     ),
-    Question(
+    SheetQuestion(
         name="separates_cases",
         text="Does it tell this response from a better or a worse one?",
         whole_only=True,
     ),
-    Question(
+    SheetQuestion(
         name="usefulness",
         text="How useful are all explanations of this response, from 1 (not) to 5 (very)?",
         points=(1, 5),
@@ -138,7 +140,7 @@ class FilledSheet:
 
 
 def read_filled(
-    paths: Sequence[str | Path], questions: Sequence[Question] = QUESTIONS
+    paths: Sequence[str | Path], questions: Sequence[SheetQuestion] = QUESTIONS
 ) -> tuple[FilledSheet, ...]:
     """Return the answers of several raters to one sheet."""
     if not paths:
@@ -198,10 +200,10 @@ class _Draft:
     parts: dict[int, str] = field(default_factory=dict)
     answers: dict[tuple[int, str], float] = field(default_factory=dict)
     places: dict[int, int] = field(default_factory=dict)
-    dashes: list[tuple[int, Question, str]] = field(default_factory=list)
+    dashes: list[tuple[int, SheetQuestion, str]] = field(default_factory=list)
 
 
-def _read(raw: RawRows, draft: _Draft, questions: Sequence[Question]) -> None:
+def _read(raw: RawRows, draft: _Draft, questions: Sequence[SheetQuestion]) -> None:
     """Read one file into its draft, and write down what is wrong in ``raw``."""
     n_rows = 0
     for number, row in raw.rows:
@@ -254,7 +256,7 @@ def _answers(
     cells: Mapping[str, str],
     row: RowId,
     draft: _Draft,
-    questions: Sequence[Question],
+    questions: Sequence[SheetQuestion],
 ) -> None:
     for question in questions:
         cell, at = cells[question.name], (row.number, question.name)
@@ -275,7 +277,7 @@ def _answers(
             draft.answers[at] = answer
 
 
-def _answer(cell: str, question: Question) -> float | None:
+def _answer(cell: str, question: SheetQuestion) -> float | None:
     """Return 1 for yes, 0 for no, whole points, or a label's place; None for anything else."""
     word = unicodedata.normalize("NFKC", cell).strip(" .!").casefold()
     if question.labels:
@@ -293,7 +295,7 @@ def _answer(cell: str, question: Question) -> float | None:
     return 0.0 if word in NO | FALSE or number == 0 else None
 
 
-def _wanted(question: Question) -> str:
+def _wanted(question: SheetQuestion) -> str:
     if question.labels:
         return f"one of {', '.join(question.labels)}, or a blank cell"
     if question.points is None:
@@ -349,7 +351,7 @@ class FilledSheets:
     rows: tuple[RowId, ...]
 
     @classmethod
-    def read(cls, paths: Sequence[str | Path], questions: Sequence[Question]) -> FilledSheets:
+    def read(cls, paths: Sequence[str | Path], questions: Sequence[SheetQuestion]) -> FilledSheets:
         """Return what files hold; see ``read_filled``."""
         sheets = read_filled(paths, questions)
         rows = {number: row for sheet in sheets for number, row in sheet.rows.items()}
@@ -365,7 +367,7 @@ class FilledSheets:
             "n_missing": {one.rater: first.n_rows - len(one.rows) for one in self.sheets},
         }
 
-    def table(self, question: Question, rows: Sequence[RowId]) -> tuple[FloatArray, IntArray]:
+    def table(self, question: SheetQuestion, rows: Sequence[RowId]) -> tuple[FloatArray, IntArray]:
         """Return answers, shape (n_rows, n_raters) with nan where blank, and the rows' texts."""
         table = np.array(
             [

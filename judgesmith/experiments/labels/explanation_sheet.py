@@ -24,8 +24,8 @@ from judgesmith.experiments.labels.explanation_answers import (
     QUESTIONS,
     FilledSheets,
     FloatArray,
-    Question,
     RowId,
+    SheetQuestion,
     SheetRatings,
     blank_cells,
     defined,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Explained:
+class ExplainedText:
     """A scored text with at least one explanation.
 
     ``score``: Overall, in points of the judge's scale. ``criteria``: Score, 0 to 100, and
@@ -65,7 +65,7 @@ class ExplainedScores:
     """What a file of scores says in words."""
 
     run: str
-    rows: tuple[Explained, ...]
+    rows: tuple[ExplainedText, ...]
     n_unscored: int
     n_unexplained: int
 
@@ -73,7 +73,7 @@ class ExplainedScores:
 def read_explained(path: str | Path, *, scale: Scale | None = None) -> ExplainedScores:
     """Return the scored and explained rows of a file."""
     raw = open_scores(path)
-    rows: list[Explained] = []
+    rows: list[ExplainedText] = []
     run, n_unscored, n_unexplained = None, 0, 0
     for number, row in raw.rows:
         n_problems = len(raw.found)
@@ -99,7 +99,7 @@ def read_explained(path: str | Path, *, scale: Scale | None = None) -> Explained
             n_unexplained += 1
         else:
             rows.append(
-                Explained(
+                ExplainedText(
                     where=raw.where(number),
                     source_id=str(row.get("source_id") or ""),
                     system_id=str(row.get("system_id") or ""),
@@ -245,7 +245,7 @@ def _drawn(scores: Sequence[float], n: int, rng: np.random.Generator) -> list[in
 def _texts(
     data: str | Path | pd.DataFrame,
     columns: ColumnsGiven,
-    rows: Sequence[Explained],
+    rows: Sequence[ExplainedText],
     wanted: set[str],
 ) -> dict[str, RatedItem]:
     """Return the wanted texts by key, if the texts of all rows are there."""
@@ -270,7 +270,7 @@ def _texts(
 
 
 def _rows(
-    drawn: Sequence[Explained], texts: dict[str, RatedItem], scale: str
+    drawn: Sequence[ExplainedText], texts: dict[str, RatedItem], scale: str
 ) -> Iterator[tuple[int, str, list[str]]]:
     """Yield the number of the text, the part's mark and the cells after the id of each row."""
     for number, row in enumerate(drawn, start=1):
@@ -365,7 +365,7 @@ def read_sheets(paths: Sequence[str | Path], *, confidence: float = 0.95) -> Exp
 
 
 def _rated(
-    question: Question,
+    question: SheetQuestion,
     rows: Sequence[RowId],
     parts: Sequence[str],
     filled: FilledSheets,
@@ -404,7 +404,7 @@ def _of_rater(column: FloatArray) -> RaterAnswers:
 
 
 def _value(
-    question: Question, table: FloatArray, items: NDArray[np.int64], confidence: float
+    question: SheetQuestion, table: FloatArray, items: NDArray[np.int64], confidence: float
 ) -> Estimate:
     """Return the share of yes, or the mean, over all answers."""
     rows, raters = np.nonzero(~np.isnan(table))

@@ -98,7 +98,7 @@ IntArray = NDArray[np.intp]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Candidates:
+class CandidateItems:
     """Scored rows without ratings."""
 
     items: tuple[RatedItem, ...]
@@ -162,25 +162,25 @@ def _points(judgement: Judgement, name: str) -> float:
 DEFAULT = "stratified"
 """What lost on none of the sets that benchmark ``suggesting`` was first run on."""
 
-Strategy = Callable[[Candidates, int, np.random.Generator], list[int]]
+Strategy = Callable[[CandidateItems, int, np.random.Generator], list[int]]
 """Returns all candidates in order, given how many will be rated."""
 
 _ALIKE = 0.8
 _WORD = re.compile(r"\w+")
 
 
-def at_random(candidates: Candidates, n: int, rng: np.random.Generator) -> list[int]:
+def at_random(candidates: CandidateItems, n: int, rng: np.random.Generator) -> list[int]:
     """Return the rows in random order."""
     return [int(place) for place in rng.permutation(len(candidates))]
 
 
-def by_disagreement(candidates: Candidates, n: int, rng: np.random.Generator) -> list[int]:
+def by_disagreement(candidates: CandidateItems, n: int, rng: np.random.Generator) -> list[int]:
     """Return the rows that the judge is least sure of first; ties in random order."""
     order = np.lexsort((rng.permutation(len(candidates)), -candidates.doubt))
     return [int(place) for place in order]
 
 
-def by_coverage(candidates: Candidates, n: int, rng: np.random.Generator) -> list[int]:
+def by_coverage(candidates: CandidateItems, n: int, rng: np.random.Generator) -> list[int]:
     """Return rows from all over the range of scores: one from each part of it in turn.
 
     The range from the lowest to the highest score is cut into ``n`` parts of equal width, so that
@@ -189,7 +189,7 @@ def by_coverage(candidates: Candidates, n: int, rng: np.random.Generator) -> lis
     return _in_turn(_parts(candidates.scores, n), rng.permutation(len(candidates)), rng)
 
 
-def by_stratum(candidates: Candidates, n: int, rng: np.random.Generator) -> list[int]:
+def by_stratum(candidates: CandidateItems, n: int, rng: np.random.Generator) -> list[int]:
     """Return rows from all over the range of scores, the least sure of each part first."""
     ranks = np.empty(len(candidates), dtype=np.intp)
     ranks[by_disagreement(candidates, n, rng)] = np.arange(len(candidates))
@@ -206,7 +206,7 @@ STRATEGIES: Mapping[str, Strategy] = {
 
 
 def diverse(
-    candidates: Candidates,
+    candidates: CandidateItems,
     order: Sequence[int],
     n: int,
     *,
@@ -262,7 +262,7 @@ def _in_turn(
     return order
 
 
-def _words(candidates: Candidates, place: int) -> frozenset[str]:
+def _words(candidates: CandidateItems, place: int) -> frozenset[str]:
     """Return the distinct words of a response, or the response where it has none."""
     text = candidates.items[place].response.casefold()
     return frozenset(_WORD.findall(text)) or frozenset((text,))
@@ -435,7 +435,7 @@ def suggest(
         lost = (one.cause for one in judgements if score_before(one) is None)
         causes.update(one or Cause(Reason.OTHER, "") for one in lost)
         scored = [place for place, one in enumerate(judgements) if score_before(one) is not None]
-        candidates = Candidates(
+        candidates = CandidateItems(
             items=tuple(items[place] for place in scored),
             scores=np.array([score_before(judgements[place]) for place in scored], dtype=float),
             doubt=doubts_of([judgements[place] for place in scored]),

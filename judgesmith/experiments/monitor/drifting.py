@@ -20,9 +20,9 @@ from judgesmith.experiments.monitor.snapshot import (
     SCORE,
     SCORED,
     Numbers,
-    Row,
     Shares,
     Snapshot,
+    SnapshotRow,
     is_score,
     labels_of,
     numbers_of,
@@ -261,7 +261,7 @@ SAMPLE = 5000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gathered:
+class GatheredRows:
     """What the scores in a file are like."""
 
     snapshot: Snapshot
@@ -275,7 +275,7 @@ def load_scores(
     inputs: str | Path | None = None,
     columns: ColumnsGiven = None,
     rng: np.random.Generator,
-) -> Gathered:
+) -> GatheredRows:
     """Return what the scores in a file are like, and the texts that they are of.
 
     Parameters
@@ -302,7 +302,7 @@ def load_scores(
     """
     raw = open_scores(scores)
     items = None if inputs is None else stream_items(inputs, columns=columns)
-    kept: list[Row] = []
+    kept: list[SnapshotRow] = []
     n = n_unscored = n_nameless = 0
     placed = ((raw.where(number), row) for number, row in raw.rows)
     for one, item in _beside(placed, items, raw.name):
@@ -330,7 +330,7 @@ def load_scores(
         )
         if item is not None:
             numbers, labels = numbers | numbers_of(item), labels | labels_of(item)
-        measured = Row(source=source, numbers=numbers, labels=labels)
+        measured = SnapshotRow(source=source, numbers=numbers, labels=labels)
         kept[place : place + 1] = [measured]
     if raw.problems:
         raise DataError(raw.problems)
@@ -341,7 +341,9 @@ def load_scores(
         notes.append(f"{n_nameless} of {n} rows do not say which judge scored them.")
     if n > SAMPLE:
         notes.append(f"{SAMPLE} rows were looked at, drawn at random from {n}.")
-    return Gathered(snapshot=snapshot_of(kept, n_rows=n, n_unscored=n_unscored), notes=tuple(notes))
+    return GatheredRows(
+        snapshot=snapshot_of(kept, n_rows=n, n_unscored=n_unscored), notes=tuple(notes)
+    )
 
 
 def _beside(

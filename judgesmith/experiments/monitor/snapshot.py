@@ -168,7 +168,7 @@ SCORED = "scored"
 YES, NO = "yes", "no"
 
 
-class Row(BaseModel):
+class SnapshotRow(BaseModel):
     """What is measured of one row."""
 
     model_config = ConfigDict(frozen=True)
@@ -193,7 +193,7 @@ def row_of_score(
 
 
 def snapshot_of(
-    rows: Sequence[Row], *, n_rows: int | None = None, n_unscored: int | None = None
+    rows: Sequence[SnapshotRow], *, n_rows: int | None = None, n_unscored: int | None = None
 ) -> Snapshot:
     """Return what some rows are like; at least one."""
     if n_rows is None:
@@ -235,11 +235,11 @@ def reference_of(items: Sequence[RatedItem], judgements: Sequence[Judgement]) ->
     return snapshot_of(rows).model_dump(mode="json") if rows else {}
 
 
-def measured(item: RatedItem, judgement: Judgement) -> Row:
+def measured(item: RatedItem, judgement: Judgement) -> SnapshotRow:
     """Return what is measured of a judged item."""
     criteria = {name: one.score for name, one in judgement.criteria.items()}
     numbers, labels = row_of_score(judgement.score, criteria)
-    return Row(
+    return SnapshotRow(
         source=item.source_id or item.source or item.key,
         numbers=numbers | numbers_of(item),
         labels=labels | labels_of(item),

@@ -15,13 +15,13 @@ from judgesmith.experiments.evaluate.errors.page import (
     Markup,
     cut,
     element,
+    error_list,
     joined,
-    listed,
     marked,
-    numbered,
+    numbered_errors,
 )
 from judgesmith.experiments.report.figures import apart
-from judgesmith.experiments.report.reading import ReportCell, ReportRow, ReportRun, item_of
+from judgesmith.experiments.report.reading import ReportCell, ReportRow, ReportRun, rated_item
 from judgesmith.experiments.report.sections import points
 from judgesmith.signatures.judgement import ErrorSpan
 
@@ -146,7 +146,7 @@ def _table(bodies: Sequence[Markup]) -> Markup:
 
 
 def _text_of(row: ReportRow, cell: ReportCell, sets: Mapping[str, DataSet]) -> TextErrors | None:
-    item = item_of(row, cell, sets)
+    item = rated_item(row, cell, sets)
     if item is None:
         return None
     length = len(item.response)
@@ -196,11 +196,11 @@ def _said(cell: ReportCell, row: ReportRow, text: TextErrors | None, mark: str) 
         yield element("p", element("strong", "Judge: "), element("span", words, dir="auto"))
     parts: list[Markup] = []
     if text is not None:
-        every = numbered(text.errors or ())
+        every = numbered_errors(text.errors or ())
         errors = every[:_ERRORS]
         parts.append(element("p", *_response(text, errors, mark), class_="text", dir="auto"))
         if errors:
-            parts += listed(text, errors, mark, n_more=len(every) - len(errors))
+            parts += error_list(text, errors, mark, n_more=len(every) - len(errors))
         if people := _people(text):
             parts.append(people)
         if text.item.source:
@@ -220,7 +220,7 @@ def _said(cell: ReportCell, row: ReportRow, text: TextErrors | None, mark: str) 
 def _response(text: TextErrors, errors: Sequence[object], mark: str) -> Iterator[str]:
     response = text.item.response
     if errors:
-        yield from marked(response, numbered(text.errors or ())[: len(errors)], mark)
+        yield from marked(response, numbered_errors(text.errors or ())[: len(errors)], mark)
     else:
         yield cut(response, _TEXT)
 

@@ -32,7 +32,7 @@ class Band:
     high: Floats
 
 
-def pairs_of(rows: Sequence[ReportRow]) -> tuple[Floats, Floats, NDArray[np.intp]]:
+def scored_pairs(rows: Sequence[ReportRow]) -> tuple[Floats, Floats, NDArray[np.intp]]:
     """Return people's values, the judge's scores and sources of the rows that have both."""
     both = [row for row in rows if row.human is not None and row.score is not None]
     return (
@@ -59,14 +59,14 @@ def apart(rows: Sequence[ReportRow]) -> list[float | None]:
     A judge and people may use their scales in different ways and agree; what counts is the order.
     So the difference is that of places among the rows that both rated, from -1 to 1.
     """
-    human, scores, _ = pairs_of(rows)
+    human, scores, _ = scored_pairs(rows)
     gaps = iter((standing(scores) - standing(human)).tolist())
     return [None if row.human is None or row.score is None else next(gaps) for row in rows]
 
 
 def confusion(rows: Sequence[ReportRow]) -> NDArray[np.intp]:
     """Return counts of rows by the third that people and the judge place them in."""
-    human, scores, _ = pairs_of(rows)
+    human, scores, _ = scored_pairs(rows)
     table = np.zeros((3, 3), dtype=np.intp)
     thirds = [np.minimum((3 * standing(one)).astype(int), 2) for one in (human, scores)]
     np.add.at(table, tuple(thirds), 1)
@@ -127,7 +127,7 @@ def check_figures() -> None:
 
 def agreement_figure(rows: Sequence[ReportRow], *, name: str, seed: int) -> Markup | None:
     """Return a judge's scores against people's, with their line and both distributions."""
-    human, scores, sources = pairs_of(rows)
+    human, scores, sources = scored_pairs(rows)
     if len(human) < 2:
         return None
     with _figure(5.2, 4.2, name) as (figure, drawn):

@@ -254,7 +254,7 @@ def texts_of(spec: str | Path) -> tuple[Mapping[str, DataSet], str]:
         return {}, " ".join(str(fault).split())
 
 
-def item_of(row: ReportRow, cell: ReportCell, sets: Mapping[str, DataSet]) -> RatedItem | None:
+def rated_item(row: ReportRow, cell: ReportCell, sets: Mapping[str, DataSet]) -> RatedItem | None:
     """Return the text of a row, where its set still has that very text in its place."""
     dataset = sets.get(cell.names.data)
     if dataset is None or not 0 <= row.item < len(dataset):

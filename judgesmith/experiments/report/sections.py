@@ -11,7 +11,12 @@ from judgesmith.experiments.report.reading import (
     ReportRun,
     Trial,
 )
-from judgesmith.experiments.runs.cell_result import Diagnostics, Estimated, OnOneCriterion, SeenFrom
+from judgesmith.experiments.runs.cell_result import (
+    CellDiagnostics,
+    Estimated,
+    OnOneCriterion,
+    SeenFrom,
+)
 from judgesmith.experiments.runs.leaderboard import (
     SEEDS_HEADER,
     SEEDS_READING,
@@ -97,7 +102,7 @@ _SHARES = {
 }
 
 
-def beside_table(found: Diagnostics | None) -> Markup:
+def beside_table(found: CellDiagnostics | None) -> Markup:
     """Return pairs, kappa, the use of the scale and length; nothing where none is defined."""
     told = [] if found is None else list(_lines(found))
     lines = [
@@ -108,7 +113,7 @@ def beside_table(found: Diagnostics | None) -> Markup:
     return table("Beside correlations, on rows held out", ["", "[95% interval]"], lines)
 
 
-def _lines(found: Diagnostics) -> Iterator[tuple[str, Estimated | None]]:
+def _lines(found: CellDiagnostics) -> Iterator[tuple[str, Estimated | None]]:
     for level, one in found.pairs.items():
         yield f"pairs put in people's order, {level}", one
     for name, one in found.kappa.items():

@@ -12,7 +12,7 @@ from judgesmith.experiments.robustness.discerning import FEWEST_PAIRS, NOTICED, 
 from judgesmith.experiments.robustness.perturbed_rows import rows_of
 from judgesmith.experiments.robustness.perturbed_scores import VersionScores
 from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
-from judgesmith.experiments.run_folders import check_folder, json_text, stated_in
+from judgesmith.experiments.run_folders import check_folder, json_object_in, json_text
 from judgesmith.metrics import Estimate
 from judgesmith.metrics.perturbations import PerturbationDiscernment
 from judgesmith.programs.artifacts.record import as_loaded
@@ -44,12 +44,12 @@ def save_discerned(
 
 def check_discerned(folder: Path, run: str, *, force: bool) -> None:
     """Refuse a folder that holds anything but a test, or another run's test without ``force``."""
-    report = stated_in(folder / REPORT)
+    report = json_object_in(folder / REPORT)
     stated = report if report is not None and "run" in report else None
     check_folder(folder, run, stated=stated, files=FILES, what="a test", force=force)
 
 
-def run_of(*parts: object) -> str:
+def discernment_run(*parts: object) -> str:
     """Return twelve hex digits that tell a run from others by what it is made of."""
     return fingerprint_of([str(one) for one in parts])
 
@@ -75,20 +75,21 @@ def _rows(scores: VersionScores, perturbed: PerturbedSet) -> Iterator[dict[str, 
 LEVELS = ("character", "word", "sentence")
 
 
-def score_text(value: float) -> str:
+def d_value_text(value: float) -> str:
     """Return a D to two decimals, or to one where it is 10 or more."""
     if math.isnan(value):
         return "undefined"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
-def estimate_text(estimate: Estimate | None) -> str:
+def d_text(estimate: Estimate | None) -> str:
     """Return a D with its interval; nothing if undefined."""
     if estimate is None:
         return ""
     if math.isnan(estimate.value) or math.isnan(estimate.low):
-        return score_text(estimate.value)
-    return f"{score_text(estimate.value)} [{score_text(estimate.low)}, {score_text(estimate.high)}]"
+        return d_value_text(estimate.value)
+    value, low, high = map(d_value_text, (estimate.value, estimate.low, estimate.high))
+    return f"{value} [{low}, {high}]"
 
 
 def verdict_text(one: KindFound) -> str:
@@ -123,8 +124,8 @@ def kind_rows(kinds: Sequence[KindFound], *, experts: bool) -> list[list[str]]:
                     one.kind.name,
                     verdict_text(one),
                     str(one.n_versions),
-                    estimate_text(found.score),
-                    *([estimate_text(found.expert_score)] if experts else []),
+                    d_text(found.score),
+                    *([d_text(found.expert_score)] if experts else []),
                     str(needed.n) if needed.n else f"over {needed.limit}",
                 ]
             )
@@ -158,7 +159,7 @@ def metric_score(found: PerturbationDiscernment, metric: str) -> float:
 
 def _cell(one: KindFound, metric: str) -> str:
     value, share = metric_score(one.found, metric), one.lower[metric]
-    return score_text(value) if math.isnan(value) else f"{score_text(value)} {share:4.0%}"
+    return d_value_text(value) if math.isnan(value) else f"{d_value_text(value)} {share:4.0%}"
 
 
 def conclusions(found: Discerned) -> list[str]:

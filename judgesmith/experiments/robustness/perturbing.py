@@ -152,7 +152,7 @@ def write_perturbed(perturbed: PerturbedSet, output: str | Path) -> None:
         put(draft, place)
 
 
-def summary_of(perturbed: PerturbedSet) -> dict[str, Any]:
+def perturbation_summary(perturbed: PerturbedSet) -> dict[str, Any]:
     """Return how many texts were changed by what, and why others were not, ready for JSON."""
     rows = zip(perturbed.kinds, perturbed.versions, strict=True)
     return {

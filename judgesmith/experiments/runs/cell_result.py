@@ -55,7 +55,7 @@ class Agreements(Value):
     criteria: ByCriterion | None = None
 
 
-class ScaleUse(Value):
+class ScaleUseEstimates(Value):
     """How a scale is used: shares of rows, and of pairs of rows."""
 
     most_used_share: Estimated | None = None
@@ -64,7 +64,7 @@ class ScaleUse(Value):
     tied_pairs: Estimated | None = None
 
 
-class LengthBias(Value):
+class LengthBiasEstimates(Value):
     """What length has to do with scores, of the judge and of people."""
 
     correlation: Estimated | None = None
@@ -79,17 +79,17 @@ class LevelCounts(Value):
     counts: tuple[tuple[int, ...], ...]
 
 
-class Diagnostics(Value):
+class CellDiagnostics(Value):
     """What correlations do not tell of a judge."""
 
     pairs: Mapping[str, Estimated] = Field(default_factory=dict)
     kappa: Mapping[str, Estimated] = Field(default_factory=dict)
     confusion: LevelCounts | None = None
-    scale_use: Mapping[str, ScaleUse] = Field(default_factory=dict)
-    length_bias: LengthBias | None = None
+    scale_use: Mapping[str, ScaleUseEstimates] = Field(default_factory=dict)
+    length_bias: LengthBiasEstimates | None = None
 
 
-class Counts(Value):
+class RowCounts(Value):
     """Rows of a cell, by their use."""
 
     train: int = 0
@@ -129,10 +129,10 @@ class CellResult(Value):
     target: str
     human_scale: str
     scale: tuple[FiniteFloat, FiniteFloat] | None
-    rows: Counts
+    rows: RowCounts
     problems: Mapping[str, int]
     agreement: Agreements
-    besides: Diagnostics | None = None
+    besides: CellDiagnostics | None = None
     perspectives: Mapping[str, SeenFrom] = Field(default_factory=dict)
     per_item: PerItem
     judge: str

@@ -22,7 +22,7 @@ from judgesmith.experiments.compile.estimate import RunEstimate
 from judgesmith.experiments.compile.judging_estimate import (
     CHARACTERS_PER_TOKEN,
     JudgingEffort,
-    Lengths,
+    MeanLengths,
     judging_effort,
     sizes_of,
 )
@@ -296,7 +296,9 @@ def estimate_saved(spec: Spec, cell: Cell, dataset: DataSet, models: RunModels) 
     items = [dataset[i] for i in places.tolist()]
     effort = JudgingEffort()
     for leaf in _leaves(saved) if items else ():
-        effort += judging_effort(leaf.protocol, leaf.questions, sizes_of(items), Lengths.of(items))
+        effort += judging_effort(
+            leaf.protocol, leaf.questions, sizes_of(items), MeanLengths.of(items)
+        )
     tokens = ceil(effort.characters / CHARACTERS_PER_TOKEN), ceil(effort.answered)
     clients = [lm_client_of(lm) for lm in models.bound(saved, cell)[1]]
     prices = [None if one is None else one.price for one in clients]

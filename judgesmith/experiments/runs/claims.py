@@ -18,7 +18,7 @@ from judgesmith.errors import file_faults
 
 
 @contextmanager
-def claimed(place: Path) -> Iterator[bool]:
+def claim_cell(place: Path) -> Iterator[bool]:
     """Claim a file for the block, which is made for it and taken away afterwards."""
     descriptor = _taken(place)
     if descriptor is None:

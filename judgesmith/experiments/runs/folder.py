@@ -42,7 +42,7 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class CellFailure:
     """Why a cell came to nothing."""
 
     reason: str
@@ -167,13 +167,13 @@ class RunFolder:
             raise changed(place, "the file is gone")
         return kept_scores(place, n_heldout=rows.heldout, n_unscored=rows.unscored)
 
-    def failure(self, cell: Cell) -> Failure | None:
+    def failure(self, cell: Cell) -> CellFailure | None:
         """Return why a cell failed when it was last run; None where it did not."""
         place = self.place_of(cell) / FAILED
         try:
             stamp = place.stat().st_mtime_ns
             found = json.loads(place.read_text(encoding="utf-8"))
-            return Failure(reason=str(found["reason"]), kind=str(found["kind"]), stamp=stamp)
+            return CellFailure(reason=str(found["reason"]), kind=str(found["kind"]), stamp=stamp)
         except (OSError, ValueError, TypeError, KeyError, RecursionError):
             return None
 

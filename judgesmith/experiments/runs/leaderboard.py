@@ -426,7 +426,7 @@ def few_systems(level: str, n_systems: int) -> str:
     return f" (only {n_systems} systems: tells little)" if is_few else ""
 
 
-def table_cells(block: BoardBlock) -> list[list[str]]:
+def block_cells(block: BoardBlock) -> list[list[str]]:
     """Return the lines of a block as texts, in the order of ``HEADER``."""
     return [_cells(line) for line in block.cells]
 
@@ -489,7 +489,7 @@ def _tables(board: Leaderboard) -> Iterator[Table]:
     for seeds in board.over_seeds:
         yield Table(title=seeds_title(seeds), header=SEEDS_HEADER, rows=seeds_cells(seeds))
     for block in board.blocks:
-        yield Table(title=titles(block), header=HEADER, rows=table_cells(block))
+        yield Table(title=titles(block), header=HEADER, rows=block_cells(block))
 
 
 def _missing(board: Leaderboard) -> list[str]:

@@ -18,7 +18,7 @@ from judgesmith.experiments.compile.estimate import RunEstimate, estimate_run
 from judgesmith.experiments.compile.settings import without_equal_ratings
 from judgesmith.experiments.compile.tuning import Progress
 from judgesmith.experiments.runs.cell_runner import Maker, estimate_saved
-from judgesmith.experiments.runs.claims import claimed
+from judgesmith.experiments.runs.claims import claim_cell
 from judgesmith.experiments.runs.folder import RunFolder
 from judgesmith.experiments.runs.models import RunModels
 from judgesmith.experiments.specs import Cell, Spec, cells_of, read_sets, settings_of
@@ -273,7 +273,7 @@ class _Run:
         return stamp is not None and stamp != self.before[cell.id]
 
     def _claimed(self, cell: Cell, work: Callable[[], None]) -> bool:
-        with claimed(self.folder.claim_of(cell)) as mine:
+        with claim_cell(self.folder.claim_of(cell)) as mine:
             if not mine:
                 return False
             # Whoever had the claim may have been done just before.

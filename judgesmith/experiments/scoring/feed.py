@@ -12,7 +12,7 @@ from judgesmith.data.reading import ColumnsGiven
 from judgesmith.errors import InputError
 from judgesmith.experiments.scoring.marks import Marks
 from judgesmith.experiments.scoring.output_file import OutputFile
-from judgesmith.experiments.scoring.shards import Shard, Target
+from judgesmith.experiments.scoring.shards import OutputPlace, Shard
 from judgesmith.signatures import RatedItem
 
 
@@ -37,10 +37,10 @@ class Opened(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class ScoringJob:
     """A file to be written, and what goes into it."""
 
-    target: Target
+    target: OutputPlace
     sources: tuple[Shard | Given, ...]
     opened: Mapping[str, Opened]
     marks: Marks
@@ -61,8 +61,8 @@ class Feed(Iterator[RatedItem]):
 
     def __init__(
         self,
-        jobs: Iterable[Job],
-        begin: Callable[[Job], OutputFile],
+        jobs: Iterable[ScoringJob],
+        begin: Callable[[ScoringJob], OutputFile],
         columns: ColumnsGiven,
         *,
         ordered: bool,
@@ -70,7 +70,7 @@ class Feed(Iterator[RatedItem]):
         self._begin = begin
         self._columns = columns
         self._ordered = ordered
-        self.outputs: deque[tuple[Job, OutputFile]] = deque()
+        self.outputs: deque[tuple[ScoringJob, OutputFile]] = deque()
         self.n_kept = 0
         self.notes: dict[str, None] = {}
         self._queue: deque[Place] = deque()
@@ -107,7 +107,7 @@ class Feed(Iterator[RatedItem]):
         """How many items were handed out and did not come back."""
         return len(self._queue) + sum(map(len, self._by_item.values()))
 
-    def _of_job(self, job: Job) -> Iterator[Place]:
+    def _of_job(self, job: ScoringJob) -> Iterator[Place]:
         output = self._begin(job)
         self.outputs.append((job, output))
         for source in job.sources:

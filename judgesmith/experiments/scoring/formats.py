@@ -25,7 +25,7 @@ _LEVEL = 6  # of compression
 _GROUP = 8192  # rows of a group in Parquet
 
 
-def ending_of(name: str) -> str | None:
+def output_ending(name: str) -> str | None:
     """Return which of ``ENDINGS`` a file name has, None for another one."""
     return next((one for one in SCORE_ENDINGS if name.endswith(one)), None)
 
@@ -37,7 +37,7 @@ def check_ending(ending: str) -> None:
 
 
 @file_faults()
-def write_rows(rows: Iterable[str], place: Path, ending: str, *, placed: bool) -> None:
+def write_scores(rows: Iterable[str], place: Path, ending: str, *, placed: bool) -> None:
     """Write rows to a file, and wait until the disk has it."""
     _WRITERS[ending](rows, place, placed)
     with place.open("rb") as file:

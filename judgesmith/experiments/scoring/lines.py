@@ -22,7 +22,7 @@ and ``again`` where another try may give it a score."""
 _DECODER = json.JSONDecoder()
 
 
-class Line(NamedTuple):
+class ScoreLine(NamedTuple):
     """A row as it is kept until its file is whole.
 
     ``note``: What is counted of it; None for a score about which there is nothing to say.
@@ -49,7 +49,7 @@ class Line(NamedTuple):
         return self.note is None or "problem" not in self.note
 
 
-def read_line(text: str) -> Line:
+def read_line(text: str) -> ScoreLine:
     """Return a line that :meth:`Line.written` wrote."""
     number, key, rest = text.rstrip("\n").split(", ", 2)
     note = None
@@ -60,7 +60,7 @@ def read_line(text: str) -> Line:
         row = rest[end + 2 : -1]
     if not (text.startswith("[") and row.startswith("{") and row.endswith("}")):
         raise InputError(f"expected [number, key, note, row]; got {text[:80]!r}.")
-    return Line(int(number[1:]), key[1:-1], note, row)
+    return ScoreLine(int(number[1:]), key[1:-1], note, row)
 
 
 def note_of(judgement: Judgement) -> Note | None:

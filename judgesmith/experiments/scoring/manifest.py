@@ -17,7 +17,7 @@ from judgesmith.drafts import draft_beside, put, tidy_within, write_synced
 from judgesmith.errors import ExistingFileError, InputError, file_faults
 from judgesmith.experiments.scoring.lines import Tally
 from judgesmith.experiments.scoring.parts import clear_parts
-from judgesmith.experiments.scoring.shards import Shard, Target
+from judgesmith.experiments.scoring.shards import OutputPlace, Shard
 from judgesmith.signatures.judgement import Cause, Reason, by_sentence
 from judgesmith.signatures.plain_data import fingerprint_of
 
@@ -123,14 +123,14 @@ class Manifest:
         new.finished = {one.output: one for one in files}
         return new
 
-    def done(self, target: Target) -> Tally | None:
+    def done(self, target: OutputPlace) -> Tally | None:
         """Return what was counted of a file that is finished; None for one that is to be made."""
         name = target.place.name
         found = self.finished.get(name)
         (shard,) = target.shards
         if found is None or shard.once or not target.place.exists():
             return None
-        if found.input_sha256 != digest_of(shard):
+        if found.input_sha256 != shard_digest(shard):
             raise ExistingFileError(
                 f"{shard.name} has changed since {target.place} was made of it.", hint=_WAY_OUT
             )
@@ -143,13 +143,15 @@ class Manifest:
         clear_parts(target.place)
         return found.tally
 
-    def add(self, target: Target, run: str | None, tally: Tally, told: Callable[[], None]) -> None:
+    def add(
+        self, target: OutputPlace, run: str | None, tally: Tally, told: Callable[[], None]
+    ) -> None:
         """Record a finished file, and report it when the record is on disk."""
         (shard,) = target.shards
         one = Finished(
             input=shard.name,
             output=target.place.name,
-            input_sha256="" if shard.once else digest_of(shard),
+            input_sha256="" if shard.once else shard_digest(shard),
             output_sha256=_sha256(target.place),
             run=run,
             tally=tally,
@@ -190,7 +192,7 @@ class Manifest:
             self.write()
 
 
-def digest_of(shard: Shard) -> str:
+def shard_digest(shard: Shard) -> str:
     """Return the SHA-256 of an input's bytes, in hex."""
     return _sha256(shard.path or sample_path())
 

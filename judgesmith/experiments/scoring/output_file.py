@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from judgesmith.drafts import draft_beside, put
-from judgesmith.experiments.scoring.formats import write_rows
-from judgesmith.experiments.scoring.lines import Line, Tally, note_of
+from judgesmith.experiments.scoring.formats import write_scores
+from judgesmith.experiments.scoring.lines import ScoreLine, Tally, note_of
 from judgesmith.experiments.scoring.marks import Marks, refuse_others
-from judgesmith.experiments.scoring.parts import Parts
+from judgesmith.experiments.scoring.parts import PartFiles
 from judgesmith.experiments.scoring.resume_check import Beside, EarlierRow, refuse_loss
 from judgesmith.programs.judging.rows import score_row
 from judgesmith.signatures import Judgement, RatedItem
@@ -41,7 +41,7 @@ class OutputFile:
         if self._replaces:
             refuse_others(place, marks)
             self._beside = Beside(place, marks["run"])
-        self.parts = Parts(place, marks, ordered=ordered, fresh=overwrite or whole)
+        self.parts = PartFiles(place, marks, ordered=ordered, fresh=overwrite or whole)
         self._earlier = self.parts.earlier()
         self._files: list[str] = []
         self._starts: list[int] = []
@@ -84,7 +84,7 @@ class OutputFile:
     def add(self, number: int, item: RatedItem, judgement: Judgement) -> None:
         """Take what became of an item."""
         row = {**score_row(item, judgement), **self.marks}
-        self.parts.add(Line(number, row["key"], note_of(judgement), json_line(row)[:-1]))
+        self.parts.add(ScoreLine(number, row["key"], note_of(judgement), json_line(row)[:-1]))
         self.n_under_way -= 1
 
     def finish(self) -> Tally:
@@ -93,7 +93,7 @@ class OutputFile:
         if self._replaces and self.place.exists():
             refuse_loss(self.place, self._new_rows(), self.marks["run"])
         with draft_beside(self.place) as draft:
-            write_rows(self._rows(tally), draft, self.ending, placed=not self.ordered)
+            write_scores(self._rows(tally), draft, self.ending, placed=not self.ordered)
             put(draft, self.place)
         return tally
 
@@ -107,7 +107,7 @@ class OutputFile:
             tally.count(line.note)
             yield line.row if self.ordered else self._placed(line)
 
-    def _placed(self, line: Line) -> str:
+    def _placed(self, line: ScoreLine) -> str:
         """Return a row that says which row of which input it is."""
         n = bisect_left(self._starts, line.number) - 1
         named = json_line({"file": self._files[n]})[1:-2] + ", " if self.n_inputs > 1 else ""

@@ -22,7 +22,7 @@ from typing import Any
 
 from judgesmith.drafts import claimed, discard, draft_beside, put, write_synced
 from judgesmith.errors import ExistingFileError, file_faults
-from judgesmith.experiments.scoring.lines import Line, log_event, read_line
+from judgesmith.experiments.scoring.lines import ScoreLine, log_event, read_line
 from judgesmith.experiments.scoring.marks import Marks
 from judgesmith.experiments.scoring.resume_check import NumberedKeys
 
@@ -40,7 +40,7 @@ _LONGEST = 249  # bytes of a name, so that it may get an ending
 _WAY_OUT = "remove that folder (the answers are on record), or replace everything with --force."
 
 
-class Parts:
+class PartFiles:
     """The rows of one file of scores before the file is there."""
 
     def __init__(self, output: Path, marks: Marks, *, ordered: bool, fresh: bool = False) -> None:
@@ -51,7 +51,7 @@ class Parts:
         self._resources = ExitStack()
         self._place: Path | None = None
         self._session = self._n_parts = 0
-        self._buffer: list[Line] = []
+        self._buffer: list[ScoreLine] = []
         self._n_characters = 0
         self._since = time.monotonic()
         if _is_ours(self.folder):
@@ -84,7 +84,7 @@ class Parts:
             found.setdefault(int(path.name.partition("-")[0]), []).append(path)
         return found
 
-    def add(self, line: Line) -> None:
+    def add(self, line: ScoreLine) -> None:
         """Take one more row, and write a part when it is time."""
         self._buffer.append(line)
         self._n_characters += len(line.row)
@@ -133,7 +133,7 @@ class Parts:
         lines = self._committed()
         return InOrder(lines, self.folder) if self.ordered else ByNumber(lines, self.folder)
 
-    def lines(self) -> Iterator[Line]:
+    def lines(self) -> Iterator[ScoreLine]:
         """Yield all rows: by number, or as they were finished."""
         own = chain(self._read(self._session, again=True), self._buffer)
         earlier = self._committed()
@@ -141,7 +141,7 @@ class Parts:
             return heapq.merge(earlier, own, key=lambda line: line.number)
         return chain(earlier, own)
 
-    def _committed(self) -> Iterator[Line]:
+    def _committed(self) -> Iterator[ScoreLine]:
         if self._place is None:
             return iter(())
         sessions = [n for n in self._sessions(self._place) if n != self._session]
@@ -150,7 +150,7 @@ class Parts:
             return heapq.merge(*found, key=lambda line: line.number)
         return chain.from_iterable(found)
 
-    def _read(self, session: int, *, again: bool) -> Iterator[Line]:
+    def _read(self, session: int, *, again: bool) -> Iterator[ScoreLine]:
         """Yield the rows of one process, with or without those that need another try."""
         if self._place is None:
             return
@@ -246,7 +246,7 @@ def clear_parts(output: Path) -> None:
 class InOrder:
     """Rows of earlier processes by number, each asked about once, from the first on."""
 
-    def __init__(self, lines: Iterator[Line], folder: Path) -> None:
+    def __init__(self, lines: Iterator[ScoreLine], folder: Path) -> None:
         self._lines = lines
         self._folder = folder
         self._next = next(lines, None)
@@ -275,7 +275,7 @@ class InOrder:
 class ByNumber:
     """Rows of earlier processes in whatever order they came."""
 
-    def __init__(self, lines: Iterator[Line], folder: Path) -> None:
+    def __init__(self, lines: Iterator[ScoreLine], folder: Path) -> None:
         self._folder = folder
         self._keys = NumberedKeys()
         self._n = 0

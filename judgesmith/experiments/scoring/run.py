@@ -10,13 +10,13 @@ from typing import Protocol
 from judgesmith.data.problems import nothing_in
 from judgesmith.data.reading import ColumnsGiven
 from judgesmith.errors import InputError
-from judgesmith.experiments.scoring.feed import Feed, Given, Job, Opened
+from judgesmith.experiments.scoring.feed import Feed, Given, Opened, ScoringJob
 from judgesmith.experiments.scoring.lines import Scored, Tally
 from judgesmith.experiments.scoring.manifest import Manifest
 from judgesmith.experiments.scoring.marks import marks_of, refuse_others
 from judgesmith.experiments.scoring.output_file import OutputFile
 from judgesmith.experiments.scoring.parts import refuse_stopped
-from judgesmith.experiments.scoring.shards import Shard, Target
+from judgesmith.experiments.scoring.shards import OutputPlace, Shard
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.judging.runner import judges_sources
 from judgesmith.programs.lm import AnyModel
@@ -53,7 +53,7 @@ class RowWatch(Protocol):
         """Take note of rows that an earlier run had written and that are not judged again."""
 
 
-Planned = tuple[Target, tuple[Shard | Given, ...]]
+Planned = tuple[OutputPlace, tuple[Shard | Given, ...]]
 """A file to be written, and its inputs."""
 
 _TOLD = 16  # rows between two words about progress
@@ -120,7 +120,7 @@ class Run:
         """Return the items that are to be judged, once everything that can be refused is not."""
         return Feed(self._jobs(planned), self._begun, self.columns, ordered=self.ordered)
 
-    def _jobs(self, planned: Sequence[Planned]) -> list[Job]:
+    def _jobs(self, planned: Sequence[Planned]) -> list[ScoringJob]:
         """Return the files that are to be written, if none is somebody else's."""
         jobs, names = [], []
         for target, sources in planned:
@@ -136,7 +136,9 @@ class Run:
             raise nothing_in(names[0])
         return jobs
 
-    def _job(self, target: Target, sources: tuple[Shard | Given, ...]) -> tuple[Job, str]:
+    def _job(
+        self, target: OutputPlace, sources: tuple[Shard | Given, ...]
+    ) -> tuple[ScoringJob, str]:
         """Return a file to be written, its first item looked at, and what its input is called."""
         opened: dict[str, Opened] = {}
         name, first = "", None
@@ -155,9 +157,9 @@ class Run:
             marks = marks_of(self.judge, self.lm, first)
         if target.place.exists() and not self.overwrite:
             refuse_others(target.place, marks)
-        return Job(target=target, sources=sources, opened=opened, marks=marks), name
+        return ScoringJob(target=target, sources=sources, opened=opened, marks=marks), name
 
-    def _begun(self, job: Job) -> OutputFile:
+    def _begun(self, job: ScoringJob) -> OutputFile:
         """Return the file of a job, to be written from now on."""
         return OutputFile(
             job.target.place,

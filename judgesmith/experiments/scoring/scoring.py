@@ -14,7 +14,7 @@ from judgesmith.experiments.scoring.lines import Scored
 from judgesmith.experiments.scoring.manifest import Manifest
 from judgesmith.experiments.scoring.marks import asked_by
 from judgesmith.experiments.scoring.run import Judging, RowWatch, Run
-from judgesmith.experiments.scoring.shards import Inputs, Shard, is_folder, shards_of, targets_of
+from judgesmith.experiments.scoring.shards import Inputs, Shard, is_folder, output_places, shards_of
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.judging.executors import with_own_models
 from judgesmith.programs.judging.runner import CONCURRENCY, iter_scores, judges_sources
@@ -95,7 +95,7 @@ def score_shards(
     ['sample.csv', 'scores.json'] 160
     """
     shards = inputs if _are_shards(inputs) else shards_of(inputs)  # type: ignore[arg-type]
-    targets = targets_of(output, shards, ending=ending)  # type: ignore[arg-type]
+    targets = output_places(output, shards, ending=ending)  # type: ignore[arg-type]
     judge, lm = with_own_models(judge, lm)
     run = Run(
         judge=judge,
@@ -208,7 +208,7 @@ def score_file(
     >>> done.n_rows, done.n_unscored
     (3, 0)
     """
-    (target,) = targets_of(output, (), ending=None)
+    (target,) = output_places(output, (), ending=None)
     judge, lm = with_own_models(judge, lm)
     run = Run(judge=judge, lm=lm, overwrite=overwrite, progress=progress)
     given = Given(str(getattr(items, "name", "input")), items)
@@ -249,7 +249,7 @@ def rows_to_score(
         ordered=ordered or judges_sources(judge),
         overwrite=overwrite,
     )
-    targets = targets_of(output, shards, ending=ending)
+    targets = output_places(output, shards, ending=ending)
     run.check([(one, tuple(looked.get(own, own) for own in one.shards)) for one in targets])
     return chain.from_iterable(
         chain(begun[one], read[one]) if one in read else one.items(columns) for one in shards
@@ -283,5 +283,5 @@ def unscored_items(
         ordered=ordered,
         overwrite=overwrite,
     )
-    targets = targets_of(output, shards, ending=ending)
+    targets = output_places(output, shards, ending=ending)
     yield from run.left([(target, target.shards) for target in targets])

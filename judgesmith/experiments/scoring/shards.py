@@ -12,7 +12,7 @@ from judgesmith.data.formats.opening import SAMPLE, STANDARD_INPUT, endings, is_
 from judgesmith.data.problems import DataError, Problem
 from judgesmith.data.reading import ColumnsGiven, ItemStream, stream_items
 from judgesmith.errors import InputError, MissingFileError, file_faults
-from judgesmith.experiments.scoring.formats import SCORE_ENDINGS, check_ending, ending_of
+from judgesmith.experiments.scoring.formats import SCORE_ENDINGS, check_ending, output_ending
 
 Inputs = str | Path | Sequence[str | Path]
 """One place that rows are read from, or several."""
@@ -161,7 +161,7 @@ def _problem(where: str | Path, expected: str, came: str) -> DataError:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class OutputPlace:
     """One file of scores, and the inputs whose rows it is to hold."""
 
     place: Path
@@ -174,9 +174,9 @@ def is_folder(output: str | Path) -> bool:
     return str(output).endswith(("/", os.sep)) or Path(output).is_dir()
 
 
-def targets_of(
+def output_places(
     output: str | Path, shards: Sequence[Shard], *, ending: str | None = None
-) -> tuple[Target, ...]:
+) -> tuple[OutputPlace, ...]:
     """Return the files to write.
 
     Parameters
@@ -212,8 +212,8 @@ def targets_of(
     return (_one_file(Path(output), shards),)
 
 
-def _one_file(place: Path, shards: Sequence[Shard]) -> Target:
-    ending = ending_of(place.name)
+def _one_file(place: Path, shards: Sequence[Shard]) -> OutputPlace:
+    ending = output_ending(place.name)
     if ending is None:
         raise InputError(
             "rows are written as JSON Lines or as a table.",
@@ -223,10 +223,10 @@ def _one_file(place: Path, shards: Sequence[Shard]) -> Target:
     check_ending(ending)
     _refuse_inputs(place, shards)
     _refuse_within(place, shards, "a file")
-    return Target(place=place, ending=ending, shards=tuple(shards))
+    return OutputPlace(place=place, ending=ending, shards=tuple(shards))
 
 
-def _into_folder(folder: Path, shards: Sequence[Shard], ending: str) -> tuple[Target, ...]:
+def _into_folder(folder: Path, shards: Sequence[Shard], ending: str) -> tuple[OutputPlace, ...]:
     if ending not in SCORE_ENDINGS:
         raise InputError(f"rows are written as {', '.join(SCORE_ENDINGS)}; got {ending!r}.")
     check_ending(ending)
@@ -246,7 +246,8 @@ def _into_folder(folder: Path, shards: Sequence[Shard], ending: str) -> tuple[Ta
             )
         taken[name] = shard
     return tuple(
-        Target(place=folder / name, ending=ending, shards=(shard,)) for name, shard in taken.items()
+        OutputPlace(place=folder / name, ending=ending, shards=(shard,))
+        for name, shard in taken.items()
     )
 
 

@@ -39,7 +39,7 @@ def mlflow_client(address: str) -> Any:
     User and password in an address on the web are handed to MLflow by its own variables of the
     environment, so that they stand in no message.
     """
-    check_address(address)
+    check_tracking_address(address)
     os.environ.update(_QUIET)  # read when MLflow is imported, so before that
     for name, value in _PATIENCE.items():
         os.environ.setdefault(name, value)
@@ -55,7 +55,7 @@ def reach(address: str) -> None:
         client.search_experiments(max_results=1)
 
 
-def check_address(address: str) -> None:
+def check_tracking_address(address: str) -> None:
     """Refuse what MLflow takes for an address of nothing that it knows."""
     scheme, separator, rest = address.partition("://")
     known = scheme in ("http", "https", "file", "databricks") or scheme.startswith(_DATABASES)

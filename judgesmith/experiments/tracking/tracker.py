@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 from judgesmith.errors import file_faults
 from judgesmith.experiments.evaluate.agreement import LEVELS
 from judgesmith.experiments.runs import Progressed, RunFolder, progressed
-from judgesmith.experiments.runs.claims import claimed
+from judgesmith.experiments.runs.claims import claim_cell
 from judgesmith.experiments.runs.folder import BOARD_FILES, JUDGE, RESULT, SPEC_FILE
 from judgesmith.experiments.specs import Cell, Spec, cells_of
 from judgesmith.experiments.tracking.client import (
@@ -67,7 +67,7 @@ def cell_params(spec: Spec, cell: Cell) -> dict[str, str]:
         said = part.model_dump(mode="json", exclude_defaults=True)
         found.update(_flat(said, name))
     return {
-        _key(name): shortened(_text(value), LONGEST_PARAM)
+        _key(name): shortened_param(_text(value), LONGEST_PARAM)
         for name, value in found.items()
         if value is not None
     }
@@ -119,7 +119,7 @@ def result_tags(result: Mapping[str, Any]) -> dict[str, str]:
         "judgesmith.level": ", ".join(defined) or "none",
         "judgesmith.n": str(max((q["n"] for q in of_q.values()), default=0)),
     }
-    return {name: shortened(text, LONGEST_TAG) for name, text in tags.items()}
+    return {name: shortened_param(text, LONGEST_TAG) for name, text in tags.items()}
 
 
 def run_params(spec: Spec) -> dict[str, str]:
@@ -134,7 +134,7 @@ def run_params(spec: Spec) -> dict[str, str]:
         "objective": spec.objective,
     }
     return {
-        name: shortened(_text(value), LONGEST_PARAM)
+        name: shortened_param(_text(value), LONGEST_PARAM)
         for name, value in found.items()
         if value is not None
     }
@@ -147,12 +147,12 @@ def run_tags(spec: Spec) -> dict[str, str]:
         "judgesmith.run": spec.fingerprint,
         "judgesmith.version": version("judgesmith"),
     }
-    about = shortened(" ".join(spec.about.split()), LONGEST_TAG)
+    about = shortened_param(" ".join(spec.about.split()), LONGEST_TAG)
     return tags | ({"mlflow.note.content": about} if about else {})
 
 
 @file_faults()
-def digest_of(*places: Path) -> str:
+def files_digest(*places: Path) -> str:
     """Return twelve hex digits that change with the name or the bytes of any of the files."""
     found = hashlib.sha256()
     for place in places:
@@ -161,7 +161,7 @@ def digest_of(*places: Path) -> str:
     return found.hexdigest()[:12]
 
 
-def shortened(text: str, longest: int) -> str:
+def shortened_param(text: str, longest: int) -> str:
     r"""Return anybody's text without keys, on one line and within a limit."""
     line = printable(redacted(text))
     return line if len(line) <= longest else f"{line[: longest - 3]}..."
@@ -234,7 +234,10 @@ class Sending:
         # A request that arrived though its answer did not must not be sent again.
         with asked_once():
             return self._client.create_run(
-                self._experiment_id, run_name=shortened(name, 200), tags=dict(tags), start_time=at
+                self._experiment_id,
+                run_name=shortened_param(name, 200),
+                tags=dict(tags),
+                start_time=at,
             )
 
     def log(
@@ -348,7 +351,9 @@ class MlflowTracker:
         self.spec = spec
         self.folder = folder
         self.address = shown_address(address)
-        self.experiment = shortened(os.environ.get("MLFLOW_EXPERIMENT_NAME") or spec.name, 200)
+        self.experiment = shortened_param(
+            os.environ.get("MLFLOW_EXPERIMENT_NAME") or spec.name, 200
+        )
         self.run_id: str | None = None
         self.problem = ""
         self._client = mlflow_client(address)
@@ -374,7 +379,7 @@ class MlflowTracker:
         if self.problem:
             return
         # Whoever has the claim tells of the same cells, now or in the end.
-        with claimed(self._claim) as mine:
+        with claim_cell(self._claim) as mine:
             if mine:
                 try:
                     self._catch_up()
@@ -426,7 +431,7 @@ class MlflowTracker:
     def _alone(self) -> Iterator[None]:
         """Wait until no other process of this run tells the server anything."""
         while True:
-            with claimed(self._claim) as mine:
+            with claim_cell(self._claim) as mine:
                 if mine:
                     yield
                     return
@@ -469,7 +474,7 @@ class MlflowTracker:
     def _state_of(self, cell: Cell) -> str:
         """Return what changes when a cell comes to something else; nothing as long as nothing."""
         if self.folder.is_finished(cell):
-            return digest_of(self.folder.place_of(cell) / RESULT)
+            return files_digest(self.folder.place_of(cell) / RESULT)
         failure = self.folder.failure(cell)
         return "" if failure is None else f"failed: {failure.reason}"
 
@@ -485,7 +490,7 @@ class MlflowTracker:
             if any(run.info.status == "FAILED" for run in begun):
                 return
             run = begun[0] if begun else self._created(sending, cell)
-            failure = shortened(state, LONGEST_TAG)
+            failure = shortened_param(state, LONGEST_TAG)
             sending.log(run, params=cell_params(self.spec, cell))
             sending.log(run, tags={"judgesmith.problem": failure})
             sending.end(run, "FAILED")
@@ -529,7 +534,7 @@ class MlflowTracker:
         here = self.folder.path
         files = [here / name for name in (*BOARD_FILES, REPORT) if (here / name).is_file()]
         spec = here / SPEC_FILE
-        digest = digest_of(*files, *([spec] if spec.is_file() else []))
+        digest = files_digest(*files, *([spec] if spec.is_file() else []))
         with told_plainly(self.address):
             run = self._client.get_run(self.run_id)
             if run.data.tags.get(_FILES_TAG) == digest:

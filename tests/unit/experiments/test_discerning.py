@@ -21,10 +21,10 @@ from judgesmith.experiments.robustness.discerning import differing, weak_pairs
 from judgesmith.experiments.robustness.discernment_folder import (
     check_discerned,
     conclusions,
+    discernment_run,
     kind_header,
     kind_rows,
     matrix_rows,
-    run_of,
     save_discerned,
 )
 from judgesmith.experiments.robustness.perturbed_rows import get_perturbed
@@ -549,8 +549,8 @@ def test_a_test_with_a_file_of_somebody_beside_it_is_not_replaced(tmp_path):
 
 
 def test_runs_are_told_apart():
-    assert run_of("a", None) == run_of("a", None)
-    assert run_of("a", None) != run_of("a", 0)
+    assert discernment_run("a", None) == discernment_run("a", None)
+    assert discernment_run("a", None) != discernment_run("a", 0)
 
 
 # Benchmark ``discernment_objective`` on the bundled sample; it has rated sets.

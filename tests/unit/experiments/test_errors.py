@@ -16,9 +16,9 @@ from judgesmith.experiments.evaluate.errors.page import (
     LARGEST,
     MOST,
     STYLE,
-    numbered,
-    pieces,
+    numbered_errors,
     place_text,
+    text_pieces,
     write_page,
 )
 from judgesmith.experiments.evaluate.errors.reading import read_errors
@@ -108,13 +108,13 @@ def test_edits_that_cannot_be_read_are_told_with_their_row(edits):
 
 
 def errors_at(*places):
-    return numbered([ErrorSpan(text="", start=start, end=end) for start, end in places])
+    return numbered_errors([ErrorSpan(text="", start=start, end=end) for start, end in places])
 
 
 def drawn(text, *places, around=1000):
     """Return the text with a bracket and a number where each error begins and ends."""
     parts = []
-    for one in pieces(text, errors_at(*places), around=around):
+    for one in text_pieces(text, errors_at(*places), around=around):
         parts += [f"<{n}]" for n in one.closes] + [f"[{n}>" for n in one.opens]
         parts += [f"({one.left_out})"] * bool(one.left_out) + [one.text]
     return "".join(parts)
@@ -154,7 +154,7 @@ def test_every_character_is_shown_once_or_counted():
     for _ in range(200):
         text = "x" * rng.randrange(40)
         ends = [sorted(rng.choices(range(len(text) + 1), k=2)) for _ in range(rng.randrange(5))]
-        found = list(pieces(text, errors_at(*ends), around=rng.randrange(1, 6)))
+        found = list(text_pieces(text, errors_at(*ends), around=rng.randrange(1, 6)))
         assert sum(len(one.text) + one.left_out for one in found) == len(text)
         numbers = list(range(1, len(set(map(tuple, ends))) + 1))
         for side in ("opens", "closes"):
@@ -163,9 +163,11 @@ def test_every_character_is_shown_once_or_counted():
 
 def test_a_text_of_megabytes_with_many_errors_shows_a_few_pages():
     text = "word " * 1_000_000
-    errors = numbered([ErrorSpan(text="", start=n * 1000, end=n * 1000 + 4) for n in range(4000)])
+    errors = numbered_errors(
+        [ErrorSpan(text="", start=n * 1000, end=n * 1000 + 4) for n in range(4000)]
+    )
     errors = errors[:MOST]
-    assert sum(len(one.text) for one in pieces(text, errors, around=200)) < 100_000
+    assert sum(len(one.text) for one in text_pieces(text, errors, around=200)) < 100_000
 
 
 def test_a_place_is_told_with_how_it_was_found():

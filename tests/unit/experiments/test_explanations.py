@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from judgesmith.data.problems import DataError
 from judgesmith.data.sheets import cell_of, is_cut
-from judgesmith.experiments.evaluate.errors.page import numbered
+from judgesmith.experiments.evaluate.errors.page import numbered_errors
 from judgesmith.experiments.labels.annotation import marked_text
 from judgesmith.experiments.labels.explanation_answers import (
     COLUMNS,
@@ -790,7 +790,7 @@ def test_the_file_is_csv_and_has_room_for_all_scores(write, tmp_path):
 def test_a_cell_holds_both_marks_of_an_error_however_long_the_text():
     response = "word " * 50_000
     error = ErrorSpan(text="…", start=60_000, end=180_000)
-    cell = cell_of(marked_text(response, numbered([error])))
+    cell = cell_of(marked_text(response, numbered_errors([error])))
     assert not is_cut(cell)
     assert cell.index("[1>") < cell.index("<1]")
     assert cell.count(" characters … ") == 3

@@ -26,7 +26,7 @@ from judgesmith.experiments.evaluate.evaluating import evaluate_judge
 from judgesmith.experiments.panel import panelling
 from judgesmith.experiments.panel.panelling import estimate_judging, estimate_panel, learn_panel
 from judgesmith.experiments.panel.rows import PanelSettings, panel_parts, panel_to_learn
-from judgesmith.experiments.run_folders import check_folder, stated_in, write_rows
+from judgesmith.experiments.run_folders import check_folder, json_object_in, write_rows
 from judgesmith.optimizers import PredictionTable, parse_objective
 from judgesmith.optimizers.objectives.agreement import Agreement
 from judgesmith.optimizers.objectives.grammar import parse_objectives
@@ -631,7 +631,7 @@ def test_of_an_objective_with_conditions_the_aim_is_told_and_whether_they_are_me
 
 
 def checked(folder: Path, run: str, *, force: bool = False) -> None:
-    stated = stated_in(folder / "report.json")
+    stated = json_object_in(folder / "report.json")
     files = ("report.json", "rows.jsonl")
     check_folder(folder, run, stated=stated, files=files, what="a test", force=force)
 

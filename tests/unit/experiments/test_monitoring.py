@@ -29,7 +29,7 @@ from judgesmith.experiments.monitor.rechecking import RecheckError, recheck_judg
 from judgesmith.experiments.monitor.snapshot import (
     N_POINTS,
     Numbers,
-    Row,
+    SnapshotRow,
     labels_of,
     numbers_of,
     script_of,
@@ -338,7 +338,7 @@ def judge():
 
 def snapshot(scores, *, sources=None, labels=None, unscored=0):
     rows = [
-        Row(
+        SnapshotRow(
             source=str(place if sources is None else sources[place]),
             numbers={} if place < unscored else {"score": float(score)},
             labels={"scored": "no" if place < unscored else "yes"}

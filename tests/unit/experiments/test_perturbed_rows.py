@@ -17,7 +17,7 @@ from judgesmith.experiments.robustness.perturbed_set import perturbed_set
 from judgesmith.experiments.robustness.perturbing import (
     PerturbationConfig,
     perturb_texts,
-    summary_of,
+    perturbation_summary,
     write_perturbed,
 )
 from judgesmith.programs.perturbing import Donors, Every
@@ -286,7 +286,7 @@ def test_donors_are_the_originals_unless_others_are_given():
     given = perturb_texts(items(3), changes, name="x", donors=others)
     assert {one.response for one in given.versions[0]} == {"From elsewhere."}
     alone = perturb_texts(items(1), changes, name="x")
-    assert summary_of(alone)["kinds"]["random_ending"]["skipped"] == {
+    assert perturbation_summary(alone)["kinds"]["random_ending"]["skipped"] == {
         "no text of another source to put in its place": 1
     }
 

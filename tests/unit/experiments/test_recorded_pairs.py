@@ -14,7 +14,7 @@ from judgesmith.data import DataError, DataSet, read_scores
 from judgesmith.data.score_files import OTHER_ORDER, PairedAnswers, Scores, read_recorded
 from judgesmith.data.scores import NO_ANSWER
 from judgesmith.data.targets import targets_of
-from judgesmith.experiments.benchmark.beginning import best_responses, start_of
+from judgesmith.experiments.benchmark.beginning import benchmark_start, best_responses
 from judgesmith.experiments.benchmark.exemplars import (
     exemplar_ladders,
     exemplar_report,
@@ -643,7 +643,7 @@ def test_without_ratings_nothing_is_good():
 
 def test_a_benchmark_starts_from_them_and_says_so():
     data = rows_best_responses(("a", "x", {"wit": (5,)}, ()), ("b", "y", {"wit": (1,)}, ()))
-    start = start_of(data, BenchmarkSettings(perspective="local"))
+    start = benchmark_start(data, BenchmarkSettings(perspective="local"))
     assert start.responses == (("x",), ())
     assert start.notes[-1] == (
         "1 source has no reference: responses rated 75% of the scale or more stand in."
@@ -653,4 +653,4 @@ def test_a_benchmark_starts_from_them_and_says_so():
 def test_a_benchmark_without_a_good_text_is_refused():
     data = rows_best_responses(("a", "x", {"wit": (3,)}, ()), ("b", "y", {"wit": (1,)}, ()))
     with pytest.raises(ValueError, match="nor a response that people found good; have texts"):
-        start_of(data, BenchmarkSettings(perspective="local"))
+        benchmark_start(data, BenchmarkSettings(perspective="local"))

@@ -92,7 +92,7 @@ class Piece:
     left_out: int = 0
 
 
-def numbered(errors: Sequence[ErrorSpan]) -> tuple[Numbered, ...]:
+def numbered_errors(errors: Sequence[ErrorSpan]) -> tuple[Numbered, ...]:
     """Return errors in the order of the text, those without a place after them.
 
     Errors that differ by their criterion alone are one.
@@ -141,7 +141,7 @@ def quoted_otherwise(error: ErrorSpan, response: str) -> str:
     return error.text.strip()
 
 
-def pieces(text: str, errors: Sequence[Numbered], *, around: int) -> Iterator[Piece]:
+def text_pieces(text: str, errors: Sequence[Numbered], *, around: int) -> Iterator[Piece]:
     """Yield a text piece by piece, with the errors that begin, end and run on there."""
     spans = {
         one.number: (one.error.start, one.error.end)
@@ -186,7 +186,7 @@ _QUOTED = 300
 def marked(response: str, errors: Sequence[Numbered], mark: str) -> Iterator[Markup]:
     """Yield a text with its errors marked; ``mark`` opens the names of places to go to."""
     grades = {one.number: grade_of(one.error.severity) for one in errors}
-    for piece in pieces(response, errors, around=_AROUND):
+    for piece in text_pieces(response, errors, around=_AROUND):
         yield from _numbers(piece, grades, mark)
         if piece.left_out:
             yield element("span", f" … {piece.left_out} characters … ", class_="gap", dir="ltr")
@@ -211,7 +211,7 @@ def _numbers(piece: Piece, grades: dict[int, Grade], mark: str) -> Iterator[Mark
         )
 
 
-def listed(
+def error_list(
     text: TextErrors, errors: Sequence[Numbered], mark: str, *, n_more: int
 ) -> Iterator[Markup]:
     """Yield a text's errors as a list, and what else its judge says; ``n_more`` are not shown."""
@@ -340,7 +340,7 @@ def _legend() -> Markup:
 
 def _article(text: TextErrors, number: int) -> Markup:
     item, mark = text.item, f"t{number}"
-    every = numbered(text.errors or ())
+    every = numbered_errors(text.errors or ())
     errors = every[:MOST]
     ids = ", ".join(one[:NAME] for one in (item.source_id, item.system_id) if one)
     heading = f"Text {number}: {ids}" if ids else f"Text {number}"
@@ -348,7 +348,7 @@ def _article(text: TextErrors, number: int) -> Markup:
         element("h2", element("bdi", heading), id=mark),
         element("p", *_verdict(text), class_="soft"),
         element("p", *marked(item.response, errors, mark), class_="text", dir="auto"),
-        *listed(text, errors, mark, n_more=len(every) - len(errors)),
+        *error_list(text, errors, mark, n_more=len(every) - len(errors)),
     ]
     for name, given in (("Source", item.source), ("Context", item.context or "")):
         if given:

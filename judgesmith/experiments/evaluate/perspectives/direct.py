@@ -16,7 +16,7 @@ from judgesmith.experiments.evaluate.agreement import Unscored
 from judgesmith.experiments.evaluate.perspectives.perspectives import (
     TEMPERATURE,
     criteria_of_target,
-    nothing_scored,
+    no_text_scored,
     sampled_once,
 )
 from judgesmith.experiments.evaluate.perspectives.ratings import builders, errors_of
@@ -239,7 +239,7 @@ def compared_by_judge(
     if not alone:
         names = [one for one in names if folded(one) == folded(judge.target)]
         if not names:
-            raise nothing_scored(dataset)
+            raise no_text_scored(dataset)
     n = judge.protocol.samples if samples is None else samples
     temperature = judge.protocol.temperature if samples is None else TEMPERATURE
     once = sampled_once(judge, temperature)

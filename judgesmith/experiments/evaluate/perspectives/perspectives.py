@@ -302,7 +302,7 @@ def perspective_of_judge(
         left_out |= {one: NOT_SCORED for one in names if folded(one) not in known}
     names = [one for one in names if one not in left_out]
     if not names and set(left_out.values()) == {NOT_SCORED}:
-        raise nothing_scored(dataset)
+        raise no_text_scored(dataset)
     if not names:
         raise InputError(
             f"{_ALL_SEEN}.", at=", ".join(left_out), hint="give ratings of other texts."
@@ -332,7 +332,7 @@ def perspective_of_judge(
             if scores.about is not None and folded(scores.about) != folded(name):
                 notes[f"its score is for {scores.about}, and compared with {name}."] = None
     if not found and not refused:
-        raise nothing_scored(dataset)
+        raise no_text_scored(dataset)
     built = builders(dataset)
     notes |= dict.fromkeys(built_by_itself(built, {*judge.models, *models}))
     return perspective_report(
@@ -393,7 +393,7 @@ def perspective_of_scores(
     if not found and not right:
         raise InputError("; ".join(left_out.values()))
     if not found:
-        raise nothing_scored(dataset)
+        raise no_text_scored(dataset)
     label = next(iter(scores.values())).label
     notes = []
     if builders(dataset):
@@ -404,7 +404,7 @@ def perspective_of_scores(
 _ALL_SEEN = "the judge was made from all texts that are rated on it"
 
 
-def nothing_scored(dataset: DataSet) -> InputError:
+def no_text_scored(dataset: DataSet) -> InputError:
     """Return the error that a judge has no score on any criterion of a set."""
     return InputError(
         f"the judge scores none of {', '.join(dataset.criteria)} by itself.",

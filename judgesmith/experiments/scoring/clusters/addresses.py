@@ -223,10 +223,10 @@ def _lines(ray: Any, files: list[str]) -> tuple[Any, list[str]]:
             found = json.loads(line)
             names.update(dict.fromkeys(found if isinstance(found, dict) else ()))
     whole = ray.data.read_binary_files(files, include_paths=True)
-    return whole.map_batches(lines_of, batch_size=1, batch_format="numpy"), list(names)
+    return whole.map_batches(address_lines, batch_size=1, batch_format="numpy"), list(names)
 
 
-def lines_of(files: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, list[Any]]]:
+def address_lines(files: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, list[Any]]]:
     r"""Yield the lines of files that hold something, many at a time."""
     for path, whole in zip(files["path"], files["bytes"], strict=True):
         numbered = enumerate(io.BytesIO(whole), start=1)

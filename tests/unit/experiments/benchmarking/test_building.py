@@ -15,7 +15,7 @@ from judgesmith.data import read_items
 from judgesmith.data.items import DataSet
 from judgesmith.errors import InputError
 from judgesmith.experiments.benchmark.anchor_texts import LOOKED_AT, texts_looked_at
-from judgesmith.experiments.benchmark.beginning import plan_of, start_of
+from judgesmith.experiments.benchmark.beginning import benchmark_start, plan_of
 from judgesmith.experiments.benchmark.building import build_benchmark, planned_steps
 from judgesmith.experiments.benchmark.models import (
     BenchmarkModels,
@@ -352,7 +352,7 @@ def test_texts_of_a_source_and_criterion_stand_from_the_best_rating_down(ratings
 def plan(articles):
     settings = BenchmarkSettings(perspective="global", n_references=2)
     by_role = dict.fromkeys(ROLES, model("offline", ledger=None))
-    made, _ = plan_of(start_of(articles, settings), BenchmarkModels(by_role=by_role))
+    made, _ = plan_of(benchmark_start(articles, settings), BenchmarkModels(by_role=by_role))
     return made
 
 
@@ -541,7 +541,7 @@ def test_a_report_is_replaced_in_its_place(tmp_path):
 def planned(dataset, **settings):
     own = model("offline", ledger=None)
     by_role = dict.fromkeys(ROLES, own) | settings.pop("roles", {})
-    start = start_of(dataset, BenchmarkSettings(**settings))
+    start = benchmark_start(dataset, BenchmarkSettings(**settings))
     return {one.step: one for one in planned_steps(start, BenchmarkModels(by_role=by_role))}
 
 

@@ -27,11 +27,11 @@ from judgesmith.experiments.distil.folder import (
     FILES,
     card_of,
     check_distilled,
+    distillation_summary,
     save_distilled,
-    summary_of,
 )
 from judgesmith.experiments.distil.sampling import DistilSettings, KnownInputs, Sampled, sample
-from judgesmith.experiments.distil.training import Trained, finetune, made_before, run_of
+from judgesmith.experiments.distil.training import Trained, finetune, trained_before, training_run
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.families.forms import DISTILLED
 from judgesmith.programs.families.modules import AnnotatorJudge, DistilledJudge
@@ -90,7 +90,7 @@ def examples(made):
 
 
 def summary(made, examples):
-    return summary_of(made, examples, run="0" * 12, data="notices", excluded=0)
+    return distillation_summary(made, examples, run="0" * 12, data="notices", excluded=0)
 
 
 def test_every_output_has_an_annotation_on_every_criterion_it_was_drawn_for(made, examples):
@@ -500,13 +500,13 @@ def test_an_adapter_says_what_it_was_made_from(chats, tmp_path):
 
 def test_the_same_run_is_found_again_and_others_are_kept(chats, tmp_path):
     folder = tmp_path / "adapter"
-    run = run_of(chats, "base", Recipe())
-    assert made_before(folder, run, force=False) is None
+    run = training_run(chats, "base", Recipe())
+    assert trained_before(folder, run, force=False) is None
     summary = finetune(chats, "base", Recipe(), folder)
-    assert made_before(folder, run, force=False) == summary
-    assert made_before(folder, run, force=True) is None
+    assert trained_before(folder, run, force=False) == summary
+    assert trained_before(folder, run, force=True) is None
     with pytest.raises(FileExistsError, match="holds an adapter of another run"):
-        made_before(folder, run_of(chats, "other", Recipe()), force=False)
+        trained_before(folder, training_run(chats, "other", Recipe()), force=False)
 
 
 @pytest.mark.parametrize("content", [None, "[]", "no JSON", '{"kind": "other"}'])
@@ -516,7 +516,7 @@ def test_a_folder_of_something_else_is_never_replaced(chats, tmp_path, content):
     if content is not None:
         (folder / "finetune.json").write_text(content)
     with pytest.raises(FileExistsError, match="holds no adapter"):
-        made_before(folder, "run", force=True)
+        trained_before(folder, "run", force=True)
 
 
 def test_training_that_fails_leaves_nothing(chats, tmp_path, monkeypatch):

@@ -29,7 +29,7 @@ from judgesmith.experiments.report.figures import (
 from judgesmith.experiments.report.page import SCRIPT, STYLE, warnings_of
 from judgesmith.experiments.report.reading import Mattered, ReportRow, Trial
 from judgesmith.experiments.report.sections import board_section, cell_section
-from judgesmith.experiments.runs.cell_result import Diagnostics, LevelCounts, SeenFrom
+from judgesmith.experiments.runs.cell_result import CellDiagnostics, LevelCounts, SeenFrom
 from judgesmith.experiments.runs.leaderboard import SeedsBlock
 
 # Rankings as a page shows them: what the other forms of the leaderboard tell is told here, too.
@@ -90,7 +90,7 @@ def section_with(reported):
     cell = next(iter(reported.cells.values()))
 
     def made(**besides):
-        result = cell.result.model_copy(update={"besides": Diagnostics(**besides)})
+        result = cell.result.model_copy(update={"besides": CellDiagnostics(**besides)})
         changed = type(cell)(names=cell.names, result=result, rows=cell.rows)
         return cell_section(changed, 0, figures=False)
 

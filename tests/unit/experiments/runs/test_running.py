@@ -18,7 +18,7 @@ from judgesmith.experiments.compile.split import parts_of
 from judgesmith.experiments.runs import RunFolder, RunModels, check_run, run_cells
 from judgesmith.experiments.runs.cell_result import Estimated
 from judgesmith.experiments.runs.cell_runner import Maker
-from judgesmith.experiments.runs.claims import claimed
+from judgesmith.experiments.runs.claims import claim_cell
 from judgesmith.experiments.runs.folder import Made
 from judgesmith.experiments.runs.heldout import places_held_out, table_of_rows
 from judgesmith.experiments.runs.leaderboard import (
@@ -49,12 +49,12 @@ with open(sys.argv[1], "w") as file:
 
 def test_a_claim_keeps_others_out_until_it_is_given_up(tmp_path):
     place = tmp_path / "one"
-    with claimed(place) as mine:
+    with claim_cell(place) as mine:
         assert mine
-        with claimed(place) as theirs:
+        with claim_cell(place) as theirs:
             assert not theirs
         assert place.exists()
-    with claimed(place) as mine:
+    with claim_cell(place) as mine:
         assert mine
     assert list(tmp_path.iterdir()) == []
 
@@ -62,7 +62,7 @@ def test_a_claim_keeps_others_out_until_it_is_given_up(tmp_path):
 def test_a_file_that_was_left_behind_claims_nothing(tmp_path):
     place = tmp_path / "one"
     place.touch()
-    with claimed(place) as mine:
+    with claim_cell(place) as mine:
         assert mine
 
 
@@ -71,11 +71,11 @@ def test_a_claim_dies_with_its_owner(tmp_path):
     call = [sys.executable, "-c", HOLDER, str(place)]
     with subprocess.Popen(call, stdout=subprocess.PIPE, text=True) as owner:
         assert owner.stdout.readline() == "True\n"
-        with claimed(place) as mine:
+        with claim_cell(place) as mine:
             assert not mine
         os.kill(owner.pid, signal.SIGKILL)
         owner.wait()
-        with claimed(place) as mine:
+        with claim_cell(place) as mine:
             assert mine
 
 
@@ -111,7 +111,7 @@ def test_a_run_that_somebody_is_at_work_on_is_not_replaced(spec, tmp_path):
     folder = RunFolder.opened(tmp_path / "run", spec)
     cell = cells_of(spec)[0]
     with (
-        claimed(folder.claim_of(cell)),
+        claim_cell(folder.claim_of(cell)),
         pytest.raises(FileExistsError, match="a process is at work on it; wait for its end"),
     ):
         RunFolder.opened(tmp_path / "run", spec_of(OTHER), overwrite=True)
@@ -607,7 +607,7 @@ def test_a_cell_that_fails_says_why_and_is_tried_again(two, tmp_path, monkeypatc
 def test_a_cell_that_somebody_else_is_at_is_waited_for(two, tmp_path, monkeypatch):
     folder = RunFolder.opened(tmp_path / "run", two)
     plain, coarse, both = cells_of(two)
-    elsewhere = claimed(folder.claim_of(plain))
+    elsewhere = claim_cell(folder.claim_of(plain))
     assert elsewhere.__enter__()
     naps = []
 

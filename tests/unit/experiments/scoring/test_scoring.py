@@ -20,10 +20,10 @@ from judgesmith.experiments import CompileSettings, compile_judge
 from judgesmith.experiments.scoring import Shard, score_file, scoring
 from judgesmith.experiments.scoring import parts as parts_module
 from judgesmith.experiments.scoring.formats import SCORE_ENDINGS as ENDINGS
-from judgesmith.experiments.scoring.formats import write_rows
-from judgesmith.experiments.scoring.lines import Line, read_line
-from judgesmith.experiments.scoring.parts import Parts
-from judgesmith.experiments.scoring.shards import targets_of
+from judgesmith.experiments.scoring.formats import write_scores
+from judgesmith.experiments.scoring.lines import ScoreLine, read_line
+from judgesmith.experiments.scoring.parts import PartFiles
+from judgesmith.experiments.scoring.shards import output_places
 from judgesmith.programs import score_batch
 from judgesmith.programs.families.ensemble.members import (
     CalibratedJudgement,
@@ -60,7 +60,7 @@ def rows():
 def written(place, ending, found, *, placed=False):
     place = place / f"scores{ending}"
     place.touch()
-    write_rows((json_line(row)[:-1] for row in found), place, ending, placed=placed)
+    write_scores((json_line(row)[:-1] for row in found), place, ending, placed=placed)
     return place
 
 
@@ -156,7 +156,7 @@ def key(n):
 
 
 def line(n, note=None, row='{"score": 1}'):
-    return Line(n, key(n), note, row)
+    return ScoreLine(n, key(n), note, row)
 
 
 @pytest.fixture
@@ -169,7 +169,9 @@ def begun(tmp_path):
     """Return parts of one file, as each process makes its own."""
 
     def begin(**options):
-        return Parts(tmp_path / "out.jsonl", options.pop("marks", MARKS_PARTS), **_ordered(options))
+        return PartFiles(
+            tmp_path / "out.jsonl", options.pop("marks", MARKS_PARTS), **_ordered(options)
+        )
 
     return begin
 
@@ -187,7 +189,7 @@ def stopped(parts, *lines):
 
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize(
-    "one", [line(3), line(4, AGAIN), Line(5, key(5), {"stated": '", null, {'}, '{"a": ", {"}')]
+    "one", [line(3), line(4, AGAIN), ScoreLine(5, key(5), {"stated": '", null, {'}, '{"a": ", {"}')]
 )
 def test_a_line_is_read_as_it_was_written(one):
     assert read_line(f"{one.written()}\n") == one
@@ -508,9 +510,9 @@ AB = (Shard("in/a.csv"), Shard("in/b.jsonl.gz"))
 
 
 def test_a_file_takes_all_rows_and_a_folder_has_a_file_for_each_input():
-    (one,) = targets_of("out.csv", AB)
+    (one,) = output_places("out.csv", AB)
     assert (one.place, one.ending, one.shards) == (Path("out.csv"), ".csv", AB)
-    several = targets_of("out/", AB, ending=".jsonl.gz")
+    several = output_places("out/", AB, ending=".jsonl.gz")
     assert [one.place.name for one in several] == ["a.jsonl.gz", "b.jsonl.gz"]
     assert [one.shards for one in several] == [(AB[0],), (AB[1],)]
 
@@ -526,16 +528,16 @@ def test_a_file_takes_all_rows_and_a_folder_has_a_file_for_each_input():
 )
 def test_what_cannot_be_written_is_refused(output, inputs, ending, said):
     with pytest.raises(ValueError, match=said):
-        targets_of(output, inputs, ending=ending)
+        output_places(output, inputs, ending=ending)
 
 
 def test_nothing_is_written_where_it_is_read(shards):
     inside = [Shard(f"in/{name}.jsonl", folder="in") for name in "abc"]
     with pytest.raises(ValueError, match=r"in/a\.jsonl is read by this command"):
-        targets_of("in/a.jsonl", inside)
+        output_places("in/a.jsonl", inside)
     with pytest.raises(ValueError, match="would lie in in, all of which is read"):
-        targets_of("in/out.jsonl", inside)
+        output_places("in/out.jsonl", inside)
     with pytest.raises(ValueError, match=r"out would lie in in, .* name one in another folder"):
-        targets_of("in/out/", inside)
+        output_places("in/out/", inside)
     with pytest.raises(ValueError, match=r"in holds in/a\.jsonl, which is read"):
-        targets_of("in", inside)
+        output_places("in", inside)

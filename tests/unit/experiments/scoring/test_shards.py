@@ -12,7 +12,7 @@ from judgesmith.data import read_items, read_scores
 from judgesmith.data.items import DataSet
 from judgesmith.data.problems import DataError
 from judgesmith.experiments import CompileSettings, compile_judge, score_shards
-from judgesmith.experiments.compile.judging_estimate import Lengths, judging_effort
+from judgesmith.experiments.compile.judging_estimate import MeanLengths, judging_effort
 from judgesmith.experiments.scoring import parts, shards_of, unscored_items
 from judgesmith.experiments.scoring.run_size import (
     Means,
@@ -435,7 +435,7 @@ def test_dollars_are_tokens_at_the_price_and_batches_cost_half(saved, items):
 def test_what_long_prompts_begin_with_is_told_apart():
     inputs = {"source": "A long text. " * 400, "context": None, "response": "Short."}
     shown = (Demonstration(inputs=inputs, outputs={"score": 50}),)
-    lengths = Lengths(source=100, response=10)
+    lengths = MeanLengths(source=100, response=10)
     bare, taught = (
         judging_effort(one.protocol, one.templates(), [1], lengths)
         for one in (

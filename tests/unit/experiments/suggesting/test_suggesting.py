@@ -18,7 +18,7 @@ from judgesmith.experiments.compile.chosen_targets import chosen_targets
 from judgesmith.experiments.compile.split import parts_of, set_aside
 from judgesmith.experiments.labels.suggesting import (
     STRATEGIES,
-    Candidates,
+    CandidateItems,
     asked_criteria,
     diverse,
     doubts_of,
@@ -303,7 +303,7 @@ def test_what_holds_formulas_back_is_taken_off_again(text):
 def candidates(scores, doubt=None, sources=None, texts=None):
     n = len(scores)
     texts = texts or [f"text number {place} of all" + " w" * (place % 3) for place in range(n)]
-    return Candidates(
+    return CandidateItems(
         items=tuple(RatedItem(response=text) for text in texts),
         scores=np.asarray(scores, dtype=float),
         doubt=np.asarray(np.zeros(n) if doubt is None else doubt, dtype=float),

@@ -11,7 +11,7 @@ from judgesmith.experiments.tracking import TrackingError
 from judgesmith.experiments.tracking import tracker as telling
 from judgesmith.experiments.tracking.client import (
     asked_once,
-    check_address,
+    check_tracking_address,
     mlflow_client,
     shown_address,
     told_plainly,
@@ -33,7 +33,7 @@ from judgesmith.experiments.tracking.client import (
     ],
 )
 def test_addresses_that_mlflow_knows_are_taken(address):
-    check_address(address)
+    check_tracking_address(address)
     assert "secret" not in shown_address(address)
 
 
@@ -43,12 +43,12 @@ def test_addresses_that_mlflow_knows_are_taken(address):
 )
 def test_other_addresses_are_refused_with_one_that_could_be(address):
     with pytest.raises(ValueError, match="is no address of MLflow; give one as in http"):
-        check_address(address)
+        check_tracking_address(address)
 
 
 def test_a_refused_address_shows_no_password():
     with pytest.raises(ValueError) as fault:
-        check_address("me:hunter2222@tracking:5000")
+        check_tracking_address("me:hunter2222@tracking:5000")
     assert "hunter2222" not in str(fault.value)
 
 
@@ -164,6 +164,6 @@ def test_keys_in_what_people_write_about_an_experiment_are_taken_out():
 def test_a_digest_changes_with_name_and_bytes(tmp_path, changed):
     first, second = tmp_path / "a", tmp_path / ("b" if changed == "name" else "a")
     first.write_bytes(b"1")
-    before = telling.digest_of(first)
+    before = telling.files_digest(first)
     second.write_bytes(b"1" if changed == "name" else b"2")
-    assert telling.digest_of(second) != before
+    assert telling.files_digest(second) != before

@@ -10,7 +10,7 @@ from devtools import chromium
 from loopback import serving
 from serving_page import NOBODY_KNOWS, judge_folder, served
 
-from judgesmith.experiments.evaluate.errors.page import numbered, pieces
+from judgesmith.experiments.evaluate.errors.page import numbered_errors, text_pieces
 from judgesmith.signatures.judgement import ErrorSpan
 
 __all__ = ["chromium"]
@@ -212,7 +212,7 @@ def test_texts_are_cut_where_reports_cut_them(page):
     assert found == [
         [
             [one.text, list(one.closes), list(one.opens), list(one.over)]
-            for one in pieces(text, numbered(errors), around=99)
+            for one in text_pieces(text, numbered_errors(errors), around=99)
         ]
         for errors in several
     ]
