@@ -263,7 +263,7 @@ class AblationTable:
 
     def to_markdown(self) -> str:
         """Return the table and what it tells as text."""
-        return markdown(self)
+        return "\n".join(_lines(self)) + "\n"
 
     def calls(self) -> list[dict[str, Any]]:
         """Return what each row took: new requests, and cached responses; None if not counted."""
@@ -414,11 +414,6 @@ def sentences(table: AblationTable) -> Iterator[str]:
             "rows that leave only these out can differ by their demonstrations and by the criteria "
             "inferred for them, and by nothing else."
         )
-
-
-def markdown(table: AblationTable) -> str:
-    """Return an ablation as Markdown."""
-    return "\n".join(_lines(table)) + "\n"
 
 
 def flat_row(row: AblationRow) -> dict[str, Any]:
