@@ -299,6 +299,6 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     known = [one for one in usd if one is not None]
     cost = f"${sum(known):.4f}" if len(known) == len(usd) else "unknown cost"
     terminalreporter.write_line(
-        f"judgesmith: {n_judged} judgements, {calls} calls, {hits} from the ledger, "
+        f"judgesmith: {n_judged} judgements, {calls} calls, {hits} from the cache, "
         f"{tokens} tokens, {cost}"
     )

@@ -150,4 +150,4 @@ class _Reading:
         if self.strangers:
             names = list(self.strangers)
             more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-            yield f"{DEFINITIONS!r} defines {', '.join(names[:5])}{more}, which nobody rated."
+            yield f"{DEFINITIONS!r} defines {', '.join(names[:5])}{more}, which has no ratings."

@@ -34,7 +34,7 @@ def chosen_note(items: Sequence[RatedItem]) -> list[str]:
         return []
     was, it = ("was", "it") if n == 1 else ("were", "them")
     return [
-        f"{n} of {len(rated)} rated rows {was} chosen by suggest and not at random: agreement on "
+        f"{n} of {len(rated)} rated rows {was} selected by suggest and not at random: agreement on "
         f"{it} is not that on other texts, and compile learns from {it} without holding {it} out."
     ]
 

@@ -314,7 +314,7 @@ def nobody_rated(unknown: Sequence[str], dataset: DataSet, names: Sequence[str])
     close = [near for name in unknown for near in difflib.get_close_matches(name, names, n=1)]
     said = " or ".join(map(repr, unknown))
     return InputError(
-        f"nobody rated {said} in {dataset.name}; there is {', '.join(names)}.",
+        f"no ratings of {said} in {dataset.name}; there is {', '.join(names)}.",
         hint=f"did you mean {' and '.join(dict.fromkeys(close))}?" if close else None,
     )
 

@@ -241,7 +241,7 @@ def check_objective(
             continue
         if math.isnan(one.value(rows.as_people_said(targets, criteria=criteria))):
             raise InputError(
-                f"the objective {one} is undefined on the {len(rows)} rows to choose by, even for "
+                f"the objective {one} is undefined on the {len(rows)} validation rows, even for "
                 "a judge that repeats the human ratings."
             )
 
@@ -251,14 +251,14 @@ def rows_for(objective: Objective | SeveralObjectives | None, rows: Rows) -> Row
     terms = () if objective is None else objective.rated_terms
     if terms and not rows.is_rated:
         raise InputError(
-            f"nobody rated these rows, and {', '.join(terms)} compares scores with people's.",
+            f"these rows have no ratings, and {', '.join(terms)} compares scores with people's.",
             hint="leave it out of the objective, or rate them.",
         )
     if objective is None or "versions" not in objective.needs:
         return rows.without_versions()
     if not rows.kinds:
         raise InputError(
-            f"the objective {objective} looks at changed versions of the rows to choose by, and "
+            f"the objective {objective} looks at changed versions of the validation rows, and "
             "they have none.",
             hint="give examples with versions (see rated_example).",
         )
@@ -279,7 +279,7 @@ def pool_and_selection_rows(
     rows = rows_of(trainset, scale, percent_of_max=percent_of_max)
     if n_demonstrations and not rows.is_rated:
         raise InputError(
-            "nobody rated these rows, so that none can be shown as a demonstration.",
+            "these rows have no ratings, so none can be a demonstration.",
             hint="ask for no demonstrations.",
         )
     if valset is None:

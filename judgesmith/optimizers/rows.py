@@ -97,7 +97,7 @@ def pool_and_selection(
     names, sizes = np.unique(codes, return_counts=True)
     if len(names) < 2:
         raise InputError(
-            "demonstrations and the rows they are chosen by must not share a source; got "
+            "demonstrations and their validation rows must not share a source; got "
             f"{len(tuning)} rated {'row' if len(tuning) == 1 else 'rows'} of {len(names)} source "
             "to learn from.",
             hint="ask for no demonstrations (--demonstrations 0), or rate texts of more sources.",
@@ -263,7 +263,7 @@ class Rows:
             return self.human
         if folded(target) not in self.criteria:
             known = ", ".join(self.criteria) or "none"
-            raise InputError(f"nobody scored the criterion {target}; there is {known}.")
+            raise InputError(f"no score on the criterion {target}; there is {known}.")
         return self.criteria[folded(target)]
 
     def refuse_constant(self, targets: Sequence[str] = (SCORE,)) -> None:
@@ -276,7 +276,7 @@ class Rows:
                 value = f"are {said[0]:g}" if said.size else "are missing"
                 n_said = said.size or len(self)
                 raise InputError(
-                    f"all {n_said} scores{on} to choose by {value}: agreement with a "
+                    f"all {n_said} validation scores{on} {value}: agreement with a "
                     "constant is undefined.",
                     hint="rate more rows, or take another target.",
                 )

@@ -158,8 +158,8 @@ def reachable() -> Iterator[None]:
         yield
     except optuna.exceptions.StorageInternalError:
         raise StorageError(
-            "storage: the database does not answer as it should any more, and every answer is on "
-            "record: make it answer, and give the same command again."
+            "storage: the database does not answer as it should any more, and every answer is "
+            "cached: make it answer, and give the same command again."
         ) from None  # what was raised may tell the address
 
 

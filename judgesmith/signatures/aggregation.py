@@ -261,7 +261,7 @@ class Abstention(BaseModel):
     def why_not(self, doubt: float | None) -> str | None:
         if self.keeps == "none":
             return (
-                f"{LEFT_TO_PEOPLE}on {self.n} rated texts no score could be certified to lie "
+                f"{LEFT_TO_PEOPLE}in {self.n} rated rows no score could be certified to lie "
                 f"within {self.wished:g} points of people on average"
             )
         if doubt is None:

@@ -60,11 +60,9 @@ def run(folder):
 def test_what_is_as_expected_passes_and_the_session_says_what_it_cost(run, folder):
     done = run(ONE)
     done.assert_outcomes(passed=1)
-    done.stdout.fnmatch_lines(
-        ["judgesmith: 1 judgements, 1 calls, 0 from the ledger, * tokens, $*"]
-    )
+    done.stdout.fnmatch_lines(["judgesmith: 1 judgements, 1 calls, 0 from the cache, * tokens, $*"])
     assert (folder.path / ".judgesmith" / "ledger.sqlite").is_file()
-    run(ONE).stdout.fnmatch_lines(["judgesmith: 1 judgements, 0 calls, 1 from the ledger, *"])
+    run(ONE).stdout.fnmatch_lines(["judgesmith: 1 judgements, 0 calls, 1 from the cache, *"])
 
 
 def test_a_failure_says_the_score_what_was_expected_and_the_text(run):

@@ -55,7 +55,7 @@ def stats(ledger: str, as_json: bool) -> None:
 def prune(ledger: str, older_than_days: float | None, model: str | None, as_json: bool) -> None:
     """Take answers out; what they answered will be asked, and paid for, again.
 
-    What runs have spent stays on record. To start anew, delete the file.
+    The spending of runs is kept. To start anew, delete the file.
     """
     from judgesmith.programs.lm import ResponseCache
     from judgesmith.programs.lm.cache.admin import prune as pruned

@@ -31,7 +31,7 @@ def command(
 ) -> None:
     """Validate DATA and describe it: rows, ratings, how well raters agree, what to mind.
 
-    DATA is a file of rated texts (.jsonl, .json, .csv, .tsv, .parquet, also .gz), '-' for
+    DATA is a file of rated data (.jsonl, .json, .csv, .tsv, .parquet, also .gz), '-' for
     JSON Lines on standard input, or 'sample' for the texts that come with Judgesmith.
     """
     import numpy as np

@@ -192,7 +192,7 @@ def _print_planned(calls: int, n_outputs: int, *, as_json: bool) -> None:
     if as_json:
         print_json({"calls": calls, "outputs": n_outputs})
         return
-    say(f"{counted(calls, 'call')} for {counted(n_outputs, 'output')}, less those on record")
+    say(f"{counted(calls, 'call')} for {counted(n_outputs, 'output')}, less those cached")
 
 
 def _print(summary: Mapping[str, Any], output: str) -> None:

@@ -174,7 +174,7 @@ def _print(table: AblationTable, folder: Path) -> None:
                 [*line, *("unknown" if one[name] is None else str(one[name]) for name in _ASKED)]
                 for line, one in zip(chosen_rows_of(table, block), counted, strict=True)
             ],
-            header=(*CHOSEN_HEADER, "new calls", "on record"),
+            header=(*CHOSEN_HEADER, "new calls", "cached"),
         )
     if table.effects:
         print_table(

@@ -187,7 +187,7 @@ def command(
     """Run every cell of the specification in SPEC.yaml and rank what came out.
 
     Each cell is kept in RUN as soon as it is whole, so the same command again, or at the same
-    time, goes on with those that are missing and tries those again that failed. 'judgesmith init'
+    time, resumes with those that are missing and tries those again that failed. 'judgesmith init'
     writes a specification to start from. Exit status 1: a cell failed, the budget ended, or the
     tracking server failed on the way.
     """
@@ -399,9 +399,8 @@ def _print_estimate(
     cost = "unknown (give a price)" if usd is None else f"${usd:.2f}"
     say(
         f"\n{total['calls']} calls if every answer can be read, at most {total['max_calls']}, "
-        f"about {total['expected_calls']} as a rule; cost {cost}.\n"
-        "Nothing was asked. What cells share is counted for each of them, and answers on record "
-        "are not counted off."
+        f"about {total['expected_calls']} as a rule; cost {cost}.\nNothing was asked. What cells "
+        "share is counted for each of them, and cached answers are not subtracted."
     )
 
 

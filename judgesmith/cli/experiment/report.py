@@ -36,7 +36,7 @@ def command(
 ) -> None:
     """Write what came out of the experiment in the folder RUN as one page.
 
-    It needs no network and nothing beside it: leaderboards, what was compiled and how it agrees
+    It needs no network and no other file: leaderboards, what was compiled and how it agrees
     with people, and the texts on which they differ, to be sorted and searched. Texts are read
     from the files that the specification names.
     """

@@ -263,7 +263,7 @@ def _for_these(
         drawing = [*drawing, *given_options("optimizer")]
     if drawing and is_unlabelled(dataset, found):
         raise OptionError(
-            f"{drawing[0]} is about examples to show, which takes ratings, and {dataset.name} has "
+            f"{drawing[0]} is about few-shot examples, which takes ratings, and {dataset.name} has "
             "none.",
             option=drawing[0],
             hint="leave it out, and the protocol is searched, as by --optimizer protocol.",

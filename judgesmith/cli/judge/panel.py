@@ -429,7 +429,7 @@ def _print(found: LearnedPanel, dataset: DataSet, usage: Usage | None) -> None:
     rows = saved.rows
     if found.selection is None and found.discernment is not None:
         say(
-            f"{dataset.name}: nobody rated it; rows: {rows['select']} to learn weights from, "
+            f"{dataset.name}: no ratings; rows: {rows['select']} to learn weights from, "
             f"{rows['heldout']} held out, {rows['known']} that a judge was made from, "
             f"{rows['unscored']} unscored"
         )

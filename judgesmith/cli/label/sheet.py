@@ -123,7 +123,7 @@ def write(
             f"{found.n_unscored} texts have no score, {found.n_unexplained} a score without "
             "any explanation; none of them is in it"
         )
-    print_table("What is asked", [[one.name, one.text] for one in QUESTIONS], left=2)
+    print_table("Questions", [[one.name, one.text] for one in QUESTIONS], left=2)
     say_notes(notes, as_json=False)
 
 

@@ -28,7 +28,7 @@ def reading_options(command: Command) -> Command:
 
 
 def writing_options(command: Command) -> Command:
-    """Add what is asked about, and where a sheet of it is written."""
+    """Add the two files that a sheet is about, and the file that it is written to."""
     return together(
         command,
         click.argument("scores"),

@@ -244,7 +244,7 @@ def _print_planned(calls: int, n_rows: int, *, as_json: bool) -> None:
     if as_json:
         print_json({"calls": calls, "rows": n_rows})
         return
-    say(f"{counted(calls, 'call')} to judge {counted(n_rows, 'row')}, less those on record")
+    say(f"{counted(calls, 'call')} to judge {counted(n_rows, 'row')}, less those cached")
 
 
 def _print(found: Suggestions, criteria: dict[str, Scale], output: str) -> None:
@@ -260,7 +260,7 @@ def _print(found: Suggestions, criteria: dict[str, Scale], output: str) -> None:
     )
     for problem, n in list(by_sentence(found.causes).items())[:5]:
         say(f"  {n} × {problem}")
-    print_table("What is asked", [[heading(name, one)] for name, one in criteria.items()])
+    print_table("Questions", [[heading(name, one)] for name, one in criteria.items()])
 
 
 def _by(found: Suggestions) -> list[tuple[str, int]]:

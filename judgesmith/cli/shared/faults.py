@@ -99,7 +99,7 @@ def _later(fault: Exception) -> str | None:
     """Return what to do about a fault that may pass."""
     if not _is_of(fault, "TransientModelError"):
         return None
-    return "wait, and give the same command again: it goes on from the answers on record."
+    return "wait, and give the same command again: it resumes from the cached answers."
 
 
 def _where(fault: Exception) -> str | None:

@@ -28,7 +28,7 @@ class Named:
     Attributes
     ----------
     text : str
-        As it was given.
+        The argument, unchanged.
     path : Path or None
         The file of scores; None for the folder of a judge.
     recorded : str or None

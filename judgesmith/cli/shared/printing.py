@@ -48,7 +48,7 @@ def say_under(label: str, text: str, *, indent: int = 0) -> None:
     """Print ``label: text``, wrapped to the terminal, with all of the text under its beginning.
 
     The lines of the text become one; a terminal that is not there has 80 columns. A text that
-    would get fewer than 20 columns goes on under its label.
+    would get fewer than 20 columns continues under its label.
     """
     head = f"{' ' * indent}{visible(label)}: "
     room = shutil.get_terminal_size((80, 24)).columns
@@ -127,7 +127,7 @@ def usage_text(usage: Usage) -> str:
     """Return what a run asked and spent, on one line."""
     cost = "unknown cost" if usage.cost_usd is None else f"${usage.cost_usd:.4f}"
     tokens = usage.input_tokens + usage.output_tokens
-    return f"{usage.calls} calls, {usage.hits} from the ledger, {tokens} tokens, {cost}"
+    return f"{usage.calls} calls, {usage.hits} from the cache, {tokens} tokens, {cost}"
 
 
 def counted(n: int, what: str) -> str:

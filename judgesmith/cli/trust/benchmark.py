@@ -125,7 +125,7 @@ def print_planned(
         left_out = {one.criterion: one.to_dict() for one in dropped}
         print_json({"calls": calls, "max_calls": most, "dropped": left_out, "steps": rows})
         return
-    say(f"{calls} calls, {most} at most, less those on record")
+    say(f"{calls} calls, {most} at most, less those cached")
     print_table(
         "By step",
         [[one.step, one.role, one.model, str(one.calls), str(one.max_calls)] for one in steps],
@@ -244,7 +244,7 @@ def _size_options(command: Command) -> Command:
 @click.option(
     PERSPECTIVE,
     type=click.Choice(["global", "local"]),
-    help="Build rated texts (global), or sequences with one more error in each text (local).",
+    help="Build rated data (global), or sequences with one more error in each text (local).",
 )
 @click.option("-o", "--output", metavar="FOLDER", help="Folder for the benchmark.")
 @data_options
@@ -299,10 +299,10 @@ def command(
     as_json: bool,
     **rest: Any,
 ) -> None:
-    """Build a benchmark for judges from the rated texts in DATA, without new ratings.
+    """Build a benchmark for judges from the rated data in DATA, without new ratings.
 
     Errors are put into references, so that which text is better is known. 'evaluate
-    --perspective' tests a judge on it. The same command again goes on where one was stopped.
+    --perspective' tests a judge on it. The same command again resumes.
     """
     if sheets:
         _refuse_others(sheets)

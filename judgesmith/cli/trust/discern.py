@@ -131,7 +131,7 @@ def announce(estimate: RunEstimate, perturbed: PerturbedSet, *, as_json: bool) -
     n_originals = len({(one.source_id, one.key) for one in perturbed.originals})
     say(
         f"{len(blind_texts(perturbed))} texts to judge, {n_originals} of them originals: "
-        f"{estimate.calls} calls if every answer can be read, less those on record",
+        f"{estimate.calls} calls if every answer can be read, less those cached",
         err=as_json,
     )
 

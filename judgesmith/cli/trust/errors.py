@@ -75,14 +75,14 @@ def _reading_options(command: Command) -> Command:
             "--rows",
             "n_rows",
             type=WholeNumber(0),
-            help=f"Texts to show [default: {_SHOWN}; on a page as many as fit].",
+            help=f"Number of texts shown [default: {_SHOWN}; on a page as many as fit].",
         ),
         click.option(
             "--start",
             type=WholeNumber(1),
             default=1,
             show_default=True,
-            help="Number of the first response to show.",
+            help="First response shown.",
         ),
         click.option("--worst", is_flag=True, help="Show the most severe errors first."),
         click.option(
@@ -175,7 +175,7 @@ def command(
         shown = shown[: _SHOWN if n_rows is None else n_rows]
     notes = [*dataset.notes, *_notes(found, dataset, totals, path), *unheld]
     if start > max(n_texts, 1):
-        notes.append(f"no text is shown: there are {n_texts} to show, and --start is {start}.")
+        notes.append(f"no text is shown: there are {n_texts}, and --start is {start}.")
     if evaluation is not None:
         notes += evaluation.notes
     page: dict[str, Any] = {}

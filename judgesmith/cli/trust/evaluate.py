@@ -267,7 +267,7 @@ def _refuse_unrated(made_for: str, dataset: DataSet) -> None:
     names = target_names(dataset)
     if names and "+" not in made_for and meant_by(made_for, names) is None:
         raise InputError(
-            f"the judge was compiled for {made_for!r}, which nobody rated in {dataset.name}; "
+            f"the judge was compiled for {made_for!r}, which {dataset.name} has no ratings of; "
             f"there is {', '.join(names)}.",
             hint="say which ratings its score is to be compared with: --target NAME.",
         )

@@ -202,7 +202,7 @@ def _of_judge(
         raise OptionError(
             "samples are taken of a judge that judges texts itself, and this one holds others.",
             option="--samples",
-            hint="leave --samples out to take it as it was saved.",
+            hint="leave --samples out to use the saved setting.",
         )
     if asked.samples is not None and ranks and not compares:
         raise OptionError(

@@ -108,8 +108,8 @@ def command(
 ) -> None:
     """Write changed versions of the texts in DATA to OUT.jsonl, each below its original.
 
-    'judgesmith discern' says whether a judge notices. Most changes are made by rule; those that
-    take a language model are made by --model, and without one by rule as well.
+    'judgesmith discern' tests a judge's sensitivity to them. Most changes are made by
+    rule; those that take a language model are made by --model, and without one by rule as well.
     """
     from judgesmith.experiments.robustness.perturbing import (
         perturb_texts,
@@ -233,7 +233,7 @@ def _announce(planned: PlannedCalls, *, as_json: bool) -> None:
     if planned.calls:
         say(
             f"{planned.n_versions} versions to ask the model for: {planned.calls} calls if each "
-            f"first answer is as asked for, {planned.max_calls} at most, less those on record",
+            f"first answer is as asked for, {planned.max_calls} at most, less those cached",
             err=as_json,
         )
 

@@ -92,8 +92,7 @@ def command(
     """Ask the golden items of JUDGE again, and say whether their scores are still the same.
 
     Status 1 if they moved by more than is tolerated and by more than chance explains. Everything
-    is asked anew, whatever is on record; only an interrupted recheck goes on where it was, within
-    six hours.
+    is asked anew, even if cached; only an interrupted recheck resumes, within six hours.
     """
     from judgesmith.experiments.monitor.recheck_rule import RecheckSettings
     from judgesmith.experiments.monitor.rechecking import (

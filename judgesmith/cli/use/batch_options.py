@@ -116,7 +116,7 @@ class Batching:
             )
         if choice["taping"] is not None:
             raise OptionError(
-                "what is asked in batches is neither recorded nor replayed.",
+                "requests in batches are neither recorded nor replayed.",
                 option=self.option,
                 hint="leave this out.",
             )
@@ -169,7 +169,7 @@ def say_waiting(files: Sequence[Path], *, as_json: bool) -> int:
     for one in files:
         say(f"{one} waits to be answered")
     say(
-        "submit each as a batch, put what comes back (output and error files, .jsonl) beside it, "
+        "submit each as a batch, put the returned files (output and errors, .jsonl) next to it, "
         "and give the same command again; nothing is scored yet."
     )
     return 0

@@ -53,7 +53,7 @@ def command(
     """Write JUDGE in another form: prompts, or a program of another tool.
 
     What was written judges the golden items as JUDGE does, or the exit status is 1. A judge of
-    the offline model is always verified; --verify asks other models, answers on record are not
+    the offline model is always verified; --verify asks other models; cached answers are not
     asked again.
     """
     from judgesmith.programs.artifacts.saved_ensembles import load_saved

@@ -54,7 +54,7 @@ def command(
 
     JUDGE was compiled with --judge pairs. OUT.jsonl gets two rows for each pair, which 'evaluate'
     and 'compare' read: what JUDGE prefers with the first text shown first, and with the second.
-    Ratings in INPUT are never read. The same command again continues where it was interrupted.
+    Ratings in INPUT are never read. The same command again resumes.
     """
     from judgesmith.data import stream_items
     from judgesmith.data.columns import column_map

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from judgesmith.programs.lm import ClientModel
 
 _BOUNDS = {"concurrency": "answers", "rpm": "--rpm", "tpm": "--tpm", "processor": "processor"}
-_FROM = {"given": "as given", "record": "as on record", "assumed": "assumed; --seconds-per-call"}
+_FROM = {"given": "as given", "record": "as recorded", "assumed": "assumed; --seconds-per-call"}
 _TIMES = ((365.25 * 86400, "years"), (86400, "days"), (3600, "h"), (60, "min"), (1, "s"))
 _BYTES = ((1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1, "B"))
 
@@ -167,12 +167,12 @@ def _notes(found: ScoringSize, these: RunSize) -> Iterable[str]:
     if looked.n_looked:
         of = "all" if looked.n_looked == these.rows else "of whole sources, drawn by a hash"
         yield (
-            f"{looked.n_rows:,} of {looked.n_looked:,} rows that were looked up ({of}) are on "
-            f"record and cost nothing: about {these.rows_on_record:,} of {these.rows:,}. The other "
+            f"{looked.n_rows:,} of {looked.n_looked:,} rows that were looked up ({of}) are cached "
+            f"and cost nothing: about {these.rows_on_record:,} of {these.rows:,}. The other "
             "columns count none."
         )
     basis = (
-        f"as {found.row.n_measured:,} rows on record took"
+        f"as {found.row.n_measured:,} cached rows took"
         if found.row.n_measured
         else "reckoned from characters, four to a token"
     )

@@ -176,7 +176,7 @@ def _forgiven(write: Callable[[], None], name: str) -> Callable[[], None]:
             if not said:
                 said.append(str(fault))
                 why = fault.strerror if isinstance(fault, OSError) else str(fault)
-                say(f"{name}: {why}; the run goes on without it.", err=True)
+                say(f"{name}: {why}; the run continues without it.", err=True)
 
     return attempt
 

@@ -89,8 +89,8 @@ class AblationFolder:
             whole = False
         if not whole:
             raise InputError(
-                "not the record of the judge beside it. Delete this file: the row is "
-                "made again from the answers on record.",
+                "not the record of the judge next to it. Delete this file: the row is made again "
+                "from the cached answers.",
                 at=record,
             )
         self.spent = max(self.spent, finished.spent)

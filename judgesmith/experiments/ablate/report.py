@@ -337,7 +337,7 @@ TITLES: Mapping[Block, str] = {
 }
 
 HEADER = ("row", "Pearson", "Spearman", "Kendall", "Q", f"Q minus {FULL}")
-CHOSEN_HEADER = ("row", "Q chosen by", "Q held out", "optimism", "unscored", "criteria")
+CHOSEN_HEADER = ("row", "Q validation", "Q held out", "optimism", "unscored", "criteria")
 
 COLUMNS = [
     *("block", "row", "pearson", "spearman", "kendall", "q", "q_low", "q_high"),

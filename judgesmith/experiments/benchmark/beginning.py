@@ -105,7 +105,7 @@ def benchmark_start(
     every = sources_of(dataset)
     if settings.perspective == "global" and len(every) < 2:
         raise InputError(
-            f"{dataset.name} has rated texts about one source alone, and a global benchmark "
+            f"{dataset.name} has rated data about one source only, and a global benchmark "
             "compares texts with anchors that are about another one.",
             hint="give texts about more sources, or take --perspective local.",
         )

@@ -105,8 +105,8 @@ def errors_per_rating(
     own = [np.sort(counts[rated == level]) for level in levels]
     if not any(map(len, own)):
         raise UnratedPilotError(
-            f"none of the {len(rated)} texts of the pilot could be rated, so nobody knows how many "
-            "errors make which rating.",
+            f"none of the {len(rated)} texts of the pilot could be rated, so the number of errors "
+            "per rating is unknown.",
             hint="use another comparator, or build the local perspective.",
         )
     known = [(place, float(of[(len(of) - 1) // 2])) for place, of in enumerate(own) if len(of)]

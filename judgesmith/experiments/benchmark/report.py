@@ -295,7 +295,7 @@ def checks_table(checked: Report) -> Table:
 def _checked(checked: Report | None) -> list[str]:
     if checked is None:
         return [
-            "Nobody has checked it yet: fill in copies of `spot_check.csv`, and give them back "
+            "It has not been checked yet: fill in copies of `spot_check.csv`, and give them back "
             "with `--spot-check`."
         ]
     counts = f"{checked['answers']} answers to {checked['checks']} questions, "

@@ -167,9 +167,7 @@ MOST = 11
 def rating_levels(name: str, scale: Scale | None) -> tuple[float, ...]:
     """Return the ratings of a scale, the lowest first."""
     if scale is None:
-        raise InputError(
-            f"nobody says what {name} is rated on.", hint=f"say --scale {name}=LOW..HIGH."
-        )
+        raise InputError(f"the scale of {name} is unknown.", hint=f"say --scale {name}=LOW..HIGH.")
     if not scale.higher_is_better:
         raise InputError(
             f"people counted faults on {name}, where fewer are better; a global benchmark takes "
@@ -209,8 +207,8 @@ class Dropped:
             "no_anchor": f"people and the rater together find no text nearest to the {named}",
             "anchors_inverted": "of two anchors the comparator prefers the one with the lower "
             "rating more often than the other",
-            "pilot_unrated": "no text of the pilot could be rated, so that nobody knows how many "
-            "errors make which rating",
+            "pilot_unrated": "no text of the pilot could be rated, so the number of errors per "
+            "rating is unknown",
             "pilot_inverted": "in the pilot, texts with a higher rating had more errors than some "
             "with a lower one: the comparator may not see these errors",
         }[self.why]

@@ -43,7 +43,7 @@ class SpotCheck:
 
     @property
     def criterion(self) -> str:
-        """What is asked about."""
+        """The criterion of the questions."""
         return str(self.rows[0][PROVENANCE]["criterion"])
 
     @property

@@ -76,7 +76,7 @@ def _unrated(dataset: DataSet, settings: CompileSettings) -> ChosenTargets:
     unknown = [name for name in settings.target if folded(name) not in known]
     if unknown:
         raise InputError(
-            f"the judge gives no score on {', '.join(unknown)}, and nobody rated {dataset.name}.",
+            f"the judge gives no score on {', '.join(unknown)}, and {dataset.name} has no ratings.",
             hint=f"name criteria that it scores ({', '.join(known.values()) or 'none'}), "
             "or no target.",
         )

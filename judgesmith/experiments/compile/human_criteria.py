@@ -138,7 +138,7 @@ def human_rubric(
         )
     if unknown:
         notes.append(
-            f"nobody defined {_listed(unknown)}, and there are no general words for that: judged "
+            f"no definition of {_listed(unknown)}, and no general one applies: judged "
             "by the name alone; --rubric gives your own."
         )
     if faults:
@@ -149,7 +149,7 @@ def human_rubric(
     rated = {folded(name) for name in dataset.criteria}
     unrated = [one.name for one in given.criteria if folded(one.name) not in rated]
     if unrated:
-        notes.append(f"the rubric also defines {_listed(unrated)}, which nobody rated; left out.")
+        notes.append(f"the rubric also defines {_listed(unrated)}, which has no ratings; left out.")
     made = Rubric(
         task=given.task,
         task_type=given.task_type,

@@ -43,7 +43,7 @@ def offline_notes(items: Sequence[RatedItem], model: str, *, inferred: bool) -> 
     limits = limits_of(responses) + limits_between([item.source for item in seen], responses)
     if inferred:
         proposes = (
-            "the offline model goes by the form of the texts, and by counts; it proposes from a "
+            "the offline model uses the form of the texts, and counts; it proposes from a "
             "list of qualities for each type of task, in English."
         )
         return [proposes, *limits]

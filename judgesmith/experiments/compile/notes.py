@@ -170,9 +170,9 @@ def notes_on(
             "texts, and this judge is not to be relied on."
         )
     n_without = sum(table.n_unscored for table in tables)
-    for table, where in zip(tables, ("to choose by", "held out"), strict=False):
+    for table, where in zip(tables, ("validation rows", "test rows"), strict=False):
         if table.n_unscored:
-            yield f"of the rows {where}, {unscored_text(unscored(table))}."
+            yield f"of the {where}, {unscored_text(unscored(table))}."
     if n_without and complete:
         yield "rows without a score count in no agreement."
     if not complete:
@@ -189,17 +189,17 @@ def notes_on(
         yield f"{n_held} {plural} held out: {few}. Rate more sources before you rely on it."
     for condition, (met, found) in objective.constraints.items():
         if not met:
-            where = "to choose by" if len(tables) == 1 else "held out"
-            yield f"{condition} is not met on the rows {where}: it is {found.value:.3f} there."
+            where = "validation" if len(tables) == 1 else "test"
+            yield f"{condition} is not met on the {where} rows: it is {found.value:.3f} there."
     if len(tables) == 1:
         yield "no rows were held out, so nothing is known about unseen texts."
     if settings.optimizer == "none":
-        yield "nothing was searched: this is the judge as it was."
+        yield "nothing was searched: this is the baseline."
     elif judge.protocol == bare.protocol:
         tried = "was tried" if complete else "was tried before the budget ended"
         better = "agreed better with people" if tables[0].is_rated else f"had more {objective.name}"
         surely = "" if settings.confirm is None else " by more than luck"
-        yield f"nothing that {tried} {better}{surely}: this is the judge as it was."
+        yield f"nothing that {tried} {better}{surely}: this is the baseline."
     elif (gain := objective.gain) is not None and not (gain.is_clear and gain.low > 0):
         better = "agrees better" if tables[0].is_rated else "is better"
         yield (
@@ -253,9 +253,9 @@ def nothing_scored(
     work: Tuning, selection: PredictionTable, *, rows: Mapping[str, int], target: str
 ) -> NothingScoredError:
     """Return why there is no judge: the first rows that were asked about come first."""
-    whys = [f"of the rows to choose by, {unscored_text(unscored(selection))}"]
+    whys = [f"of the validation rows, {unscored_text(unscored(selection))}"]
     if work.pool is not None and work.pool.n_unscored:
-        whys.insert(0, f"of the rows to show, {unscored_text(unscored(work.pool))}")
+        whys.insert(0, f"of the few-shot pool, {unscored_text(unscored(work.pool))}")
     answers = read_rate_of(work.lm)
     if answers.nothing:
         whys.insert(
@@ -263,7 +263,7 @@ def nothing_scored(
         )
     told = "; ".join(why.rstrip(".") for why in whys)
     return NothingScoredError(
-        f"no row to choose by was judged, so there is no judge to report: {told}",
+        f"no validation row was judged, so there is no judge to report: {told}",
         spent=not (work.complete or answers.nothing),
         rows=rows,
         target=target,
@@ -288,9 +288,9 @@ def versions_notes(parts: Parts, *, rated: bool) -> list[str]:
     told = []
     if not rated:
         told.append(
-            "nobody rated these texts, so nothing is known of agreement with people: no examples "
-            "are shown, no criteria inferred and no weights learned, and the judge was chosen by "
-            "what it notices. Rate some texts before you trust its scores."
+            "these texts have no ratings, so nothing is known of agreement with people: no "
+            "examples are shown, no criteria inferred and no weights learned, and the judge was "
+            "selected by its sensitivity to changes. Rate some texts before you trust its scores."
         )
     return told + notes_on_versions(parts.versions, parts.selection, parts.heldout)
 
@@ -301,23 +301,23 @@ def notes_on_versions(chosen: ChosenVersions, selection: Rows, heldout: Rows | N
     n_versions = len(selection.texts) - len(selection)
     origin = "made by rules" if chosen.made else "taken from the data"
     told.append(
-        f"{n_versions} changed versions of the {len(selection)} rows to choose by were "
+        f"{n_versions} changed versions of the {len(selection)} validation rows were "
         f"{origin}: {len(selection.kinds)} kinds of change, "
         + ("all of each row." if chosen.per_row == 0 else f"{chosen.per_row} of each row in turn.")
     )
     few = [kind.name for kind in chosen.seen if kind not in selection.kinds]
     if few:
         told.append(
-            f"fewer than {FEWEST_NONZERO} rows to choose by have a version of {', '.join(few)}, "
-            f"which can show nothing: left out. {_MORE}"
+            f"fewer than {FEWEST_NONZERO} validation rows have a version of "
+            f"{', '.join(few)}, which can show nothing: left out. {_MORE}"
         )
-    for rows, where in ((selection, "to choose by"), (heldout, "held out")):
+    for rows, where in ((selection, "validation"), (heldout, "test")):
         if rows is None:
             continue
         n_fewest = min(rows.versioned.sum(axis=0).tolist(), default=0)
         if n_fewest < FEWEST_NONZERO:
             told.append(
-                f"of the rows {where}, {n_fewest} have a version of the rarest kind, and D cannot "
+                f"of the {where} rows, {n_fewest} have a version of the rarest kind, and D cannot "
                 f"reach 1 below {FEWEST_NONZERO}. {_MORE}"
             )
     return told

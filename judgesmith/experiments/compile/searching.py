@@ -72,19 +72,19 @@ def outcome_note(
 ) -> str:
     """Return in a sentence what a search came to."""
     if found is None:
-        return f"nothing {better} on these rows, so the search keeps the judge as it was; {USUAL}"
+        return f"nothing {better} on these rows, so the search keeps the baseline; {USUAL}"
     name = f"number {found.number}{f', {what}' if what else ''}"
     values = (
-        f"{objective} {number_text(found.chosen)} on the {found.n_rows} rows to choose by, "
-        f"{number_text(found.chosen_before)} as it was ({tested_text(found)})"
+        f"{objective} {number_text(found.chosen)} on the {found.n_rows} validation rows, "
+        f"{number_text(found.chosen_before)} for the baseline ({tested_text(found)})"
     )
     if found.passed:
         return (
-            f"taken was {name}: {values}. The best of several looks better on the rows it was "
-            "chosen by than it is: see the rows held out."
+            f"taken was {name}: {values}. The best of several looks better on the validation rows "
+            "than it is: see the test rows."
         )
     return (
-        f"the search keeps the judge as it was: the best was {name}, with {values}, which may be "
+        f"the search keeps the baseline: the best was {name}, with {values}, which may be "
         f"luck; {USUAL}"
     )
 
@@ -193,8 +193,8 @@ def effect_notes(search: EffectSearch) -> list[str]:
         return [_UNSTARTED]
     n_tried = len(search.trials_) - 1
     found = [
-        f"{n_tried} configurations scored parts of the {search.trials_[0].n_rows} rows to choose "
-        f"by, with {search.n_calls_} calls of at most {search.n_calls_at_most_}."
+        f"{n_tried} configurations scored parts of the {search.trials_[0].n_rows} validation rows, "
+        f"with {search.n_calls_} calls of at most {search.n_calls_at_most_}."
     ]
     if not search.complete_:
         found.append("the budget ended the search.")
@@ -227,19 +227,19 @@ def search_notes(search: ProtocolSearch) -> list[str]:
     """Return what a reader should know of a search that has ended, in sentences."""
     trials = search.trials_
     if not trials:
-        return ["the budget ended before the judge as it was had been judged, so none was tried."]
+        return ["the budget ended before the baseline was scored, so none was tried."]
     n_rows = trials[0].n_rows
     n_tried = len(trials) - 1
     n_kept = sum(one.n_rows == n_rows for one in trials[1:])
     n_raced = sum(one.n_rows for one in trials[1:])
     if not n_tried and not search.complete_:
         return [
-            "the budget ended the search before anything was tried beside the judge as it was, "
+            "the budget ended the search before anything was tried beside the baseline, "
             "which it keeps."
         ]
     told = [
-        f"{n_tried} of {search.space_.size} configurations were tried beside the judge as it was, "
-        f"and {n_kept} kept up to the end: they were judged on {n_raced} rows to choose by, where "
+        f"{n_tried} of {search.space_.size} configurations were tried beside the baseline, "
+        f"and {n_kept} kept up to the end: they were judged on {n_raced} validation rows, where "
         f"all of them on all rows would have been {n_tried * n_rows}."
     ]
     if not search.complete_:
@@ -367,7 +367,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 """What of a trial is kept in files, by the stage of a compilation."""
 
 OF_SEVERAL = ("values", "violation")
-"""What is kept besides, where there are several objectives."""
+"""What is also kept where there are several objectives."""
 
 
 def plain_trial(trial: TrialRecord, stage: str) -> dict[str, Any]:
@@ -393,9 +393,9 @@ class SearchProgress:
         first = self.trials.get(0, trial)
         whole = [one for one in self.trials.values() if one.n_rows == first.n_rows]
         best = max(whole, key=lambda one: one.rank)
-        value = f"{self.objective} {_text(first.value)} as it was"
+        value = f"{self.objective} {_text(first.value)} for the baseline"
         if best.number:
-            value = f"best {self.objective} {_text(best.value)} ({_text(first.value)} as it was)"
+            value = f"best {self.objective} {_text(best.value)} ({_text(first.value)} baseline)"
         n_tried = len(self.trials) - (0 in self.trials)
         self.told(", ".join([f"{n_tried} of {self.n_trials} tried", value, *self._spent()]))
 
@@ -488,8 +488,8 @@ def rewrite_notes(search: ReflectiveSearch) -> list[str]:
     told = [
         f"{len(asked)} rewrites were asked for: {len(refused)} were refused, "
         f"{len(asked) - len(refused) - len(whole)} did no better than their parent on the rows "
-        f"they were learned from, and {len(whole)} were judged on the {trials[0].n_rows} rows to "
-        "choose by."
+        f"they were learned from, and {len(whole)} were judged on the {trials[0].n_rows} "
+        "validation rows."
     ]
     if refused:
         last = refused[-1]
@@ -508,8 +508,8 @@ def bridged_notes(search: DSPyOptimizer) -> list[str]:
     refused = [one for one in trials if one.problem]
     told = [
         f"DSPy's {search.optimizer} offered {len(trials) - 1} judges: {len(refused)} were refused, "
-        f"and {len(whole) - 1} were compared with the judge as it was, on the {trials[0].n_rows} "
-        "rows to choose by."
+        f"and {len(whole) - 1} were compared with the baseline, on the {trials[0].n_rows} "
+        "validation rows."
     ]
     if refused:
         told.append(f"the last one refused: {refused[-1].problem}")
@@ -528,11 +528,11 @@ def balanced_notes(search: FairPromptSearch) -> list[str]:
     told = [
         f"{len(tried)} wordings of instructions were tried on {trials[0].n_rows} texts without "
         f"their ratings, and {len(trials) - 1 - len(tried)} were refused; answers are "
-        f"{-trials[0].value:.3f} from an even spread with the judge as it was"
+        f"{-trials[0].value:.3f} from an even spread with the baseline"
         + (f", {-max(one.value for one in better):.3f} with the best." if better else ".")
     ]
     if not better:
-        told.append("no wording spreads the answers more evenly, so the judge stays as it was.")
+        told.append("no wording spreads the answers more evenly, so the baseline is kept.")
     if search.writes_by_rule_:
         told.append(
             "the wordings were made by rule: the offline model writes none, and does not read any, "
@@ -543,7 +543,7 @@ def balanced_notes(search: FairPromptSearch) -> list[str]:
     return told
 
 
-_UNSTARTED = "the budget ended before the judge as it was had been judged, so nothing was tried."
+_UNSTARTED = "the budget ended before the baseline was scored, so nothing was tried."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -574,9 +574,9 @@ class Weighed:
         """Return in a sentence why the baseline is kept."""
         value = "undefined" if math.isnan(self.value) else f"{self.value:.3f}"
         return (
-            f"with learned weights the judge as it was is the better one, cross-validated on "
+            f"with learned weights the baseline is the better judge, cross-validated on "
             f"{self.n_rows} rows: {objective} {self.before:.3f}, and {value} for the "
-            "winner. So the judge stays as it was but for its aggregation."
+            "winner. So the baseline is kept, with the learned aggregation."
         )
 
 

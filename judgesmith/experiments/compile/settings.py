@@ -301,7 +301,7 @@ def without_equal_ratings(dataset: DataSet, settings: CompileSettings) -> DataSe
         return dataset
     note = (
         f"all ratings in {dataset.name} are equal, and {settings.aims} takes none: they were "
-        "left out, and a judge is made as of texts that nobody rated."
+        "left out, and a judge is made as for texts without ratings."
     )
     items = tuple(one.model_copy(update={"human": {}, "scale": {}}) for one in dataset)
     return replace(dataset, items=items, notes=(*dataset.notes, note))
@@ -324,7 +324,7 @@ def settings_without_labels(dataset: DataSet, settings: CompileSettings) -> Comp
         )
     if settings.criteria in ("inferred", "human"):
         raise InputError(
-            f"nobody rated {dataset.name}, so that no criteria can be inferred from ratings or "
+            f"{dataset.name} has no ratings, so that no criteria can be inferred from ratings or "
             "taken from people.",
             hint="give a rubric, or leave it to the general one.",
         )

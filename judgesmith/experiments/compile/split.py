@@ -47,7 +47,7 @@ def check_rankable(items: Sequence[RatedItem], *, judge: str, what_for: str) -> 
     if not family_of(judge).ranks or any(len(group) > 1 for group in sources_of(items)):
         return
     raise InputError(
-        f"{judge} ranks the responses to a source, and none of the {len(items)} rows {what_for} "
+        f"{judge} ranks the responses to a source, and none of the {len(items)} {what_for} rows "
         "shares its source (id, source and context) with another.",
         hint="give several responses to each source.",
     )
@@ -150,7 +150,7 @@ def parts_of(
     )
     selection = rows(split.tuning[inner.selection], changed)
     if selection is None:
-        raise InputError("no rated rows are left to choose by.", hint="rate more sources.")
+        raise InputError("no rated rows are left for validation.", hint="rate more sources.")
     if changed is not None:
         refuse_unchanged(selection, changed)
     if settings.optimizer != "none":  # here, before anything is asked
@@ -168,7 +168,7 @@ def parts_of(
         versions=changed,
     )
     _check_objective(settings.aims, parts, targets)
-    for part, what_for in ((selection, "to choose by"), (parts.heldout, "held out")):
+    for part, what_for in ((selection, "validation"), (parts.heldout, "test")):
         if part is not None:
             check_rankable(part.items, judge=settings.protocol.judge, what_for=what_for)
     return parts
@@ -186,7 +186,7 @@ def _check_objective(
                 value = objective.value(part.as_people_said(targets.compared))
                 if part is parts.selection and np.isnan(value):
                     raise InputError(
-                        f"{objective} is undefined on the {len(part)} rows to choose by, even for "
+                        f"{objective} is undefined on the {len(part)} validation rows, even for "
                         "a judge that says what people say; adjacent and @sample need several "
                         "rated responses per source, @system several systems"
                         + (", discernment a changed version." if part.kinds else ".")

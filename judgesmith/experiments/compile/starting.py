@@ -171,7 +171,7 @@ def better_start(work: Tuning, parts: Parts, general: Judge, inferred: Judge) ->
     compared = (
         f"{objective} {number_text(values['inferred'])} with what was inferred, "
         f"{number_text(values['general'])} with the general rubric, on the {len(parts.selection)} "
-        "rows to choose by"
+        "validation rows"
     )
     kept = found if found is not None and not found.passed else None
     work.notes.append(_told(compared, inferred=name == "inferred", kept=kept))

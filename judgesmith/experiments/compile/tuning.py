@@ -181,7 +181,7 @@ def front_notes(found: Sequence[ParetoMember], trials: Sequence[TrialRecord] = (
     values = ", ".join(f"{name} {one.value:.4g}" for name, one in knee.values.items())
     return [
         f"the front holds {len(found)} judges, number {numbers}; taken was number {knee.number}, "
-        f"at its knee ({values} on the rows it was chosen by). 'judgesmith show' lists them, and "
+        f"at its knee ({values} on the validation rows). 'judgesmith show' lists them, and "
         "'judgesmith take' saves another one without asking anything."
     ]
 
@@ -196,7 +196,7 @@ def _nobody_note(trials: Sequence[TrialRecord]) -> list[str]:
     if n := len(whole) - len(enough):
         why.append(
             f"{n} of {len(whole)} left more than {1 - ENOUGH_SCORED:.0%} of the rows without a "
-            f"score (the judge as it was: {1 - trials[0].share_scored:.0%})"
+            f"score (the baseline: {1 - trials[0].share_scored:.0%})"
         )
     undefined = [
         name for name in trials[0].values if any(math.isnan(one.values[name]) for one in enough)
@@ -205,9 +205,9 @@ def _nobody_note(trials: Sequence[TrialRecord]) -> list[str]:
         why.append(f"{', '.join(undefined)} is undefined for {len(enough)} of {len(whole)}")
     reasons = " and ".join(why) or "none could be compared with the others"
     return [
-        "nobody is on the front, so the judge as it was stays and there is none to take: of the "
-        f"judges that were judged on all rows to choose by, {reasons}. A judge on the front gives "
-        f"a score to {ENOUGH_SCORED:.0%} of the rows, and has a value on every objective."
+        "no judge is on the front, so the baseline is kept and there is no other judge to take: of "
+        f"the judges that were judged on all validation rows, {reasons}. A judge on the front "
+        f"gives a score to {ENOUGH_SCORED:.0%} of the rows, and has a value on every objective."
     ]
 
 
@@ -282,7 +282,7 @@ class Tuning:
         if settings.n_demonstrations > len(pool):
             self.notes.append(
                 f"{len(pool)} rated rows may be shown, so no prompt shows the "
-                f"{settings.n_demonstrations} that were asked for; the others are chosen by."
+                f"{settings.n_demonstrations} that were asked for; the others are validation rows."
             )
         n_tried, n_planned = len(search.trials_), settings.n_rounds
         n_planned += bool(judge.protocol.demonstrations)  # its own compete, too
@@ -319,7 +319,7 @@ class Tuning:
 
     def _kept_when_rated(self, winner: Judge, start: Judge, parts: Parts) -> Judge:
         """Return a judge that was chosen without ratings, if it agrees better with them."""
-        stages = "even answers", "as it was"
+        stages = "even answers", "baseline"
         _, number, found = self.held(start, winner, parts.selection, stages=stages)
         self.notes.append(outcome_note(found, str(deciding_objective(self.settings))))
         self.confirmation = confirmation_record(found, taken=number, chosen_on=len(parts.selection))

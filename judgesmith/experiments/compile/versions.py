@@ -123,7 +123,7 @@ def chosen_versions(dataset: DataSet, settings: CompileSettings) -> ChosenVersio
     )
     if not any(kind.lowers for kind in chosen.seen):
         raise InputError(
-            "no kind of change that makes a text worse is left to choose by.",
+            "no kind of change that makes a text worse is left for validation.",
             hint="name more kinds, or hold fewer of them out.",
         )
     if "controls" in objective.needs and all(kind.lowers for kind in chosen.seen):
@@ -139,7 +139,7 @@ def refuse_unchanged(selection: Rows, changed: ChosenVersions) -> None:
     if not selection.versioned.any():
         names = ", ".join(kind.name for kind in changed.seen)
         raise InputError(
-            f"none of the {len(selection)} rows to choose by could be changed by {names}.",
+            f"none of the {len(selection)} validation rows could be changed by {names}.",
             hint="name other kinds, or give longer texts.",
         )
 
@@ -153,8 +153,8 @@ def refuse_too_few_versions(selection: Rows, objective: AnyObjective | SeveralOb
     most = max(n for kind, n in zip(selection.kinds, counts, strict=True) if kind.lowers)
     if most < FEWEST_NONZERO:
         raise InputError(
-            f"of the {len(selection)} rows to choose by, at most {most} have a version of one kind "
-            f"of change, and below {FEWEST_NONZERO} no judge can show that it notices anything.",
+            f"of the {len(selection)} validation rows, at most {most} have a version of one kind "
+            f"of change, and below {FEWEST_NONZERO} no judge can show any sensitivity.",
             hint="give more rows, more versions of each (--versions 0 for all) or fewer kinds "
             "(--kinds).",
         )
@@ -317,8 +317,8 @@ def unnoticed_note(
     if not unnoticed:
         return []
     return [
-        f"D is below {UNNOTICED:g} for {', '.join(unnoticed)} on the rows to choose by: where no "
-        "judge that is tried notices a kind of change, d_min tells none of them apart. Other kinds "
+        f"D is below {UNNOTICED:g} for {', '.join(unnoticed)} on the validation rows: where no "
+        "judge that is tried detects a kind of change, d_min tells none of them apart. Other kinds "
         "(--kinds) or d_avg help."
     ]
 

@@ -39,8 +39,8 @@ rubric.yaml`. No input of the validation file is in the training file.
 
 ## Limits
 
-- A student learns the teacher's mistakes. Scores and errors were written by models; nobody checked
-  them.
+- A student learns the teacher's mistakes. Scores and errors were written by models and are
+  unchecked.
 - Inputs and outputs are those of the data they were drawn from, whose licence holds. The terms of
   the teacher's models may say what its answers may be used for.
 - Inputs were held against the sets that were to be excluded by their words. A translation or a

@@ -269,7 +269,7 @@ def criterion_reports(
         if folded(name) not in names:
             continue
         if name not in part.criteria:
-            left_out[name] = "nobody rated it on these rows"
+            left_out[name] = "it has no ratings on these rows"
             continue
         try:
             targets = targets_of(part, name, aggregate)

@@ -162,7 +162,7 @@ def _numbers(test: SignificanceTest) -> dict[str, Any]:
 OBJECTIVE = "spearman"
 """What decides, unless told otherwise.
 
-It is known to whoever reads correlations, it lies between -1 and 1, and two judges may answer on
+Readers of correlations know it, it lies between -1 and 1, and two judges may answer on
 scales of any shape. A search takes Q instead, so that no single correlation decides.
 """
 

@@ -223,7 +223,7 @@ def _no_ceiling(
     if not values.size:
         return "no item has a value"
     if not any(ratings):
-        return "its criteria have different numbers of ratings, so that nobody rated the whole"
+        return "its criteria have different numbers of ratings, so that the whole has no rating"
     if not found.n_items:
         whole = bool(np.all(values == np.round(values)))
         what = "one rating, or a figure" if whole else "a mean or another figure"
@@ -383,8 +383,8 @@ def _on_target(found: Description) -> Iterator[str]:
     if target is None:
         if not found.criteria:
             yield (
-                "nothing is rated; a judge can score these texts, and be chosen by what it notices "
-                "when they are changed (compile --objective d_avg), but not by agreement."
+                "nothing is rated; a judge can score these texts, and be selected by its "
+                "sensitivity to changes (compile --objective d_avg), but not by agreement."
             )
         return
     for reason, n in found.unrated_reasons.items():

@@ -155,7 +155,7 @@ def _levels(
         )
     elif judge_scale is None:
         why = (
-            f"nobody knows what the scores from {low:g} to {high:g} are points of; say so with "
+            f"the scale of the scores from {low:g} to {high:g} is unknown; give it with "
             "--answers LOW..HIGH"
         )
     elif low < judge_scale.low or high > judge_scale.high:

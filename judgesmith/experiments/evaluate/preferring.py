@@ -324,7 +324,7 @@ def record_pairs(
         if int(np.sum(~np.isnan(table))) < n_before:
             raise ExistingFileError(
                 f"{output} holds more answers than there are now.",
-                hint="name another file (the answers are on record), or replace it with --force.",
+                hint="name another file (the answers are cached), or replace it with --force.",
             )
         put(draft, output)
     has_both = bool(np.any(~np.isnan(table).any(axis=1)))

@@ -24,7 +24,7 @@ LEVEL: Level = "sample"
 """The level of figures within sources."""
 
 RANKED_OBJECTIVE = f"q@{LEVEL}"
-"""What such a judge is chosen by, unless told otherwise."""
+"""The default objective of such a judge."""
 
 _Any = TypeVar("_Any", bound=Estimate)
 _Level = TypeVar("_Level", bound=str)

@@ -139,13 +139,13 @@ def _refuse_unasked(judgements: Sequence[Judgement]) -> None:
         why = (unasked[0].problem or "").rstrip(".")
         raise RecheckError(
             f"{len(unasked)} of {len(judgements)} golden items were {why}.",
-            hint="give the same command with a larger budget, and it goes on from there.",
+            hint="give the same command with a larger budget, and it resumes from there.",
         )
     if lost:
         why = (lost[0].problem or "").rstrip(".")
         raise RecheckError(
             f"{len(lost)} of {len(judgements)} golden items got no answer: {why}.",
-            hint="wait, and give the same command again: it goes on from there.",
+            hint="wait, and give the same command again: it resumes from there.",
         )
 
 

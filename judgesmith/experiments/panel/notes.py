@@ -136,7 +136,7 @@ def subset_analysis(
     )
 
 
-_INCOMPLETE = "the budget ended before every row was judged; a larger one goes on from here."
+_INCOMPLETE = "the budget ended before every row was judged; a larger one resumes from here."
 
 
 def panel_notes(
@@ -156,9 +156,9 @@ def panel_notes(
     if parts.versions is not None and parts.selection is not None:
         if not parts.selection.is_rated:
             said.append(
-                "nobody rated these texts, so nothing is known of the panel's agreement with "
-                "people: it was chosen by what it notices. Rate some texts before you trust its "
-                "scores."
+                "these texts have no ratings, so nothing is known of the panel's agreement with "
+                "raters: it was selected by its sensitivity to changes. Rate some texts before you "
+                "trust its scores."
             )
         said += notes_on_versions(parts.versions, parts.selection, parts.heldout)
         said += unnoticed_note(discernment, parse_objectives(objective))
@@ -195,8 +195,8 @@ def panel_notes(
         for name, more in discernment.seen.gain.items():
             if name == "d_avg" and not (more.is_clear and more.low > 0):
                 said.append(
-                    "the rows held out do not show that the panel notices more than its best "
-                    f"judge, {best}: the interval of the gain in {name} {unclear_text(more)}."
+                    "the rows held out do not show that the panel is more sensitive than its best "
+                    "judge, {best}: the interval of the gain in {name} {unclear_text(more)}."
                 )
     if subsets is not None and subsets.n_left_out:
         said.append(
@@ -208,7 +208,7 @@ def panel_notes(
 
 def unreported_notes(middle: Middle, parts: PanelParts, *, complete: bool) -> list[str]:
     """Return the notes of a panel of whose agreement with people nothing is known."""
-    why = "nobody rated these texts"
+    why = "these texts have no ratings"
     if parts.is_rated:
         why = (
             f"{parts.n_rated} rated rows are too few to tell how well judges agree (and "

@@ -229,7 +229,7 @@ def learn_panel(
     if not asking.complete and len(learned_from) < FEWEST_ROWS:
         raise TooFewJudgedError(
             f"the budget ended when {len(learned_from)} of {len(parts.selection)} rows to learn "
-            f"from were judged, and weights need {FEWEST_ROWS}; a larger budget goes on from here."
+            f"from were judged, and weights need {FEWEST_ROWS}; a larger budget resumes from here."
         )
     learned = settings.score == "learned"
     scales = {name: one.scale for name, one in members.items()}

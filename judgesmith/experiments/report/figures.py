@@ -152,7 +152,7 @@ def agreement_figure(rows: Sequence[ReportRow], *, name: str, seed: int) -> Mark
         side.set_xlabel("% of rows")
         drawn.label = (
             f"Scores of the judge against those of people on {len(human)} rows, with the line "
-            "through them and its 95% band; above and beside it, how often each was given."
+            "through them and its 95% band; the margins show how often each was given."
         )
     return drawn.svg
 

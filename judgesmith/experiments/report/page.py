@@ -233,8 +233,8 @@ def _of_cell(cell: ReportCell) -> Iterator[str]:
         gap = chosen.value - held.value
         if gap > _OPTIMISM:
             yield (
-                f"{cell.title}: Q is {gap:.2f} lower on rows held out than on those it was chosen "
-                "by; only the former can be expected of new texts."
+                f"{cell.title}: Q is {gap:.2f} lower on held-out rows than on its validation rows; "
+                "only the former can be expected of new texts."
             )
     if cell.note:
         yield f"{cell.title}: {cell.note}"

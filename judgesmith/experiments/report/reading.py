@@ -193,7 +193,7 @@ def _cell(place: Path, names: CellNames) -> ReportCell:
     try:
         rows = tuple(map(ReportRow.model_validate, kept))
     except ValidationError as fault:
-        raise changed(scores, f"{_first(fault)} is not as it was written") from None
+        raise changed(scores, f"{_first(fault)} was changed after it was written") from None
     cell = ReportCell(names=names, result=result, rows=rows)
     return replace(cell, **_judge(place / JUDGE))
 
@@ -230,9 +230,11 @@ def _read(place: Path, kind: type[_Read], *, remedy: str) -> _Read:
     try:
         return kind.model_validate(json.loads(place.read_text(encoding="utf-8")))
     except ValidationError as fault:
-        raise InputError(f"not as it was written ({_first(fault)}); {remedy}.", at=place) from None
+        raise InputError(
+            f"changed after it was written ({_first(fault)}); {remedy}.", at=place
+        ) from None
     except (ValueError, RecursionError):
-        raise InputError(f"not as it was written; {remedy}.", at=place) from None
+        raise InputError(f"changed after it was written; {remedy}.", at=place) from None
 
 
 def _first(fault: ValidationError) -> str:

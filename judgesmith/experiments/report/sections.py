@@ -214,13 +214,9 @@ def cell_section(cell: ReportCell, number: int, *, figures: bool) -> Markup:
 
 def _facts(cell: ReportCell) -> str:
     result = cell.result
-    scale = (
-        "a scale that nobody stated"
-        if result.scale is None
-        else "{:g} to {:g}".format(*result.scale)
-    )
+    scale = "an unknown scale" if result.scale is None else "{:g} to {:g}".format(*result.scale)
     counts = result.rows
-    used = f"{counts.train} rows to learn from, {counts.select} to choose by, " * bool(cell.asks)
+    used = f"{counts.train} rows to learn from, {counts.select} validation rows, " * bool(cell.asks)
     if cell.names.optimizer is None:  # a judge that was saved has learned from other texts
         used = used and f"Made elsewhere with {used.removesuffix(', ')}; here "
     name = "fingerprint" if cell.asks else "scores of"
@@ -271,9 +267,9 @@ def _confusion(cell: ReportCell) -> Markup:
 def _agreement(cell: ReportCell) -> Markup:
     agreement = cell.result.agreement
     columns = {
-        "as it was": agreement.uncompiled,
-        "rows it was chosen by": agreement.selection,
-        "rows held out": agreement.heldout,
+        "baseline": agreement.uncompiled,
+        "validation rows": agreement.selection,
+        "test rows": agreement.heldout,
     }
     told = {name: one for name, one in columns.items() if one}
     lines = []
@@ -334,7 +330,7 @@ def _search(cell: ReportCell, number: int, *, figures: bool) -> Iterator[Markup]
     )
     parts: list[Markup] = [element("summary", f"The search: {len(cell.trials)} trials")]
     if figures and (drawn := search_figure(cell.trials, name=f"s{number}")) is not None:
-        words = "What each trial reached on rows to choose by, and the best up to then."
+        words = "What each trial reached on validation rows, and the best up to then."
         parts.append(element("figure", drawn, element("figcaption", words)))
     lines = [
         [f"{one.number}", _picked(one), f"{one.value:.3f}", str(one.n_rows or "unknown")]
@@ -357,7 +353,7 @@ def _mattered(cell: ReportCell) -> Iterator[Markup]:
 
 def _picked(trial: Trial) -> str:
     told = ", ".join(f"{name} {value}" for name, value in trial.picked.items())
-    return joined(told[:_WORDS] or "the judge as it was")
+    return joined(told[:_WORDS] or "the baseline")
 
 
 _HEADER = (
@@ -368,9 +364,9 @@ _HEADER = (
 READING = (
     "Q is the sum of Pearson's, Spearman's and Kendall's correlation with people, on rows that "
     "were held out; intervals draw sources. Differences are to the first of a table, on rows that "
-    "both scored; p is adjusted by Holm's method for all comparisons of the table. Being the "
-    "first is in part luck. Calls and dollars are those behind a judgement, whether or not "
-    "answers were on record."
+    "both scored; p is adjusted by Holm's method for all comparisons of the table. Being the first "
+    "is in part luck. Calls and dollars are those behind a judgement, whether or not answers were "
+    "cached."
 )
 
 _Group = tuple[str, str]

@@ -169,9 +169,9 @@ def kept_result(place: Path, *, schema: int) -> tuple[dict[str, Any], CellResult
         whole = CellResult.model_validate_json(json.dumps(found), strict=True)
     except ValidationError as fault:
         first = ".".join(map(str, fault.errors(include_url=False)[0]["loc"]))[:200]
-        raise changed(place, f"{first} is not as it was written") from None
+        raise changed(place, f"{first} was changed after it was written") from None
     if not _is_whole(found["agreement"].get("heldout")):
-        raise changed(place, "agreement.heldout is not as it was written")
+        raise changed(place, "agreement.heldout was changed after it was written")
     return found, whole
 
 
@@ -185,7 +185,7 @@ def kept_scores(place: Path, *, n_heldout: int, n_unscored: int) -> list[dict[st
         raise changed(place, "it holds no text in UTF-8") from None
     for number, row in enumerate(rows, 1):
         if not row:
-            raise changed(place, f"line {number} is not as it was written")
+            raise changed(place, f"line {number} was changed after it was written")
     if len(rows) != n_heldout:
         raise changed(place, f"it has {len(rows)} rows, and the result of its cell {n_heldout}")
     missing = sum(row["score"] is None for row in rows)
@@ -202,7 +202,7 @@ def changed(place: Path, what: str) -> InputError:
         f"{what}.",
         at=place,
         hint=f"remove the folder {place.parent}, and the command 'judgesmith "
-        "experiment' of this run makes the cell again from the answers on record.",
+        "experiment' of this run makes the cell again from the cached answers.",
     )
 
 

@@ -439,7 +439,7 @@ class Maker:
             return None
         return held_against(self.spec, cell, dataset, targets, places, *found)
 
-    # -- scores on record are read ---------------------------------------------------------
+    # -- recorded scores are read ---------------------------------------------------------
 
     def _scored(self, cell: Cell) -> Made:
         judge = self.spec.judges[cell.judge]

@@ -156,8 +156,8 @@ def combined_scores(
     if known and len(known) < len(scales):
         names = [name for name, one in zip(members, scales, strict=True) if one is None]
         raise InputError(
-            f"nobody knows what the scores of {', '.join(names)} are points of, and those of the "
-            "others have a scale.",
+            f"the scale of the scores of {', '.join(names)} is unknown, and the others have a "
+            "scale.",
             hint="make a panel of either kind.",
         )
     columns = [_column(rows, one) for rows, one in zip(members.values(), scales, strict=True)]

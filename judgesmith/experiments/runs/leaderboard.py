@@ -409,7 +409,7 @@ _READING = (
     "Differences are to the first, on the rows that both scored (n of both); p is adjusted by "
     "Holm's method for all comparisons of a table. Being the first is in part luck, which favours "
     "it.",
-    "Calls and dollars are those behind a judgement, whether or not answers were on record; - is "
+    "Calls and dollars are those behind a judgement, whether or not answers were cached; - is "
     "unknown.",
 )
 

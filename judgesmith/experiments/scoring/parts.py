@@ -37,7 +37,7 @@ _SUFFIX = ".parts"
 _RUN = "run.json"
 _OURS = re.compile(r"run\.json|draft|\d{6,}-\d{9,}\.jsonl")
 _LONGEST = 249  # bytes of a name, so that it may get an ending
-_WAY_OUT = "remove that folder (the answers are on record), or replace everything with --force."
+_WAY_OUT = "remove that folder (the answers are cached), or replace everything with --force."
 
 
 class PartFiles:

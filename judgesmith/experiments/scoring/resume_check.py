@@ -39,7 +39,7 @@ def _short(key: str) -> int:
     return int(key[:16], 16) or 1
 
 
-WAY_OUT = "name another file (the answers are on record), or replace this one with --force."
+WAY_OUT = "name another file (the answers are cached), or replace this one with --force."
 
 _TABLES = (".gz", ".csv", ".parquet")  # endings of what is not read line by line
 

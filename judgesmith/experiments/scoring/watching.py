@@ -515,7 +515,7 @@ class LogFile(logging.Handler):
         self._n_lost += 1
         if not self._complained:
             self._complained = True
-            self._complain(f"{self._path}: {why}; the run goes on without its log.")
+            self._complain(f"{self._path}: {why}; the run continues without its log.")
 
 
 def _iso(seconds: float) -> str:

@@ -156,7 +156,7 @@ _ALSO: Mapping[Kind, tuple[str, ...]] = {"saved": ("model",)}
 """Fields of a kind that compiled judges have, too."""
 
 _WHAT: Mapping[Kind, str] = {
-    "recorded": "scores on record are",
+    "recorded": "recorded scores are",
     "panel": "a panel is",
     "saved": "a saved judge is",
 }

@@ -21,7 +21,7 @@ from judgesmith.experiments.specs.spec import JUDGE_FILE, Spec, file_at
 from judgesmith.programs.artifacts.saved_ensembles import load_saved
 from judgesmith.signatures.plain_data import Place
 
-_KINDS = {"recorded": "scores on record", "panel": "a panel", "saved": "a saved judge"}
+_KINDS = {"recorded": "recorded scores", "panel": "a panel", "saved": "a saved judge"}
 
 
 def read_sets(spec: Spec) -> dict[str, DataSet]:

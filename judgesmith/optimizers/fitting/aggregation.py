@@ -429,7 +429,7 @@ class FitAggregation(JudgeOptimizer):
         protocol = student.protocol
         rows = rows_of(trainset, self.scale).without(shown_keys(protocol.demonstrations))
         if not rows.is_rated:
-            raise InputError("nobody rated these rows, and weights are learned from ratings.")
+            raise InputError("these rows have no ratings, and weights are learned from ratings.")
         rows = rows_for(self.objective, rows)
         check_objective(self.objective, rows, criteria=protocol.scored_criteria)
         raw = student.with_protocol(protocol.model_copy(update={"aggregation": Aggregation()}))

@@ -461,7 +461,7 @@ class PanelSelection(JudgeOptimizer):
         names = tuple(scores)
         rows = rows_for(self.objective, rows)
         if not rows.is_rated and not set(names) <= set(scales or {}):
-            raise InputError("nobody rated these rows.", hint="give the scales of all members.")
+            raise InputError("these rows have no ratings.", hint="give the scales of all members.")
         every = columns_of(list(scores.values()), len(rows.texts))
         table, changed = every[: len(rows)], columns_of_versions(every[len(rows) :], rows)
         shares = np.isfinite(table).mean(axis=0)

@@ -87,7 +87,7 @@ class CallsPerItem(_PerRow):
         """Return the calls of each row."""
         if table.n and not table.n_calls:
             raise InputError(
-                "nobody counted the calls behind these scores.",
+                "the calls behind these scores are unknown.",
                 hint="leave calls out of the objective.",
             )
         return np.asarray(table.n_calls, dtype=np.float64)
@@ -115,7 +115,7 @@ class DollarsPerItem(_PerRow):
         """Return the dollars of each row."""
         if table.n and not table.usd:
             raise InputError(
-                "nobody knows what these scores cost.",
+                "the cost of these scores is unknown.",
                 hint="leave usd out of the objective, or search "
                 "the protocol with a model whose price is known and with a ledger.",
             )

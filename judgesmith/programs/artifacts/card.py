@@ -60,20 +60,20 @@ def discernment_lines(found: SavedDiscernment | None) -> Iterator[str]:
     yield "## Discernment"
     yield ""
     yield "Evidence D that originals score higher than changed versions (1 is a p-value of .05)."
-    yield f"Chosen by: {_names(found.kinds)}."
+    yield f"Selected by: {_names(found.kinds)}."
     if found.unseen_kinds:
         yield f"Kept for the report: {_names(found.unseen_kinds)}."
     yield ""
     seen, unseen = found.seen or {}, found.unseen or {}
-    columns = {"chosen by": found.selection}
+    columns = {"validation": found.selection}
     if seen:
         columns |= {name: seen[name] for name in _COLUMNS if name in seen}
     yield f"| changes | D | {' | '.join(columns)} |"
     yield f"| --- | --- | {' | '.join('---' for _ in columns)} |"
-    yield from _rows("kinds it was chosen by", columns)
+    yield from _rows("kinds of the search", columns)
     if unseen:
         others = {name: unseen.get(name) for name in columns}
-        yield from _rows("kinds it never saw", others)
+        yield from _rows("held-out kinds", others)
     yield ""
 
 
@@ -262,7 +262,7 @@ def _lines(judge: SavedRecord) -> Iterator[str]:
     if not judge.agreement.is_unrated:
         yield f"Judges `{judge.target}`, rated by people on {judge.human_scale};"
     elif judge.agreement.discernment is not None:
-        yield "Made from texts that nobody rated, by what it notices when they are changed;"
+        yield "Made from texts without ratings, by its sensitivity to changes;"
     else:
         yield "Put together without ratings, so that nothing was learned;"
     models = ", ".join(f"`{one}`" for one in judge.models)
@@ -450,7 +450,7 @@ def front_lines(judge: SavedJudge) -> Iterator[str]:
     yield "## Front"
     yield ""
     yield "No other judge that was tried is as good on every objective and better on one. Values"
-    yield "are on the rows that the judges were chosen by, before scores were learned to be"
+    yield "are on the validation rows, before scores were learned to be"
     yield "aggregated; `judgesmith take FOLDER NUMBER -o OTHER` takes another one."
     yield ""
     heads = ["number", *names, "calls per item", *(["model"] if models else []), "picked"]
@@ -466,7 +466,7 @@ def front_lines(judge: SavedJudge) -> Iterator[str]:
             *(agreement_text(one.values.get(n), ".3g" if "usd" in n else ".3f") for n in names),
             f"{one.calls:.3g}",
             *([one.model] if models else []),
-            picked or "as it was",
+            picked or "baseline",
         ]
         yield f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
     yield ""

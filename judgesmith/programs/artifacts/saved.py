@@ -80,8 +80,8 @@ def check_questions(protocol: JudgeConfig, questions: Mapping[str, Template]) ->
         roles = [turn.role for turn in question.turns]
         if roles != ["system", *["user", "assistant"] * (len(roles) // 2)]:
             raise InputError(
-                f"the question {name} must begin with one system message and go on with pairs of "
-                f"user and assistant; got {', '.join(roles) or 'nothing'}."
+                f"the question {name} must begin with one system message and continue with pairs "
+                f"of user and assistant; got {', '.join(roles) or 'nothing'}."
             )
         shown = protocol.demonstrations.get(name, ())
         if protocol.nearest is not None and pairs_missing(question, shown):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 LICENCE = (
     "What belongs to judgesmith in this export is under the Apache License 2.0; the rubric, the "
-    "examples and the learned numbers are those of whoever compiled the judge."
+    "examples and the learned numbers are those of the person who compiled the judge."
 )
 
 

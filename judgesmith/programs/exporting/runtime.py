@@ -35,7 +35,7 @@ def judge(
     """Judge one response to a source, given verbatim, perhaps with further material.
 
     ``client`` is one of openai's; None makes it as the environment says. ``model`` is asked instead
-    of the judge's own. Returned are ``score`` (None where there is none, and never 0 for that),
+    of the judge's own. Returned are ``score`` (None if it is missing, never 0),
     ``explanation``, ``criteria``, ``errors`` and ``problem`` (None, or why there is no score).
     Raises ModelError if the model cannot be asked at all, such as with a wrong key.
     """
@@ -309,7 +309,7 @@ class Server:
 
 
 class Sample:
-    """One judgement of a text under way: what is asked, and what is made of the answers."""
+    """One judgement of a text under way: the requests, and what is made of the answers."""
 
     def __init__(self, judge: Data, texts: Data, server: Server, sample: int) -> None:
         self.judge, self.texts, self.server, self.sample = judge, texts, server, sample
@@ -647,7 +647,7 @@ def _once(pairs: list[tuple[str, Any]]) -> Row:
 
 
 def _json(text: str) -> tuple[Any, str]:
-    """Return the JSON value in a text, perhaps with commas at its ends, and what is beside it."""
+    """Return the JSON value in a text, perhaps with commas at its ends, and the text around it."""
     start = min((at for at in map(text.find, "[{") if at >= 0), default=0)
     end = max(text.rfind("]"), text.rfind("}")) + 1
     core = text[start:end]

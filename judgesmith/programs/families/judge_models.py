@@ -28,7 +28,9 @@ class PromptFormatConfig(WholeOrEachConfig):
         own = type(self).model_fields["answers"].default
         model = f"{'an' if self.judge[0] in 'aeiou' else 'a'} {self.judge} model"
         if self.answers != own:
-            raise InputError(f"{model} answers on {own}, as it was trained to; got {self.answers}.")
+            raise InputError(
+                f"{model} answers on {own}, the scale of its training; got {self.answers}."
+            )
         if self.demonstrations:
             raise InputError(f"the form of {model} has no demonstrations.")
         if self.weighting != "none":

@@ -525,7 +525,7 @@ class _CacheOnly:
 
     async def answer(self, identity: bytes, request: ModelRequest, waiting: Waiting) -> ModelAnswer:
         raise BudgetSpent(
-            "it is not on record.", ceiling="max_calls", calls=0, tokens=0, usd=0.0, minutes=0.0
+            "it is not cached.", ceiling="max_calls", calls=0, tokens=0, usd=0.0, minutes=0.0
         )
 
 

@@ -308,5 +308,5 @@ def spoken_around(text: str, original: str) -> str:
     if new & _MARKUP:
         return "markup that the text does not have"
     if any(unicodedata.category(sign) in _UNSEEN and not sign.isspace() for sign in new):
-        return "signs that nobody sees"
+        return "invisible signs"
     return ""

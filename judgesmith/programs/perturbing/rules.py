@@ -122,7 +122,7 @@ def perturb(
     edits = tuple(Edit(start=start, end=end, text=put) for start, end, put in changes)
     changed = edited(text, edits)
     if changed == text:
-        return Skipped(reason="the change left the text as it was")
+        return Skipped(reason="the change did not alter the text")
     if not any(sign.isalnum() for sign in changed):
         return Skipped(reason="no word would be left")
     return Perturbed(text=changed, edits=edits)

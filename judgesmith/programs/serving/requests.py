@@ -84,9 +84,9 @@ def unknown_judge(name: str, known: Collection[str]) -> Refusal:
 
 def set_up(fault: Exception) -> Refusal:
     """Return the answer when the model, or the cache, cannot be used at all."""
-    hint = "the request is sound: whoever runs the server has to look at this."
+    hint = "the request is valid: the operator of the server has to look at this."
     if isinstance(fault, CacheError):
-        # The message names a file of this machine, which is nobody else's business.
+        # The message names a file of this machine, which is private.
         _LOG.error("%s", fault)
         return Refusal(
             503, "ledger", "the server cannot use its ledger.", where="ledger", hint=hint

@@ -80,7 +80,7 @@ class Door:
                 "host",
                 f"the server is not called {name[:80]!r}.",
                 where="Host",
-                hint="whoever runs it can allow the name: --allow-host NAME.",
+                hint="its operator can allow the name: --allow-host NAME.",
             )
 
     def _check_origin(self, origin: str | None, host: str) -> None:
@@ -146,7 +146,7 @@ class Row(BaseModel):
     source_id: str = Field(description="as it came, or a hash of the source")
     system_id: str = Field(description="as it came; may be empty")
     key: str = Field(description="the same for equal texts alone")
-    score: float | None = Field(description="points of the judge's scale; null if there is none")
+    score: float | None = Field(description="points of the judge's scale; null if it is missing")
     explanation: str
     criteria: dict[str, CriterionScore] = Field(description="by the criterion's name, 0 to 100")
     errors: list[ErrorSpan] = Field(description="stretches of the response, with character places")
@@ -334,7 +334,7 @@ class Guard:
     app : ASGI application
         What answers.
     service : Service
-        Says whether the server is stopping.
+        Knows if the server is stopping.
     door : Door
         Says who may come in.
     """

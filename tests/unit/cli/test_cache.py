@@ -44,7 +44,7 @@ def test_a_compiled_judge_is_made_again_from_its_cassette_alone(run, data, folde
             assert again.read_bytes() == path.read_bytes(), path
     done = run("compile", data, "--rounds", "2", "-o", "other", "--replay", "run.jsonl", "--json")
     assert (done.status, done.fault["where"]) == (2, "--replay")
-    assert "no answer is on record to the request" in done.fault["error"]
+    assert "no recorded answer to the request" in done.fault["error"]
 
 
 def test_a_recorded_search_is_searched_from_its_first_trial_on(run, data, folder, silent):
@@ -193,7 +193,7 @@ def test_a_damaged_ledger_says_how_what_is_sound_is_rescued(run, ledger, folder,
         connection.execute("UPDATE answers SET text = x'313030' WHERE id = 5")
         connection.commit()
     fault = run("ledger", "export", "--json", "-o", "answers.jsonl").fault
-    assert "is damaged (an answer is not as it was kept)" in fault["error"]
+    assert "is damaged (an answer was changed after it was kept)" in fault["error"]
     assert f"judgesmith cache rescue --ledger {path} -o NEW" in fault["hint"]
     assert not (folder / "answers.jsonl").exists()
     done = run("ledger", "rescue", "--ledger", ledger, "-o", "new.sqlite", "--json")

@@ -124,7 +124,7 @@ def test_options_reach_the_judge(run, data, folder):
 @pytest.mark.no_cover
 def test_where_nothing_was_searched_the_judge_says_so(run, data):
     done = compiled(run, data, "--optimizer", "none")
-    assert "nothing was searched: this is the judge as it was." in done.err
+    assert "nothing was searched: this is the baseline." in done.err
     assert done.json["gain"]["dataset"]["q"]["value"] == 0.0
 
 
@@ -257,7 +257,7 @@ def later_rows():
     [
         (["--without", "serach"], "what can be left out is explanations, task", "--without"),
         (["--without", "mcs,os"], "without mcs and os nothing is scored", "--without"),
-        (["--target", "fluenci"], "nobody rated 'fluenci'", "--target"),
+        (["--target", "fluenci"], "no ratings of 'fluenci'", "--target"),
         (["--target", "fluency", "--target", "fluency"], "every target is named once", None),
         (
             ["--target", "fluency", "--target", "overall", "--variant", "coarse"],

@@ -456,9 +456,9 @@ def test_a_judge_is_made_and_says_of_what(texts, capsys):
     assert "Sensitivity grows with the number of rows" in said
     assert "(raters:" not in said
     shown = told(capsys, "show", "judge")
-    assert "Made from texts that nobody rated" in shown
+    assert "Made from texts without ratings" in shown
     assert "Kept for the report: repetition." in shown
-    assert "| kinds it was chosen by | d_min |" in shown
+    assert "| kinds of the search | d_min |" in shown
     assert "| kinds it never saw | d_min |" in shown
 
 
@@ -477,7 +477,7 @@ def test_options_about_examples_are_refused_as_there_are_none(texts, capsys, opt
     given = ("compile", texts, "-o", "judge", "--objective", "d_avg", *option.split())
     assert main(given) == 2
     name = option.split()[0]
-    said = f"{name} is about examples to show, which takes ratings, and texts has none"
+    said = f"{name} is about few-shot examples, which takes ratings, and texts has none"
     assert said in capsys.readouterr().err
     none = ("--demonstrations", "0", "--kinds", "truncation", "--dry-run")
     assert main((*given[:6], *none)) == 0

@@ -134,7 +134,7 @@ def test_a_cassette_makes_the_same_run_without_a_model(run, spec_experiment, fol
     done = run("experiment", spec_experiment, "-o", "other", "--replay", "run.jsonl.gz", "--json")
     assert done.status == 1
     (reason,) = done.json["failed"].values()
-    assert "no answer is on record to the request" in reason
+    assert "no recorded answer to the request" in reason
 
 
 def test_a_request_that_failed_fails_again_where_a_run_is_replayed(

@@ -49,7 +49,7 @@ def test_people_see_task_criteria_what_taught_them_and_what_to_edit(run, data):
     assert "Where they come from\n  batch 1: row " in out
     assert "Edit rubric.yaml: change the task and definitions" in out
     assert "Then: judgesmith compile" in out
-    assert "the offline model goes by the form of the texts" in out
+    assert "the offline model uses the form of the texts" in out
 
 
 def test_rows_are_named_by_their_number_also_where_texts_have_several_lines(run, folder):
@@ -189,7 +189,7 @@ def test_a_part_can_be_left_out_or_kept(run, data, folder):
     [
         (["--without", "source"], "--without takes task or criteria; got source"),
         (["--without", "task,criteria"], "nothing to infer"),
-        (["--target", "beauty"], "nobody rated 'beauty'"),
+        (["--target", "beauty"], "no ratings of 'beauty'"),
         (["--max-characters", "10"], "no rated rows to infer from"),
         (["--concurrency", "3"], "there is no option --concurrency"),
     ],

@@ -242,7 +242,7 @@ def test_a_sheet_comes_back_as_data_to_compile_from(run, judge, data, pool, fold
     assert "rows: " in done.out
     assert "2 unrated" in done.out
     assert "note: 2 ratings are blank and left out." in done.out
-    assert "were chosen by suggest and not at random" in done.out
+    assert "were selected by suggest and not at random" in done.out
     fill(folder / "next.csv", ["1", "9"])
     bad = run(*learn[:-4], "-o", "newer", "--json")
     assert bad.status == 2

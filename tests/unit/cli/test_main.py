@@ -302,7 +302,7 @@ def test_a_full_disk_under_the_output_is_one_message(judge, data, command):
         (InputError("no rubric", at="a b.yaml"), "a b.yaml", None),
         (InputError("a.yaml: no rubric"), None, None),
         (InputError("a sentence: with a colon"), None, None),
-        (InputError("nobody rated 'x'.", hint="did you mean y?"), None, "did you mean y?"),
+        (InputError("no ratings of 'x'.", hint="did you mean y?"), None, "did you mean y?"),
         (InputError("need 2 rows; got 1."), None, None),
         (InputError("need 2 rows.", where="a.csv", hint="give more."), "a.csv", "give more."),
         (MissingFileError(2, "No such file", "a.csv"), "a.csv", None),
@@ -369,9 +369,9 @@ def test_nobody_looks_for_advice_in_a_sentence():
 
 def test_what_an_option_says_wrong_is_blamed_on_it():
     with pytest.raises(OptionError) as caught, blaming("--target"):
-        raise InputError("nobody rated 'x'.", hint="did you mean y?")
+        raise InputError("no ratings of 'x'.", hint="did you mean y?")
     assert described(caught.value) == {
-        "error": "nobody rated 'x'.",
+        "error": "no ratings of 'x'.",
         "where": "--target",
         "hint": "did you mean y?",
     }
@@ -418,7 +418,7 @@ def test_a_fault_that_may_pass_says_that_the_same_command_goes_on():
     assert found == {
         "error": "m at x: busy (HTTP 503), tried 6 times",
         "where": None,
-        "hint": "wait, and give the same command again: it goes on from the answers on record.",
+        "hint": "wait, and give the same command again: it resumes from the cached answers.",
     }
 
 

@@ -126,7 +126,7 @@ def test_nothing_is_taken_from_what_is_on_record(run, plain, server):
 def test_an_interrupted_recheck_goes_on_where_it_was_for_some_hours(run, plain, server, folder):
     stopped = run(*plain, "--max-calls", "20", "--json")
     assert (stopped.status, stopped.out) == (2, "")
-    assert "larger budget, and it goes on from there" in stopped.fault["hint"]
+    assert "larger budget, and it resumes from there" in stopped.fault["hint"]
     assert server.counts()["requests"] == 20
     assert run(*plain, "--max-calls", "36").status == 0
     assert server.counts()["requests"] == 36

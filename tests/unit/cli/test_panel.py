@@ -105,7 +105,7 @@ def test_a_run_that_the_budget_ended_goes_on(run, judges, folder, calls):
     done = made(run, judges, "--max-calls", calls)
     if calls == 30:
         assert done.json["judge"] is None
-        assert "a larger budget goes on from here" in done.err
+        assert "a larger budget resumes from here" in done.err
     else:
         assert load_saved(folder / "panel").settings["complete"] is False
     made(run, judges)
@@ -210,7 +210,7 @@ def test_a_plain_mean_needs_no_ratings(run, judges, folder):
     assert [done.json[name] for name in nothing] == [None] * len(nothing)
     assert (done.json["rows"]["unrated"], done.json["rows"]["select"]) == (32, 0)
     assert done.json["weights"] == {"critic": 0.5, "direct": 0.5}
-    assert "nobody rated these texts, so nothing is known" in done.err
+    assert "these texts have no ratings, so nothing is known" in done.err
     assert run(*start, "--json").json == done.json | {"calls": 0}
     told = run("panel", *judges, "texts.jsonl", "-o", "told", "--score", "median").out
     assert "texts: nothing is known of agreement with people" in told
@@ -252,11 +252,11 @@ def test_a_panel_is_chosen_by_what_it_notices_without_ratings(run, judges, folde
     assert set(found["seen"]) == {"best_member", "heldout", "gain"}
     assert found["selection"]["overall"]["d_avg"]["value"] > 1
     assert "d_avg of the ways to weigh the judges, cross-fitted by source: single" in done.err
-    assert "it was chosen by what it notices" in done.err
+    assert "it was selected by its sensitivity to changes" in done.err
     assert run(*start, "--json").json == done.json | {"calls": 0}
     card = (folder / "panel" / "README.md").read_text()
-    assert "Made from texts that nobody rated, by what it notices" in card
-    assert "| changes | D | chosen by | best_member | heldout | gain |" in card
+    assert "Made from texts without ratings, by its sensitivity" in card
+    assert "| changes | D | validation | best_member | heldout | gain |" in card
     saved = load_saved(folder / "panel")
     assert (str(saved.scale), saved.weights.slope) == ("0..100", 100)
     assert run("score", "panel", "texts.jsonl", "-o", "scores.jsonl").status == 0
@@ -280,7 +280,7 @@ def test_what_cannot_be_changed_is_refused_as_compile_does(run, judges, folder):
     rows = [{"source": f"Text {n}.", "response": "Yes."} for n in range(60)]
     (folder / "texts.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in rows))
     aim = ["--objective", "d_avg", "--kinds", "number_swap", "--holdout", "0"]
-    said = "error: none of the 60 rows to choose by could be changed by number_swap."
+    said = "error: none of the 60 validation rows could be changed by number_swap."
     for command in (["panel", *judges], ["compile"]):
         refused = run(*command, "texts.jsonl", "-o", "new", *aim)
         assert (refused.status, said in refused.err) == (2, True), refused.err

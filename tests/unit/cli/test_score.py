@@ -160,7 +160,7 @@ def test_a_broken_line_in_the_earlier_file_is_named(run, judge, data, out):
     done = run("score", judge, data, "-o", out)
     assert done.status == 2
     assert f"error: {out}:7: expected a row of this run, as one JSON object; got '{{" in done.err
-    assert "(name another file (the answers are on record), or replace this one" in done.err
+    assert "(name another file (the answers are cached), or replace this one" in done.err
     assert out.read_bytes() == before
 
 
@@ -469,7 +469,7 @@ def test_a_port_that_is_taken_is_refused_before_any_call(score, folder):
 def test_a_full_disk_under_the_log_is_said_once_and_ends_nothing(score, folder):
     done = score("--log", "/dev/full", "--max-calls", "0", "--ledger", "new.sqlite", "--force")
     assert done.status == 0
-    assert done.err == "/dev/full: No space left on device; the run goes on without its log.\n"
+    assert done.err == "/dev/full: No space left on device; the run continues without its log.\n"
     assert len((folder / "out.jsonl").read_text().splitlines()) == 40
 
 

@@ -66,7 +66,7 @@ def kill(process):
 
 
 def asked_late(folder, database=None):
-    """Return how many requests were for what was on record already."""
+    """Return how many requests were for what was recorded already."""
     if database is not None:
         return ResponseCache(database).query(crashing.LATE)[0][0]
     ledger = sqlite3.connect(folder / ".judgesmith" / "ledger.sqlite")

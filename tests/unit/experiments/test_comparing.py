@@ -485,7 +485,7 @@ def test_a_set_without_errors_and_a_criterion_nobody_rated_are_refused(built):
     bare = [one.model_copy(update={"extra": {}}) for one in built]
     with pytest.raises(ValueError, match="no two texts of a source on wit differ"):
         compare_directly(JUDGE, DataSet(name="bare", items=tuple(bare)), "wit")
-    with pytest.raises(ValueError, match="nobody rated 'charm'"):
+    with pytest.raises(ValueError, match="no ratings of 'charm'"):
         compare_directly(JUDGE, built, "charm")
 
 

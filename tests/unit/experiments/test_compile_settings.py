@@ -295,7 +295,7 @@ def test_where_there_is_no_kappa_it_says_why(values, human, scale, why):
 def test_scores_that_look_like_points_of_peoples_scale_are_not_taken_for_them():
     one = found(JUDGE, answers=None)
     assert one.no_kappa == (
-        "nobody knows what the scores from 1 to 5 are points of; say so with --answers LOW..HIGH"
+        "the scale of the scores from 1 to 5 is unknown; give it with --answers LOW..HIGH"
     )
     assert (dict(one.kappa), one.judge_scale, one.concordance) == ({}, None, None)
     assert found(JUDGE, answers=PERCENT).kappa["linear"].value < 0.1

@@ -109,7 +109,7 @@ def test_without_a_search_the_judge_is_as_it_was(data_compiling):
     found = compile_judge(data_compiling, CompileSettings(optimizer="none"), lm=model(ledger=None))
     assert found.saved.protocol == CompileSettings().protocol
     assert found.gain["dataset"]["q"].value == 0.0
-    assert "nothing was searched: this is the judge as it was." in found.notes
+    assert "nothing was searched: this is the baseline." in found.notes
 
 
 @pytest.mark.no_cover
@@ -197,7 +197,7 @@ def test_a_budget_spent_on_answers_that_nobody_can_read_is_a_fault(
     assert not caught.value.spent
     assert "could be read, for example: the criteria have no scores" in said
     if with_ledger:
-        assert said.index("of the rows to show") < said.index("of the rows to choose by")
+        assert said.index("of the few-shot pool") < said.index("of the validation rows")
         assert said.index("× the criteria have no scores") < said.index("× not asked")
 
 
@@ -307,7 +307,7 @@ def test_a_model_that_cannot_tell_texts_apart_gives_the_judge_back_as_it_was(
     found = compile_judge(data_compiling, VANILLA, lm=lm)
     assert found.saved.protocol == VANILLA.protocol
     assert np.isnan(found.heldout["dataset"]["q"].value)
-    assert any("this is the judge as it was" in note for note in found.notes)
+    assert any("this is the baseline" in note for note in found.notes)
 
 
 def test_rows_that_cannot_be_judged_are_counted_and_left_out(data_compiling, scripted):

@@ -79,10 +79,10 @@ def test_the_rubric_comes_before_the_data_and_the_data_before_general_words():
 def test_notes_say_what_nobody_defined_and_how_to():
     notes = human_rubric(dataset("fluency", "coherence", "zing", stated={"b": "?"})).notes
     assert notes == (
-        "'definitions' defines 'b', which nobody rated.",
+        "'definitions' defines 'b', which has no ratings.",
         "neither a rubric nor the data defines fluency and coherence: general words stand in; "
         "--rubric gives your own.",
-        "nobody defined zing, and there are no general words for that: judged by the name alone; "
+        "no definition of zing, and no general one applies: judged by the name alone; "
         "--rubric gives your own.",
     )
 
@@ -104,7 +104,7 @@ def test_criteria_that_nobody_rated_are_left_out_and_named():
     mine = Rubric(criteria={"a": "Is it A?", "b": "Is it B?", "c": "Is it C?"})
     found = human_rubric(dataset("a", "b"), names=["a"], rubric=mine)
     assert found.rubric.names == ("a",)
-    assert found.notes == ("the rubric also defines c, which nobody rated; left out.",)
+    assert found.notes == ("the rubric also defines c, which has no ratings; left out.",)
 
 
 def test_what_is_known_of_a_given_rubric_stays():
@@ -162,7 +162,7 @@ def test_names_that_differ_in_case_alone_are_refused():
     [
         (("overall",), None, "only overall is rated in toy, so there are no criteria of people"),
         ((), None, r"nothing is rated in toy.*--map fluency=COLUMN.*--rubric"),
-        (("fluency",), ["fluensy"], r"nobody rated 'fluensy' in toy; there is fluency; did you"),
+        (("fluency",), ["fluensy"], r"no ratings of 'fluensy' in toy; there is fluency; did you"),
         (("fluency",), ["Fluency", "fluency"], "fluency is named more than once"),
         (("fluency",), [], "no criteria are named; there is fluency."),
     ],

@@ -167,7 +167,7 @@ def test_a_constant_target_is_a_warning_and_not_an_error():
 
 
 def test_an_unknown_target_is_an_error():
-    with pytest.raises(ValueError, match="nobody rated 'fluency'"):
+    with pytest.raises(ValueError, match="no ratings of 'fluency'"):
         found(dataset_describing([{"overall": (4,)}, {"overall": (5,)}]), target="fluency")
 
 

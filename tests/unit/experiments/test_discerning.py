@@ -364,7 +364,7 @@ class TestWithoutAnyRating:
         assert again == compiled.saved
         assert json.dumps(again.agreement.plain, allow_nan=False)
         card = judge_card(again)
-        assert "Made from texts that nobody rated" in card
+        assert "Made from texts without ratings" in card
         assert "Kept for the report: truncation." in card
 
     def test_it_can_be_held_against_people_later(self, compiled, rated):
@@ -388,7 +388,7 @@ class TestWithoutAnyRating:
 
     def test_a_reader_is_told(self, compiled):
         told = " ".join(compiled.notes)
-        assert "nobody rated these texts" in told
+        assert "these texts have no ratings" in told
         assert "agreed better with people" not in told
         assert "made by rules" in told
 

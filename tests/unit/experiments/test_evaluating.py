@@ -543,7 +543,7 @@ def test_what_people_said_nothing_useful_on_is_left_out_and_why():
     scores = judged(lambda i: dict.fromkeys(("clear", "flat", "split", "rare"), float(i)))
     found = criterion_reports(data, range(1, N), scores[1:], aggregate="unanimous", rng=rng())
     assert list(found.reports) == ["clear"]
-    assert found.left_out["rare"] == "nobody rated it on these rows"
+    assert found.left_out["rare"] == "it has no ratings on these rows"
     assert "all 11 rated items have the same value on flat, 3" in found.left_out["flat"]
     assert found.left_out["split"] == "no item has a value on split: 11 × raters differ on split"
 

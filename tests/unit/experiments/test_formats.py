@@ -690,7 +690,7 @@ def test_an_objective_that_these_ratings_have_is_taken(objective):
 
 
 def test_an_objective_that_these_ratings_cannot_have_is_refused_before_anything_is_asked():
-    with pytest.raises(ValueError, match=r"adjacent is undefined on the .* rows to choose by"):
+    with pytest.raises(ValueError, match=r"adjacent is undefined on the .* validation rows"):
         parts(rated_set([1] * 20), objective="adjacent")
     items = [
         item.model_copy(
@@ -705,7 +705,7 @@ def test_an_objective_that_these_ratings_cannot_have_is_refused_before_anything_
 def test_rows_that_cannot_be_ranked_are_refused_before_anything_is_asked():
     ranked = {"judge": "pairs", "optimizer": "none", "criteria": "given"}
     assert parts(rated_set([2] * 20), **ranked).heldout is not None
-    with pytest.raises(ValueError, match=r"none of the 14 rows to choose by shares its source"):
+    with pytest.raises(ValueError, match=r"none of the 14 validation rows shares its source"):
         parts(rated_set([1] * 20), **ranked)
     # Rows that share an id alone, and no source, have nothing to be ranked among.
     apart = [

@@ -159,9 +159,9 @@ def trial(number, share, value, n_rows=10):
 
 def test_a_front_that_nobody_is_on_says_why():
     (said,) = front_notes((), [trial(0, 0.9, 1.0), trial(1, 0.5, 1.0), trial(2, 1, 1.0, n_rows=3)])
-    assert said.startswith("nobody is on the front, so the judge as it was stays")
+    assert said.startswith("no judge is on the front, so the baseline is kept")
     assert "2 of 2 left more than 5% of the rows without a score" in said
-    assert "(the judge as it was: 10%)" in said
+    assert "(the baseline: 10%)" in said
     (said,) = front_notes((), [trial(0, 1.0, math.nan)])
     assert "q is undefined for 1 of 1" in said
 

@@ -110,7 +110,7 @@ def test_a_full_disk_is_said_once_and_the_log_goes_on_later(tmp_path, file, said
     file.handle(record("four"))
     file.handle(record("five"))
     assert len(said) == 1
-    assert "No space left on device; the run goes on without its log." in said[0]
+    assert "No space left on device; the run continues without its log." in said[0]
     first, torn, fourth, fifth = (tmp_path / "log.jsonl").read_text().splitlines()
     assert len(torn) == 5
     assert json.loads(first)["event"] == "one"

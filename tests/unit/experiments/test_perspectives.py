@@ -193,7 +193,7 @@ def test_a_judge_that_scores_none_of_the_criteria_needs_a_target(saved):
         perspective_of_judge(saved, data, perspective="local", rng=RNG(0))
     found = perspective_of_judge(saved, data, perspective="local", target="Wit", rng=RNG(0))
     assert "its score is for mean, and compared with wit." in found.notes
-    with pytest.raises(ValueError, match="nobody rated 'grace'"):
+    with pytest.raises(ValueError, match="no ratings of 'grace'"):
         perspective_of_judge(saved, data, perspective="local", target="grace", rng=RNG(0))
 
 

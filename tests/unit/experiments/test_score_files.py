@@ -703,7 +703,7 @@ def test_without_a_scale_samples_on_file_are_no_ratings_and_all_of_them_order(
     recorded_recorded_samples, three
 ):
     scores = recorded_by_criterion(recorded_recorded_samples, three)
-    unknown = "nobody says what its scores are points of. Say what .* with --answers"
+    unknown = "the scale of its scores is unknown. Say what .* with --answers"
     with pytest.raises(ValueError, match=unknown):
         perspective_of_scores(scores, three, perspective="global", rng=RNG(0))
     one = {"charm": PERCENT}

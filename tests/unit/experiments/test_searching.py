@@ -83,7 +83,7 @@ def test_a_note_says_how_many_rows_were_judged_and_what_was_taken(usual):
     assert "6 of " in said
     assert "where all of them on all rows would have been" in said
     taken = usual.saved.agreement.plain["confirmation"]["taken"]
-    assert ("the search keeps the judge as it was" in said) == (taken == 0)
+    assert ("the search keeps the baseline" in said) == (taken == 0)
     assert not taken or f"taken was number {taken}, " in said
 
 
@@ -350,7 +350,7 @@ def told(search):
 def test_what_was_taken_is_told_with_its_test():
     found = confirmation(3, passed=True)
     said = told(ended(trial(0, 1.0), trial(3, 1.4), found=found, taken=3))
-    assert "taken was number 3, answers 1-5: q 1.400 on the 100 rows to choose by" in said
+    assert "taken was number 3, answers 1-5: q 1.400 on the 100 validation rows" in said
     assert "(+0.400, standard error 0.050, p 0.012 over 5 compared)" in said
 
 
@@ -372,7 +372,7 @@ def test_a_search_that_tried_nothing_says_just_that():
 def test_a_leader_that_may_be_lucky_is_told_and_the_judge_stays():
     found = confirmation(2, passed=False, p_value=0.31)
     said = told(ended(trial(0, 1.0), trial(2, 1.4), found=found))
-    assert "the search keeps the judge as it was: the best was number 2, answers 1-5" in said
+    assert "the search keeps the baseline: the best was number 2, answers 1-5" in said
     assert "p 0.310 over 5 compared), which may be luck" in said
     assert "a usual outcome" in said
     assert "taken was" not in said
@@ -454,11 +454,11 @@ def test_the_best_is_among_those_that_were_judged_on_all_rows():
         trial_search_progress(1, 0.9, n_rows=20),
         trial_search_progress(2, 0.6),
     )
-    assert said.startswith("2 of 9 tried, best q 0.600 (0.500 as it was), 0 calls")
+    assert said.startswith("2 of 9 tried, best q 0.600 (0.500 baseline), 0 calls")
 
 
 def test_what_is_undefined_is_said_to_be():
-    assert "q undefined as it was" in said_of(trial_search_progress(0, math.nan))
+    assert "q undefined for the baseline" in said_of(trial_search_progress(0, math.nan))
 
 
 def test_every_ceiling_is_named():
@@ -483,7 +483,7 @@ def test_a_compilation_tells_whoever_wants_words():
     settings = CompileSettings(optimizer="protocol", n_trials=3)
     work = Tuning(settings=settings, targets=("score",), lm=lm, concurrency=1, progress=told)
     work._on_trial()(trial_search_progress(0, 0.25))
-    assert told.words == [("protocol", "0 of 3 tried, q 0.250 as it was, 0 calls")]
+    assert told.words == [("protocol", "0 of 3 tried, q 0.250 for the baseline, 0 calls")]
     work.progress = lambda stage, n, total: None
     work._on_trial()(trial_search_progress(0, 0.25))
     assert len(told.words) == 1
@@ -735,7 +735,7 @@ def test_a_search_counts_it_too(data_estimating, family, tmp_path):
 
 
 def test_what_cannot_be_compiled_cannot_be_estimated(data_estimating):
-    with pytest.raises(ValueError, match="nobody rated 'x'"):
+    with pytest.raises(ValueError, match="no ratings of 'x'"):
         estimate_run(data_estimating, CompileSettings(target="x"), model(ledger=None))
 
 

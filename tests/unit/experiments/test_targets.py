@@ -113,7 +113,7 @@ def test_an_unknown_target_names_the_known_and_a_near_one():
     with pytest.raises(ValueError) as caught:
         targets_of(data, "coherense")
     assert str(caught.value) == (
-        "nobody rated 'coherense' in toy; there is coherence, fluency, mean; did you mean "
+        "no ratings of 'coherense' in toy; there is coherence, fluency, mean; did you mean "
         "coherence?"
     )
     with pytest.raises(ValueError, match=r"there is coherence, fluency, mean\.$"):
@@ -201,11 +201,11 @@ class TestASumOfCriteria:
     @pytest.mark.parametrize(
         ("target", "said"),
         [
-            ("a+mean", "nobody rated 'mean' in toy; there is a, b, overall, c."),
-            ("a+x+ y", "nobody rated 'x' or 'y' in toy; there is a, b, overall, c."),
+            ("a+mean", "no ratings of 'mean' in toy; there is a, b, overall, c."),
+            ("a+x+ y", "no ratings of 'x' or 'y' in toy; there is a, b, overall, c."),
             (
                 "overal+b",
-                "nobody rated 'overal' in toy; there is a, b, overall, c; did you mean overall?",
+                "no ratings of 'overal' in toy; there is a, b, overall, c; did you mean overall?",
             ),
             ("a+b+A", "'a+b+A' names a more than once; a mean takes each once."),
             ("a+", "criteria are added as in coherence+fluency; got 'a+'."),
@@ -367,7 +367,7 @@ def test_scales_that_no_model_can_be_shown_as_percent_of_the_highest_leave_their
 @pytest.mark.parametrize(
     ("target", "settings", "said"),
     [
-        (("clear", "zing"), {}, "nobody rated 'zing' in toy"),
+        (("clear", "zing"), {}, "no ratings of 'zing' in toy"),
         (("overall", "mean"), {}, "each is named once, and one of overall and mean"),
         (("clear", "Clear"), {}, "each is named once"),
         (("clear", "kind+overall"), {}, "each is overall, mean, or a single criterion"),
@@ -591,7 +591,7 @@ def test_definitions_of_what_nobody_rated_are_named():
     stated = dict.fromkeys(("a", "c", "\x1b[2J", "e", "f", "g", "h"), "?")
     (note,) = definitions_in(dataset_definitions(stated), ["a"]).notes
     assert note == (
-        r"'definitions' defines 'c', '\x1b[2J', 'e', 'f', 'g' and 1 more, which nobody rated."
+        r"'definitions' defines 'c', '\x1b[2J', 'e', 'f', 'g' and 1 more, which has no ratings."
     )
 
 

@@ -479,9 +479,7 @@ def test_a_compilation_keeps_the_start_where_weights_make_it_better(monkeypatch,
     monkeypatch.setattr(tuning.Tuning, "_with_protocol", _finding_another)
     compiled = compile_judge(data, settings, lm=model(ledger=None))
     assert compiled.saved.protocol.samples == (1 if kept == "start" else 3)
-    assert any("judge as it was is the better one" in one for one in compiled.notes) == (
-        kept == "start"
-    )
+    assert any("baseline is the better judge" in one for one in compiled.notes) == (kept == "start")
     assert compiled.saved.agreement.plain["confirmation"]["weighed"] == {
         "value": value,
         "before": 0.5,

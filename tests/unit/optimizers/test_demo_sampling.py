@@ -538,7 +538,7 @@ def test_the_table_of_rows_has_one_judgement_per_row():
 
 def test_constant_scores_are_refused_where_something_is_chosen_by_them():
     rows = rows_of([example(0, score=3), example(1, score=3)])
-    with pytest.raises(ValueError, match="all 2 scores to choose by are 3"):
+    with pytest.raises(ValueError, match="all 2 validation scores are 3"):
         rows.refuse_constant()
     assert np.ptp(rows.human) == 0
 
@@ -557,9 +557,9 @@ class TestCriteriaRows:
 
     def test_the_score_is_a_target_and_an_unknown_criterion_is_none(self, rows):
         assert rows.said("score") is rows.human
-        with pytest.raises(ValueError, match="nobody scored the criterion wit; there is fact che"):
+        with pytest.raises(ValueError, match="no score on the criterion wit; there is fact che"):
             rows.said("wit")
-        with pytest.raises(ValueError, match="nobody scored the criterion wit; there is none"):
+        with pytest.raises(ValueError, match="no score on the criterion wit; there is none"):
             rows_of([example(0)]).said("wit")
 
     def test_the_table_of_several_targets_has_a_part_for_each_with_the_rows_rated_on_it(self, rows):
@@ -579,9 +579,9 @@ class TestCriteriaRows:
 
     def test_each_target_must_differ_somewhere(self, rows):
         rows.refuse_constant(("score", "fact check"))
-        with pytest.raises(ValueError, match="all 1 scores on joy to choose by are 50"):
+        with pytest.raises(ValueError, match="all 1 validation scores on joy are 50"):
             rows.refuse_constant(("score", "joy"))
-        with pytest.raises(ValueError, match="all 1 scores on joy to choose by are missing"):
+        with pytest.raises(ValueError, match="all 1 validation scores on joy are missing"):
             rows.take([1]).refuse_constant(("joy",))
 
 

@@ -236,7 +236,7 @@ def test_progress_counts_every_judged_row(lm, student):
         (
             examples(range(4)),
             [one.copy(score=2.0) for one in examples(range(9, 12))],
-            "all 6 scores to choose by are 2",
+            "all 6 validation scores are 2",
         ),
         (examples([1]), None, "must not share a source"),
     ],
@@ -347,7 +347,7 @@ class TestTheStudentsOwnDemonstrations:
 
     def test_nothing_is_chosen_where_they_show_every_row(self, student, lm):
         pool, selection = self.ROWS[:20], self.ROWS[20:24]
-        with pytest.raises(ValueError, match="all 0 scores to choose by are missing"):
+        with pytest.raises(ValueError, match="all 0 validation scores are missing"):
             search(lm).compile(showing(student, selection), trainset=pool, valset=selection)
 
     def test_a_budget_that_ends_before_they_were_tried_leaves_them(self, student):
@@ -532,7 +532,7 @@ def test_a_target_that_the_judge_does_not_score_is_refused_before_anything_is_as
 def test_a_target_that_nobody_rated_is_refused_before_anything_is_asked():
     lm = lm_of(lambda user, shown: says(50))
     rows = [one.without("criteria") for one in prose(12)]
-    with pytest.raises(ValueError, match="nobody scored the criterion fluency; there is none"):
+    with pytest.raises(ValueError, match="no score on the criterion fluency; there is none"):
         search(lm, targets=("fluency",)).compile(ActiveCritic(rubric=RUBRIC), trainset=rows)
     assert lm._engine_spec.client.engine.asked == 0
 

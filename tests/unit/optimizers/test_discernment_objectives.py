@@ -309,7 +309,7 @@ class TestWithoutAnyRating:
 
     def test_agreement_is_refused(self, student):
         optimizer = search(lm_of(notices), "q + d_min")
-        with pytest.raises(ValueError, match="nobody rated these rows, and q compares"):
+        with pytest.raises(ValueError, match="these rows have no ratings, and q compares"):
             optimizer.compile(student, trainset=versioned(examples(range(30)), rated=False))
 
     def test_demonstrations_are_refused(self, student):
@@ -318,7 +318,7 @@ class TestWithoutAnyRating:
             search(lm_of(notices), n_demonstrations=2),
             RandomDemonstrationSearch("d_min", lm=lm_of(notices)),
         ):
-            with pytest.raises(ValueError, match="nobody rated these rows, so that none can be"):
+            with pytest.raises(ValueError, match="these rows have no ratings, so that none can be"):
                 optimizer.compile(student, trainset=rows)
 
     def test_weights_are_refused(self, student):

@@ -344,7 +344,7 @@ def of_nothing():
         (raising, "objective raising raised AttributeError on row 1 of"),
         (without_a_number, "without_a_number must return a finite number; on row 1 of .*'good'"),
         (returning_none, "returning_none must return a finite number; on a table of .* None"),
-        (undefined, "objective undefined is undefined on the .* rows to choose by, even for"),
+        (undefined, "objective undefined is undefined on the .* validation rows, even for"),
         (of_nothing, r"f\(table\) -> float or metric\(.*; of_nothing takes other arguments"),
         (3, "an objective is a text such as 'q', f.table. -> float or metric.*; got 3"),
         (Agreement, "an objective is a text such as 'q', .*; got <class"),
@@ -639,7 +639,7 @@ def test_calls_are_counted_on_all_rows_and_carried_from_the_judgements():
 
 
 def test_a_table_without_calls_cannot_count_them():
-    with pytest.raises(ValueError, match="nobody counted the calls"):
+    with pytest.raises(ValueError, match="the calls behind these scores are unknown"):
         parse_objective("q - .01*calls").value(judged([1, 2, 3], [1, 2, 3]))
 
 
@@ -655,7 +655,7 @@ def test_dollars_per_item_are_the_mean_over_all_rows_and_are_refused_where_nobod
     table = judged([1, 2, float("nan")], [1, 2, 3], usd=(0.01, 0.02, 0.06))
     assert parse_objective("-usd").value(table) == pytest.approx(-0.03)
     assert parse_objective("-usd").estimate(table, rng=np.random.default_rng(0)).low >= -0.06
-    with pytest.raises(ValueError, match="nobody knows what these scores cost"):
+    with pytest.raises(ValueError, match="the cost of these scores is unknown"):
         parse_objective("q - usd").value(judged([1, 2, 3], [1, 2, 3]))
     with pytest.raises(ValueError, match="usd is better when lower; subtract it"):
         parse_objective("usd")

@@ -253,7 +253,7 @@ def test_rows_that_nobody_rated_take_scales_and_no_agreement():
     rows, said = changed()
     with pytest.raises(ValueError, match="give the scales of all members"):
         PanelSelection("d_avg").choose(rows, said)
-    with pytest.raises(ValueError, match="nobody rated these rows, and q compares"):
+    with pytest.raises(ValueError, match="these rows have no ratings, and q compares"):
         PanelSelection("q + d_avg").choose(rows, said, scales=SCALES)
     with pytest.raises(ValueError, match="expected one score per row"):
         PanelSelection("q").choose(changed(rated=True)[0], said)

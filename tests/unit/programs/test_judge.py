@@ -561,7 +561,7 @@ def test_a_front_comes_back_from_its_folder_and_is_on_the_card(saved, tmp_path):
     assert again == saved
     assert again.fingerprint == saved.fingerprint
     card = (folder / "README.md").read_text()
-    assert "| 0 | 0.500 [0.400, 0.600] | -1.000 | 1 | openai/small | as it was |" in card
+    assert "| 0 | 0.500 [0.400, 0.600] | -1.000 | 1 | openai/small | baseline |" in card
     assert "| 7 (the knee, this judge) | 1.200 [1.100, 1.300] | -2.000 | 2 |" in card
 
 

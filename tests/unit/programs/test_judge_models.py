@@ -234,7 +234,7 @@ def test_every_configuration_of_its_space_is_a_judge():
     ("choices", "said"),
     [
         ({"rubric": Rubric()}, "the rubric has none"),
-        ({"answers": "1..10"}, "a prometheus model answers on 1..5, as it was trained to"),
+        ({"answers": "1..10"}, "a prometheus model answers on 1..5, the scale of its training"),
         ({"weighting": "probabilities"}, "weighting must be none"),
         (
             {"demonstrations": {"whole": ({"inputs": {}, "outputs": {"score": 1}},)}},

@@ -445,7 +445,7 @@ def test_a_score_without_a_doubt_is_left_to_people_even_where_all_are_kept():
 
 def test_where_nothing_could_be_certified_every_text_is_left_to_people():
     rule = Abstention(**{**RULE, "keeps": "none", "limit": None})
-    assert "on 80 rated texts no score could be certified" in rule.why_not(0.0)
+    assert "in 80 rated rows no score could be certified" in rule.why_not(0.0)
 
 
 def test_a_limit_goes_with_scores_kept_below_it():

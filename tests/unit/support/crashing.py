@@ -34,7 +34,7 @@ WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 RENAMING = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate"}
 LATE = """SELECT count(*) FROM intents JOIN answers ON answers.identity = intents.identity
 WHERE intents.id > answers.intent"""
-"""Requests for what was on record already."""
+"""Requests for what was recorded already."""
 
 
 def rated_rows(n_sources, n_systems=2):

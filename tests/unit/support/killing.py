@@ -30,7 +30,7 @@ MOMENTS = [(0, 0), (1, 9), (1, 9), (10, 20), (1, 9), (N_ROWS, N_ROWS), (N_ROWS, 
 judged all."""
 LATE = """SELECT count(*) FROM intents JOIN answers ON answers.identity = intents.identity
 WHERE intents.id > answers.intent"""
-"""Requests for what was on record already."""
+"""Requests for what was recorded already."""
 
 
 class Log:

@@ -69,7 +69,7 @@ def element(tag: str, *children: str, **attributes: str) -> Markup:
 
 
 MOST = 50
-"""Errors that are shown of one text; more help nobody."""
+"""Errors that are shown of one text; more help no reader."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +216,7 @@ def error_list(
 ) -> Iterator[Markup]:
     """Yield a text's errors as a list, and what else its judge says; ``n_more`` are not shown."""
     if text.errors is None:
-        yield element("p", "There is no answer, so nobody knows of errors.", class_="soft")
+        yield element("p", "There is no answer, so errors are unknown.", class_="soft")
     elif not errors:
         yield element("p", "No errors.", class_="soft")
     else:

@@ -54,7 +54,7 @@ def asked_on(saved: AnySaved, answers: Scale, temperature: float) -> tuple[Any, 
     if not isinstance(saved, SavedJudge):
         raise InputError(
             "a judge that holds others combines what each of them answers.",
-            hint="leave --samples out to take it as it was saved.",
+            hint="leave --samples out to use the saved setting.",
         )
     own = saved.protocol
     stated: dict[str, Any] = {"samples": 1, "temperature": temperature, "weighting": "none"}

@@ -100,7 +100,7 @@ def n_sources_of(sources: np.ndarray) -> int:
 def why_unscored(cause: Cause, advice: str) -> str:
     """Return why nothing has a score and what to do: ``advice``, unless the budget was spent."""
     if cause.reason is Reason.OVER_BUDGET:
-        advice = "Give a larger one; what is on record costs nothing"
+        advice = "Give a larger one; cached answers cost nothing"
     return f"{cause.text.rstrip('.')}. {advice}."
 
 
@@ -120,7 +120,7 @@ def none_kept(right: RightLevels) -> str:
 
 
 UNREADABLE = Cause(Reason.UNREADABLE, "fewer than half of its samples could be read")
-UNKNOWN_SCALE = Cause(Reason.OTHER, "nobody says what its scores are points of")
+UNKNOWN_SCALE = Cause(Reason.OTHER, "the scale of its scores is unknown")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -193,7 +193,7 @@ def _check_movable(client: LMClient) -> None:
         )
     if client.ledger is None and (client.budget != Budget() or client.limits is not None):
         raise InputError(
-            "workers share a budget and a rate through the ledger, and there is none.",
+            "workers share a budget and a rate through the cache, and it is missing.",
             hint="name one.",
         )
     if getattr(client.engine, "_has_secrets", False):

@@ -117,7 +117,7 @@ class Worker:
         self._places = asyncio.Semaphore(concurrency)
         self._moved = asyncio.Event()
         self._node = own_address()
-        self._fault: Fault | None = Fault(kind=NEW, message="nobody said yet what is judged.")
+        self._fault: Fault | None = Fault(kind=NEW, message="the judge is not set yet.")
 
     async def ready(self, recipe: JudgeRecipe) -> Presence:
         """Take a judge, if none is set, and report where this is, and whether it can work.

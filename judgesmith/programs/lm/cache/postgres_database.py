@@ -454,7 +454,7 @@ class PostgresDatabase:
             for number, *spent in self._connection.execute(_RUNS, ([run],)):
                 self._runs[number] = spent
         if run not in self._runs:
-            raise DamagedAnswer("a run is not on record any more")
+            raise DamagedAnswer("the record of a run is missing")
         return self._runs[run]
 
     # -- the end ---------------------------------------------------------------------------

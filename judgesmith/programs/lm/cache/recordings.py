@@ -379,7 +379,7 @@ def _refuse(request: ModelRequest, endpoint: str) -> NoReturn:
     identity = request_identity(request, endpoint).hex()
     end = " ".join(request.user.split())[-_SHOWN:]
     raise NotRecorded(
-        f"no answer is on record to the request {identity} to {request.model} (sample "
+        f"no recorded answer to the request {identity} to {request.model} (sample "
         f"{request.sample}), which ends {end!r}.",
         hint="record it, or ask the model.",
     )

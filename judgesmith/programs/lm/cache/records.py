@@ -466,10 +466,10 @@ def unpacked(identity: bytes, row: tuple[Any, ...]) -> ModelAnswer:
     *kept, expected = row
     try:
         if expected is not None and checksum(identity, tuple(kept)) != expected:
-            raise DamagedAnswer("an answer is not as it was kept")
+            raise DamagedAnswer("an answer was changed after it was kept")
         return _unpacked(*kept)
     except (TypeError, ValueError, AttributeError, KeyError, RecursionError) as fault:
-        raise DamagedAnswer("an answer is not as it was kept") from fault
+        raise DamagedAnswer("an answer was changed after it was kept") from fault
 
 
 def _unpacked(
@@ -635,7 +635,7 @@ class SqliteDatabase:
                 "SELECT calls, tokens, usd, seconds FROM runs WHERE id = ?", (run,)
             ).fetchone()
             if row is None or not all(isinstance(one, int | float) for one in row):
-                raise DamagedAnswer("what a run has spent is not as it was kept")
+                raise DamagedAnswer("what a run has spent was changed after it was kept")
             found = self._accounts[run] = _Account(*row)
         return found
 

@@ -320,7 +320,7 @@ def test_nothing_to_start_from_is_said_with_what_to_do(articles, build):
 
 def test_one_source_alone_has_no_anchors_that_its_texts_could_be_compared_with(build):
     lonely = DataSet(name="lonely", items=tuple(rows(places=PLACES[:1])))
-    with pytest.raises(ValueError, match="lonely has rated texts about one source alone"):
+    with pytest.raises(ValueError, match="lonely has rated data about one source alone"):
         build(lonely, "global")
     assert len(build(lonely, "local", steps=1).rows) == 4
 
@@ -460,7 +460,7 @@ def test_of_texts_rated_alike_the_rater_is_shown_such_as_have_different_sources(
 @pytest.mark.parametrize(
     ("scale", "says"),
     [
-        (None, "nobody says what clear is rated on; say --scale clear=LOW..HIGH"),
+        (None, "the scale of clear is unknown; say --scale clear=LOW..HIGH"),
         (Scale(low=0, high=0.5), "not whole points"),
         (Scale(low=0, high=11), "too many"),
         (Scale(low=0, high=3, higher_is_better=False), "people counted faults on clear"),

@@ -127,7 +127,7 @@ def test_a_perspective_tells_each_criterion_their_mean_and_what_is_left_out(repo
         {
             "criteria": {"<i>": {"kappa": number, "confusion": {}}, "style": {"kappa": None}},
             "mean": number,
-            "left_out": {"length": "nobody rated it"},
+            "left_out": {"length": "no ratings"},
             "notes": ["few <b>rows</b>"],
         }
     )
@@ -136,7 +136,7 @@ def test_a_perspective_tells_each_criterion_their_mean_and_what_is_left_out(repo
     cells = '<td class="num">0.50 [0.25, 0.75]</td><td class="num">9</td><td class="num">4</td>'
     assert f"<bdi>&lt;i&gt;</bdi></th>{cells}" in section
     assert f"mean</th>{cells}" in section
-    assert "<li>length is left out: nobody rated it</li>" in section
+    assert "<li>length is left out: no ratings</li>" in section
     assert "<li>few &lt;b&gt;rows&lt;/b&gt;</li>" in section
     assert "Local perspective" not in section
 
@@ -161,7 +161,7 @@ def test_rows_that_a_saved_judge_was_made_from_are_told_apart(reported):
     names = cell.names.model_copy(update={"optimizer": None})
     section = cell_section(replace(cell, names=names), 0, figures=False)
     assert "Made elsewhere with " in section
-    assert f"to choose by; here {cell.result.rows.heldout} held out" in section
+    assert f"validation rows, {cell.result.rows.heldout} held out" in section
 
 
 # explorer
@@ -482,7 +482,7 @@ def test_an_id_leads_nowhere_but_to_its_own_folder(copied):
         content["cells"][0]["id"] = "../../elsewhere"
 
     rewrite(copied / "run.json", change)
-    with pytest.raises(ValueError, match=r"not as it was written \(cells.0.id\)"):
+    with pytest.raises(ValueError, match=r"changed after it was written \(cells.0.id\)"):
         read_run(copied)
 
 

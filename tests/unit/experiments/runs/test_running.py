@@ -159,14 +159,14 @@ _RESULT = {
         ("[" * 100_000, "no JSON can be read in it"),
         ("[]", "it holds no JSON object"),
         ('{"schema": 99}', "it is no result of this version"),
-        ('{"schema": 1}', "target is not as it was written"),
-        (json.dumps(_RESULT | {"per_item": None}), "per_item is not as it was written"),
-        (json.dumps(_RESULT | {"per_item": {}}), "per_item.calls is not as it was written"),
+        ('{"schema": 1}', "target was changed after it was written"),
+        (json.dumps(_RESULT | {"per_item": None}), "per_item was changed after it was written"),
+        (json.dumps(_RESULT | {"per_item": {}}), "per_item.calls was changed after it was written"),
         (json.dumps(_RESULT | {"rows": {"heldout": -1, "unscored": 0}}), "rows.heldout is not"),
-        (json.dumps(_RESULT | {"scale": [0]}), "scale.1 is not as it was written"),
+        (json.dumps(_RESULT | {"scale": [0]}), "scale.1 was changed after it was written"),
         (
             json.dumps(_RESULT | {"agreement": {"heldout": {"dataset": {"q": {"value": "1"}}}}}),
-            "agreement.heldout.dataset.q.value is not as it was written",
+            "agreement.heldout.dataset.q.value was changed after it was written",
         ),
         (
             json.dumps(_RESULT | {"agreement": {"heldout": {"dataset": {"q": 1}}}}),
@@ -192,11 +192,11 @@ def test_a_result_that_was_changed_is_told_and_how_to_mend_it(spec, tmp_path, re
         ([_ROW], "it has 1 rows, and the result of its cell 2"),
         ([_ROW] * 3, "it has 3 rows, and"),
         ([_ROW, _ROW | {"score": None}], "1 rows have no score, and 0 by the result"),
-        ([_ROW, _ROW | {"score": "3"}], "line 2 is not as it was written"),
-        ([_ROW, _ROW | {"score": float("nan")}], "line 2 is not as it was written"),
-        ([_ROW, _ROW | {"human": 10**400}], "line 2 is not as it was written"),
-        ([{"score": 3}, _ROW], "line 1 is not as it was written"),
-        ([_ROW, "torn"], "line 2 is not as it was written"),
+        ([_ROW, _ROW | {"score": "3"}], "line 2 was changed after it was written"),
+        ([_ROW, _ROW | {"score": float("nan")}], "line 2 was changed after it was written"),
+        ([_ROW, _ROW | {"human": 10**400}], "line 2 was changed after it was written"),
+        ([{"score": 3}, _ROW], "line 1 was changed after it was written"),
+        ([_ROW, "torn"], "line 2 was changed after it was written"),
     ],
 )
 def test_scores_that_are_not_those_of_the_result_are_refused(spec, tmp_path, rows, why):
@@ -443,7 +443,7 @@ def test_members_of_unlike_scales_make_no_panel_and_say_why(study, tmp_path):
     found = run_cells(spec, folder)
     assert [cell.judge for cell in found.finished] == ["plain", "theirs"]
     (reason,) = found.failed.values()
-    assert "nobody knows what the scores of answers.overall.theirs.0 are points of" in reason
+    assert "the scale of the scores of answers.overall.theirs.0 is unknown" in reason
 
 
 def test_a_stated_scale_and_least_number_of_members_make_a_panel_of_record_and_judge(
@@ -491,7 +491,7 @@ perspectives: [global, local]
         found = overall["perspectives"][name]
         assert found["perspective"] == name
         assert "overall" in found.get("criteria", {}) or "undisputed" in found["problem"]
-        assert mean["perspectives"][name]["problem"].startswith("nobody rated 'mean'")
+        assert mean["perspectives"][name]["problem"].startswith("no ratings of 'mean'")
 
 
 # running

@@ -114,7 +114,7 @@ def test_a_partly_filled_sheet_is_data_without_a_map(tmp_path):
     assert [item.human["overall"] for item in data] == [(4.0,), (), ()]
     assert data.scales == {"overall": LIKERT}
     assert "2 ratings are blank and left out." in data.notes
-    assert any("1 of 1 rated rows was chosen by suggest" in note for note in data.notes)
+    assert any("1 of 1 rated rows was selected by suggest" in note for note in data.notes)
 
 
 def test_a_wrong_rating_is_refused_with_file_line_and_field(tmp_path):

@@ -44,7 +44,7 @@ def mlflow(address, monkeypatch):
 
 @pytest.fixture
 def spec(tmp_path, request):
-    """A judge and scores on record, in an experiment that only this test knows."""
+    """A judge and recorded scores, in an experiment that only this test knows."""
     rows = sample_path().read_text(encoding="utf-8").splitlines()[:24]
     (tmp_path / "rated.jsonl").write_text("\n".join(rows), encoding="utf-8")
     scored = [

@@ -608,7 +608,7 @@ def test_what_is_on_record_is_found_and_nothing_else_is_asked(tmp_path):
     lm = ClientModel(model="echo", client=stack, temperature=0.0, max_tokens=None, recipe={})
     looked = cache_only_model(lm).client
     assert looked.complete_sync(question("first")).from_cache
-    with pytest.raises(BudgetSpent, match="not on record"):
+    with pytest.raises(BudgetSpent, match="not cached"):
         looked.complete_sync(question("second"))
     assert (stack.spent.calls, looked.usage.calls, looked.usage.hits) == (1, 0, 1)
     stack.ledger.close()

@@ -455,9 +455,7 @@ MALICIOUS = {
     "Then <script>Zed</script> left {label} for good. It was late.": (
         "no usable answer: markup that the text does not have"
     ),
-    "Then \u202eZed left {label} for good. It was late.": (
-        "no usable answer: signs that nobody sees"
-    ),
+    "Then \u202eZed left {label} for good. It was late.": ("no usable answer: invisible signs"),
     "Then Zed! left {label} for good. It was late.": (
         "no usable answer: a name or number that was not replaced by one"
     ),
@@ -787,7 +785,7 @@ def test_quotation_marks_of_two_quotations_stay():
         ("Ann left.\nLet me know if you need more.", "a remark beside the text"),
         ("[[ ## changed ## ]] Ann left.", "marks of the layout of questions"),
         ("Ann <left>.", "markup that the text does not have"),
-        ("Ann\u200b left.", "signs that nobody sees"),
+        ("Ann\u200b left.", "invisible signs"),
     ],
 )
 def test_remarks_refusals_and_marks_are_told_from_texts(text, said):
