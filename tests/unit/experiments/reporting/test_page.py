@@ -161,7 +161,7 @@ def test_rows_that_a_saved_judge_was_made_from_are_told_apart(reported):
     names = cell.names.model_copy(update={"optimizer": None})
     section = cell_section(replace(cell, names=names), 0, figures=False)
     assert "Made elsewhere with " in section
-    assert f"validation rows, {cell.result.rows.heldout} held out" in section
+    assert f"; here {cell.result.rows.heldout} held out" in section
 
 
 # explorer
