@@ -151,82 +151,12 @@ def test_functions_and_metrics_are_objectives():
     assert o.MetricObjective(lambda example, found: found.score).value(table) == 1.5
 
 
-@pytest.fixture(scope="module")
-def simulated():
-    """Return a task on a simulated model to which prompts matter, and one to which none does."""
-    from benchmarks.simulated_endpoint.runs import Task
-
-    return {null: Task.drawn("topical_chat", 3, is_null=null, n_fresh=20) for null in (False, True)}
-
-
-def searched(task, ledger=None, **settings):
-    from benchmarks.simulated_endpoint.serving import simulated_lm
-    from judgesmith.programs.lm import lm_client_of
-
-    task.world.asked.clear()
-    lm = simulated_lm(task.world, ledger=ledger)
-    search = o.EffectSearch(lm=lm, seed=3, **settings)
-    judge = search.compile(ActiveCritic(), trainset=task.examples)
-    return search, judge, lm_client_of(lm).usage.calls
-
-
-@pytest.mark.parametrize(("effort", "times"), [("light", 2), ("medium", 4)])
-def test_effects_take_no_more_calls_than_estimated(simulated, effort, times):
-    task = simulated[False]
-    search, _, calls = searched(task, effort=effort)
-    assert search.n_calls_at_most_ == times * len(task.examples) * 2
-    assert calls <= 1.1 * search.n_calls_at_most_
-    assert search.trials_[0].number == 0
-    assert len(search.trials_) > 1
+def test_effects_of_options_and_the_gain_of_choosing_by_them(keep, examples):
+    _, rated = examples
+    search = o.EffectSearch(effort="light", seed=0)
+    search.compile(DirectJudge(), trainset=rated)
     assert isinstance(search.gain_, o.CrossFittedGain)
-    assert search.gain_.n_rows == search.trials_[0].n_rows
-
-
-@pytest.mark.parametrize("effort", ["light", "medium", "heavy"])
-def test_effects_of_a_model_to_which_no_prompt_matters_keep_the_baseline(simulated, effort):
-    task = simulated[True]
-    search, judge, calls = searched(task, effort=effort)
-    assert search.views_ == (0,)
-    assert search.taken_ == 0
-    assert judge.protocol == ActiveCritic().protocol
-    assert calls <= 2 * len(task.examples) * 2
-
-
-def test_effects_take_a_strong_option(simulated):
-    from dataclasses import replace
-
-    task = simulated[False]
-    effects = replace(task.world.effects, changes={"cot_free": 0.8}, typical=0.0)
-    strong = replace(task, world=replace(task.world, effects=effects, agreement={}))
-    search, judge, _ = searched(strong, effort="medium")
-    assert judge.protocol.explain == "none"
-    assert search.taken_ > 0
-    assert search.expected_ > 0.1
-
-
-def test_effects_average_several_configurations_where_calls_allow_it(simulated):
-    search, judge, _ = searched(simulated[False], effort="medium", calls_per_item=4)
-    assert isinstance(judge, Panel)
-    assert len(search.views_) == 2
-    assert search.taken_ is None
-    assert judge.calls_per_item == 4
-
-
-def test_an_interrupted_search_of_effects_ends_as_if_it_was_not(simulated, tmp_path):
-    from benchmarks.simulated_endpoint.serving import simulated_lm
-    from judgesmith.programs.lm import Budget, ResponseCache
-
-    task = simulated[False]
-    whole, judge, calls = searched(task)
-    place = tmp_path / "answers.sqlite"
-    task.world.asked.clear()
-    lm = simulated_lm(task.world, ledger=ResponseCache(place), budget=Budget(max_calls=500))
-    cut = o.EffectSearch(lm=lm, seed=3)
-    cut.compile(ActiveCritic(), trainset=task.examples)
-    assert not cut.complete_
-    again, found, rest = searched(task, ledger=ResponseCache(place))
-    assert found.protocol == judge.protocol
-    assert again.trials_ == whole.trials_
-    assert rest < calls
+    assert search.gain_.n_rows == len(rated)
+    keep("effects", {"trials": len(search.trials_), "gain": search.gain_.value})
     with pytest.raises(ValueError, match="effort"):
         o.EffectSearch(effort="none")

@@ -789,7 +789,7 @@ def test_any_kind_of_vector_is_taken_of_self_preference():
 @pytest.mark.parametrize(
     ("own", "message"),
     [
-        ([1, 2, 0], "own must say True or False"),
+        ([1, 2, 0], "own must be True or False"),
         ([True, False], "own must hold one score per item; got 2 for 3"),
         ([True, None, False], "own has no finite score for 1 of 3"),
         (["gpt", "gpt", "other"], "own must be a vector of numbers"),

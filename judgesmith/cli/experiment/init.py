@@ -95,6 +95,12 @@ def _write_project(file: str, *, force: bool, as_json: bool) -> None:
 
     if file == "-":
         raise InputError("standard input has no name that a project file could keep.")
+    if not Path(file).name:
+        raise OptionError(
+            f"{file!r} names no file or folder of its own.",
+            option="DATA-or-SPEC.yaml",
+            hint="name one.",
+        )
     with blaming(file):
         found = propose(file)
         _write(Path(PROJECT), project_text(file, found), force=force)

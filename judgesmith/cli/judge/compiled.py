@@ -230,7 +230,7 @@ def print_compiled(found: CompileResult, dataset: DataSet, usage: Usage) -> None
         before = {"earlier" if earlier else "uncompiled": found.uncompiled}
         same = saved.settings.get("optimizer") == "none" and _no_gain(found)
         print_agreement(
-            f"Agreement with human ratings on test rows: {basis_text(found.heldout)}",
+            f"Agreement on test rows: {basis_text(found.heldout)}",
             {"baseline": found.heldout} if same else {**before, "compiled": found.heldout},
             gain=None if same else found.gain,
         )
@@ -241,7 +241,7 @@ def print_compiled(found: CompileResult, dataset: DataSet, usage: Usage) -> None
         _print_objectives(found)
     else:
         print_agreement(
-            f"Agreement with human ratings on validation rows: {basis_text(found.selection)}",
+            f"Agreement on validation rows: {basis_text(found.selection)}",
             {"validation": found.selection},
         )
         if found.discernment is not None:

@@ -64,8 +64,9 @@ def _own_rows(path: Path, *, judge: str, writer: str) -> Iterator[Mapping[str, A
             found = row if isinstance(row, dict) else {}
             if (found.get("judge"), found.get("writer")) != (judge, writer):
                 raise ExistingFileError(
-                    f"{path}:{number}: expected an exemplar of this judge ({judge}) by {writer}; "
+                    f"expected an exemplar of this judge ({judge}) by {writer}; "
                     f"got {shown(line.rstrip())}.",
+                    at=f"{path}:{number}",
                     hint=WAY_OUT,
                 )
             yield found

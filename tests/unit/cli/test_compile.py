@@ -57,7 +57,7 @@ def test_without_held_out_rows_nothing_is_reported_on_them(run, data):
     assert done.json["rows"]["heldout"] == 0
     assert "nothing is known about unseen texts" in done.err
     assert (
-        "Agreement with human ratings on validation rows"
+        "Agreement on validation rows"
         in run("compile", data, "-o", "other", *QUICK, "--holdout", "0").out
     )
 
@@ -518,7 +518,7 @@ def test_judgements_are_printed_on_the_scale_of_people_with_their_intervals(run)
     said = run("compile", "sample", "-o", "judge", *QUICK_COMPILE_CALIBRATED, "--calibrate").out
     shown = said[said.index("Two judgements") :]
     assert (
-        len(re.findall(r"^  [1-5]\.\d \[\d\.\d\d, \d\.\d\d\] on 1\.\.5 \(people", shown, re.M)) == 2
+        len(re.findall(r"^  [1-5]\.\d \[\d\.\d\d, \d\.\d\d\] on 1\.\.5 \(raters", shown, re.M)) == 2
     )
 
 

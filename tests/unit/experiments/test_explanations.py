@@ -267,7 +267,7 @@ def test_lines_are_counted_as_an_editor_counts_them(save_explanation_answers):
     rows[0]["source"] = "one\ntwo\nthree"
     rows[1]["clear"] = "?"
     assert faults_explanation_answers(save_explanation_answers(rows))[0].startswith(
-        "ana.csv:5: clear: "
+        "ana.csv:5 (record 2): clear: "
     )
 
 
@@ -318,7 +318,7 @@ def test_files_that_are_no_tables_are_faults_beside_the_others(save_explanation_
     assert [one.split(": ")[:2] for one in found] == [
         ["ana.csv:2", "encoding"],
         ["ben.csv:2", "clear"],
-        ["cem.xlsx", "file name"],
+        ["cem.xlsx", "file"],
     ]
 
 

@@ -113,7 +113,7 @@ class TestComparatorAccuracy:
 
     def test_pairs_of_one_rating_are_none(self):
         assert anchor_pairs([1, 1]) == []
-        with pytest.raises(ValueError, match="one rating"):
+        with pytest.raises(ValueError, match="the same rating"):
             comparator_accuracy([1], [(0, 1)], levels_of=[0, 0])
 
     def test_needs_a_sign_per_pair(self):

@@ -147,7 +147,7 @@ def test_pairs_between_join_cells_that_are_apart_and_below_the_limit(cells, apar
 
 
 def test_too_many_pairs_are_refused_before_they_are_made():
-    with pytest.raises(ValueError, match="499,999,500,000 pairs, more than the 10,000,000"):
+    with pytest.raises(ValueError, match="499,999,500,000 pairs, more than 10,000,000"):
         pairs_within(np.zeros(1_000_000, np.int64), 1)
 
 
