@@ -202,8 +202,8 @@ def effect_notes(search: EffectSearch) -> list[str]:
     tested = ""
     if gain is not None and not math.isnan(gain.value):
         tested = (
-            f" Cross-fitted, the gain of this choice is {gain.value:+.3f} "
-            f"(95% interval {gain.low:+.3f} to {gain.high:+.3f})."
+            f" Cross-fitted, the gain of this choice is about {gain.value:+.3f}; "
+            f"only test rows give an interval."
         )
     if not search.taken_:
         return [*found, f"the baseline stays: no configuration is better beyond doubt; {USUAL}"]

@@ -187,7 +187,8 @@ class CrossFittedGain:
     Attributes
     ----------
     value, low, high : float
-        The gain over the baseline with its 95% interval; nan where it is undefined.
+        The gain over the baseline, plus and minus 1.96 standard errors; nan where undefined.
+        These limits are too narrow where the baseline was replaced; test rows give a 95% interval.
     n_rows : int
         Rows that it is measured on.
     """
