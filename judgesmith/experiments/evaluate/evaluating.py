@@ -62,7 +62,7 @@ class Evaluation:
     criteria_on : {"unseen", "all"}
         The rows behind ``by_criterion`` and ``besides``: all of them where none is known to be
         unseen.
-    besides : Besides or None
+    besides : Diagnostics or None
         What correlations do not tell; None where no row has a score.
     knows_seen : bool
         Whether the rows the judge was made from are known: of scores on file they are not.

@@ -152,7 +152,7 @@ class PythonFile(Form):
 
 
 def source_of(saved: AnySaved, name: str) -> str:
-    facts = {"says": f"Judge texts by {saved.fingerprint}.", **about(saved)}
+    facts = {"says": f"Score responses with {saved.fingerprint}.", **about(saved)}
     facts["judge"] = facts.pop("fingerprint")
     del facts["agreement"]  # which the comments above the code say
     facts["model"] = ", ".join(client_name(one) for one in saved.models)

@@ -534,7 +534,7 @@ class Reader:
         if not missing:
             given = " ".join(sections[n] for n, kind in self.kinds.items() if kind != "text")
             if not set(_NUMBER.findall(given)) >= set(_NUMBER.findall(ending)):
-                raise ValueError("the answer goes on after its end, with another number.")
+                raise ValueError("the answer continues after its end, with another number.")
             return {name: self._section(name, sections[name]) for name in self.kinds}
         if len(heads) != (end is not None):
             raise ValueError(lacks)

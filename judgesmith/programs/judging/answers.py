@@ -419,7 +419,7 @@ def _refuse_second_thoughts(
     given = {number for one in numeric for number in _NUMBER.findall(one)}
     ends = {f"{scale.low:g}", f"{scale.high:g}"}
     if given and not given | ends >= set(after):
-        raise InputError("the answer goes on after its end, with another number.")
+        raise InputError("the answer continues after its end, with another number.")
 
 
 def without_thoughts(text: str) -> str:

@@ -279,7 +279,7 @@ class TestAnswersThatQuote:
         if is_read:
             assert read_answer(answer, {"score": int}) == {"score": OWN}
         else:
-            with pytest.raises(ValueError, match="goes on after its end, with another number"):
+            with pytest.raises(ValueError, match="continues after its end, with another number"):
                 read_answer(answer, {"score": int})
 
     @pytest.mark.no_cover

@@ -89,7 +89,7 @@ def _parted(answer: str, mark: ResultMark) -> tuple[str, str]:
     if not marks:
         raise InputError(f"there is no {mark.name} in it: {text[:80]!r}.")
     if len(marks) > 1 and _HEADING.search(text, marks[0].end()):
-        raise InputError("it goes on with another question after its result.")
+        raise InputError("it continues with another question after its result.")
     said = text[marks[-1].end() :].strip()
     if mark.closing:
         said, closing, rest = said.partition(mark.closing)
