@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 @click.group("data")
 def command() -> None:
-    """Convert public data sets, as they are published, into rows of rated data."""
+    """Convert public datasets, as they are published, into rows of rated data."""
 
 
 @command.command("list")
 @json_option
 def listed(as_json: bool) -> None:
-    """Say which data sets can be converted, and which files they are made of."""
+    """Say which datasets can be converted, and which files they are made of."""
     from judgesmith.data.convert import CONVERSIONS
 
     sets = list(CONVERSIONS.values())
@@ -52,7 +52,7 @@ def listed(as_json: bool) -> None:
 @click.option("--force", is_flag=True, help="Replace an existing output file.")
 @json_option
 def converted(name: str, files: tuple[str, ...], output: str, force: bool, as_json: bool) -> None:
-    """Write the published FILES of the data set NAME to OUT.jsonl, as rows of rated data.
+    """Write the published FILES of the dataset NAME to OUT.jsonl, as rows of rated data.
 
     'judgesmith data list' names the sets, and their files; each file may be packed (.gz). OUT.jsonl
     appears whole, or, where anything in FILES cannot be read, not at all.
