@@ -117,9 +117,9 @@ def drift_between(
 
     Examples
     --------
-    >>> from judgesmith.experiments.monitor.snapshot import Row, snapshot_of
+    >>> from judgesmith.experiments.monitor.snapshot import SnapshotRow, snapshot_of
     >>> def rows(shift):
-    ...     found = [Row(source=str(i), numbers={"score": i % 50 + shift}, labels={})
+    ...     found = [SnapshotRow(source=str(i), numbers={"score": i % 50 + shift}, labels={})
     ...              for i in range(200)]
     ...     return snapshot_of(found)
     >>> [one.drifted for one in drift_between(rows(0), rows(2)).shifts]

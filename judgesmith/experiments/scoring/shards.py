@@ -199,7 +199,7 @@ def output_places(
 
     Examples
     --------
-    >>> [one.place.name for one in targets_of("scores/", [Shard("a.csv"), Shard("b.jsonl.gz")])]
+    >>> [one.place.name for one in output_places("scores/", [Shard("a.csv"), Shard("b.jsonl.gz")])]
     ['a.jsonl', 'b.jsonl']
     """
     if is_folder(output):

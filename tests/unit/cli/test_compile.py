@@ -365,7 +365,7 @@ def test_the_same_run_again_says_that_there_is_no_calibration(run, folder, data,
 def test_a_judge_that_is_taken_as_it_is_has_one_column_and_no_gain(run, data):
     done = run("compile", data, "-o", "judge", *AS_IT_IS)
     assert done.status == 0, done.err
-    table = done.out.partition("Agreement with human ratings")[2].partition("Validation")[0]
+    table = done.out.partition("Agreement on test rows")[2].partition("Validation")[0]
     assert "baseline" in table
     assert not {"uncompiled", "gain", "+0.000"} & set(table.split())
 

@@ -459,7 +459,7 @@ def test_a_judge_is_made_and_says_of_what(texts, capsys):
     assert "Made from texts without ratings" in shown
     assert "Kept for the report: repetition." in shown
     assert "| kinds of the search | d_min |" in shown
-    assert "| kinds it never saw | d_min |" in shown
+    assert "| held-out kinds | d_min |" in shown
 
 
 def test_as_json(texts, capsys):

@@ -395,7 +395,7 @@ def test_a_record_of_another_judge_is_refused(data, few, tmp_path):
     folder = shutil.copytree(few, tmp_path / "run")
     record = folder / "paper" / "coarse.json"
     record.write_text(record.read_text().replace('"judge": "', '"judge": "f'))
-    with pytest.raises(ValueError, match=r"not the record of the judge beside it\. Delete"):
+    with pytest.raises(ValueError, match=r"not the record of the judge next to it\. Delete"):
         ablation(data, SETTINGS, lm=model(ledger=None), rows=["coarse"], folder=folder)
 
 

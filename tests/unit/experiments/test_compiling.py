@@ -440,7 +440,7 @@ def test_a_condition_that_is_missed_is_told_with_what_came():
     assert found.objective.name == str(objective)
     missed = [note for note in found.notes if "is not met" in note]
     assert len(missed) == 1
-    assert missed[0].startswith("ties >= 0.99 is not met on the rows held out: it is 0.")
+    assert missed[0].startswith("ties >= 0.99 is not met on the test rows: it is 0.")
 
 
 def test_it_comes_first_that_nothing_held_out_has_a_score():

@@ -338,7 +338,7 @@ class TestWithoutAnyRating:
         kinds = {**report.selection.kinds, typos.name: nothing, padding.name: nothing}
         blind = replace(report, selection=replace(report.selection, kinds=kinds))
         (said,) = unnoticed_note(blind, parse_objectives("q + .5*d_min"))
-        assert said.startswith(f"D is below 0.1 for {typos.name} on the rows")
+        assert said.startswith(f"D is below 0.1 for {typos.name} on the validation rows")
         assert unnoticed_note(blind, parse_objectives("d_avg")) == []
         assert unnoticed_note(None, parse_objectives("d_min")) == []
 

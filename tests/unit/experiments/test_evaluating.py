@@ -126,7 +126,7 @@ def test_rows_without_score_are_counted_and_unrated_rows_are_not_judged(data_eva
 
 
 def test_a_target_that_nobody_rated_is_refused(data_evaluating, saved):
-    with pytest.raises(ValueError, match="nobody rated"):
+    with pytest.raises(ValueError, match="no ratings of"):
         evaluate_judge(saved, data_evaluating, targets_of(data_evaluating, "wit"), rng=rng())
 
 

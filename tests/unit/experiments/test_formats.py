@@ -724,7 +724,7 @@ def test_rows_held_out_that_cannot_be_ranked_are_refused_too():
         item.model_copy(update={"context": item.system_id}) if place in held else item
         for place, item in enumerate(several)
     ]
-    with pytest.raises(ValueError, match=r"none of the 12 rows held out shares its source"):
+    with pytest.raises(ValueError, match=r"none of the 12 test rows shares its source"):
         parts(DataSet(name="apart", items=tuple(items)), **ranked)
 
 

@@ -318,7 +318,7 @@ class TestWithoutAnyRating:
             search(lm_of(notices), n_demonstrations=2),
             RandomDemonstrationSearch("d_min", lm=lm_of(notices)),
         ):
-            with pytest.raises(ValueError, match="these rows have no ratings, so that none can be"):
+            with pytest.raises(ValueError, match="these rows have no ratings, so none can be"):
                 optimizer.compile(student, trainset=rows)
 
     def test_weights_are_refused(self, student):

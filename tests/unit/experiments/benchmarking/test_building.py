@@ -217,7 +217,7 @@ def test_a_report_is_plain_data_and_says_what_it_says_in_words(ratings, sequence
         text = report_text(again)
         assert text == report_text(made.report)
         assert "## What the comparator cannot see" in text
-        assert "Nobody has checked it yet" in text
+        assert "It has not been checked yet" in text
         for step in made.report["questions"]:
             assert f"| {step['step']} | {step['role']} | offline | {step['questions']} |" in text
 
@@ -320,7 +320,7 @@ def test_nothing_to_start_from_is_said_with_what_to_do(articles, build):
 
 def test_one_source_alone_has_no_anchors_that_its_texts_could_be_compared_with(build):
     lonely = DataSet(name="lonely", items=tuple(rows(places=PLACES[:1])))
-    with pytest.raises(ValueError, match="lonely has rated data about one source alone"):
+    with pytest.raises(ValueError, match="lonely has rated data about one source only"):
         build(lonely, "global")
     assert len(build(lonely, "local", steps=1).rows) == 4
 

@@ -481,7 +481,7 @@ def test_an_address_with_a_secret_stays_here(address):
 
 @pytest.mark.parametrize("ceiling", [{"max_calls": 3}, {"rpm": 5.0}])
 def test_workers_without_a_ledger_share_no_budget(ceiling):
-    with pytest.raises(ValueError, match="share a budget and a rate through the ledger"):
+    with pytest.raises(ValueError, match="share a budget and a rate through the cache"):
         ModelRecipe.of(client_model("offline", ledger=None, **ceiling))
 
 

@@ -162,7 +162,10 @@ _RESULT = {
         ('{"schema": 1}', "target was changed after it was written"),
         (json.dumps(_RESULT | {"per_item": None}), "per_item was changed after it was written"),
         (json.dumps(_RESULT | {"per_item": {}}), "per_item.calls was changed after it was written"),
-        (json.dumps(_RESULT | {"rows": {"heldout": -1, "unscored": 0}}), "rows.heldout is not"),
+        (
+            json.dumps(_RESULT | {"rows": {"heldout": -1, "unscored": 0}}),
+            "rows.heldout was changed",
+        ),
         (json.dumps(_RESULT | {"scale": [0]}), "scale.1 was changed after it was written"),
         (
             json.dumps(_RESULT | {"agreement": {"heldout": {"dataset": {"q": {"value": "1"}}}}}),
@@ -170,7 +173,7 @@ _RESULT = {
         ),
         (
             json.dumps(_RESULT | {"agreement": {"heldout": {"dataset": {"q": 1}}}}),
-            "heldout.dataset.q is not",
+            "heldout.dataset.q was changed",
         ),
     ],
 )
