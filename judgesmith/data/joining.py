@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from judgesmith.data.columns import ColumnMap, column_map
 from judgesmith.data.formats.opening import open_rows, options_of
 from judgesmith.data.formats.raw import ReadOptions
 from judgesmith.data.items import DataSet
@@ -43,7 +44,8 @@ def read_many(
         Files as ``read_items`` reads them, sheets of suggested rows among them.
     columns, scale, missing, encoding, decimal, sheet
         As for ``read_items``; each counts for the files that it can be about. A sheet of suggested
-        rows says what its columns hold, and is read without columns and scale.
+        rows says what its columns hold, and is read without columns and scale. A file without any
+        of the rating columns is read as unrated, if another file has them.
 
     Raises
     ------
@@ -68,9 +70,20 @@ def read_many(
         files[place] = source
     joined = _Joined()
     sheets = []
-    for source, its in zip(sources, _options_each(sources, options), strict=True):
+    each = list(zip(sources, _options_each(sources, options), strict=True))
+    rated = set().union(*column_map(columns).criteria.values())
+    headers = [columns_of(source, its) for source, its in each] if rated else []
+    is_unrated = {
+        str(source)
+        for (source, _), header in zip(each, headers, strict=False)
+        if header and not header & rated and any(one & rated for one in headers)
+    }
+    for source, its in each:
         if _is_sheet(source, its):
             sheets.append((str(source), read_part(source, options=its, with_cut=True)))
+        elif str(source) in is_unrated:
+            texts = ColumnMap(fields=column_map(columns).fields)
+            joined.add(str(source), read_part(source, columns=texts, options=its))
         else:
             part = read_part(source, columns=columns, scale=scale, options=its)
             joined.add(str(source), part)
@@ -232,12 +245,17 @@ def _options_each(sources: Sequence[str | Path], options: ReadOptions) -> list[R
     return each
 
 
+def columns_of(source: str | Path, options: ReadOptions) -> set[str]:
+    """Return the columns of a file's first row; of standard input none."""
+    if str(source) == "-":
+        return set()
+    first = next(open_rows(source, options=options).rows, None)
+    return set() if first is None else {str(one) for one in first[1]}
+
+
 def _is_sheet(source: str | Path, options: ReadOptions) -> bool:
     """Say whether a file is a sheet of suggested rows, by its first row."""
-    if str(source) == "-":
-        return False
-    first = next(open_rows(source, options=options).rows, None)
-    return first is not None and RatingForm.of(list(first[1])) is not None
+    return RatingForm.of(sorted(columns_of(source, options))) is not None
 
 
 def _twice(name: str, item: RatedItem, criterion: str, other: str) -> DataError:

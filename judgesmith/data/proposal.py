@@ -12,12 +12,13 @@ from typing import Any
 
 from judgesmith.data.columns import KNOWN_NAMES, SCORE_NAMES, ColumnMap, plain_name
 from judgesmith.data.formats.opening import open_rows
+from judgesmith.data.formats.raw import ReadOptions
 from judgesmith.data.problems import DataError
+from judgesmith.data.rows import MISSING_MARKERS
 from judgesmith.errors import InputError
 
 _LOOKED_AT = 2000
 """Rows that a proposal reads."""
-_MISSING = ("n/a", "na", "nan", "none", "null", "-", "--", "?", ".")
 _NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)?")
 _SCALES = ((0, 1), (1, 3), (1, 4), (1, 5), (1, 7), (0, 4), (0, 5), (1, 10), (0, 10), (0, 100))
 _MOST_LABELS = 7
@@ -30,6 +31,9 @@ _ORDERED = (
     ("incorrect", "partially correct", "correct"),
 )
 """Labels whose order is known, worst first."""
+
+_SYSTEMS = {"assistant", "bot", "chatbot", "model", "modell", "system"}
+"""Words in the name of a column that says which system wrote the response."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,9 +53,11 @@ class DataProposal:
     unread: tuple[str, ...] = ()
 
 
-def propose(file: str | Path) -> DataProposal:
+def propose(
+    file: str | Path, *, encoding: str | None = None, sheet: str | None = None
+) -> DataProposal:
     """Return what the columns of a file probably contain, by their names and values."""
-    raw = open_rows(file)
+    raw = open_rows(file, options=ReadOptions.of(encoding=encoding, sheet=sheet))
     rows = [row for _, row in islice(raw.rows, _LOOKED_AT)]
     if not rows:
         if raw.problems:
@@ -79,8 +85,8 @@ def _proposal(
     unordered, missing = [], []
     for name, columns in criteria.items():
         every = [one for column in columns for one in values[column] if one]
-        missing += [one for one in every if one.lower() in _MISSING]
-        told = [one for one in every if one.lower() not in _MISSING]
+        missing += [one for one in every if one.lower() in MISSING_MARKERS]
+        told = [one for one in every if one.lower() not in MISSING_MARKERS]
         if all(_NUMBER.fullmatch(one) for one in told):
             scales[name] = _scale([float(one.replace(",", ".")) for one in told])
         else:
@@ -123,9 +129,13 @@ def _fields(
         for word in known:
             free(name, [one for one in names if plain_name(one) == word])
     texts = [one for one in names if _is_text(values[one])]
+    words = [
+        one for one in names if one not in texts and not any(map(_NUMBER.fullmatch, values[one]))
+    ]
+    free("system_id", [one for one in words if _SYSTEMS & set(plain_name(one).split("_"))])
     for name in ("response", "source", "context", "references"):
-        words = {*KNOWN_NAMES[name], f"{name.rstrip('s')}s"}
-        free(name, [one for one in texts if words & set(plain_name(one).split("_"))])
+        known = (*KNOWN_NAMES[name], f"{name.rstrip('s')}s")
+        free(name, [one for one in texts if {*known} & set(plain_name(one).split("_"))])
     by_length = sorted(texts, key=lambda one: -len(set(values[one])))
     free("response", by_length)
     free("source", by_length)
@@ -139,7 +149,7 @@ def _is_text(values: Sequence[str]) -> bool:
 
 
 def _is_rating(values: Sequence[str]) -> bool:
-    told = [one for one in values if one and one.lower() not in _MISSING]
+    told = [one for one in values if one and one.lower() not in MISSING_MARKERS]
     if not told:
         return False
     if all(_NUMBER.fullmatch(one) for one in told):

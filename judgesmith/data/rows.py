@@ -21,6 +21,9 @@ from judgesmith.errors import InputError
 from judgesmith.signatures.items import source_hash
 from judgesmith.signatures.scale import Scale
 
+MISSING_MARKERS = ("n/a", "na", "nan", "none", "null", "-", "--", "?", ".")
+"""Cells that often mean a missing rating; they are read so only where the user says it."""
+
 ScaleGiven = Scale | str | Mapping[str, Any] | None
 """A scale for all criteria, or one per criterion; texts as in ``1..5`` and ``fluency=1..5``."""
 
@@ -279,6 +282,8 @@ class DecimalCommas:
             return " with a decimal comma, as --decimal , says"
         if self._guesses and any(map(_COMMA.fullmatch, texts)):
             return " (say --decimal , if the comma is a decimal sign in the whole column)"
+        if marker := next((one for one in texts if one.strip().lower() in MISSING_MARKERS), None):
+            return f" (say --missing {marker.strip()} if it marks a missing rating)"
         return ""
 
     @property

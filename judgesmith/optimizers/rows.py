@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, SupportsFloat
 
 import dspy
 import numpy as np
@@ -407,9 +407,18 @@ def rows_of(
     items, human, groups, systems, criteria, versions = [], [], [], [], [], []
     scales: dict[Scale | None, int] = {}
     for place, example in enumerate(examples):
+        if not isinstance(example, dspy.Example):
+            raise InputError(
+                f"example {place} is a {type(example).__name__}; expected a dspy.Example.",
+                hint="make examples of rated items by judgesmith.optimizers.rated_example.",
+            )
         for name in ("response", "score"):
             if example.get(name) is None:
                 raise InputError(f"example {place} has no {name}; every rated example needs one.")
+        if not isinstance(example["score"], SupportsFloat):
+            raise InputError(
+                f"example {place}: expected a number as score; got {example['score']!r}."
+            )
         source = example.get("source") or ""
         group = example.get("group", example.get("source_id", source))
         system = str(example.get("system_id") or "")
@@ -433,7 +442,8 @@ def rows_of(
     if len(scales) != 1 or None in scales:
         found = ", ".join("none" if one is None else str(one) for one in scales)
         raise InputError(
-            f"expected one scale for all scores; got {found}.", hint="give scale=Scale(…)."
+            f"expected one scale for all scores; got {found}.",
+            hint="give scale=Scale(…) to the optimizer, or to each example.",
         )
     if not all(one is None or one.higher_is_better for one in scales):
         raise InputError("the scores count faults; turn their sign, so that more is better.")

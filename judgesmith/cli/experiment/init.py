@@ -11,7 +11,7 @@ import click
 
 from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.options import json_option
+from judgesmith.cli.shared.options import json_option, reading, text_options
 from judgesmith.cli.shared.places import file_place
 from judgesmith.cli.shared.printing import (
     print_json,
@@ -42,6 +42,7 @@ _START = "start"
     "dual-perspective, exemplars, openlgauge.",
 )
 @click.option("--force", is_flag=True, help="Replace an existing file.")
+@text_options
 @json_option
 def command(file: str, template: str | None, force: bool, as_json: bool) -> None:
     """Write judgesmith.yaml for a data file, or the spec of an experiment.
@@ -102,7 +103,7 @@ def _write_project(file: str, *, force: bool, as_json: bool) -> None:
             hint="name one.",
         )
     with blaming(file):
-        found = propose(file)
+        found = propose(file, **reading())
         _write(Path(PROJECT), project_text(file, found), force=force)
     if as_json:
         print_json(
@@ -133,6 +134,7 @@ def project_text(file: str, found: DataProposal) -> str:
     parts = [
         "# Settings that every judgesmith command in this folder and below reads. Options win.\n",
         f"data: {_flow(place)}\n",
+        *(f"{name}: {_flow(said)}\n" for name, said in reading().items()),
     ]
     if told := _map(found):
         parts.append(
@@ -204,6 +206,13 @@ def _doubts(found: DataProposal) -> list[str]:
         f"the order of the labels of {_shown_name(name)} is unknown; put the worst first."
         for name in found.unordered
     ]
+    alike = [one for one in found.columns.criteria if one in found.scales]
+    if len(alike) > 1 and "overall" not in alike and len({found.scales[n] for n in alike}) == 1:
+        columns = [column for one in alike for column in found.columns.criteria[one]]
+        notes.append(
+            f"if {' and '.join(columns)} are raters of one criterion, write "
+            f"'score: [{', '.join(columns)}]' in the map."
+        )
     if found.unread:
         notes.append(f"not used: {', '.join(found.unread)}.")
     return notes

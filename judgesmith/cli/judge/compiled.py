@@ -204,7 +204,7 @@ def print_compile_answer(found: CompileResult, dataset: DataSet, folder: Path, d
             gain=gain,
             raters=rater_correlation(dataset, found.saved.target, rng=np.random.default_rng(0)),
             within=within,
-            label=f"judgesmith label suggest {place} {data} -o rate.csv -n {{n}}",
+            label=f"judgesmith label suggest {place} UNRATED {data} -o rate.csv -n {{n}}",
             check=f"judgesmith check {data}",
         )
     )

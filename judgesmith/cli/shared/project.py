@@ -306,7 +306,9 @@ def _of_data(
         named = project.data
     rates = "scales" in known
     if not project.reads(named):
-        read = _map_for(project, named, rated=rates)
+        encoding = given.get("encoding")
+        encoding = encoding if isinstance(encoding, str) else project.reading.get("encoding")
+        read = _map_for(project, named, encoding, rated=rates)
         if read is None:
             return found
         found["columns"] = read
@@ -332,32 +334,41 @@ def _texts_of(written: str | None) -> str | None:
     return str(ColumnMap(fields=fields)) if fields else None
 
 
-def _map_for(project: Project, files: Sequence[str], *, rated: bool) -> str | None:
-    """Return the map as far as all files have its columns; None where they have other columns."""
+def _map_for(
+    project: Project, files: Sequence[str], encoding: str | None, *, rated: bool
+) -> str | None:
+    """Return the map as far as the files have its columns; None where they have other columns.
+
+    One file with the rating columns is enough: the others are sheets, or read as unrated.
+    """
     from judgesmith.data.columns import column_map
+    from judgesmith.data.rating_sheets import RatingForm
 
     if not project.map or not files:
         return None
     columns: ColumnMap = column_map(project.map)
     texts = {one for group in columns.fields.values() for one in group}
-    for choice, wanted in ((project.map, set(columns.columns)), (_texts_of(project.map), texts)):
-        if (rated or choice != project.map) and all(wanted <= _columns_of(one) for one in files):
-            return choice
-    return None
+    headers = [_columns_of(one, encoding) for one in files]
+    plain = [one for one in headers if RatingForm.of(sorted(one)) is None]
+    if not plain or not all(texts <= one for one in plain):
+        return None
+    if rated and any(set(columns.columns) <= one for one in plain):
+        return project.map
+    return _texts_of(project.map)
 
 
-def _columns_of(file: str) -> set[str]:
+def _columns_of(file: str, encoding: str | None) -> set[str]:
     """Return the columns of a file's first row; of standard input, or a fault, none."""
-    from judgesmith.data.formats.opening import open_rows
+    from judgesmith.data.formats.opening import options_of
+    from judgesmith.data.formats.raw import ReadOptions
+    from judgesmith.data.joining import columns_of
 
     if not Path(file).is_file():
         return set()
     try:
-        for _, row in open_rows(file).rows:
-            return {str(one) for one in row}
+        return columns_of(file, options_of(file, ReadOptions.of(encoding=encoding)))
     except JudgesmithError:
-        pass
-    return set()
+        return set()
 
 
 def _of_models(

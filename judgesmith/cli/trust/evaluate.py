@@ -181,7 +181,7 @@ def _print_answer(
     known = is_judge and found.knows_seen
     rows = "rows" if not known else "test rows" if found.unseen else "rows used to compile"
     rated = data_words((data,))
-    names = f"{shlex.quote(judge)} {rated}"
+    suggest = f"judgesmith label suggest {shlex.quote(judge)} UNRATED {rated} -o rate.csv -n {{n}}"
     print_verdict(
         agreement_verdict(
             estimate,
@@ -191,7 +191,7 @@ def _print_answer(
             use=f"judgesmith discern {shlex.quote(judge)} {data_words((data,), rated=False)}"
             if is_judge
             else None,
-            label=f"judgesmith label suggest {names} -o rate.csv -n {{n}}" if is_judge else None,
+            label=suggest if is_judge else None,
             check=f"judgesmith check {rated}",
         )
     )

@@ -186,3 +186,42 @@ def test_init_says_what_it_does_not_know(run, folder):
     (folder / "texts.csv").write_text("a\nx1\nx2\n")
     done = run("init", "texts.csv", "--force")
     assert "no column looks like the response" in done.out
+
+
+GERMAN = "Frage;Bot-Antwort;Bot;Note Müller;Note Schmidt\n" + "".join(
+    f"Was kostet Versand {n // 2}?;Der Versand {n} kostet etwas.;{'AB'[n % 2]};"
+    f"{n % 5 + 1};{n % 5 + 1 if n else 'n/a'}\n"
+    for n in range(24)
+)
+
+
+def test_systems_and_raters_are_recognised_and_the_encoding_is_kept(run, folder):
+    (folder / "noten.csv").write_text(GERMAN, encoding="cp1252")
+    done = run("init", "noten.csv", "--encoding", "cp1252")
+    assert "write 'score: [Note Müller, Note Schmidt]' in the map" in done.out
+    text = (folder / "judgesmith.yaml").read_text(encoding="utf-8")
+    assert "encoding: cp1252\n" in text
+    assert "system_id: Bot\n" in text
+    assert run("check", "--json").json["n_items"] == 24
+    assert run("check", "noten.csv", "--json", "--encoding", "cp1252").json["n_items"] == 24
+
+
+def test_a_marker_of_missing_ratings_is_told_to_be_named(run, folder):
+    (folder / "noten.csv").write_text(GERMAN)
+    names = "source=Frage,response=Bot-Antwort,score=Note Schmidt"
+    done = run("check", "noten.csv", "--map", names, "--scale", "1..5")
+    assert done.status == 2
+    assert "noten.csv:2: Note Schmidt" in done.err
+    assert "--missing n/a" in done.err
+
+
+def test_files_without_ratings_and_sheets_are_read_next_to_the_data(run, project):
+    folder = project()
+    new = "Article,Bot answer\n" + "".join(f"Text {n} is new.,New answer {n}.\n" for n in range(6))
+    (folder / "new.csv").write_text(new)
+    assert run("compile", "-o", "judge", *QUICK).status == 0
+    done = run("suggest", "judge", "new.csv", "ratings.csv", "-o", "sheet.csv", "-n", "4", "--json")
+    assert done.status == 0, done.err
+    assert (done.json["of"], done.json["rated"]) == (30, 24)
+    dry = run("compile", "ratings.csv", "sheet.csv", "-o", "later", *QUICK, "--dry-run")
+    assert dry.status == 0, dry.err
