@@ -166,7 +166,7 @@ def test_what_is_no_rated_example_is_named(examples):
     data = judgesmith.read("sample")
     search = o.RandomDemonstrationSearch("q", n_trials=1)
     with pytest.raises(ValueError, match=r"example 0 is a RatedItem.*rated_example"):
-        search.compile(DirectJudge(), trainset=list(data))
+        search.compile(ActiveCritic(variant="vanilla"), trainset=list(data))
     worded = [one.copy(score="good") for one in examples[1]]
     with pytest.raises(ValueError, match="example 0: expected a number as score; got 'good'"):
-        search.compile(DirectJudge(), trainset=worded)
+        search.compile(ActiveCritic(variant="vanilla"), trainset=worded)
