@@ -70,19 +70,16 @@ def read_many(
         files[place] = source
     joined = _Joined()
     sheets = []
-    each = list(zip(sources, _options_each(sources, options), strict=True))
-    rated = set().union(*column_map(columns).criteria.values())
-    headers = [columns_of(source, its) for source, its in each] if rated else []
-    is_unrated = {
-        str(source)
-        for (source, _), header in zip(each, headers, strict=False)
-        if header and not header & rated and any(one & rated for one in headers)
-    }
-    for source, its in each:
-        if _is_sheet(source, its):
+    each = _options_each(sources, options)
+    headers = [columns_of(*one) for one in zip(sources, each, strict=True)]
+    mapped = column_map(columns)
+    rated = set().union(*mapped.criteria.values())
+    has_rated = any(one & rated for one in headers)
+    for source, its, header in zip(sources, each, headers, strict=True):
+        if is_sheet(header):
             sheets.append((str(source), read_part(source, options=its, with_cut=True)))
-        elif str(source) in is_unrated:
-            texts = ColumnMap(fields=column_map(columns).fields)
+        elif header and has_rated and not header & rated:
+            texts = ColumnMap(fields=mapped.fields)
             joined.add(str(source), read_part(source, columns=texts, options=its))
         else:
             part = read_part(source, columns=columns, scale=scale, options=its)
@@ -253,9 +250,9 @@ def columns_of(source: str | Path, options: ReadOptions) -> set[str]:
     return set() if first is None else {str(one) for one in first[1]}
 
 
-def _is_sheet(source: str | Path, options: ReadOptions) -> bool:
-    """Say whether a file is a sheet of suggested rows, by its first row."""
-    return RatingForm.of(sorted(columns_of(source, options))) is not None
+def is_sheet(columns: set[str]) -> bool:
+    """Say whether columns are those of a sheet of suggested rows."""
+    return RatingForm.of(sorted(columns)) is not None
 
 
 def _twice(name: str, item: RatedItem, criterion: str, other: str) -> DataError:

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, SupportsFloat
+from typing import Any
 
 import dspy
 import numpy as np
@@ -415,10 +415,6 @@ def rows_of(
         for name in ("response", "score"):
             if example.get(name) is None:
                 raise InputError(f"example {place} has no {name}; every rated example needs one.")
-        if not isinstance(example["score"], SupportsFloat):
-            raise InputError(
-                f"example {place}: expected a number as score; got {example['score']!r}."
-            )
         source = example.get("source") or ""
         group = example.get("group", example.get("source_id", source))
         system = str(example.get("system_id") or "")
@@ -432,7 +428,12 @@ def rows_of(
                 references=tuple(example.get("references") or ()),
             )
         )
-        human.append(float(example["score"]))
+        try:
+            human.append(float(example["score"]))
+        except (TypeError, ValueError):
+            raise InputError(
+                f"example {place}: expected a number as score; got {example['score']!r}."
+            ) from None
         groups.append(str(group))
         systems.append(system)
         criteria.append(_criteria_of(example, place))

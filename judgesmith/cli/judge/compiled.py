@@ -289,8 +289,8 @@ def _print_objective(found: ObjectiveReport) -> None:
         digits = ".3g" if "usd" in found.name else ".3f"
         test = found.selection.value - found.optimism
         say(
-            f"\nValidation {', '.join(names)}: {found.selection.value:{digits}} "
-            f"(test: {test:{digits}})"
+            f"\nValidation {', '.join(names)}: {found.selection.value:{digits}} on the rows that "
+            f"the judge was selected by (test: {test:{digits}})"
         )
     elif found.heldout is not None and found.grows:
         say(

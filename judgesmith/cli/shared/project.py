@@ -342,14 +342,14 @@ def _map_for(
     One file with the rating columns is enough: the others are sheets, or read as unrated.
     """
     from judgesmith.data.columns import column_map
-    from judgesmith.data.rating_sheets import RatingForm
+    from judgesmith.data.joining import is_sheet
 
     if not project.map or not files:
         return None
     columns: ColumnMap = column_map(project.map)
     texts = {one for group in columns.fields.values() for one in group}
     headers = [_columns_of(one, encoding) for one in files]
-    plain = [one for one in headers if RatingForm.of(sorted(one)) is None]
+    plain = [one for one in headers if not is_sheet(one)]
     if not plain or not all(texts <= one for one in plain):
         return None
     if rated and any(set(columns.columns) <= one for one in plain):

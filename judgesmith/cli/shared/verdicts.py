@@ -42,9 +42,15 @@ def interval(low: float, high: float) -> str:
     return interval_text(low, high)
 
 
-def p_value_text(p: float) -> str:
-    """Return a p-value as papers write it."""
-    return "p < .001" if p < 0.0005 else f"p = {p:.3f}".replace("0.", ".", 1)
+def p_value_text(found: PairedEstimate) -> str:
+    """Return a p-value as papers write it; ``≤`` where the resamples can give no smaller one."""
+    from judgesmith.experiments.evaluate.agreement import N_RESAMPLES
+    from judgesmith.metrics.resampling.draws import least_p
+
+    if found.p_value < 0.0005:
+        return "p < .001"
+    is_least = found.p_value <= least_p(found.n_groups, N_RESAMPLES) * (1 + 1e-9)
+    return f"p {'≤' if is_least else '='} {found.p_value:.3f}".replace("0.", ".", 1)
 
 
 def rows_wanted(estimate: Estimate) -> int:
@@ -128,7 +134,7 @@ def _gain_text(gain: PairedEstimate | None) -> Sequence[str]:
         return []
     if gain.value == 0 and gain.low == gain.high == 0:
         return ["The judge equals the baseline."]
-    p = p_value_text(gain.p_value)
+    p = p_value_text(gain)
     if not gain.is_clear:
         return [f"The gain is not significant ({p})."]
     if gain.value < 0:
@@ -186,8 +192,9 @@ def discern_verdict(
     false_alarms: Sequence[str],
     untested: int,
     n_originals: int,
+    n_mixed: int = 0,
 ) -> Verdict:
-    """Return which damage a judge detects."""
+    """Return which damage a judge detects; ``n_mixed`` of it raises another criterion."""
     tested = len(detected) + len(missed) + len(preferred)
     if not tested:
         return Verdict(
@@ -195,7 +202,8 @@ def discern_verdict(
             "any kind of damage. Add texts.",
             tone="open",
         )
-    said = [f"The judge detects {len(detected)} of {counted(tested, 'kind')} of damage."]
+    mixed = f", {n_mixed} of them with another criterion rising" if n_mixed else ""
+    said = [f"The judge detects {len(detected)} of {counted(tested, 'kind')} of damage{mixed}."]
     if preferred:
         said.append(f"It scores damaged texts higher: {', '.join(preferred)}.")
     if missed:

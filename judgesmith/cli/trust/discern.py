@@ -185,6 +185,7 @@ def _verdict(found: Discerned) -> Verdict:
         false_alarms=found.false_alarms,
         untested=len(damaging & set(found.untested)),
         n_originals=found.n_originals,
+        n_mixed=len(mixed),
     )
 
 

@@ -30,6 +30,8 @@ from judgesmith.signatures.rubric import folded
 
 LEVELS: tuple[Level, ...] = get_args(Level)
 STATISTICS: tuple[Statistic, ...] = ("pearson", "spearman", "kendall", "q")
+N_RESAMPLES = 1000
+"""Resamples behind the intervals and p-values of a report."""
 
 Report = Mapping[Level, Mapping[Statistic, Estimate]]
 Gain = Mapping[Level, Mapping[Statistic, PairedEstimate]]
@@ -99,7 +101,7 @@ def gain_report(
     rng: np.random.Generator,
     statistics: Sequence[Statistic] = STATISTICS,
     confidence: float = 0.95,
-    n_resamples: int = 1000,
+    n_resamples: int = N_RESAMPLES,
 ) -> Gain:
     """Return how much better ``first`` agrees than ``second`` on the same rows."""
     return {

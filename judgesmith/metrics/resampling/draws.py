@@ -278,11 +278,20 @@ def widened_quantile(n_units: int, confidence: float) -> float:
 
 def two_sided_p(differences: FloatArray, n_units: int) -> float:
     """Return the p-value whose threshold is the widened interval's."""
-    from scipy.special import stdtr
-
     defined = differences[~np.isnan(differences)]
     count = min(np.count_nonzero(defined <= 0), np.count_nonzero(defined >= 0))
-    tail = (count + 1) / (len(defined) + 1)
+    return _widened_p((count + 1) / (len(defined) + 1), n_units)
+
+
+def least_p(n_units: int, n_resamples: int) -> float:
+    """Return the smallest p-value that ``n_resamples`` resamples of ``n_units`` can give."""
+    return _widened_p(1 / (n_resamples + 1), n_units)
+
+
+def _widened_p(tail: float, n_units: int) -> float:
+    """Return the two-sided p-value of a share of resamples, by Student's t with n - 1 degrees."""
+    from scipy.special import stdtr
+
     if tail >= 0.5:
         return 1.0
     quantile = NormalDist().inv_cdf(tail) * np.sqrt((n_units - 1) / n_units)

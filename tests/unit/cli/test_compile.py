@@ -336,7 +336,11 @@ def test_luck_is_above_or_below(optimism, said, capsys):
     chosen = SimpleNamespace(value=1.0)
     found = SimpleNamespace(name="q", targets=("score",), optimism=optimism, selection=chosen)
     _print_objective(found)
-    assert capsys.readouterr().out.strip().endswith(f"Q: 1.000 (test: {said})")
+    assert (
+        capsys.readouterr()
+        .out.strip()
+        .endswith(f"Q: 1.000 on the rows that the judge was selected by (test: {said})")
+    )
 
 
 @pytest.mark.no_cover

@@ -5,6 +5,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import norm, t
 
 from judgesmith.cli.shared.printing import answer
 from judgesmith.cli.shared.verdicts import (
@@ -16,6 +17,7 @@ from judgesmith.cli.shared.verdicts import (
     rows_wanted,
 )
 from judgesmith.metrics import Estimate, PairedEstimate
+from judgesmith.metrics.resampling.draws import least_p
 
 SHARED = {"confidence": 0.95, "n_undefined": 0}
 COMMANDS = {"use": "use", "label": "label {n}", "check": "check"}
@@ -25,7 +27,7 @@ def known(value, low, high, *, n=90, n_groups=30):
     return Estimate(value=value, low=low, high=high, n=n, n_groups=n_groups, **SHARED)
 
 
-def gained(value, low, high, p):
+def gained(value, low, high, p, *, n_groups=60):
     return PairedEstimate(
         value=value,
         low=low,
@@ -34,9 +36,23 @@ def gained(value, low, high, p):
         first=0.37 + value,
         second=0.37,
         n=90,
-        n_groups=30,
+        n_groups=n_groups,
         **SHARED,
     )
+
+
+def test_a_p_value_says_where_the_resamples_give_no_smaller_one():
+    least = least_p(12, 1000)
+    # By hand: Student's t with 11 degrees at the normal quantile of 1/1001, widened by 12/11.
+    assert least == pytest.approx(2 * t.cdf(norm.ppf(1 / 1001) * math.sqrt(11 / 12), 11))
+    found = agreement_verdict(
+        known(0.6, 0.4, 0.7), gain=gained(0.2, 0.1, 0.3, least, n_groups=12), **COMMANDS
+    )
+    assert found.text.endswith("The gain is significant (p ≤ .013).")
+    larger = agreement_verdict(
+        known(0.6, 0.4, 0.7), gain=gained(0.2, 0.1, 0.3, 0.02, n_groups=12), **COMMANDS
+    )
+    assert larger.text.endswith("(p = .020).")
 
 
 def test_a_good_judge_is_told_with_its_baseline_and_its_raters():
@@ -121,7 +137,9 @@ def test_data_are_ready_or_too_few():
 def test_damage_that_is_missed_or_preferred_is_named():
     kinds = {"untested": 1, "n_originals": 12, "false_alarms": ()}
     found = discern_verdict(detected=["a", "b"], missed=["c"], preferred=(), **kinds)
-    assert "detects 2 of 3 kinds" in found.text
+    assert "detects 2 of 3 kinds of damage." in found.text
+    mixed = discern_verdict(detected=["a", "b"], missed=[], preferred=(), n_mixed=1, **kinds)
+    assert "2 of 2 kinds of damage, 1 of them with another criterion rising." in mixed.text
     assert "misses c" in found.text
     assert found.tone == "open"
     found = discern_verdict(detected=["a"], missed=[], preferred=["d"], **kinds)
