@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgesmith.cli.shared.command import tool
+from judgesmith.cli.shared.estimates import by_name, print_estimate
 from judgesmith.cli.shared.faults import blaming
 from judgesmith.cli.shared.judge_models import asked_models
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
@@ -145,7 +146,9 @@ def command(
         check_distilled(place, run, force=force)
     saved, lms = asked_models(saved, choice, run_id=f"distil {run}", roles=roles)
     if dry_run:
-        _print_planned(made.calls, len(made.sample.outputs), as_json=as_json)
+        bound = replace(made, judge=saved)
+        estimate = bound.estimate(by_name(lms), lms[0])
+        print_estimate(estimate, as_json=as_json, outputs=len(made.sample.outputs))
         return
     made = replace(made, judge=saved)
     with stage_progress(quiet=as_json) as progress:
@@ -186,13 +189,6 @@ def _texts(data: str, columns: str | None) -> DataSet:
         if not items:
             raise nothing_in(rows.name)
         return DataSet(name=rows.name, items=items, notes=tuple(rows.notes))
-
-
-def _print_planned(calls: int, n_outputs: int, *, as_json: bool) -> None:
-    if as_json:
-        print_json({"calls": calls, "outputs": n_outputs})
-        return
-    say(f"{counted(calls, 'call')} for {counted(n_outputs, 'output')}, less those cached")
 
 
 def _print(summary: Mapping[str, Any], output: str) -> None:

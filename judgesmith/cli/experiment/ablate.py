@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgesmith.cli.judge.compiled import print_estimate
 from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.data_options import (
     data_options,
     load_data,
     target_options,
 )
+from judgesmith.cli.shared.estimates import print_estimate
 from judgesmith.cli.shared.faults import blaming
 from judgesmith.cli.shared.model_options import ModelChoice, model_options
 from judgesmith.cli.shared.options import Number, dry_run_option, field_options, json_option

@@ -20,11 +20,9 @@ from judgesmith.cli.judge.compile_options import (
     settings_of,
 )
 from judgesmith.cli.judge.compiled import (
-    estimate_note,
     print_again,
     print_compile_answer,
     print_compiled,
-    print_estimate,
     print_examples,
     print_nothing,
     print_saved,
@@ -36,6 +34,7 @@ from judgesmith.cli.shared.data_options import (
     data_words,
     load_all,
 )
+from judgesmith.cli.shared.estimates import estimate_note, print_estimate
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judged import max_unscored_option, unscored_status
 from judgesmith.cli.shared.model_options import ModelChoice, model_options
@@ -54,8 +53,8 @@ if TYPE_CHECKING:
 
     from judgesmith.data import DataSet
     from judgesmith.experiments import CompileResult, CompileSettings
-    from judgesmith.experiments.compile.estimate import RunEstimate
     from judgesmith.experiments.compile.searching import SearchFiles
+    from judgesmith.experiments.estimates import RunEstimate
     from judgesmith.programs.artifacts.saved import SavedJudge
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
     from judgesmith.programs.lm import Usage

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from judgesmith.data import DataSet
     from judgesmith.experiments import CompileResult
-    from judgesmith.experiments.compile.estimate import RunEstimate
     from judgesmith.experiments.compile.notes import NothingScoredError, ObjectiveReport
     from judgesmith.experiments.compile.versions import (
         DetectionComparison,
@@ -151,38 +150,6 @@ def print_nothing(
     say_notes(notes, as_json=as_json)
     if not as_json:
         say(usage_text(usage))
-
-
-def print_estimate(estimate: RunEstimate, *, as_json: bool, searched: bool = False) -> None:
-    """Say what a run would ask and cost; ``searched`` where it searches the protocol."""
-    if as_json:
-        print_json(estimate.to_dict())
-        return
-    if estimate.expected_calls is not None:
-        why = ", as most candidates are dropped early" * searched
-        say(f"Typically about {estimate.expected_calls} calls{why}. At most:")
-    cost = "unknown (give --price)" if estimate.cost_usd is None else f"${estimate.cost_usd:.2f}"
-    unlisted = estimate.calls_without_probabilities
-    without = "" if unlisted is None else f", {unlisted} from a model without log-probabilities"
-    say(
-        f"{estimate.calls} calls if every answer can be read{without}, at most "
-        f"{estimate.max_calls}; about "
-        f"{estimate.input_tokens} tokens in and {estimate.output_tokens} out, cost {cost}"
-        f"{' (of the first number)' if without else ''}.\n"
-        "No model calls were made. Cached answers are not subtracted."
-    )
-
-
-def estimate_note(estimate: RunEstimate | None, usage: Usage) -> list[str]:
-    """Return how many calls a search of the protocol took, beside what was estimated."""
-    if estimate is None:
-        return []
-    rule = estimate.expected_calls
-    expected = "" if rule is None else f"about {rule}, "
-    return [
-        f"{usage.calls} calls, {usage.hits} cached answers; the estimate was {expected}at most "
-        f"{estimate.calls} calls."
-    ]
 
 
 def print_compile_answer(found: CompileResult, dataset: DataSet, folder: Path, data: str) -> None:

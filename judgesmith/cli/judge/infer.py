@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +15,10 @@ from judgesmith.cli.shared.data_options import (
     load_data,
     target_options,
 )
+from judgesmith.cli.shared.estimates import print_estimate
 from judgesmith.cli.shared.faults import blaming
 from judgesmith.cli.shared.model_options import ModelChoice, model_options
-from judgesmith.cli.shared.options import WholeNumber, field_options, json_option
+from judgesmith.cli.shared.options import WholeNumber, dry_run_option, field_options, json_option
 from judgesmith.cli.shared.places import OUTPUT, file_place
 from judgesmith.cli.shared.printing import print_json, say, say_notes, shortened, usage_text
 from judgesmith.cli.shared.progress import stage_progress
@@ -71,6 +73,7 @@ PARTS = ("task", "criteria")
 @field_options(InferenceSettings, "inference")
 @field_options(CompileFields, "holdout", "split_rows", "percent_of_max", "seed")
 @model_options
+@dry_run_option
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 @json_option
 def command(
@@ -85,6 +88,7 @@ def command(
     holdout: float,
     split_rows: bool,
     percent_of_max: bool,
+    dry_run: bool,
     force: bool,
     as_json: bool,
     **rest: Any,
@@ -95,14 +99,16 @@ def command(
     It ends with its provenance: which rows and batches taught what. The same command again
     continues where an interrupted one was. DATA is described under 'judgesmith check --help'.
     """
-    from judgesmith.experiments.compile.inferring import InferenceRun, infer_rubric
+    from judgesmith.experiments.compile.estimate import inference_effort
+    from judgesmith.experiments.compile.inferring import InferenceRun, check_inferable, infer_rubric
+    from judgesmith.experiments.estimates import RunEstimate, price_of
     from judgesmith.programs.judging.executors import endpoint_of
     from judgesmith.programs.lm import BudgetSpent, lm_client_of
     from judgesmith.signatures import Rubric
     from judgesmith.signatures.plain_data import record_faults
 
     place = file_place(output, data, keep, like="rubric.yaml")
-    choice = ModelChoice.taken_from(rest)
+    choice = replace(ModelChoice.taken_from(rest), needs_keys=not dry_run)
     rest["fewest"] = min(4, rest["most"])
     with blaming("--without"):
         left_out = _parts(without)
@@ -123,6 +129,13 @@ def command(
         with blaming(OUTPUT):
             _refuse_another(place, fingerprint)
     lm = choice.lm(run_id=f"infer {fingerprint}")
+    if dry_run:
+        with blaming("--target" if target != "auto" else data):
+            check_inferable(dataset, run)
+        effort = inference_effort(dataset, settings)
+        estimate = RunEstimate.of(effort, cost_usd=effort.usd(price_of(lm)))
+        print_estimate(estimate, as_json=as_json)
+        return
     choice.check_key(lm)
     client = lm_client_of(lm)
     assert client is not None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgesmith.cli.judge.compile_options import refuse_unused_versions
-from judgesmith.cli.judge.compiled import print_discernment, print_estimate, print_saved
+from judgesmith.cli.judge.compiled import print_discernment, print_saved
 from judgesmith.cli.shared.agreement import basis_text, print_agreement
 from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.data_options import (
@@ -19,6 +19,7 @@ from judgesmith.cli.shared.data_options import (
     load_data,
     names_in,
 )
+from judgesmith.cli.shared.estimates import print_estimate
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import panel_models
 from judgesmith.cli.shared.model_options import (

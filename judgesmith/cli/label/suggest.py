@@ -10,6 +10,7 @@ import click
 from judgesmith.cli.label.sheet_reading import cut_notes
 from judgesmith.cli.shared.command import DataArgument, tool
 from judgesmith.cli.shared.data_options import data_options, load_all
+from judgesmith.cli.shared.estimates import judging_estimate, print_estimate
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import asked_models
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
@@ -132,7 +133,6 @@ def command(
         suggest,
     )
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
-    from judgesmith.programs.judging.executors import calls_per_item
     from judgesmith.programs.judging.rows import usage_of
     from judgesmith.programs.lm import lm_client_of
 
@@ -160,8 +160,9 @@ def command(
     named = ModelChoice(**choice, needs_keys=not dry_run)
     asked, (lm, *others) = asked_models(saved, named, run_id=run_id, roles=roles)
     if dry_run:
-        n_asked = len(unrated.places) if strategy != "random" and n else 0
-        _print_planned(calls_per_item(saved) * n_asked, n_asked, as_json=as_json)
+        rows = [dataset[place] for place in unrated.places if strategy != "random" and n]
+        estimate = judging_estimate(asked, rows, [lm, *others])
+        print_estimate(estimate, as_json=as_json, rows=len(rows))
         return
     with stage_progress(quiet=as_json) as progress:
         n_asked = len(unrated.places)
@@ -238,13 +239,6 @@ def _plain(found: Suggestions) -> dict[str, Any]:
         "problems": by_sentence(found.causes),
         "reasons": by_code(found.causes),
     }
-
-
-def _print_planned(calls: int, n_rows: int, *, as_json: bool) -> None:
-    if as_json:
-        print_json({"calls": calls, "rows": n_rows})
-        return
-    say(f"{counted(calls, 'call')} to judge {counted(n_rows, 'row')}, less those cached")
 
 
 def _print(found: Suggestions, criteria: dict[str, Scale], output: str) -> None:

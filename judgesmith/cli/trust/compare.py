@@ -18,11 +18,12 @@ from judgesmith.cli.shared.agreement import (
 )
 from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.data_options import data_options, load_data, target_options
+from judgesmith.cli.shared.estimates import judging_estimate, nothing_asked, print_estimate
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import asked_models, role_names
 from judgesmith.cli.shared.judged import UNTRACED, Named, criterion_option, named, refuse_criterion
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
-from judgesmith.cli.shared.options import Number, json_option, seed_option
+from judgesmith.cli.shared.options import Number, dry_run_option, json_option, seed_option
 from judgesmith.cli.shared.printing import (
     answer,
     counted,
@@ -40,6 +41,8 @@ from judgesmith.cli.shared.role_options import ROLE, models_by_part, role_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    import dspy
 
     from judgesmith.data import DataSet, Targets
     from judgesmith.data.score_files import Scores
@@ -75,6 +78,7 @@ if TYPE_CHECKING:
 @role_option
 @allow_model_option
 @model_options
+@dry_run_option
 @json_option
 def command(
     a: str,
@@ -90,6 +94,7 @@ def command(
     seed: int,
     roles: tuple[str, ...],
     concurrency: int,
+    dry_run: bool,
     as_json: bool,
     **choice: Any,
 ) -> None:
@@ -117,17 +122,14 @@ def command(
             refuse_over_sources(objective, judge=side.text)
     dataset = load_data(data, columns, scales)
     scores, targets = _targets(sides, judges, dataset, target, aggregate, criterion, data=data)
-    rows = _judged(
-        sides,
-        judges,
-        scores,
-        dataset,
-        targets,
-        choice=ModelChoice(**choice),
-        roles=roles,
-        concurrency=concurrency,
-        quiet=as_json,
-    )
+    named_models = ModelChoice(**choice, needs_keys=not dry_run)
+    asked = _asked(judges, named_models, f"{dataset.digest} {targets.name}", roles)
+    if dry_run and any(asked):
+        items = [dataset[place] for place in targets.rated.tolist()]
+        estimates = [judging_estimate(judge, items, lms) for judge, lms in filter(None, asked)]
+        print_estimate(sum(estimates, nothing_asked()), as_json=as_json)
+        return
+    rows = _judged(sides, asked, scores, dataset, targets, concurrency=concurrency, quiet=as_json)
     with blaming(b):
         found = compare_rows(
             *rows,
@@ -136,6 +138,9 @@ def command(
             rng=np.random.default_rng(seed),
             confidence=confidence,
         )
+    if dry_run:
+        print_estimate(nothing_asked(), as_json=as_json)
+        return
     ranking = [side.label for side in (found.a, found.b) if side.ranks]
     notes = [*dataset.notes, *ranks_note(*ranking, ranks=bool(ranking))]
     for side, own in zip(sides, scores, strict=True):
@@ -211,21 +216,14 @@ def _targets(
         return scores, targets_of(dataset, target, aggregate)  # type: ignore[arg-type]
 
 
-def _judged(
-    sides: tuple[Named, Named],
-    judges: list[AnySaved | None],
-    scores: list[Scores | None],
-    dataset: DataSet,
-    targets: Targets,
-    *,
-    choice: ModelChoice,
-    roles: Sequence[str],
-    concurrency: int,
-    quiet: bool,
-) -> tuple[JudgedRows, JudgedRows]:
-    """Return what either says of the rated rows; one budget holds for both."""
-    from judgesmith.experiments.evaluate.judged_rows import rows_of_judge, rows_of_scores
+_Asked = tuple["AnySaved", "list[dspy.LM]"]
+"""A judge bound to its models, and these."""
 
+
+def _asked(
+    judges: Sequence[AnySaved | None], choice: ModelChoice, of: str, roles: Sequence[str]
+) -> list[_Asked | None]:
+    """Return each judge with its models, None for scores on file; one budget holds for both."""
     names = "|".join(judge.fingerprint for judge in judges if judge)
     models = {name for judge in judges if judge for name in judge.models}
     by_role = models_by_part(roles)
@@ -235,19 +233,39 @@ def _judged(
         raise OptionError(
             f"neither judge has a role {min(unknown)[:80]!r}.", option=ROLE, hint="drop it."
         )
-    run_id = f"compare {names} {dataset.digest} {targets.name}"
+    found: list[_Asked | None] = []
+    for judge, own_roles in zip(judges, of_judges, strict=True):
+        if judge is None:
+            found.append(None)
+            continue
+        given = [one for one in roles if one.partition("=")[0].strip() in own_roles]
+        asked = {*judge.models, *(by_role[role].name for role in own_roles)}
+        own_choice = choice.about(asked, among=models)
+        found.append(asked_models(judge, own_choice, run_id=f"compare {names} {of}", roles=given))
+    return found
+
+
+def _judged(
+    sides: tuple[Named, Named],
+    asked: Sequence[_Asked | None],
+    scores: Sequence[Scores | None],
+    dataset: DataSet,
+    targets: Targets,
+    *,
+    concurrency: int,
+    quiet: bool,
+) -> tuple[JudgedRows, JudgedRows]:
+    """Return what either says of the rated rows."""
+    from judgesmith.experiments.evaluate.judged_rows import rows_of_judge, rows_of_scores
+
     found = []
     with stage_progress(quiet=quiet) as progress:
-        sides_of = zip("AB", sides, judges, scores, of_judges, strict=True)
-        for letter, side, judge, own, own_roles in sides_of:
-            if judge is None:
+        for letter, side, judging, own in zip("AB", sides, asked, scores, strict=True):
+            if judging is None:
                 assert own is not None
                 found.append(rows_of_scores(own, dataset, targets))
                 continue
-            given = [one for one in roles if one.partition("=")[0].strip() in own_roles]
-            asked = {*judge.models, *(by_role[role].name for role in own_roles)}
-            own_choice = choice.about(asked, among=models)
-            judge, (lm, *_) = asked_models(judge, own_choice, run_id=run_id, roles=given)
+            judge, lms = judging
             n_rated, stage = len(targets.rated), f"rows by {letter}"
             tell = None if progress is None else _telling(progress, stage, n_rated)
             found.append(
@@ -256,7 +274,7 @@ def _judged(
                     dataset,
                     targets,
                     own=judge.target,
-                    lm=lm,
+                    lm=lms[0],
                     label=side.text,
                     concurrency=concurrency,
                     progress=tell,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgesmith.cli.judge.compiled import print_estimate
 from judgesmith.cli.shared.command import tool
+from judgesmith.cli.shared.estimates import judging_estimate, print_estimate
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import asked_models
 from judgesmith.cli.shared.judged import Named, criterion_option, named
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     import dspy
 
     from judgesmith.data import DataSet
-    from judgesmith.experiments.compile.estimate import RunEstimate
+    from judgesmith.experiments.estimates import RunEstimate
     from judgesmith.experiments.robustness.discerning import Discerned, WeakPair
     from judgesmith.experiments.robustness.perturbed_scores import By, VersionScores
     from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
@@ -117,11 +117,9 @@ def estimate_of(
     judge: AnySaved, perturbed: PerturbedSet, models: Mapping[str, dspy.LM]
 ) -> RunEstimate:
     """Return what it takes to judge every text of a set."""
-    from judgesmith.experiments.panel.panelling import estimate_judging
     from judgesmith.experiments.robustness.perturbed_scores import blind_texts
 
-    texts = list(blind_texts(perturbed).values())
-    return estimate_judging([judge], texts, models, next(iter(models.values())))
+    return judging_estimate(judge, list(blind_texts(perturbed).values()), list(models.values()))
 
 
 def announce(estimate: RunEstimate, perturbed: PerturbedSet, *, as_json: bool) -> None:

@@ -18,6 +18,7 @@ from judgesmith.cli.shared.agreement import (
 )
 from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.data_options import data_options, data_words, load_data, target_options
+from judgesmith.cli.shared.estimates import judging_estimate, nothing_asked, print_estimate
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import asked_models
 from judgesmith.cli.shared.judged import (
@@ -30,7 +31,7 @@ from judgesmith.cli.shared.judged import (
     unscored_status,
 )
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
-from judgesmith.cli.shared.options import json_option, seed_option
+from judgesmith.cli.shared.options import dry_run_option, json_option, seed_option
 from judgesmith.cli.shared.printing import (
     full_option,
     print_json,
@@ -55,14 +56,16 @@ from judgesmith.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import dspy
     import numpy as np
 
-    from judgesmith.data import DataSet
+    from judgesmith.data import DataSet, Targets
     from judgesmith.experiments import Evaluation
     from judgesmith.experiments.evaluate.diagnostics import Diagnostics
     from judgesmith.experiments.evaluate.preferring import PreferenceEvaluation
     from judgesmith.metrics.audits import ScaleUse
     from judgesmith.metrics.systems import SystemMean
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
     from judgesmith.signatures.scale import Scale
 
 
@@ -79,6 +82,7 @@ if TYPE_CHECKING:
 @role_option
 @allow_model_option
 @model_options
+@dry_run_option
 @json_option
 def command(
     judge: str,
@@ -95,6 +99,7 @@ def command(
     seed: int,
     roles: tuple[str, ...],
     concurrency: int,
+    dry_run: bool,
     as_json: bool,
     **choice: Any,
 ) -> int:
@@ -114,6 +119,7 @@ def command(
     scale = answer_scale(answers)
     asked = asked_perspective(perspective, samples, scale, on_file=given.path is not None)
     dataset = load_data(data, columns, scales)
+    named_models = ModelChoice(**choice, needs_keys=not dry_run)
     if asked is not None:
         report_perspective(
             asked,
@@ -123,27 +129,32 @@ def command(
             target=target,
             aggregate=aggregate,
             criterion=criterion,
-            choice=ModelChoice(**choice),
+            choice=named_models,
             roles=roles,
             seed=seed,
             concurrency=concurrency,
+            dry_run=dry_run,
             as_json=as_json,
         )
         return 0
     rng = np.random.default_rng(seed)
     found: Evaluation | PreferenceEvaluation
     if given.path is None:
+        asking = _asking(
+            judge, dataset, target, aggregate, choice=named_models, roles=roles, data=data
+        )
+        if dry_run:
+            items = [dataset[place] for place in asking[1].rated.tolist()]
+            print_estimate(judging_estimate(asking[0], items, asking[2]), as_json=as_json)
+            return 0
         found = _of_judge(
             judge,
             dataset,
-            target,
-            aggregate,
-            choice=ModelChoice(**choice),
-            roles=roles,
+            *asking,
+            aggregate=aggregate,
             rng=rng,
             concurrency=concurrency,
             quiet=as_json,
-            data=data,
         )
         notes = [*dataset.notes, *ranks_note(given.text, ranks=found.ranks), *found.stated]
     else:
@@ -157,6 +168,9 @@ def command(
             rng=rng,
             data=data,
         )
+    if dry_run:
+        print_estimate(nothing_asked(), as_json=as_json)
+        return 0
     if as_json:
         print_json(found.to_dict())
     elif isinstance(found, PreferenceEvaluation):
@@ -219,7 +233,7 @@ def _print_scores(found: Evaluation, *, name: str, is_judge: bool) -> None:
     say_wrapped(f"Rated rows: {unscored_text(found.unscored)}; {found.n_unrated} unrated")
 
 
-def _of_judge(
+def _asking(
     folder: str,
     dataset: DataSet,
     target: str,
@@ -227,13 +241,10 @@ def _of_judge(
     *,
     choice: ModelChoice,
     roles: Sequence[str],
-    rng: np.random.Generator,
-    concurrency: int,
-    quiet: bool,
     data: str,
-) -> Evaluation:
+) -> tuple[AnySaved, Targets, list[dspy.LM]]:
+    """Return a judge bound to its models, what it is compared with, and these models."""
     from judgesmith.data import targets_of
-    from judgesmith.experiments import evaluate_judge
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
 
     saved = load_saved(folder)
@@ -243,7 +254,24 @@ def _of_judge(
             _refuse_unrated(wanted, dataset)
         targets = targets_of(dataset, wanted, aggregate)  # type: ignore[arg-type]
     run_id = f"evaluate {saved.fingerprint} {dataset.digest} {targets.name}"
-    saved, (lm, *_) = asked_models(saved, choice, run_id=run_id, roles=roles)
+    saved, lms = asked_models(saved, choice, run_id=run_id, roles=roles)
+    return saved, targets, lms
+
+
+def _of_judge(
+    folder: str,
+    dataset: DataSet,
+    saved: AnySaved,
+    targets: Targets,
+    lms: list[dspy.LM],
+    *,
+    aggregate: str,
+    rng: np.random.Generator,
+    concurrency: int,
+    quiet: bool,
+) -> Evaluation:
+    from judgesmith.experiments import evaluate_judge
+
     n_rated = len(targets.rated)
     with stage_progress(quiet=quiet) as progress:
         tell = None if progress is None else (lambda n: progress("rows", n, n_rated))
@@ -252,7 +280,7 @@ def _of_judge(
             dataset,
             targets,
             aggregate=aggregate,  # type: ignore[arg-type]
-            lm=lm,
+            lm=lms[0],
             rng=rng,
             label=folder,
             concurrency=concurrency,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from judgesmith.cli.shared.agreement import estimate_text, print_order
+from judgesmith.cli.shared.estimates import by_name, nothing_asked, print_estimate
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import asked_models
 from judgesmith.cli.shared.judged import UNTRACED, Named
@@ -27,13 +28,17 @@ from judgesmith.cli.shared.printing import (
 from judgesmith.cli.shared.progress import stage_progress
 
 if TYPE_CHECKING:
+    import dspy
+
     from judgesmith.data import DataSet
+    from judgesmith.experiments.estimates import RunEstimate
     from judgesmith.experiments.evaluate.perspectives.direct import DirectReport
     from judgesmith.experiments.evaluate.perspectives.report import (
         GlobalReport,
         LocalReport,
         PerspectiveReport,
     )
+    from judgesmith.programs.artifacts.saved_ensembles import AnySaved
     from judgesmith.signatures.scale import Scale
 
 PERSPECTIVE = "--perspective"
@@ -131,13 +136,16 @@ def report_perspective(
     roles: Sequence[str],
     seed: int,
     concurrency: int,
+    dry_run: bool,
     as_json: bool,
 ) -> None:
     """Report one perspective of a judge, or of scores on file."""
     import numpy as np
 
     from judgesmith.data.targets import MEAN, meant_by, nobody_rated
-    from judgesmith.experiments.evaluate.perspectives.direct import DirectReport
+    from judgesmith.experiments.evaluate.perspectives.direct import DirectReport, compared_by_judge
+    from judgesmith.experiments.evaluate.perspectives.perspectives import perspective_of_judge
+    from judgesmith.programs.artifacts.saved import SavedJudge
 
     wanted = None if target == "auto" else target
     if wanted is not None and dataset.criteria:
@@ -158,12 +166,36 @@ def report_perspective(
         "rng": np.random.default_rng(seed),
     }
     found: PerspectiveReport | DirectReport
+    notes: list[str] = []
     if given.path is None:
-        found, notes = _of_judge(
-            asked, given, dataset, common, choice, roles, data, concurrency, quiet=as_json
-        )
+        saved, compares = _judge(asked, given, dataset)
+        run_id = f"evaluate {saved.fingerprint} {dataset.digest} {asked}"
+        saved, lms = asked_models(saved, choice, run_id=run_id, roles=roles)
+        if dry_run:
+            with blaming(data):
+                print_estimate(
+                    _estimate(asked, saved, dataset, common, lms, compares), as_json=as_json
+                )
+            return
+        with stage_progress(quiet=as_json) as progress, blaming(data):
+            how: dict[str, Any] = {
+                "samples": asked.samples,
+                "lm": lms[0],
+                "models": [str(lm.model) for lm in lms],
+                "label": given.text,
+                "concurrency": concurrency,
+                "progress": None if progress is None else (lambda n: progress("texts", n, None)),
+            }
+            if compares:
+                assert isinstance(saved, SavedJudge)
+                found = compared_by_judge(saved, dataset, target=wanted, **how)
+            else:
+                found = perspective_of_judge(saved, dataset, **common, **how)
     else:
         found, notes = _of_scores(asked, given, dataset, common, criterion, data)
+    if dry_run:
+        print_estimate(nothing_asked(), as_json=as_json)
+        return
     if as_json:
         print_json(found.to_dict())
     elif isinstance(found, DirectReport):
@@ -173,22 +205,10 @@ def report_perspective(
     say_notes([*dataset.notes, *found.notes, *notes], as_json=as_json)
 
 
-def _of_judge(
-    asked: Asked,
-    given: Named,
-    dataset: DataSet,
-    common: dict[str, Any],
-    choice: ModelChoice,
-    roles: Sequence[str],
-    data: str,
-    concurrency: int,
-    *,
-    quiet: bool,
-) -> tuple[PerspectiveReport | DirectReport, list[str]]:
+def _judge(asked: Asked, given: Named, dataset: DataSet) -> tuple[AnySaved, bool]:
+    """Return the judge, and whether it compares texts instead of scoring them."""
     import numpy as np
 
-    from judgesmith.experiments.evaluate.perspectives.direct import compared_by_judge
-    from judgesmith.experiments.evaluate.perspectives.perspectives import perspective_of_judge
     from judgesmith.experiments.evaluate.perspectives.ratings import errors_of
     from judgesmith.programs.artifacts.saved import SavedJudge
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
@@ -229,21 +249,28 @@ def _of_judge(
             option=PERSPECTIVE,
             hint="take the local perspective.",
         )
-    run_id = f"evaluate {saved.fingerprint} {dataset.digest} {asked}"
-    saved, lms = asked_models(saved, choice, run_id=run_id, roles=roles)
-    with stage_progress(quiet=quiet) as progress, blaming(data):
-        how: dict[str, Any] = {
-            "samples": asked.samples,
-            "lm": lms[0],
-            "models": [str(lm.model) for lm in lms],
-            "label": given.text,
-            "concurrency": concurrency,
-            "progress": None if progress is None else (lambda n: progress("texts", n, None)),
-        }
-        if compares:
-            assert isinstance(saved, SavedJudge)
-            return compared_by_judge(saved, dataset, target=common["target"], **how), []
-        return perspective_of_judge(saved, dataset, **common, **how), []
+    return saved, compares
+
+
+def _estimate(
+    asked: Asked,
+    saved: AnySaved,
+    dataset: DataSet,
+    common: Mapping[str, Any],
+    lms: Sequence[dspy.LM],
+    compares: bool,
+) -> RunEstimate:
+    from judgesmith.experiments.evaluate.perspectives.direct import comparing_estimate
+    from judgesmith.experiments.evaluate.perspectives.perspectives import perspective_estimate
+    from judgesmith.programs.artifacts.saved import SavedJudge
+
+    if compares:
+        assert isinstance(saved, SavedJudge)
+        return comparing_estimate(
+            saved, dataset, lms[0], target=common["target"], samples=asked.samples
+        )
+    own = {name: one for name, one in common.items() if name != "rng"}
+    return perspective_estimate(saved, dataset, by_name(lms), lms[0], samples=asked.samples, **own)
 
 
 def _of_scores(

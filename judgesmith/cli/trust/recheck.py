@@ -14,10 +14,11 @@ import click
 
 from judgesmith.cli.shared.cassettes import RECORD, REPLAY
 from judgesmith.cli.shared.command import tool
+from judgesmith.cli.shared.estimates import judging_estimate, print_estimate
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import asked_models
 from judgesmith.cli.shared.model_options import AskedChoice, allow_model_option, model_options
-from judgesmith.cli.shared.options import Number, WholeNumber, json_option
+from judgesmith.cli.shared.options import Number, WholeNumber, dry_run_option, json_option
 from judgesmith.cli.shared.printing import (
     print_json,
     say,
@@ -77,6 +78,7 @@ _FRESH = 6 * 3600.0  # seconds after which answers of an interrupted recheck are
 @role_option
 @allow_model_option
 @model_options
+@dry_run_option
 @json_option
 def command(
     judge: str,
@@ -86,6 +88,7 @@ def command(
     max_unscored: float,
     roles: tuple[str, ...],
     concurrency: int,
+    dry_run: bool,
     as_json: bool,
     **choice: Any,
 ) -> int:
@@ -97,6 +100,7 @@ def command(
     from judgesmith.experiments.monitor.recheck_rule import RecheckSettings
     from judgesmith.experiments.monitor.rechecking import (
         check_golden,
+        golden_texts,
         recheck_judge,
         recheck_notes,
         recheck_text,
@@ -126,6 +130,12 @@ def command(
             option="--ledger",
             hint="name a file, beside which the recheck is kept.",
         )
+    if dry_run:
+        named = replace(asked, needs_keys=False)
+        bound, lms = asked_models(saved, named, run_id="", roles=roles)
+        estimate = judging_estimate(bound, golden_texts(saved), lms, often=samples)
+        print_estimate(estimate, as_json=as_json)
+        return 0
     place = _ledger_of(saved.fingerprint, asked.folder)
     bound, lms = asked_models(
         saved,

@@ -5,10 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.cli.shared.command import tool
+from judgesmith.cli.shared.estimates import print_estimate
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import asked_models
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
-from judgesmith.cli.shared.options import reading, recording_arguments, recording_options
+from judgesmith.cli.shared.options import (
+    dry_run_option,
+    reading,
+    recording_arguments,
+    recording_options,
+)
 from judgesmith.cli.shared.places import OUTPUT, lines_place
 from judgesmith.cli.shared.printing import counted, print_json, say, say_notes, usage_text
 from judgesmith.cli.shared.progress import stage_progress
@@ -24,6 +30,7 @@ if TYPE_CHECKING:
 @role_option
 @allow_model_option
 @model_options
+@dry_run_option
 @recording_options
 def command(
     judge: str,
@@ -32,6 +39,7 @@ def command(
     columns: str | None,
     roles: tuple[str, ...],
     concurrency: int,
+    dry_run: bool,
     force: bool,
     as_json: bool,
     **choice: Any,
@@ -46,6 +54,7 @@ def command(
     from judgesmith.data.columns import column_map
     from judgesmith.data.problems import nothing_in
     from judgesmith.experiments.benchmark.exemplars import write_exemplars
+    from judgesmith.experiments.estimates import estimate_exemplars
     from judgesmith.programs.artifacts.saved import SavedJudge
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
     from judgesmith.programs.families.exemplar import ExemplarConfig
@@ -67,8 +76,12 @@ def command(
         if not items:
             raise nothing_in(rows.name)
     run_id = f"exemplars {saved.fingerprint} {data}"
-    bound, (lm, *others) = asked_models(saved, ModelChoice(**choice), run_id=run_id, roles=roles)
+    named = ModelChoice(**choice, needs_keys=not dry_run)
+    bound, (lm, *others) = asked_models(saved, named, run_id=run_id, roles=roles)
     assert isinstance(bound, SavedJudge)
+    if dry_run:
+        print_estimate(estimate_exemplars(bound, items, lm), as_json=as_json)
+        return
     with stage_progress(quiet=as_json) as progress, blaming(OUTPUT):
         tell = None if progress is None else (lambda n: progress("sources", n, None))
         found = write_exemplars(

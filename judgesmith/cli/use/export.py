@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgesmith.cli.shared.command import tool
+from judgesmith.cli.shared.estimates import judging_estimate, nothing_asked, print_estimate
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import models_of_all
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
-from judgesmith.cli.shared.options import json_option
+from judgesmith.cli.shared.options import dry_run_option, json_option
 from judgesmith.cli.shared.places import OUTPUT, check_place
 from judgesmith.cli.shared.printing import counted, print_json, say, say_notes
 
@@ -39,6 +40,7 @@ _MODULES = ("python", "inspect")  # forms that are imported by the name of their
 )
 @allow_model_option
 @model_options
+@dry_run_option
 @click.option("--force", is_flag=True, help="Replace an earlier export.")
 @json_option
 def command(
@@ -46,6 +48,7 @@ def command(
     form: str,
     output: str,
     verify: bool,
+    dry_run: bool,
     force: bool,
     as_json: bool,
     **choice: Any,
@@ -72,7 +75,7 @@ def command(
     with blaming(OUTPUT):
         check_free(place, found, overwrite=force)
     del choice["concurrency"]  # golden items are few
-    asked = ModelChoice(**choice)
+    asked = ModelChoice(**choice, needs_keys=not dry_run)
     lms = None
     if verify or asked.model_name is not None or asked.api_base is not None:
         _check_golden(saved)
@@ -81,6 +84,11 @@ def command(
             asked.check_key(lm)
         alone = next(iter(given.values())) if asked.model_name is not None else None
         lms = {name: alone or given[name] for name in saved.models}
+    if dry_run:
+        golden = [one.item for one in saved.golden]
+        estimate = judging_estimate(saved, golden, list(lms.values())) if lms else nothing_asked()
+        print_estimate(estimate, as_json=as_json)
+        return 0
     with blaming(OUTPUT):
         done = export_judge(saved, form, place, overwrite=force, lms=lms)
     if as_json:

@@ -8,11 +8,13 @@ import click
 
 from judgesmith.cli.shared.agreement import print_order
 from judgesmith.cli.shared.command import tool
+from judgesmith.cli.shared.estimates import print_estimate
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import asked_models
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.shared.options import (
     WholeNumber,
+    dry_run_option,
     reading,
     recording_arguments,
     recording_options,
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 @seed_option
 @allow_model_option
 @model_options
+@dry_run_option
 @recording_options
 def command(
     judge: str,
@@ -46,6 +49,7 @@ def command(
     n_pairs: int | None,
     seed: int,
     concurrency: int,
+    dry_run: bool,
     force: bool,
     as_json: bool,
     **choice: Any,
@@ -58,6 +62,7 @@ def command(
     """
     from judgesmith.data import stream_items
     from judgesmith.data.columns import column_map
+    from judgesmith.experiments.estimates import estimate_comparing
     from judgesmith.experiments.evaluate.preferring import pairs_of, record_pairs
     from judgesmith.programs.artifacts.saved import SavedJudge
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
@@ -78,9 +83,13 @@ def command(
     with blaming(data):
         rows = stream_items(data, columns=columns, **reading())
         items = list(rows)
-        pairs_of(items, n_pairs=n_pairs, seed=seed)
+        pairs = pairs_of(items, n_pairs=n_pairs, seed=seed)
     run_id = f"prefer {saved.fingerprint} {data}"
-    _, (lm, *others) = asked_models(saved, ModelChoice(**choice), run_id=run_id)
+    named = ModelChoice(**choice, needs_keys=not dry_run)
+    _, (lm, *others) = asked_models(saved, named, run_id=run_id)
+    if dry_run:
+        print_estimate(estimate_comparing(saved, pairs, lm), as_json=as_json)
+        return 0
     with stage_progress(quiet=as_json) as progress, blaming(OUTPUT):
         found = record_pairs(
             saved,

@@ -20,11 +20,12 @@ from judgesmith.experiments.ablate.rows import (
 )
 from judgesmith.experiments.compile.chosen_targets import chosen_targets
 from judgesmith.experiments.compile.compiling import compile_judge
-from judgesmith.experiments.compile.estimate import RunEstimate, estimate_run
+from judgesmith.experiments.compile.estimate import estimate_run
 from judgesmith.experiments.compile.notes import NothingScoredError
 from judgesmith.experiments.compile.settings import CompileSettings
 from judgesmith.experiments.compile.split import parts_of
 from judgesmith.experiments.compile.tuning import Progress
+from judgesmith.experiments.estimates import NO_CALLS, RunEstimate
 from judgesmith.experiments.tables import Table
 from judgesmith.optimizers import PredictionTable
 from judgesmith.optimizers.rows import Rows
@@ -264,15 +265,4 @@ def estimate_ablation(
     for row in plan:
         if row.block == BLOCKS[0] and row.settings not in distinct:
             distinct.append(row.settings)
-    found = [estimate_run(dataset, one, lm) for one in distinct]
-    costs = [one.cost_usd for one in found if one.cost_usd is not None]
-    calls = sum(one.calls for one in found)
-    unlisted = sum(one.calls_without_probabilities or one.calls for one in found)
-    return RunEstimate(
-        calls=calls,
-        max_calls=sum(one.max_calls for one in found),
-        input_tokens=sum(one.input_tokens for one in found),
-        output_tokens=sum(one.output_tokens for one in found),
-        cost_usd=sum(costs) if len(costs) == len(found) else None,
-        calls_without_probabilities=unlisted if unlisted > calls else None,
-    )
+    return sum((estimate_run(dataset, one, lm) for one in distinct), NO_CALLS)

@@ -5,23 +5,24 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from judgesmith.data.items import DataSet
 from judgesmith.experiments.compile.chosen_targets import ChosenTargets, chosen_targets
 from judgesmith.experiments.compile.human_criteria import human_rubric
-from judgesmith.experiments.compile.judging_estimate import (
-    CHARACTERS_PER_TOKEN,
+from judgesmith.experiments.compile.settings import CompileSettings, settings_without_labels
+from judgesmith.experiments.compile.split import parts_of
+from judgesmith.experiments.estimates import (
     JudgingEffort,
     MeanLengths,
+    RunEstimate,
     calls_per_text,
     effort_per_text,
     judging_effort,
+    price_of,
     sizes_of,
 )
-from judgesmith.experiments.compile.settings import CompileSettings, settings_without_labels
-from judgesmith.experiments.compile.split import parts_of
 from judgesmith.optimizers.effect_search import EFFORTS
 from judgesmith.optimizers.fair import PARAPHRASES, ROUNDS, TEXTS, refuse_many_answers
 from judgesmith.optimizers.gepa import BATCH
@@ -31,8 +32,9 @@ from judgesmith.optimizers.search.screening import ScreeningStage
 from judgesmith.optimizers.space.candidates import judge_space, with_demonstrations, without_fixed
 from judgesmith.optimizers.space.demonstrations import CHOSEN, RUNS, N
 from judgesmith.programs import Judge
-from judgesmith.programs.judging.registry import ATTEMPTS_TO_READ, family_of
+from judgesmith.programs.judging.registry import family_of
 from judgesmith.signatures import Rubric
+from judgesmith.signatures.config import InferenceSettings
 from judgesmith.signatures.rubric import DEFAULT_RUBRIC
 from judgesmith.signatures.space import Space
 
@@ -263,28 +265,6 @@ CHARACTERS_PER_INFERENCE = 4000
 """A question of task inference, without the rated rows, or one for steps or questions."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunEstimate:
-    """How many calls a run makes, and about how many tokens and dollars they take.
-
-    ``cost_usd``: Of these tokens; None where a price is unknown.
-    """
-
-    calls: int
-    max_calls: int
-    input_tokens: int
-    output_tokens: int
-    cost_usd: float | None
-    expected_calls: int | None = None
-    calls_without_probabilities: int | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, without calls that are no others than ``calls``."""
-        found = asdict(self)
-        several = ("expected_calls", "calls_without_probabilities")
-        return {name: one for name, one in found.items() if name not in several or one is not None}
-
-
 def estimate_run(
     dataset: DataSet,
     settings: CompileSettings,
@@ -294,8 +274,6 @@ def estimate_run(
     known: frozenset[str] = frozenset(),
 ) -> RunEstimate:
     """Return what ``compile_judge`` with these settings asks and costs."""
-    from judgesmith.programs.lm import lm_client_of
-
     settings = settings_without_labels(dataset, settings)
     targets = chosen_targets(dataset, settings)
     parts = parts_of(dataset, targets, settings, known)
@@ -310,9 +288,14 @@ def estimate_run(
     shown = {"selection": settings.n_rounds - 1, "held": 1, "pool": 1} if n_pool else {}
     if not n_pool and settings.criteria_from == "inferred":
         bare["held"] += 1  # the judge as it was has another rubric than the one reported beside it
-    taught = _inference(dataset, settings)
     judge, n_prepared = _prepared(dataset, targets, settings)
-    n_taught = taught.calls + n_prepared
+    taught = JudgingEffort.asked(
+        n_prepared,
+        characters=n_prepared * CHARACTERS_PER_INFERENCE,
+        answered=TOKENS_PER_TAUGHT,
+    )
+    if settings.criteria_from != "given":
+        taught += inference_effort(dataset, settings.inference)
     if settings.optimizer == "balanced":
         refuse_many_answers(judge)
     templates = judge.templates()
@@ -372,23 +355,13 @@ def estimate_run(
     n_demonstrations = 0 if settings.optimizer == "reflective" else settings.n_demonstrations
     demonstrations = n_demonstrations * len(templates) * (lengths.source + lengths.response)
     characters = effort.characters + settings.protocol.samples * n_shown * demonstrations
-    characters += taught.characters + n_prepared * CHARACTERS_PER_INFERENCE
-    input_tokens = round(characters / CHARACTERS_PER_TOKEN)
-    output_tokens = round(effort.answered) + n_taught * TOKENS_PER_TAUGHT
-    calls, usual, unlisted = (
-        math.ceil(n) + n_taught for n in (effort.calls, effort.usual, effort.unlisted)
-    )
-    clients = [lm_client_of(one) for one in (lm, *others)]
-    prices = [None if one is None else one.price for one in clients]
-    costs = [one.usd(input_tokens, output_tokens) for one in prices if one is not None]
-    return RunEstimate(
-        calls=calls,
-        max_calls=math.ceil(effort.most) + ATTEMPTS_TO_READ * n_taught,
-        input_tokens=input_tokens,
-        output_tokens=output_tokens,
-        cost_usd=None if None in prices else max(costs),
-        expected_calls=usual if found is not None or usual < calls else None,
-        calls_without_probabilities=unlisted if unlisted > calls else None,
+    whole = replace(effort, characters=characters) + taught
+    costs = [whole.usd(price_of(one)) for one in (lm, *others)]
+    known_costs = [one for one in costs if one is not None]
+    return RunEstimate.of(
+        whole,
+        cost_usd=max(known_costs) if len(known_costs) == len(costs) else None,
+        searched=found is not None,
     )
 
 
@@ -414,19 +387,8 @@ def _prepared(
     return judge, n
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Inference:
-    """What inferring a rubric asks at most, and about how long its questions are."""
-
-    calls: int = 0
-    characters: float = 0.0
-
-
-def _inference(dataset: DataSet, settings: CompileSettings) -> _Inference:
-    """Return the questions of task inference."""
-    if settings.criteria_from == "given":
-        return _Inference()
-    caps = settings.inference
+def inference_effort(dataset: DataSet, caps: InferenceSettings) -> JudgingEffort:
+    """Return what the questions of task inference take at most."""
     n_sets = max(caps.max_descriptions, caps.max_criteria_sets)
     n_made = caps.max_descriptions + caps.max_criteria_sets
 
@@ -434,8 +396,6 @@ def _inference(dataset: DataSet, settings: CompileSettings) -> _Inference:
     n_most = 2 * caps.batches + min(n_made, 2 * caps.batches) + 2
     texts = sum(len(item.source) + len(item.response) for item in dataset) / len(dataset)
     n_read = min(caps.batches, n_sets)
-    return _Inference(
-        calls=n_most,
-        characters=n_read * min(caps.batch_size * texts, caps.max_characters)
-        + (2 * n_read + n_made) * CHARACTERS_PER_INFERENCE,
-    )
+    read = n_read * min(caps.batch_size * texts, caps.max_characters)
+    made = (2 * n_read + n_made) * CHARACTERS_PER_INFERENCE
+    return JudgingEffort.asked(n_most, characters=read + made, answered=TOKENS_PER_TAUGHT)

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from judgesmith.data.items import DataSet, check_dataset
-from judgesmith.data.targets import targets_of
+from judgesmith.data.targets import Targets, targets_of
 from judgesmith.experiments.compile.chosen_targets import ChosenTargets, shown_points
 from judgesmith.experiments.compile.human_criteria import human_rubric
 from judgesmith.experiments.compile.settings import CompileSettings
@@ -19,6 +19,7 @@ from judgesmith.experiments.compile.split import first_split
 from judgesmith.optimizers.base import OFFLINE
 from judgesmith.programs.artifacts.card import rubric_mark
 from judgesmith.programs.families.modules import TaskInference
+from judgesmith.programs.families.task_inference import RatedExample, readable_examples
 from judgesmith.signatures import RatedItem, Rubric
 from judgesmith.signatures.config import InferenceSettings
 from judgesmith.signatures.items import Aggregate
@@ -158,6 +159,34 @@ def infer_rubric(
     check_dataset(dataset)
     run = run or InferenceRun()
     lm = lm or current_lm()
+    targets, items, scores = _taught(dataset, run, heldout)
+    found = TaskInference(run.settings)(
+        items=items, scores=scores, given=run.given, lm=lm, progress=progress
+    )
+    facts = {
+        "run": run.fingerprint(dataset, str(lm.model), endpoint_of(lm)),
+        "data": dataset.name,
+        "target": targets.name,
+        "heldout": run.holdout,
+    }
+    facts["mark"] = rubric_mark(found)
+    rubric = found.model_copy(update={"provenance": {**facts, **found.provenance}})
+    return InferenceResult(rubric=rubric, notes=tuple(_notes(rubric, items, str(lm.model))))
+
+
+def check_inferable(dataset: DataSet, run: InferenceRun) -> None:
+    """Refuse what ``infer_rubric`` refuses before it asks anything."""
+    _, items, scores = _taught(dataset, run)
+    examples = [
+        RatedExample(item=item, score=score) for item, score in zip(items, scores, strict=True)
+    ]
+    readable_examples(examples, max_characters=run.settings.max_characters)
+
+
+def _taught(
+    dataset: DataSet, run: InferenceRun, heldout: Sequence[int] = ()
+) -> tuple[Targets, list[RatedItem], list[float]]:
+    """Return the ratings that count, the rows that teach something, and their ratings."""
     targets = targets_of(dataset, run.target, run.aggregate)
     rated = targets.rated
     split = first_split(
@@ -171,20 +200,8 @@ def infer_rubric(
     held = dataset.groups[np.asarray(heldout, dtype=np.intp)]
     kept = np.isin(tuning, heldout) if run.split_rows else np.isin(dataset.groups[tuning], held)
     places = [int(place) for place in tuning[~kept]]
-    items = [_named(dataset, place) for place in places]
-    scores = shown_points(targets, percent_of_max=run.percent_of_max)[places].tolist()
-    found = TaskInference(run.settings)(
-        items=items, scores=scores, given=run.given, lm=lm, progress=progress
-    )
-    facts = {
-        "run": run.fingerprint(dataset, str(lm.model), endpoint_of(lm)),
-        "data": dataset.name,
-        "target": targets.name,
-        "heldout": run.holdout,
-    }
-    facts["mark"] = rubric_mark(found)
-    rubric = found.model_copy(update={"provenance": {**facts, **found.provenance}})
-    return InferenceResult(rubric=rubric, notes=tuple(_notes(rubric, items, str(lm.model))))
+    points = shown_points(targets, percent_of_max=run.percent_of_max)[places]
+    return targets, [_named(dataset, place) for place in places], points.tolist()
 
 
 def _named(dataset: DataSet, place: int) -> RatedItem:

@@ -16,12 +16,12 @@ from judgesmith.experiments.distil.sampling import (
     Sampled,
     sample,
 )
+from judgesmith.experiments.estimates import NO_CALLS, RunEstimate, estimate_judging
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, narrowed, pointed_rubric
 from judgesmith.programs.families.ensemble.merging import share_of
 from judgesmith.programs.families.forms import DISTILLED
 from judgesmith.programs.families.forms.annotators import MOST_ERRORS, answer_in_form, errors_of
 from judgesmith.programs.families.modules import DistilledJudge
-from judgesmith.programs.judging.executors import calls_per_item
 from judgesmith.programs.judging.prompts import Template
 from judgesmith.programs.judging.runner import score_batch, was_not_asked
 from judgesmith.signatures.judgement import ErrorSpan, Judgement
@@ -170,11 +170,13 @@ class Distillation:
     sample: DistilSample
     settings: DistilSettings
 
-    @property
-    def calls(self) -> int:
-        """Model calls at most, if every answer can be read, the ledger aside."""
-        found = {of: calls_per_item(narrowed(self.judge, of)) for of, _ in self._by_criteria()}
-        return sum(found[one.criteria] for one in self.sample.outputs)
+    def estimate(self, lms: Mapping[str, dspy.LM], lm: dspy.LM) -> RunEstimate:
+        """Return what annotating every output asks and costs."""
+        found = NO_CALLS
+        for criteria, places in self._by_criteria():
+            items = [self.sample.outputs[place].item for place in places]
+            found += estimate_judging([narrowed(self.judge, criteria)], items, lms, lm)
+        return found
 
     def examples(
         self,

@@ -25,7 +25,7 @@ from judgesmith.programs.judging.runner import (
     was_not_asked,
 )
 from judgesmith.programs.lm import lm_client_of
-from judgesmith.signatures import Judgement, Reason
+from judgesmith.signatures import Judgement, RatedItem, Reason
 
 if TYPE_CHECKING:
     import dspy
@@ -51,6 +51,11 @@ def check_golden(judge: AnySaved) -> None:
             "are needed.",
             hint="compile it with rows held out (--holdout) and without --no-texts.",
         )
+
+
+def golden_texts(judge: AnySaved) -> list[RatedItem]:
+    """Return the golden items that have a score, which a recheck asks about."""
+    return [one.item for one in judge.golden if one.judgement.score is not None]
 
 
 def recheck_judge(
@@ -115,7 +120,7 @@ def recheck_judge(
                 asking.enter_context(read_rate_of(one).forgiving())
                 if (client := lm_client_of(one)) is not None:
                     asking.enter_context(client.in_round(start + number))
-            items = [one.item for one in golden]
+            items = golden_texts(judge)
             again.append(
                 score_batch(judge, items, lm=lm, concurrency=concurrency, progress=progress)
             )

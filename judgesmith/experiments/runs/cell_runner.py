@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import ceil
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
@@ -18,18 +17,11 @@ from judgesmith.data.scores import Placed, placed_rows
 from judgesmith.data.targets import Targets, targets_of
 from judgesmith.errors import FileError, InputError, file_faults
 from judgesmith.experiments.compile.compiling import compile_judge
-from judgesmith.experiments.compile.estimate import RunEstimate
-from judgesmith.experiments.compile.judging_estimate import (
-    CHARACTERS_PER_TOKEN,
-    JudgingEffort,
-    MeanLengths,
-    judging_effort,
-    sizes_of,
-)
 from judgesmith.experiments.compile.searching import SearchFiles
 from judgesmith.experiments.compile.settings import without_equal_ratings
 from judgesmith.experiments.compile.split import unseen_places
 from judgesmith.experiments.compile.tuning import Progress, endpoints_of
+from judgesmith.experiments.estimates import RunEstimate, estimate_judging
 from judgesmith.experiments.evaluate.agreement import (
     agreement_report,
     judged_criteria,
@@ -52,12 +44,10 @@ from judgesmith.experiments.specs import Cell, Spec, cells_of, settings_of
 from judgesmith.experiments.specs.settings import said_plainly
 from judgesmith.optimizers.predictions import on_criterion
 from judgesmith.programs import score_batch
-from judgesmith.programs.artifacts.record import SavedRecord
 from judgesmith.programs.artifacts.saved import SavedJudge
-from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedComposite, load_saved
+from judgesmith.programs.artifacts.saved_ensembles import AnySaved, load_saved
 from judgesmith.programs.judging.rows import usage_of, usd_of
 from judgesmith.programs.judging.runner import judges_sources, was_not_asked
-from judgesmith.programs.lm import lm_client_of
 from judgesmith.signatures import Judgement, Scale
 from judgesmith.signatures.items import Aggregate
 from judgesmith.signatures.rubric import folded
@@ -294,31 +284,9 @@ def estimate_saved(spec: Spec, cell: Cell, dataset: DataSet, models: RunModels) 
         dataset, targets, holdout=spec.holdout, seed=cell.seed, rows=spec.split_rows
     )
     items = [dataset[i] for i in places.tolist()]
-    effort = JudgingEffort()
-    for leaf in _leaves(saved) if items else ():
-        effort += judging_effort(
-            leaf.protocol, leaf.questions, sizes_of(items), MeanLengths.of(items)
-        )
-    tokens = ceil(effort.characters / CHARACTERS_PER_TOKEN), ceil(effort.answered)
-    clients = [lm_client_of(lm) for lm in models.bound(saved, cell)[1]]
-    prices = [None if one is None else one.price for one in clients]
-    costs = [None if one is None else one.usd(*tokens) for one in prices]
-    return RunEstimate(
-        calls=ceil(effort.calls),
-        max_calls=ceil(effort.most),
-        input_tokens=tokens[0],
-        output_tokens=tokens[1],
-        cost_usd=None if None in costs else max(one for one in costs if one is not None),
-    )
-
-
-def _leaves(saved: SavedRecord) -> Iterator[SavedJudge]:
-    """Yield the judges that ask a model themselves, however deep they are held."""
-    if isinstance(saved, SavedJudge):
-        yield saved
-    elif isinstance(saved, SavedComposite):
-        for name in saved.asked:
-            yield from _leaves(saved.members[name])
+    saved, lms = models.bound(saved, cell)
+    by_name = {str(lm.model): lm for lm in lms}
+    return estimate_judging([saved], items, by_name, lms[0])
 
 
 def _refuse_seen(

@@ -14,9 +14,10 @@ from typing import Any, Literal
 
 from judgesmith.data.items import DataSet
 from judgesmith.errors import FileError, InputError, MissingExtraError
-from judgesmith.experiments.compile.estimate import RunEstimate, estimate_run
+from judgesmith.experiments.compile.estimate import estimate_run
 from judgesmith.experiments.compile.settings import without_equal_ratings
 from judgesmith.experiments.compile.tuning import Progress
+from judgesmith.experiments.estimates import RunEstimate
 from judgesmith.experiments.runs.cell_runner import Maker, estimate_saved
 from judgesmith.experiments.runs.claims import claim_cell
 from judgesmith.experiments.runs.folder import RunFolder

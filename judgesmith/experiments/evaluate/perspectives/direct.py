@@ -12,6 +12,7 @@ import numpy as np
 from judgesmith.data.items import DataSet, check_dataset
 from judgesmith.data.targets import nobody_rated
 from judgesmith.errors import InputError
+from judgesmith.experiments.estimates import RunEstimate, estimate_comparing
 from judgesmith.experiments.evaluate.agreement import Unscored
 from judgesmith.experiments.evaluate.perspectives.perspectives import (
     TEMPERATURE,
@@ -125,6 +126,23 @@ def compare_directly(
         pair has an answer.
     """
     check_dataset(dataset)
+    n_errors, pairs = _pairs(dataset, criterion, differences)
+    asked = preferred_samples(
+        judge,
+        _responses(dataset, pairs),
+        samples,
+        lm=lm,
+        concurrency=concurrency,
+        progress=progress,
+    )
+    votes = np.asarray([_votes(several) for several in asked], dtype=float)
+    return direct_comparison(votes, pairs, n_errors, criterion=criterion, causes=_causes(asked))
+
+
+def _pairs(
+    dataset: DataSet, criterion: str, differences: Sequence[int] | None
+) -> tuple[FloatArray, ErrorPairs]:
+    """Return how many errors each text has, and the pairs that are compared."""
     if criterion not in dataset.criteria:
         raise nobody_rated([criterion], dataset, dataset.criteria)
     ours = np.asarray([bool(item.human.get(criterion)) for item in dataset], dtype=bool)
@@ -135,19 +153,7 @@ def compare_directly(
             f"no two texts of a source on {criterion} differ by a known number of errors.",
             hint="give a benchmark whose rows say so in their provenance.",
         )
-    asked = preferred_samples(
-        judge,
-        (
-            ResponsePair.of(dataset[better], dataset[worse])
-            for better, worse in zip(*_places(pairs), strict=True)
-        ),
-        samples,
-        lm=lm,
-        concurrency=concurrency,
-        progress=progress,
-    )
-    votes = np.asarray([_votes(several) for several in asked], dtype=float)
-    return direct_comparison(votes, pairs, n_errors, criterion=criterion, causes=_causes(asked))
+    return n_errors, pairs
 
 
 def direct_comparison(
@@ -184,8 +190,9 @@ def direct_comparison(
     )
 
 
-def _places(pairs: ErrorPairs) -> tuple[list[int], list[int]]:
-    return pairs.better.tolist(), pairs.worse.tolist()
+def _responses(dataset: DataSet, pairs: ErrorPairs) -> list[ResponsePair]:
+    places = zip(pairs.better.tolist(), pairs.worse.tolist(), strict=True)
+    return [ResponsePair.of(dataset[better], dataset[worse]) for better, worse in places]
 
 
 def _votes(several: Sequence[Preference]) -> list[list[float]]:
@@ -235,11 +242,7 @@ def compared_by_judge(
     progress: Callable[[int], None] | None = None,
 ) -> DirectReport:
     """Ask a judge that compares about texts of a source that differ by one to five errors."""
-    names, alone = criteria_of_target(dataset, target)
-    if not alone:
-        names = [one for one in names if folded(one) == folded(judge.target)]
-        if not names:
-            raise no_text_scored(dataset)
+    names = _compared_criteria(judge, dataset, target)
     n = judge.protocol.samples if samples is None else samples
     temperature = judge.protocol.temperature if samples is None else TEMPERATURE
     once = sampled_once(judge, temperature)
@@ -256,3 +259,30 @@ def compared_by_judge(
     ]
     notes += built_by_itself(builders(dataset), {*judge.models, *models})
     return DirectReport(label=label, reports=reports, notes=tuple(notes))
+
+
+def comparing_estimate(
+    judge: SavedJudge,
+    dataset: DataSet,
+    lm: dspy.LM,
+    *,
+    target: str | None = None,
+    samples: int | None = None,
+) -> RunEstimate:
+    """Return what ``compared_by_judge`` asks and costs."""
+    pairs = [
+        pair
+        for name in _compared_criteria(judge, dataset, target)
+        for pair in _responses(dataset, _pairs(dataset, name, DIFFERENCES)[1])
+    ]
+    n = judge.protocol.samples if samples is None else samples
+    return estimate_comparing(sampled_once(judge, TEMPERATURE), pairs, lm, often=n)
+
+
+def _compared_criteria(judge: SavedJudge, dataset: DataSet, target: str | None) -> list[str]:
+    names, alone = criteria_of_target(dataset, target)
+    if not alone:
+        names = [one for one in names if folded(one) == folded(judge.target)]
+        if not names:
+            raise no_text_scored(dataset)
+    return names

@@ -6,7 +6,7 @@ Both are asked on any rated set, of texts whose rating is beyond doubt, and on b
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from judgesmith.data.score_files import PairedAnswers, Scores, recorded_among
 from judgesmith.data.scores import names_in, placed_rows
 from judgesmith.data.targets import meant_by, nobody_rated
 from judgesmith.errors import InputError
+from judgesmith.experiments.estimates import RunEstimate, estimate_judging
 from judgesmith.experiments.evaluate.agreement import judged_criteria
 from judgesmith.experiments.evaluate.perspectives.ratings import (
     RightLevels,
@@ -287,6 +288,82 @@ def perspective_of_judge(
     ValueError
         If the judge scores nothing that people rated, or no criterion has a report.
     """
+    plan = _planned(judge, dataset, perspective, target, aggregate, samples, answers)
+    notes, left_out = dict(plan.notes), dict(plan.left_out)
+    found: dict[str, SampledScores] = {}
+    for asked, places, several in plan.asked:
+        judgements = judged(
+            asked, plan.dataset, places, samples, lm=lm, concurrency=concurrency, progress=progress
+        )
+        for name in several:
+            scores = scores_of_judge(
+                judgements,
+                len(plan.dataset),
+                name,
+                own=judge.target,
+                scale=judge.scale,
+                alone=plan.alone,
+            )
+            if scores is None:
+                left_out[name] = NOT_SCORED
+                continue
+            found[name] = scores
+            if scores.about is not None and folded(scores.about) != folded(name):
+                notes[f"its score is for {scores.about}, and compared with {name}."] = None
+    if not found and not plan.refused:
+        raise no_text_scored(plan.dataset)
+    built = builders(plan.dataset)
+    notes |= dict.fromkeys(built_by_itself(built, {*judge.models, *models}))
+    out = {**left_out, **plan.refused}
+    return perspective_report(
+        label, perspective, plan.dataset, plan.right, found, out, list(notes), rng
+    )
+
+
+def perspective_estimate(
+    judge: AnySaved,
+    dataset: DataSet,
+    lms: Mapping[str, dspy.LM],
+    lm: dspy.LM,
+    *,
+    perspective: Perspective,
+    target: str | None = None,
+    aggregate: Aggregate | None = None,
+    samples: int | None = None,
+    answers: Scale | None = None,
+) -> RunEstimate:
+    """Return what ``perspective_of_judge`` asks and costs."""
+    plan = _planned(judge, dataset, perspective, target, aggregate, samples, answers)
+    items = [plan.dataset[place] for _, places, _ in plan.asked for place in places]
+    once = judge
+    if samples is not None:
+        assert isinstance(judge, SavedJudge)
+        once = sampled_once(judge, TEMPERATURE)
+    return estimate_judging([once], items, lms, lm, often=samples or 1)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Planned:
+    """What a perspective asks: of ``dataset``, each judge about its places, for some criteria."""
+
+    dataset: DataSet
+    right: dict[str, RightLevels]
+    asked: list[tuple[Any, list[int], list[str]]]
+    left_out: dict[str, str]
+    refused: dict[str, str]
+    notes: dict[str, None]
+    alone: bool
+
+
+def _planned(
+    judge: AnySaved,
+    dataset: DataSet,
+    perspective: Perspective,
+    target: str | None,
+    aggregate: Aggregate | None,
+    samples: int | None,
+    answers: Scale | None,
+) -> _Planned:
     check_dataset(dataset)
     ranks = judges_sources(judge)
     if ranks and perspective == "global":
@@ -310,7 +387,9 @@ def perspective_of_judge(
     right, refused = _right(dataset, names, aggregate, perspective)
     for name in [one for one in right if not right[one].kept.size]:
         refused[name] = none_kept(right.pop(name))
-    found: dict[str, SampledScores] = {}
+    if not right and refused:
+        raise InputError(next(iter(refused.values())))
+    several_asked: list[tuple[Any, list[int], list[str]]] = []
     for scale, several in _by_answers(right, perspective, answers, samples).items():
         asked: Any = judge
         if scale is not None:
@@ -318,25 +397,15 @@ def perspective_of_judge(
             if why is not None:
                 notes[f"samples are not on {scale}: {why}."] = None
         places = sorted({place for name in several for place in right[name].kept.tolist()})
-        judgements = judged(
-            asked, dataset, places, samples, lm=lm, concurrency=concurrency, progress=progress
-        )
-        for name in several:
-            scores = scores_of_judge(
-                judgements, len(dataset), name, own=judge.target, scale=judge.scale, alone=alone
-            )
-            if scores is None:
-                left_out[name] = NOT_SCORED
-                continue
-            found[name] = scores
-            if scores.about is not None and folded(scores.about) != folded(name):
-                notes[f"its score is for {scores.about}, and compared with {name}."] = None
-    if not found and not refused:
-        raise no_text_scored(dataset)
-    built = builders(dataset)
-    notes |= dict.fromkeys(built_by_itself(built, {*judge.models, *models}))
-    return perspective_report(
-        label, perspective, dataset, right, found, {**left_out, **refused}, list(notes), rng
+        several_asked.append((asked, places, list(several)))
+    return _Planned(
+        dataset=dataset,
+        right=right,
+        asked=several_asked,
+        left_out=left_out,
+        refused=refused,
+        notes=notes,
+        alone=alone,
     )
 
 
