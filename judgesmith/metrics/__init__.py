@@ -11,7 +11,14 @@ Estimate(spearman 0.9412, 95% interval [0, 1] by rows, n=6 rows)
 >>> round(found.first, 2), round(found.second, 2), found.low <= found.value <= found.high
 (0.94, 0.45, True)
 
-Without ``sources=`` rows are resampled; with it, the rows of a source are resampled together.
+Arguments mean the same everywhere. ``human``, ``judge`` and ``other`` have one score per row; nan
+or None in a judge's is unscored. ``sources`` and ``systems`` are labels, one per row: what was
+responded to, and who responded. Without ``sources=`` rows are resampled; with it, the rows of a
+source are resampled together. ``confidence`` is the nominal coverage of an interval, a fraction;
+``rng`` is a seed or a ``numpy.random.Generator``; ``n_resamples`` is 20 or more.
+
+A ``ValueError`` names lists that do not pair up, a missing or infinite human score, a missing
+label, or a setting outside the range that is given; a ``TypeError`` a value of the wrong kind.
 Functions ending in ``_error`` are better when lower; all others are better when higher.
 Undefined is nan, never 0, and what is left out is counted. NumPy is loaded with the first name
 that is used, SciPy only where a formula needs it. The names are listed in ``__init__.pyi``.

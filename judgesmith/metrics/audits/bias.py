@@ -46,7 +46,7 @@ class LengthBias(Record):
     slope : Estimate
         Standard deviations of the judge's score for one of log length, at equal human scores.
     rank_slope : Estimate
-        The same of ranks, whatever the shape of the scales; unmoved by a few very long answers.
+        The same of ranks, unmoved by a few very long answers.
     correlation, human_correlation : Estimate
         Pearson's, of log length with the judge's and with human scores, for comparison.
     n_unscored : int
@@ -73,42 +73,28 @@ def length_bias(
 ) -> LengthBias:
     """Return how much a judge's scores rise with length at equal human ratings.
 
-    With j the judge, l the logarithm of length, h people and r correlations, the slope is
+    With j the judge, l the logarithm of length, h raters and r correlations, the slope is
     ``(R r_jl - r_jh r_hl) / (R - r_hl**2)``, where R is the reliability of the human scores: the
-    coefficient of l in the regression of j on l and h. Human scores with noise leave quality
-    uncontrolled: if good answers are long, a fair judge shows a slope above 0 unless R says how
-    noisy they are.
+    coefficient of l in the regression of j on l and h. If good answers are long, a fair judge shows
+    a slope above 0 unless R says how noisy human scores are.
 
     Parameters
     ----------
-    human : array-like, shape (n_rows,), in points of the human scale
-        Aligned with ``judge``.
-    judge : array-like, shape (n_rows,), in points of the judge's scale
-        nan (or None) where an answer is unscored; such rows are left out.
+    human, judge : array-like, shape (n_rows,); nan (or None) in ``judge`` where unscored
     lengths : array-like, shape (n_rows,), above 0
-        Characters, words or tokens; which of them makes little difference to a logarithm.
-    sources : sequence of labels, one per row
-        What is drawn for the intervals. Without it every row is a source of its own.
+        Characters, words or tokens.
+    sources : sequence of labels, one per row, optional
     reliability : float, above 0 and up to 1
-        Of the human scores, such as the intraclass correlation of their mean; 1 takes them as
-        free of noise. Given, not estimated: the intervals do not cover what it is off by.
-    rng, n_resamples, confidence
-        Where resamples of sources come from, how many, and nominal coverage.
+        Of the human scores, such as the intraclass correlation of their mean. The intervals do
+        not cover its error.
+    rng, n_resamples, confidence : seed or generator, 20 resamples or more, coverage
 
     Returns
     -------
     LengthBias
-        A slope is nan if judge, people or lengths are constant, if length and human scores are on
+        A slope is nan if judge, raters or lengths are constant, if length and human scores are on
         a line, or if they correlate as much as ``reliability`` allows or more. Ranks are those
         among all rows, also in the intervals; these are nan if all sources are alike.
-
-    Raises
-    ------
-    ValueError
-        If scores, lengths and labels do not fit together, a length is not above 0, or a setting
-        is out of range.
-    TypeError
-        If ``rng`` is neither a seed nor a Generator.
 
     References
     ----------
@@ -118,8 +104,6 @@ def length_bias(
 
     Examples
     --------
-    A judge that says what people say, and more for length.
-
     >>> human, lengths = [1, 2, 3, 4, 5, 2, 4, 3], [40, 300, 80, 500, 120, 60, 90, 900]
     >>> judge = np.array(human) + np.log(lengths)
     >>> found = length_bias(human, judge, lengths)
@@ -198,16 +182,13 @@ class SelfPreference(Record):
     Attributes
     ----------
     gap : Estimate
-        ``judge_gap`` minus ``human_gap``: own less other answers, in standardised judge minus
-        standardised human scores.
+        ``judge_gap`` minus ``human_gap``.
     adjusted : Estimate
-        How much more the judge gives its own answers than others that people rate alike.
+        How much more the judge gives its own answers than others that raters score alike.
     judge_gap, human_gap : Estimate
-        Own less other answers, as the judge and as people see them.
-    n_own, n_other : int
-        Scored answers of either kind.
-    n_unscored : int
-        Rows left out because the judge gave no score.
+        Own less other answers, as the judge and as raters see them.
+    n_own, n_other, n_unscored : int
+        Scored answers of either kind, and rows left out because the judge gave no score.
     """
 
     gap: Estimate
@@ -231,36 +212,22 @@ def self_preference(
 ) -> SelfPreference:
     """Return how much more a judge prefers answers of its own family than raters do.
 
-    A judge with noise tells all groups apart less than people do, so if its own answers are the
-    better ones, ``gap`` sits too low; noisy people make ``adjusted`` sit too high there. Where
-    both agree on the sign, neither noise explains it.
+    If its own answers are the better ones, noise of the judge makes ``gap`` sit too low and noise
+    of raters ``adjusted`` too high. Where both agree on the sign, noise does not explain it.
 
     Parameters
     ----------
-    human : array-like, shape (n_rows,), in points of the human scale
-        Aligned with ``judge``.
-    judge : array-like, shape (n_rows,), in points of the judge's scale
-        nan (or None) where an answer is unscored; such rows are left out.
-    sources : sequence of labels, one per row
-        What is drawn for the intervals. Without it every row is a source of its own.
+    human, judge : array-like, shape (n_rows,); nan (or None) in ``judge`` where unscored
     own : sequence of bool, one per row
         Whether the judge's family wrote the answer.
-    rng, n_resamples, confidence
-        Where resamples of sources come from, how many, and nominal coverage.
+    sources : sequence of labels, one per row, optional
+    rng, n_resamples, confidence : seed or generator, 20 resamples or more, coverage
 
     Returns
     -------
     SelfPreference
-        nan if all answers are of one kind, or if judge or people are constant. The intervals take
-        the systems as given: with one system of its own, family and system are the same thing.
-
-    Raises
-    ------
-    ValueError
-        If scores and labels do not fit together, ``own`` holds anything but yes and no, or a
-        setting is out of range.
-    TypeError
-        If ``rng`` is neither a seed nor a Generator.
+        nan if all answers are of one kind, or if judge or raters are constant. The intervals take
+        the systems as given.
 
     References
     ----------
@@ -270,8 +237,6 @@ def self_preference(
 
     Examples
     --------
-    A judge that adds a point to its own answers, which people find no better.
-
     >>> human, own = [1, 2, 3, 4, 5, 1, 2, 3, 4, 5], [True] * 5 + [False] * 5
     >>> judge = [2, 3, 4, 5, 6, 1, 2, 3, 4, 5]
     >>> found = self_preference(human, judge, own=own)
@@ -328,8 +293,7 @@ class PositionBias(Record):
         How often the first place won, a tie as half, minus .5: from -.5 (always the second) to
         .5 (always the first); 0 is none.
     among_inconsistent : Estimate
-        The same among pairs whose answer changed with the order, which ``n`` counts: the share of
-        them that moved towards the first place, minus .5.
+        The same among pairs whose answer changed with the order, which ``n`` counts.
     inconsistent : Estimate
         The share of pairs whose answer changed, from 0 to 1.
     n_unscored : int
@@ -348,8 +312,7 @@ class PlaceEffects(Record):
 
     Attributes
     ----------
-    places : tuple of int or float
-        In order.
+    places : tuple of int or float, in order
     effects : tuple of Estimate
         The mean score at each place minus the mean of all rows, in points; 0 is none.
     slope : Estimate
@@ -375,36 +338,24 @@ def position_bias(
 ) -> PositionBias:
     """Return how much a pairwise judge favours the text shown first, from both orders of each pair.
 
-    Asking in both orders takes quality out: what a text gains by being better, it gains in either
-    place. How often a preference survives the exchange is
-    :func:`~judgesmith.metrics.pairs.order_consistency`; this is which way it moves, and how far.
+    :func:`~judgesmith.metrics.pairs.order_consistency` reports how often a preference survives the
+    exchange; this is which way it moves, and how far.
 
     Parameters
     ----------
     given, swapped : array-like, shape (n_pairs,), from 0 to 1
         How far the first text of the pair won, where it was shown first, and where the other one
-        was: 1 it won, 0 it lost, .5 neither; or its probability to win. nan (or None) where there
-        is no answer; such pairs are left out.
-    sources : sequence of labels, one per pair
-        What is drawn for the intervals. Without it every pair is a source of its own.
-    rng, n_resamples, confidence
-        Where resamples of sources come from, how many, and nominal coverage.
+        was: 1 it won, 0 it lost, .5 neither; or its probability to win. Pairs with nan (or None)
+        are left out.
+    sources : sequence of labels, one per pair, optional
+    rng, n_resamples, confidence : seed or generator, 20 resamples or more, coverage
 
     Returns
     -------
     PositionBias
         ``among_inconsistent`` is nan if no answer changed; all are nan without pairs. The bias has
         a percentile interval, nan if all sources are alike; the two shares have that of
-        :func:`~judgesmith.metrics.resampling.share_interval`, which also holds where all answers
-        are one.
-
-    Raises
-    ------
-    ValueError
-        If answers and labels do not fit together, an answer is outside 0 to 1, or a setting is
-        out of range.
-    TypeError
-        If ``rng`` is neither a seed nor a Generator.
+        :func:`~judgesmith.metrics.resampling.share_interval`.
 
     References
     ----------
@@ -413,8 +364,6 @@ def position_bias(
 
     Examples
     --------
-    Of four pairs two change their answer, both towards the first place.
-
     >>> found = position_bias([1, 1, 0, 1], [1, 0, 0, 0.5])
     >>> found.bias.value, found.among_inconsistent.value, found.inconsistent.value
     (0.1875, 0.5, 0.5)
@@ -456,34 +405,25 @@ def place_effects(
 ) -> PlaceEffects:
     """Return how scores depend on the position of an item in a list.
 
-    The items must have been put into the lists in random order, or each into every place:
-    otherwise what stands first may be what is best.
+    The items must have been put into the lists in random order, or each into every place.
 
     Parameters
     ----------
-    judge : array-like, shape (n_rows,), in points of the judge's scale
-        nan (or None) where an item is unscored; such rows are left out.
-    places : array-like of numbers, shape (n_rows,)
-        1 for the first of a list, and so on.
-    sources : sequence of labels, one per row
-        The lists, or what they are about; what is drawn for the intervals.
-    rng, n_resamples, confidence
-        Where resamples of sources come from, how many, and nominal coverage.
+    judge : array-like, shape (n_rows,); nan (or None) where unscored
+    places : array-like of numbers, shape (n_rows,), 1 for the first of a list
+    sources : sequence of labels, one per row, the lists or what they are about
+    rng, n_resamples, confidence : seed or generator, 20 resamples or more, coverage
 
     Returns
     -------
     PlaceEffects
-        The effects of places are not simultaneous: of twenty places without an effect one has an
-        interval that leaves 0 out. The slope is nan if all rows stood at one place; intervals are
-        nan if all sources are alike.
+        The intervals of places are not simultaneous. The slope is nan if all rows stood at one
+        place; intervals are nan if all sources are alike.
 
     Raises
     ------
     ValueError
-        If scores, places and labels do not fit together, sources times places are more than 20
-        million, or a setting is out of range.
-    TypeError
-        If ``rng`` is neither a seed nor a Generator.
+        As for other metrics; also if sources times places are more than 20 million.
 
     Examples
     --------

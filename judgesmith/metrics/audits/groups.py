@@ -29,15 +29,14 @@ class GroupGap(Record):
 
     Attributes
     ----------
-    group : object
-        Its label.
+    group : object, its label
     gap : Estimate
         Points that the judge gives the group above what it gives all groups for the same human
         score; below 0 it is put at a disadvantage.
     p_value : float
         Two-sided, for the hypothesis of no gap, not corrected for the number of groups.
     agreement : Estimate
-        Correlation of judge and people over the rows of the group.
+        Correlation of judge and raters over the rows of the group.
     """
 
     group: object
@@ -60,7 +59,7 @@ class GroupGaps(Record):
     p_value : float
         For the hypothesis that no group differs from another.
     slope : float
-        Points of the judge for one of people, within groups.
+        Points of the judge for one of raters, within groups.
     n_unscored : int
         Rows left out because the judge gave no score.
     """
@@ -91,29 +90,20 @@ def group_gaps(
 ) -> GroupGaps:
     """Return how far a judge's scores of groups differ at equal human scores.
 
-    What the judge is expected to give is a straight line of the human score with one slope for
-    all groups, found within them: what groups differ in does not bend it. The gap of a group is
-    its mean distance from the line through the mean of all rows.
-
-    Noise in human scores flattens the line. Where people rate groups differently, part of that
-    difference is then left over and looks like a gap: look whether the gaps go with the groups'
-    human means.
+    What the judge is expected to give is a straight line of the human score with one slope, found
+    within groups. The gap of a group is its mean distance from the line through the mean of all
+    rows. Noise in human scores flattens the line: where raters score groups differently, part of
+    that difference is left over and looks like a gap.
 
     Parameters
     ----------
-    human : array-like, shape (n_rows,), in points of the human scale
-        Aligned with ``judge``.
-    judge : array-like, shape (n_rows,), in points of the judge's scale
-        nan (or None) where a row is unscored; such rows are left out.
-    groups : sequence of labels, one per row
-        Two groups or more.
-    sources : sequence of labels, one per row
-        What is drawn for the intervals; a source may have rows in several groups. Without it
-        every row is a source of its own.
+    human, judge : array-like, shape (n_rows,); nan (or None) in ``judge`` where unscored
+    groups : sequence of labels, one per row, two groups or more
+    sources : sequence of labels, one per row, optional
+        A source may have rows in several groups.
     statistic : {"pearson", "spearman", "kendall", "q", ...}
         Which correlation is the agreement.
-    rng, n_resamples, confidence
-        Where resamples of sources come from, how many, and nominal coverage.
+    rng, n_resamples, confidence : seed or generator, 20 resamples or more, coverage
 
     Returns
     -------
@@ -127,11 +117,7 @@ def group_gaps(
     Raises
     ------
     ValueError
-        If scores and labels do not fit together, there are fewer than two groups or sources
-        times groups are more than 20 million, there is no such statistic, or a setting is out of
-        range.
-    TypeError
-        If ``rng`` is neither a seed nor a Generator.
+        As for other metrics; also if sources times groups are more than 20 million.
 
     References
     ----------

@@ -115,25 +115,20 @@ class ScaleUse(Record):
 
     Attributes
     ----------
-    most_used : float
-        The score given most often, in points; the lowest of several.
-    most_used_share : Estimate
-        Of rows with that score.
+    most_used, most_used_share : float and Estimate
+        The score given most often, in points (the lowest of several), and its share of rows.
     floor_share, ceiling_share : Estimate
         Of rows at the lowest and the highest point of the scale.
     round_share : Estimate
         Of rows whose score is a multiple of ``round_to``; nan if that was not asked.
-    tied_pairs : Estimate
-        Of all pairs of rows, those with equal scores.
-    tied_pairs_within : Estimate
-        Of all pairs of rows of one source; nan if every source has one row.
+    tied_pairs, tied_pairs_within : Estimate
+        Of all pairs of rows, or of those of one source (nan if every source has one row), those
+        with equal scores.
     entropy : Estimate
         Of the scores, over that of an even use of all levels: 0 if one is used, 1 if all are
         used alike. With few rows it sits too low.
-    n_used : int
-        Distinct scores.
-    n_unscored : int
-        Rows left out because they have no score.
+    n_used, n_unscored : int
+        Distinct scores, and rows left out because they have no score.
     """
 
     most_used: float
@@ -158,37 +153,25 @@ def scale_use(
 ) -> ScaleUse:
     """Return how a judge, or raters, use the points of a scale.
 
-    Entropy is ``-sum(p log p) / log(n_levels)``, p the share of each level. Call it for both on
-    the same rows, each with its own scale. Means of raters tie less than one rating: compare like
-    with like.
+    Entropy is ``-sum(p log p) / log(n_levels)``, p the share of each level. Compare like with like:
+    means of raters tie less than one rating.
 
     Parameters
     ----------
-    scores : array-like, shape (n_rows,), in points
-        nan (or None) where a row is unscored; such rows are left out.
-    sources : sequence of labels, one per row
-        What the intervals are over. Without it every row is a source of its own.
+    scores : array-like, shape (n_rows,), in points; nan (or None) where unscored
+    sources : sequence of labels, one per row, optional
     levels : sequence of float or None
         The points that could have been given, such as ``range(1, 6)``; a score between two counts
-        for the nearest in ``entropy``. None takes the scores that were given, so that points
-        that do not occur are not missed.
+        for the nearest in ``entropy``. None takes the scores that were given.
     round_to : float above 0, or None
         What a heaped score is a multiple of: 5 or 10 on a scale to 100.
     confidence : float, between 0 and 1
-        Nominal coverage.
 
     Returns
     -------
     ScaleUse
         Shares of rows have the interval of :func:`~judgesmith.metrics.resampling.share_interval`;
-        shares of pairs and entropy have the jackknife's over sources, nan where all sources are
-        alike.
-
-    Raises
-    ------
-    ValueError
-        If scores and labels do not fit together, a score is outside the levels, there are fewer
-        than two levels, or a setting is out of range.
+        shares of pairs and entropy have the jackknife's over sources, nan where all are alike.
 
     References
     ----------

@@ -92,10 +92,8 @@ class ReliabilityBin(Record):
 
     Attributes
     ----------
-    low, high : float
-        Smallest and largest predicted score in the bin.
-    predicted : float
-        Mean predicted score.
+    low, high, predicted : float
+        Smallest, largest and mean predicted score in the bin.
     human : Estimate
         Mean human score, with an interval over sources.
     """
@@ -119,17 +117,6 @@ def reliability_table(
     Parameters
     ----------
     human, judge, sources, n_bins, confidence
-        As for :func:`calibration_error`.
-
-    Returns
-    -------
-    tuple of ReliabilityBin
-        A calibrated judge has ``judge`` equal to the mean human score in each bin, but for
-        chance: of 20 intervals at 95 % one misses.
-
-    Raises
-    ------
-    ValueError
         As for :func:`calibration_error`.
 
     References
@@ -191,18 +178,14 @@ class CalibrationError(Record):
 
     Attributes
     ----------
-    expected : float, 0 or more, in points
-        The expected calibration error. It is never 0, even for a perfect judge, because the
-        mean of a few human scores misses by chance.
-    expected_if_calibrated : float, in points
-        What ``expected`` would be about for a calibrated judge with as many rows.
+    expected, expected_if_calibrated : float, 0 or more, in points
+        The expected calibration error, never 0 because the mean of a few human scores misses by
+        chance, and what it would be about for a calibrated judge with as many rows.
     root_mean_square : Estimate, in points
         Square root of the mean squared gap, with the part that is chance taken out; 0 if chance
         explains all of it.
-    n_bins : int
-        Bins that hold rows.
-    n_unscored : int
-        Rows left out because they had no predicted score.
+    n_bins, n_unscored : int
+        Bins that hold rows, and rows left out because they had no predicted score.
     """
 
     expected: float
@@ -225,8 +208,7 @@ def expected_calibration_error(
 
     Parameters
     ----------
-    human, judge : array-like, shape (n_rows,), in points of one and the same scale
-        For a judge that gives probabilities of levels, ``judge`` is the expected level.
+    human, judge : array-like, shape (n_rows,), in points of one scale, none missing
     n_bins : int, 1 or more
         Bins of about equal numbers of rows; tied scores stay together, so there may be fewer.
 
@@ -235,17 +217,11 @@ def expected_calibration_error(
     float
         0 or more, in points; nan without rows.
 
-    Raises
-    ------
-    ValueError
-        If rows do not pair up, a score is missing, or ``n_bins`` is below 1.
-
     References
     ----------
     Naeini, Cooper and Hauskrecht (2015), "Obtaining Well Calibrated Probabilities Using Bayesian
-    Binning", AAAI, for the sum; Nguyen and O'Connor (2015), "Posterior calibration and
-    exploratory analysis for natural language processing models", EMNLP, for bins of equal size.
-    Ratings take the place of their 0 and 1.
+    Binning", AAAI, for the sum; Nguyen and O'Connor (2015), "Posterior calibration and exploratory
+    analysis for natural language processing models", EMNLP, for bins of equal size.
 
     Examples
     --------
@@ -269,36 +245,24 @@ def calibration_error(
 ) -> CalibrationError:
     """Return the expected calibration error, also as it is by chance and corrected for it.
 
-    The squared gap of a bin is on average too large by the variance of its mean. This variance
-    comes from the sources in the bin and is taken out of ``root_mean_square``, whose interval is
-    Student's for the jackknife over sources, on the squared scale.
-
-    In simulations with 30 to 400 sources of 1 or 6 rows (benchmark ``calibration_coverage``,
-    400 repetitions each), nominal 95 % intervals covered 95 to 100 % of the binned error: nearly
-    always where it is small beside chance.
+    The squared gap of a bin is too large by the variance of its mean, which is estimated over
+    sources and taken out of ``root_mean_square``. Its interval is Student's for the jackknife over
+    sources, on the squared scale. In simulations with 30 to 400 sources (benchmark
+    ``calibration_coverage``), nominal 95 % intervals covered 95 to 100 % of the binned error.
 
     Parameters
     ----------
-    human, judge : array-like, shape (n_rows,), in points of one and the same scale
-        nan (or None) in ``judge`` where a row is unscored; such rows are left out.
+    human, judge : array-like, shape (n_rows,), in points of one scale
+        Rows that ``judge`` leaves unscored (nan or None) are left out.
     sources : sequence of labels, one per row, optional
-        Rows of one source err alike. Without it, every row is its own source.
-    n_bins : int, 1 or more
-        As for :func:`expected_calibration_error`.
+    n_bins : int, as for :func:`expected_calibration_error`
     confidence : float, between 0 and 1
-        Nominal coverage.
 
     Returns
     -------
     CalibrationError
         All nan without scored rows. ``root_mean_square`` is nan if a bin has rows of one source
         only, its interval if a bin has fewer than three sources.
-
-    Raises
-    ------
-    ValueError
-        If rows do not pair up, a human score or a label is missing, ``n_bins`` is below 1 or
-        ``confidence`` is not between 0 and 1.
 
     References
     ----------
@@ -358,10 +322,8 @@ class ProbabilityErrors(Record):
 
     Attributes
     ----------
-    brier : Estimate, from 0 to 2
-        As :func:`brier_error`.
-    ranked : Estimate, from 0 to 1
-        As :func:`ranked_probability_error`.
+    brier, ranked : Estimate, from 0 to 2 and from 0 to 1
+        As :func:`brier_error` and :func:`ranked_probability_error`.
     n_unscored : int
         Rows left out because a probability was missing.
     """
@@ -380,14 +342,12 @@ def brier_error(
     """Return the Brier score: the mean squared distance of probabilities and observed levels.
 
     The sum over levels of ``(p - o)**2``, where ``o`` is 1 for the human level and 0 for others.
-    It treats all wrong levels alike: 4 instead of 5 is as wrong as 1 instead of 5.
 
     Parameters
     ----------
-    probabilities : array-like, shape (n_rows, n_levels)
-        Each row sums to 1.
+    probabilities : array-like, shape (n_rows, n_levels), each row sums to 1
     human : array-like, shape (n_rows,)
-        The level that people gave, one of ``levels``. For several raters repeat the row.
+        The level that raters gave, one of ``levels``. For several raters repeat the row.
     levels : array-like, shape (n_levels,), increasing
         What the columns stand for.
 
@@ -395,12 +355,6 @@ def brier_error(
     -------
     float
         From 0 to 2; nan without rows. Always giving each of k levels 1/k costs 1 - 1/k.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, a row holds a missing or negative probability or does not sum to 1,
-        or a human score is no level.
 
     References
     ----------
@@ -426,7 +380,7 @@ def ranked_probability_error(
 
     The sum over steps of the scale of ``(P - O)**2``, where ``P`` is the probability of a level at
     or below the step and ``O`` is 1 if the human level is and 0 otherwise, divided by the number
-    of steps. Near misses cost less than far ones. Steps count alike, whatever their length.
+    of steps. Near misses cost less than far ones.
 
     Parameters
     ----------
@@ -437,11 +391,6 @@ def ranked_probability_error(
     -------
     float
         From 0 to 1; nan without rows. With two levels it is half the Brier error.
-
-    Raises
-    ------
-    ValueError
-        As for :func:`brier_error`.
 
     References
     ----------
@@ -474,21 +423,13 @@ def probability_errors(
         As for :func:`brier_error`, with two levels or more; rows with a nan (or None) among the
         probabilities are left out and counted.
     sources : sequence of labels, one per row, optional
-        What each row is about. Without it, every row is its own source.
     confidence : float, between 0 and 1
-        Nominal coverage.
 
     Returns
     -------
     ProbabilityErrors
         Intervals are Student's for the jackknife over sources: nan with fewer than two sources,
         or if leaving one out changes nothing.
-
-    Raises
-    ------
-    ValueError
-        As for :func:`brier_error`; if a label is missing or ``confidence`` is not between 0
-        and 1.
 
     Examples
     --------

@@ -97,10 +97,8 @@ class IsotonicMap(_Map):
 
     Attributes
     ----------
-    thresholds : tuple of float, increasing
-        Predicted scores of the corners.
-    values : tuple of float, monotone
-        Human scores of the corners.
+    thresholds, values : tuple of float, the former increasing, the latter monotone
+        Predicted and human scores of the corners.
     n, n_unscored : int
         Rows it was learned from, and rows left out because they had no predicted score.
     """
@@ -157,15 +155,12 @@ def affine_map(
 ) -> AffineMap:
     """Return the least-squares line from the judge's scores to human scores.
 
-    Two numbers, so a few dozen rows suffice. It keeps every order (or turns all of them around,
-    if the slope is negative) and so changes no rank correlation.
+    A few dozen rows suffice. It keeps every order (or reverses it, if the slope is negative).
 
     Parameters
     ----------
-    human : array-like, shape (n_rows,), in points of the human scale
-        Aligned with ``judge``.
-    judge : array-like, shape (n_rows,), in points of the judge's scale
-        nan (or None) where a row is unscored; such rows are left out and counted.
+    human, judge : array-like, shape (n_rows,)
+        Rows that ``judge`` leaves unscored (nan or None) are left out and counted.
     bounds : (float, float), optional
         Ends of the human scale, at which mapped scores stop.
 
@@ -216,19 +211,16 @@ def isotonic_map(
 ) -> IsotonicMap:
     """Return the monotone least-squares map from the judge's scores to human scores.
 
-    Pools neighbouring scores whose human means fall the wrong way. It bends where the judge's
-    scale bends, but follows chance with few rows: below some hundred rows prefer
+    Pools neighbouring scores whose human means fall the wrong way. Below some hundred rows prefer
     :func:`affine_map`. Scores that it pools become ties.
 
     Parameters
     ----------
-    human : array-like, shape (n_rows,), in points of the human scale
-        Aligned with ``judge``.
-    judge : array-like, shape (n_rows,), in points of the judge's scale
-        nan (or None) where a row is unscored; such rows are left out and counted. Tied scores
+    human, judge : array-like, shape (n_rows,)
+        Rows that ``judge`` leaves unscored (nan or None) are left out and counted. Tied scores
         are one corner, with the mean of their human scores.
     increasing : bool
-        Whether people rate higher what the judge scores higher.
+        Whether raters score higher what the judge scores higher.
 
     Returns
     -------
@@ -236,22 +228,14 @@ def isotonic_map(
         Applied with ``map(scores)``; equals ``sklearn.isotonic.IsotonicRegression`` with
         ``out_of_bounds="clip"``.
 
-    Raises
-    ------
-    ValueError
-        If rows do not pair up, a human score is missing, or no row is scored.
-
     References
     ----------
-    Ayer, Brunk, Ewing, Reid and Silverman (1955), "An empirical distribution function for
-    sampling with incomplete information", Annals of Mathematical Statistics 26. Zadrozny and
-    Elkan (2002), "Transforming classifier scores into accurate multiclass probability estimates",
-    KDD, for calibration by it.
+    Ayer, Brunk, Ewing, Reid and Silverman (1955), Annals of Mathematical Statistics 26. Zadrozny
+    and Elkan (2002), "Transforming classifier scores into accurate multiclass probability
+    estimates", KDD.
 
     Examples
     --------
-    People rate the two middle rows the other way round; they are pooled.
-
     >>> curve = isotonic_map([1, 3, 2, 5], [10, 20, 30, 40])
     >>> curve([5, 15, 25, 40]).tolist()
     [1.0, 1.75, 2.5, 5.0]
@@ -290,35 +274,21 @@ def cross_calibrated(
 ) -> FloatArray:
     """Return cross-fitted scores: each is mapped by a map fitted without its source.
 
-    The honest scores for asking how good a calibrated judge is when no rows can be set aside.
     They come from ``n_folds`` slightly different maps; for use, learn one map from all rows.
 
     Parameters
     ----------
-    human : array-like, shape (n_rows,), in points of the human scale
-        Aligned with ``judge``.
-    judge : array-like, shape (n_rows,), in points of the judge's scale
-        nan (or None) where a row is unscored; it stays nan.
+    human, judge : array-like, shape (n_rows,); nan (or None) in ``judge`` stays nan
     sources : sequence of labels, one per row, optional
-        Rows of one source fall in one fold. Without it, every row is its own.
+        Rows of one source fall in one fold.
     fit : callable
         From human scores and the judge's to a map, such as :func:`affine_map`.
     n_folds : int, 2 or more
-        How many parts the sources are dealt into.
     rng : int or numpy.random.Generator
-        Who deals.
 
     Returns
     -------
     float array, shape (n_rows,), in points of the human scale
-
-    Raises
-    ------
-    ValueError
-        If rows do not pair up, a label is missing, there are fewer sources than folds, or
-        ``fit`` refuses the rows of the other folds.
-    TypeError
-        If ``rng`` is neither a whole number nor a generator.
 
     References
     ----------
@@ -365,7 +335,6 @@ class ConformalMargin(Record):
     confidence : float
         Least chance that the interval of a new row (or all of a new source) holds.
     covers : {"row", "source"}
-        What it is the chance of.
     normalised : bool
         Whether intervals need a spread for each row.
     n, n_groups, n_unscored : int
@@ -401,24 +370,16 @@ class ConformalMargin(Record):
 
         Parameters
         ----------
-        judge : array-like, shape (n_rows,), in points
-            New scores; nan (or None) has an interval of nan.
-        spread : array-like, shape (n_rows,), above 0
-            Of the new rows, if the margin is normalised.
+        judge : array-like, shape (n_rows,), in points; nan (or None) has an interval of nan
+        spread : array-like, shape (n_rows,), above 0, if the margin is normalised
         levels : array-like, shape (n_levels,), increasing, optional
             The ratings there can be. Ends are moved out to the next level and stop at the first
-            and last one; a mean of ratings between two levels stays covered.
+            and last one.
 
         Returns
         -------
         low, high : float array, shape (n_rows,)
             -inf and inf where the margin is infinite and no levels are given.
-
-        Raises
-        ------
-        ValueError
-            If a score is infinite, a spread is missing, superfluous or not above 0, or the
-            levels do not increase.
         """
         p = score_vector(judge, name="judge", allow_missing=True)
         reach = self.margin * _spreads(spread, self.normalised, ~np.isnan(p))
@@ -457,21 +418,15 @@ def conformal_margin(
 
     Parameters
     ----------
-    human : array-like, shape (n_rows,), in points of the human scale
-        Aligned with ``judge``.
-    judge : array-like, shape (n_rows,), in points of the human scale
-        Of rows that the judge, its map and its settings were not selected on: a judge that has
-        seen them is closer to them than to new ones. nan (or None) where a row is unscored; such
-        rows are left out.
+    human, judge : array-like, shape (n_rows,), in points of the human scale
+        Of rows that the judge, its map and its settings were not selected on. Rows that ``judge``
+        leaves unscored (nan or None) are left out.
     sources : sequence of labels, one per row, optional
-        What each row is about. Without it, every row is its own source.
     spread : array-like, shape (n_rows,), above 0, optional
         How unsure the judge is of each row, for example the standard deviation of a panel plus a
         constant. Distances are divided by it, intervals are wider where it is larger.
     covers : {"row", "source"}
-        See the table.
     confidence : float, between 0 and 1
-        Wanted chance.
 
     Returns
     -------
@@ -479,28 +434,18 @@ def conformal_margin(
         Applied with ``margin.interval(scores)``. Infinite with fewer than
         ``confidence / (1 - confidence)`` sources: 9 for .9, 19 for .95.
 
-    Raises
-    ------
-    ValueError
-        If rows do not pair up, a human score or a label is missing, a spread is not above 0,
-        ``covers`` is unknown or ``confidence`` is not between 0 and 1.
-
     References
     ----------
     Lei, G'Sell, Rinaldo, Tibshirani and Wasserman (2018), "Distribution-Free Predictive Inference
-    for Regression", JASA 113, for one row per source. Dunn, Wasserman and Ramdas (2022),
-    "Distribution-Free Prediction Sets for Two-Layer Hierarchical Models", JASA, and Lee, Barber
-    and Willett (2023), "Distribution-free inference with hierarchical data", arXiv:2306.06342,
-    for weights by source and the new source's own.
+    for Regression", JASA 113, for one row per source. Dunn, Wasserman and Ramdas (2022), JASA, and
+    Lee, Barber and Willett (2023), arXiv:2306.06342, for weights by source.
 
     Examples
     --------
     >>> human = np.array([1, 4, 2, 5, 3, 3, 2, 4, 1])
     >>> found = conformal_margin(human, human + [0.5, -1, 0, 0.3, -0.2, 1.5, 0.1, 0.4, 0.6])
-    >>> found.margin
-    1.5
-    >>> found.interval([2.8, 4.9]), found.interval([2.8, 4.9], levels=[1, 2, 3, 4, 5])
-    ((array([1.3, 3.4]), array([4.3, 6.4])), (array([1., 3.]), array([5., 5.])))
+    >>> found.margin, found.interval([2.8, 4.9], levels=[1, 2, 3, 4, 5])
+    (1.5, (array([1., 3.]), array([5., 5.])))
     """
     fraction(confidence, name="confidence")
     if covers not in get_args(Covers):

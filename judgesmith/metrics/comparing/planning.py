@@ -32,27 +32,17 @@ def sample_size_pearson(
     half_width : float, between 0 and 1
         Half the length of the interval, in units of the correlation.
     correlation : float, between -1 and 1
-        What is expected; 0 is the most cautious, for it needs the most items.
+        What is expected; 0 needs the most items.
     cluster_size : float, at least 1
         Rated items per source.
     intraclass : float, from 0 to 1
-        How alike the items of one source are in their contributions to the correlation (the
-        products of standardised scores), not in the scores alone. 0 is not at all.
+        How alike the items of one source are in the products of their standardised scores.
     confidence : float, between 0 and 1
-        Nominal coverage.
 
     Returns
     -------
     int
-        Rated items, at least 4. Exact for normal scores; ratings on a few points need about
-        as many.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-    TypeError
-        If one is no number.
+        Rated items, at least 4. Exact for normal scores.
 
     References
     ----------
@@ -90,30 +80,22 @@ def sample_size_pearson(
 def sources_needed(pilot: Estimate, half_width: float) -> int:
     """Return how many sources give the statistic of a pilot an interval of a given half width.
 
-    The interval of a mean over ``K`` sources is ``w(K) / sqrt(K)`` times their spread, where
-    ``w`` is the quantile, widened for few sources; every statistic here behaves so once there are
-    a few dozen sources. The pilot gives the spread, with whatever likeness of rows, ties and
-    noise its sources have, for any statistic and level.
+    The interval over ``K`` sources is ``w(K) / sqrt(K)`` times the spread of the pilot, where ``w``
+    is the quantile, widened for few sources.
 
     Parameters
     ----------
     pilot : Estimate
-        With an interval over sources, from :func:`agreement_interval`. Below
-        some 20 sources its own length is a rough guess, and so is the answer. Where ``systems``
-        or ``both`` were drawn the rule is about units of which there were fewer; more sources
-        alone do not shorten such an interval without end.
+        With an interval over sources, from
+        :func:`~judgesmith.metrics.correlation.agreement_interval`. Below some 20 sources, or where
+        ``systems`` or ``both`` were drawn, the answer is rough.
     half_width : float, above 0
-        Half the length of the interval that is wished for, in the unit of the statistic.
+        Half the length of the wanted interval, in the unit of the statistic.
 
     Returns
     -------
     int
         Sources in all, the pilot's included, 2 or more, each with as many rows as in the pilot.
-
-    Raises
-    ------
-    ValueError
-        If ``half_width`` is not above 0, or the pilot has no interval or one of no length.
 
     References
     ----------
@@ -146,30 +128,22 @@ def sources_to_compare(
 ) -> int:
     """Return how many sources a significant difference between two judges takes.
 
-    They are told apart if the interval of the difference, of the pilot's confidence, leaves out 0.
-    With ``K`` sources that happens with the wished probability if the difference is
-    ``(w(K) + z) / sqrt(K)`` times the spread, ``z`` the normal quantile of ``power``.
+    The interval of the difference leaves out 0 with probability ``power`` if the difference is
+    ``(w(K) + z) / sqrt(K)`` times the spread, ``w`` as for :func:`sources_needed` and ``z`` the
+    normal quantile of ``power``.
 
     Parameters
     ----------
     pilot : PairedEstimate
-        From :func:`agreement_difference` over sources. Judges that err alike
-        need fewer.
+        From :func:`~judgesmith.metrics.correlation.agreement_difference` over sources.
     difference : float or None, not 0
-        The smallest difference worth finding, in the unit of the statistic; None takes that of
-        the pilot, which is too large on average if the pilot was looked at because of it.
+        The smallest difference worth finding, in the unit of the statistic; None takes the pilot's.
     power : float, between 0 and 1
-        The wished probability.
 
     Returns
     -------
     int
-        Sources in all, 2 or more, each with as many rows as in the pilot.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range or the pilot has no interval or one of no length.
+        As for :func:`sources_needed`.
 
     References
     ----------

@@ -19,26 +19,17 @@ def effective_size(
 ) -> float:
     """Return the effective sample size: independent values with an equally precise mean.
 
-    The variance of the mean between sources, against what it would be if values were independent.
-
     Parameters
     ----------
     values : array-like, shape (n_items,)
         Numbers, or 0 and 1 for a share.
     sources : sequence of labels, one per value
-        Values of one source may be alike.
 
     Returns
     -------
     float
-        At most ``n_items``, and at least what they are worth if values of one source are all
-        equal (``n_items`` squared by the sum of the squared counts). Where all values are equal,
-        or of one source, nothing tells, and it is the latter.
-
-    Raises
-    ------
-    ValueError
-        If a value is missing, or there is not one label per value.
+        From ``n_items`` squared by the sum of the squared counts, also where all values are equal
+        or of one source, to ``n_items``.
 
     References
     ----------
@@ -74,14 +65,12 @@ class ShareShift(Record):
 
     Attributes
     ----------
-    before, now : float
-        Fractions from 0 to 1.
+    before, now : float, fractions from 0 to 1
     difference, low, high : float
         ``now`` minus ``before`` and its interval, from -1 to 1.
     p_value : float
         Of the hypothesis that both are draws of one share.
-    n_before, n_now : float
-        Independent draws that they are worth.
+    n_before, n_now : float, independent draws that they are worth
     """
 
     before: float
@@ -106,22 +95,16 @@ def share_shift(
 
     Parameters
     ----------
-    before, now : float
-        Fractions from 0 to 1.
+    before, now : float, fractions from 0 to 1
     n_before, n_now : float, above 0
-        Independent draws that they are worth; see ``effective_size``.
+        Independent draws that they are worth; see :func:`effective_size`.
     confidence : float, between 0 and 1
-        Nominal coverage of the interval, which is Newcombe's of two Wilson intervals.
+        Of the interval, which is Newcombe's of two Wilson intervals.
 
     Returns
     -------
     ShareShift
         The p-value is Fisher's exact one, two-sided, for as many whole draws as the sizes allow.
-
-    Raises
-    ------
-    ValueError
-        If a share is none, a size is not above 0, or ``confidence`` not between 0 and 1.
 
     References
     ----------
@@ -173,12 +156,10 @@ class DistributionShift(Record):
     moved : float
         How far values have to be moved on average to be spread as the others (Wasserstein), in
         their own unit.
-    before, now : float
-        Means.
+    before, now : float, means
     p_value : float
         Of the hypothesis that both are drawn from one distribution.
-    n_before, n_now : float
-        Independent values that they are worth.
+    n_before, n_now : float, independent values that they are worth
     """
 
     distance: float
@@ -207,22 +188,14 @@ def distribution_shift(
     before, now : array-like, shapes (n_points_before,) and (n_points_now,)
         Values in one unit, or quantiles of more values at even steps.
     n_before, n_now : float or None
-        Independent values that they are worth; None counts the points. Give what
-        ``effective_size`` says where values come in clusters, and the number behind quantiles.
+        Independent values that they are worth, see :func:`effective_size`; None counts the points.
     confidence : float, between 0 and 1
-        Nominal coverage of the interval.
 
     Returns
     -------
     DistributionShift
-        All nan where there are no values on one side. The test is asymptotic; with ties, as
-        scores on whole points have, it rejects less often than it may. The interval is as wide
-        as the test's threshold on both sides, so it covers at least as often as it claims.
-
-    Raises
-    ------
-    ValueError
-        If a value is missing, a size is not positive, or ``confidence`` not between 0 and 1.
+        All nan where there are no values on one side. The test is asymptotic; with ties it rejects
+        less often than it may. The interval covers at least as often as it claims.
 
     References
     ----------

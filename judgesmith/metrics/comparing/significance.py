@@ -77,10 +77,7 @@ def scored_by_all(
 
 
 def holm(p_values: ArrayLike) -> FloatArray:
-    """Return p-values adjusted by Holm's method (family-wise error).
-
-    Calling those below ``alpha`` findings, the chance of one false finding or more is at most
-    ``alpha``, however the comparisons depend on each other.
+    """Return p-values adjusted by Holm's method (family-wise error), however they depend.
 
     Parameters
     ----------
@@ -90,13 +87,7 @@ def holm(p_values: ArrayLike) -> FloatArray:
     Returns
     -------
     float array, shape (n_comparisons,)
-        In the order given, never below the plain values, at most 1. nan stays nan and is not
-        counted as a comparison.
-
-    Raises
-    ------
-    ValueError
-        If the values are not a vector of numbers from 0 to 1.
+        In the order given, at most 1. nan stays nan and is not counted as a comparison.
 
     References
     ----------
@@ -114,9 +105,8 @@ def holm(p_values: ArrayLike) -> FloatArray:
 def benjamini_hochberg(p_values: ArrayLike) -> FloatArray:
     """Return p-values adjusted by the Benjamini-Hochberg method (false discovery rate).
 
-    Calling those below ``alpha`` findings, the expected share of false ones among them is at most
-    ``alpha`` if the comparisons are independent or positively dependent, as comparisons on the
-    same rows mostly are.
+    For comparisons that are independent or positively dependent, as on the same rows they mostly
+    are.
 
     Parameters
     ----------
@@ -127,11 +117,6 @@ def benjamini_hochberg(p_values: ArrayLike) -> FloatArray:
     -------
     float array, shape (n_comparisons,)
         As from :func:`holm`, and nowhere larger than that.
-
-    Raises
-    ------
-    ValueError
-        If the values are not a vector of numbers from 0 to 1.
 
     References
     ----------
@@ -188,23 +173,17 @@ class SignificanceTest(Record):
         What was tested: of a permutation test the difference of the agreements, of Williams'
         test ``t``. nan if it is undefined.
     p_value : float
-        From 0 to 1, of a permutation test never 0; nan if the test is undefined. It holds for
-        one comparison that was planned; several are adjusted by :func:`~judgesmith.metrics.holm` or
-        :func:`~judgesmith.metrics.comparing.benjamini_hochberg`.
+        From 0 to 1, of a permutation test never 0; nan if the test is undefined. It holds for one
+        comparison that was planned; several are adjusted by :func:`~judgesmith.metrics.holm`.
     first, second : float
         The agreement of either judge.
-    n : int
-        Rows that entered, scored by both.
-    n_groups : int
-        Independent units among these rows.
+    n, n_groups : int
+        Rows that entered, scored by both, and independent units among them.
     n_undefined : int
         Groups left out because either judge has no value there.
-    n_permutations : int
-        Defined permutations behind ``p_value``; 0 where it comes from a formula.
-    swap : str
-        What changed hands; empty where the p-value comes from a formula.
+    n_permutations, swap : int and str
+        Defined permutations behind ``p_value``, and what changed hands; 0 and empty for a formula.
     alternative : {"two-sided", "greater"}
-        What was tested against.
     """
 
     statistic: float
@@ -248,56 +227,34 @@ def permutation_test(
 ) -> SignificanceTest:
     """Test by permutation whether ``judge`` agrees as well with human ratings as ``other``.
 
-    As in the paper, each judge's scores are standardised over all rows first (mean 0, variance
-    1), also for rank correlations: lists that mix both judges are otherwise ordered by their
-    scales. That changes neither judge's own agreement. Only for ``concordance``, which is about
-    the scale, scores change hands as they are. Judges whose scores differ in shape (five points
-    against a continuum) still mix to lists that neither would give; nothing can be done about
-    that but to keep it in mind.
+    Each judge's scores are standardised over all rows first, also for rank correlations, but not
+    for ``concordance``. Judges whose scores differ in shape (five points against a continuum) still
+    mix to lists that neither would give.
 
     Parameters
     ----------
-    human : array-like, shape (n_rows,), in points of the human scale
-        Aligned with both.
-    judge, other : array-like, shape (n_rows,), in points of each judge's own scale
-        nan (or None) where an item is unscored; rows unscored by either are left out.
-    sources, systems : sequence of labels, one per row
-        As for :func:`agreement`; ``systems`` is needed at system level and
-        to swap ``systems`` or ``both``.
-    statistic : {"pearson", "spearman", "kendall", "kendall_c", "concordance", "q"}
-        The correlation.
-    level : {"system", "sample", "dataset"}
-        As for :func:`agreement`.
+    human, judge, other : array-like, shape (n_rows,)
+        Rows that either judge leaves unscored (nan or None) are left out.
+    sources, systems, statistic, level
+        As for :func:`~judgesmith.metrics.correlation.agreement`; ``systems`` is needed at system
+        level and to swap ``systems`` or ``both``.
     swap : {"inputs", "systems", "both"}
         What changes hands as a whole, each with probability one half: all scores on a source
         (PERM-INPUT), all scores of a system (PERM-SYSTEM), or first those of systems, then those
-        on sources (PERM-BOTH: a score has changed hands if just one of its system and its source
-        has). Only ``systems`` is about other systems: of judges that are equally good on the
-        whole, but each partial to systems of its own, the other two call a quarter to a half
-        different at 5 % in simulations (benchmark ``resampling_coverage``).
+        on sources (PERM-BOTH). Only ``systems`` is about other systems: where judges are partial to
+        systems of their own, the other two reject in a quarter to a half of cases at 5 %
+        (benchmark ``resampling_coverage``).
     alternative : {"two-sided", "greater"}
         ``greater``: the first agreement is the larger.
-    rng : int or numpy.random.Generator
-        Where the permutations come from.
-    n_permutations : int, 20 or more
-        How many.
+    rng, n_permutations : seed or generator, and 20 permutations or more
 
     Returns
     -------
     SignificanceTest
-        ``p_value`` is ``(count + 1) / (n + 1)`` over ``n`` defined permutations, at least as
-        extreme ones counted. It is nan if the difference, or more than 5 % of the permutations,
-        is undefined. ``n_groups`` counts what changes hands, with ``both`` the fewer of sources
-        and systems. Of K sources (or systems) no p-value can be much below ``2 / 2**K``: 0.06
-        for 5 of them.
-
-    Raises
-    ------
-    ValueError
-        As for :func:`agreement`; if systems are needed and there are none,
-        ``n_permutations`` is below 20, or there is no such ``swap`` or ``alternative``.
-    TypeError
-        If ``rng`` is neither a whole number nor a generator or ``n_permutations`` no whole number.
+        ``p_value`` is ``(count + 1) / (n + 1)`` over ``n`` defined permutations, nan if the
+        difference, or more than 5 % of the permutations, is undefined. ``n_groups`` counts what
+        changes hands, with ``both`` the fewer of sources and systems. Of K of them no p-value can
+        be much below ``2 / 2**K``: 0.06 for 5.
 
     References
     ----------
@@ -383,18 +340,15 @@ def williams_test(
     *,
     alternative: Alternative = "two-sided",
 ) -> SignificanceTest:
-    """Test whether two judges have the same Pearson correlation with human ratings.
+    """Test whether two judges have the same Pearson correlation, on independent rows.
 
-    For independent rows, such as one mean score per system. Rows of one source are not
-    independent; :func:`~judgesmith.metrics.permutation_test` and
-    :func:`agreement_difference` then hold and this test rejects too often.
+    With several rows of one source it rejects too often: use
+    :func:`~judgesmith.metrics.permutation_test` there.
 
     Parameters
     ----------
-    human : array-like, shape (n_rows,), in points of the human scale
-        Aligned with both.
-    judge, other : array-like, shape (n_rows,), in points of each judge's own scale
-        nan (or None) where an item is unscored; rows unscored by either are left out.
+    human, judge, other : array-like, shape (n_rows,)
+        Rows that either judge leaves unscored (nan or None) are left out.
     alternative : {"two-sided", "greater"}
         ``greater``: the first correlation is the larger.
 
@@ -402,13 +356,7 @@ def williams_test(
     -------
     SignificanceTest
         With ``t`` of ``n - 3`` degrees of freedom; undefined with fewer than four rows or where
-        a list is constant. It is infinite, and the p-value 0, where the three lists are linear
-        combinations of each other that leave no noise.
-
-    Raises
-    ------
-    ValueError
-        If rows do not pair up, a human score is missing or the alternative is unknown.
+        a list is constant; infinite, with p-value 0, where the three lists leave no noise.
 
     References
     ----------
@@ -445,21 +393,15 @@ def williams_of_correlations(
 
     Parameters
     ----------
-    first, second : float, from -1 to 1
-        Pearson's correlation of either judge with people. Signs count: a judge that is turned
-        around is a bad one.
-    between : float, from -1 to 1
-        That of the judges with each other.
-    n : int
-        Rows behind each of them.
+    first, second, between : float, from -1 to 1
+        Pearson's correlation of either judge with raters, and of the judges with each other.
+    n : int, rows behind each of them
     alternative : {"two-sided", "greater"}
-        As for :func:`williams_test`.
 
     Raises
     ------
     ValueError
-        If a correlation is outside its range, the three cannot occur together, ``n`` is negative
-        or the alternative is unknown.
+        If a number is outside its range or the three correlations cannot occur together.
 
     Examples
     --------

@@ -40,15 +40,13 @@ class LevelValue(Record):
     ----------
     value : float
         The statistic; nan if it is undefined.
-    n : int
-        Rows that entered, all of them scored.
-    n_unscored : int
-        Rows left out because ``judge`` was nan.
+    n, n_unscored : int
+        Scored rows that entered, and rows left out because ``judge`` was nan.
     n_groups : int
         Groups that the level looks at: systems, sources, or the one dataset.
     n_undefined : int
-        Those among them left out of ``value`` because nothing could be computed: sources whose
-        own correlation is undefined, systems without a scored row, the dataset itself.
+        Those among them left out of ``value``: sources whose own correlation is undefined, systems
+        without a scored row, the dataset itself.
     """
 
     value: float
@@ -134,19 +132,14 @@ def agreement(
 
     Parameters
     ----------
-    human : array-like, shape (n_rows,), in points of the human scale
-        Aligned with ``judge``.
-    judge : array-like, shape (n_rows,), in points of the judge's scale
-        nan (or None) where an item is unscored; such rows are left out and counted.
+    human, judge : array-like, shape (n_rows,)
+        Rows that ``judge`` leaves unscored (nan or None) are left out and counted.
     sources, systems : sequence of labels, one per row
-        What was responded to and who responded. Groups may differ in size. ``systems`` is
-        needed at system level only.
+        What was responded to and who responded. ``systems`` is needed at system level only.
     statistic : {"pearson", "spearman", "kendall", "kendall_c", "concordance", "q"}
-        The correlation: as :func:`~judgesmith.metrics.kendall` has it, ``kendall`` is tau-b and
-        ``kendall_c`` tau-c; ``q`` is the sum of the first three, taken group by group. For
-        ``concordance`` predicted scores must be in points of the human scale.
+        ``kendall`` is tau-b and ``kendall_c`` tau-c; ``q`` is the sum of the first three, group by
+        group. For ``concordance`` judge scores must be in points of the human scale.
     level : {"system", "sample", "dataset"}
-        See the table.
 
     Returns
     -------
@@ -166,8 +159,6 @@ def agreement(
 
     Examples
     --------
-    Both sources are ordered as people order them, but one of them has only one score.
-
     >>> found = agreement(
     ...     [1, 2, 4, 3, 2, 1], [1, 2, 3, 5, 5, 5],
     ...     sources=["a", "a", "a", "b", "b", "b"], statistic="spearman", level="sample",
@@ -246,29 +237,17 @@ def contributions(
 
     Parameters
     ----------
-    human : array-like, shape (n_rows,), in points of the human scale
-        Aligned with ``judge``.
-    judge : array-like, shape (n_rows,), in points of the judge's scale
-        nan (or None) where an item is unscored. For ``concordance`` in points of the human scale.
-    sources, systems, statistic, level
+    human, judge, sources, systems, statistic, level
         As for :func:`agreement`.
 
     Returns
     -------
     float array, shape (n_rows,)
         In the unit of the statistic. nan in rows that take no part: unscored ones, those of a
-        source whose correlation is undefined (at sample level), and all of them if the agreement
-        is undefined. The sum holds up to rounding.
-
-    Raises
-    ------
-    ValueError
-        As for :func:`agreement`.
+        source whose correlation is undefined (at sample level), and all if the agreement is.
 
     Examples
     --------
-    The last two rows, which the judge swaps, lose as much by that as they gain by the first.
-
     >>> parts = contributions(
     ...     [1, 2, 3], [1, 3, 2], sources=["a", "b", "c"], statistic="kendall", level="dataset"
     ... )
@@ -349,11 +328,9 @@ class WorstPair(Record):
     Attributes
     ----------
     better, worse : int
-        Where the row that people score higher, and the other one, stand among the rows given.
-    human_gap : float, in points of the human scale
-        By how much people score the better row higher; above 0.
-    predicted_gap : float, in points of the judge's scale
-        By how much the judge does: below 0, or 0 (up to rounding) for a pair that it ties.
+        Index of the row that raters score higher, and of the other.
+    human_gap, predicted_gap : float
+        Better minus worse, in points of either scale: above 0 for raters, 0 or below for the judge.
     harm : float
         How much the pair hurts, as :func:`worst_pairs` has it; above 0.
     """
@@ -375,21 +352,13 @@ def worst_pairs(
 ) -> tuple[WorstPair, ...]:
     """Return the pairs of rows on which a judge contradicts raters most.
 
-    The harm of a reversed pair is the product of its two gaps, each in standard deviations of
-    its list over all scored rows. Pearson's correlation is minus the sum of this product over all
-    pairs of rows (with a negative sign where both order them alike), divided by the square of
-    their number: the harm is what the pair takes away from it. The harm of a tied pair, which
-    takes away nothing, is the human gap alone, in standard deviations.
-
-    Memory grows with the rows, not with their pairs; a million rows take seconds, and longer only
-    where nearly all of them are ordered as people do up to the last digits.
+    The harm of a reversed pair is the product of its two gaps, each in standard deviations of its
+    list: what the pair takes away from Pearson's correlation, times the squared number of rows. The
+    harm of a tied pair is the human gap alone. Memory grows with the rows, not with their pairs.
 
     Parameters
     ----------
-    human : array-like, shape (n_rows,), in points of the human scale
-        Aligned with ``judge``.
-    judge : array-like, shape (n_rows,), in points of the judge's scale
-        nan (or None) where an item is unscored; such rows are in no pair.
+    human, judge : array-like, shape (n_rows,); nan (or None) in ``judge`` where unscored
     sources : sequence of labels, one per row, or None
         Only rows of one source make a pair; without sources any two rows do.
     n : int, from 1 to 1000
@@ -400,14 +369,8 @@ def worst_pairs(
     Returns
     -------
     tuple of WorstPair
-        The most harmful first, then by row. Fewer than ``n`` if there are no more. Which of
-        several equally harmful pairs come last on the list, or are left out, is not defined.
-
-    Raises
-    ------
-    ValueError
-        If rows do not pair up, a human score or a label is missing, a score is infinite, ``n`` is
-        out of range or the kind unknown.
+        The most harmful first, then by row. Which of equally harmful pairs are left out is not
+        defined.
 
     Examples
     --------

@@ -27,10 +27,8 @@ class PairLosses(Record):
         How far apart its two scores are.
     sources : int array, shape (n_pairs,)
         Number of the pair's source, by first appearance.
-    n_ties : int
-        Pairs left out because people tie them.
-    n_unscored : int
-        Rows left out because they had no predicted score.
+    n_ties, n_unscored : int
+        Pairs that raters tie, and rows without a judge score: both are left out.
     """
 
     losses: FloatArray
@@ -50,10 +48,7 @@ def pair_losses(
 
     Parameters
     ----------
-    human : array-like, shape (n_rows,), in points of the human scale
-        Aligned with ``judge``.
-    judge : array-like, shape (n_rows,), in points of the judge's scale
-        nan (or None) where a row is unscored; such rows are left out and counted.
+    human, judge : array-like, shape (n_rows,); nan (or None) in ``judge`` where unscored
     sources : sequence of labels, one per row
         Pairs are made within a source; one label for all compares every row with every other.
 
@@ -107,10 +102,8 @@ class AccuracyByErrors(Record):
     accuracy : float array, shape (k, k)
         Share of the pairs of text A (row) and text B (column) in which the one with fewer
         errors is preferred; ties are wrong. nan on the diagonal and where there are no pairs.
-    n_pairs : int array, shape (k, k)
-        Pairs behind each share.
-    n_unscored : int
-        Pairs left out because no preference was given.
+    n_pairs : int array, shape (k, k), pairs behind each share
+    n_unscored : int, pairs left out because no preference was given
     """
 
     errors: tuple[float, ...]
@@ -141,18 +134,16 @@ def accuracy_by_errors(
 ) -> AccuracyByErrors:
     """Return how often the text with fewer errors has the higher score, by error counts.
 
-    All pairs of rows of a source with different numbers of errors are compared. Scores do not
-    know which text came first, so the tables are symmetric and each pair stands in both halves.
+    All pairs of rows of a source with different numbers of errors are compared. The tables are
+    symmetric, and each pair stands in both halves.
 
     Parameters
     ----------
     judge : array-like, shape (n_rows,) or (n_rows, n_samples), in points of the judge's scale
-        As for :func:`~judgesmith.metrics.pairs.adjacent_accuracy`: samples are averaged, means
-        rounded to 1e-9; nan (or None) where there is no answer.
+        As for :func:`~judgesmith.metrics.pairs.adjacent_accuracy`.
     n_errors : array-like, shape (n_rows,)
         How many errors each text has, 0 or more.
     sources : sequence of labels, one per row
-        What was responded to.
 
     Raises
     ------
@@ -197,14 +188,9 @@ def comparisons_by_errors(
     ----------
     preferred : array-like, shape (n_pairs,)
         1 where the first text was preferred, 0 the second, 0.5 neither; nan (or None) where there
-        is no answer. :func:`~judgesmith.metrics.pairs.majority_preference` makes one of several.
+        is no answer.
     errors_first, errors_second : array-like, shape (n_pairs,)
         How many errors either text has, 0 or more, never equally many.
-
-    Raises
-    ------
-    ValueError
-        If rows do not pair up, a preference is none, or numbers of errors are negative or equal.
 
     Examples
     --------

@@ -151,8 +151,7 @@ _DECIMALS = 9
 class AdjacentAccuracy(Estimate):
     """The share of pairs of adjacent quality in which the better text has the higher score.
 
-    ``n`` counts pairs, ``n_groups`` sources with a pair, ``n_undefined`` sources without one:
-    those with a single rating, or whose pairs all have an unscored side.
+    ``n`` counts pairs, ``n_groups`` sources with a pair, ``n_undefined`` sources without one.
 
     Attributes
     ----------
@@ -176,28 +175,21 @@ def adjacent_accuracy(
 ) -> AdjacentAccuracy:
     """Return the share of pairs of adjacent quality in which the better text has the higher score.
 
-    For a sequence of targets of rising quality per source, ``human`` is the place in it (or minus
-    the number of errors), and the value is (1 / n(k-1)) sum over sources and neighbours of
-    [x_j < x_(j+1)]; where sequences differ in length, the denominator is the number of pairs. For
-    any other rated set every pair from two neighbouring occupied ratings of a source counts.
+    Every pair from two neighbouring occupied ratings of a source counts. For a sequence of targets
+    of rising quality, ``human`` is the place in it (or minus the number of errors).
 
     Parameters
     ----------
     human : array-like, shape (n_rows,)
         Quality, higher is better; only its order within a source counts.
     judge : array-like, shape (n_rows,) or (n_rows, n_samples), in points of the judge's scale
-        Several samples are averaged. nan (or None) where there is no answer; a row without any
-        answer is unscored: it keeps its rating occupied, but its pairs are left out and counted.
-        Compared after rounding to 1e-9 points, for means of samples carry rounding noise.
+        Samples are averaged, means rounded to 1e-9. A row without an answer (nan or None) keeps
+        its rating occupied, but its pairs are left out and counted.
     sources : sequence of labels, one per row
-        What was responded to.
     apart : int, 1 or more
-        How many occupied ratings further the better one is; with complete sequences it is the
-        number of errors between the two.
+        How many occupied ratings further the better one is.
     confidence : float, between 0 and 1
-        Nominal coverage of the interval over sources, which is that of
-        :func:`~judgesmith.metrics.resampling.share_interval`. It says nothing about other samples
-        of the judge's answers, nor about other ways to make the pairs.
+        Of :func:`~judgesmith.metrics.resampling.share_interval` over sources.
 
     Returns
     -------
@@ -207,15 +199,10 @@ def adjacent_accuracy(
     Raises
     ------
     ValueError
-        If rows do not pair up, quality or a label is missing, a score is infinite, ``apart`` is
-        below 1, or there are more than 10,000,000 pairs.
-    TypeError
-        If ``apart`` is no whole number.
+        As for other metrics; also if there are more than 10,000,000 pairs.
 
     Examples
     --------
-    Three texts each with two, one and no errors; the judge ties one pair.
-
     >>> found = adjacent_accuracy(
     ...     [-2, -1, 0, -2, -1, 0], [3, 5, 8, 4, 4, 6], sources=["a", "a", "a", "b", "b", "b"]
     ... )

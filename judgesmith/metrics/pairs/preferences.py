@@ -33,27 +33,18 @@ def preferences(
 
 
 def majority_preference(votes: ArrayLike) -> FloatArray:
-    """Return for each pair the preference with the most votes.
-
-    Votes that are tied for the most, between any of the three answers, make 0.5: such votes do
-    not prefer one text.
+    """Return for each pair the preference with the most votes; 0.5 where the most votes are tied.
 
     Parameters
     ----------
     votes : array-like, shape (n_pairs, n_votes) or (n_pairs, n_orders, n_samples)
         1 for the first text of the pair, 0 for the second, 0.5 for neither, nan (or None) where
-        an answer is missing. The first text is the same one in all votes of a pair, whichever
-        was shown first.
+        an answer is missing. The first text is the same in all votes of a pair.
 
     Returns
     -------
     float array, shape (n_pairs,)
         1, 0 or 0.5; nan for a pair without any vote.
-
-    Raises
-    ------
-    ValueError
-        If a vote is something else, or votes are not a table.
 
     Examples
     --------
@@ -86,21 +77,13 @@ def preferences_from_scores(
     Parameters
     ----------
     first, second : array-like, shape (n_pairs,), in points of one scale
-        Scores of the first and of the second text of each pair; nan (or None) where unscored.
-    tolerance : float, in points of that scale
+    tolerance : float, 0 or more, in points of that scale
         Scores at most this far apart prefer neither.
 
     Returns
     -------
     float array, shape (n_pairs,)
-        1, 0 or 0.5; nan where a side is unscored.
-
-    Raises
-    ------
-    ValueError
-        If the scores do not pair up, one is infinite, or ``tolerance`` is negative.
-    TypeError
-        If ``tolerance`` is no number.
+        1, 0 or 0.5; nan where a side is unscored (nan or None).
 
     Examples
     --------
@@ -143,12 +126,10 @@ class PreferenceAgreement(Record):
     accuracy : Estimate
         Share of pairs with the same answer of three: first, second, neither.
     accuracy_decided : Estimate
-        The same for the pairs in which people prefer one; a judge that prefers neither is wrong.
+        The same for the pairs in which raters prefer one text.
     confusion : 3 x 3 counts
-        Rows are people's answers, columns the judge's, in the order second (0), neither (0.5),
-        first (1).
-    n_unscored : int
-        Pairs left out because the judge gave no answer.
+        Rows are raters' answers, columns the judge's: second (0), neither (0.5), first (1).
+    n_unscored : int, pairs left out because the judge gave no answer
     """
 
     accuracy: Estimate
@@ -166,13 +147,11 @@ class OrderConsistency(Record):
     consistent : Estimate
         Share of pairs with the same answer in both orders.
     flipped : Estimate
-        Share of pairs in which one text wins in one order and the other text in the other. What
-        is neither consistent nor flipped has a tie in one order only.
+        Share of pairs in which one text wins in one order and the other text in the other.
     first_place : Estimate
-        Share of all preferences for one text, in either order, that go to the text shown first;
-        0.5 shows no preference for a place. ``n`` counts preferences, not pairs.
-    n_unscored : int
-        Pairs left out because an order has no answer.
+        Share of all preferences for one text that go to the text shown first; 0.5 shows no
+        preference for a place. ``n`` counts preferences, not pairs.
+    n_unscored : int, pairs left out because an order has no answer
     """
 
     consistent: Estimate
@@ -190,32 +169,17 @@ def preference_agreement(
 ) -> PreferenceAgreement:
     """Return how well preferences agree with those of raters, with intervals over sources.
 
-    Intervals are those of :func:`~judgesmith.metrics.resampling.share_interval`. They take raters,
-    systems and the judge's answers as given. Chance depends on how often either side answers what:
-    read the confusion counts beside the shares.
+    Intervals are those of :func:`~judgesmith.metrics.resampling.share_interval`. Chance depends on
+    how often either side answers what: read the confusion counts beside the shares.
 
     Parameters
     ----------
     human : array-like, shape (n_pairs,)
-        People's preferences in the same numbers, none missing.
-        :func:`~judgesmith.metrics.pairs.majority_preference` makes one of several raters'.
+        1 where raters prefer the first text, 0 the second, 0.5 neither; none missing.
     judge : array-like, shape (n_pairs,)
-        1 where the judge prefers the first text, 0 the second, 0.5 neither; nan (or None) where it
-        gave no answer.
+        The same of the judge; nan (or None) where it gave no answer.
     sources : sequence of labels, one per pair, optional
-        What was responded to; without them every pair is a source of its own.
     confidence : float, between 0 and 1
-        Nominal coverage.
-
-    Returns
-    -------
-    PreferenceAgreement
-
-    Raises
-    ------
-    ValueError
-        If pairs do not match, a preference is none of these numbers, people's is missing, or
-        ``confidence`` is not between 0 and 1.
 
     Examples
     --------
@@ -251,36 +215,18 @@ def order_consistency(
 ) -> OrderConsistency:
     """Return how often a judge keeps its preference when the two texts swap positions.
 
-    A pair whose answer flips adds one preference for the first place in both orders (or for the
-    second in both), a consistent one adds one to each, so ``first_place`` is one half for a judge
-    that is always consistent, right or wrong.
-
     Parameters
     ----------
     given : array-like, shape (n_pairs,)
         The answers with the first text shown first: 1 where the first text wins, 0 the second,
         0.5 neither, nan (or None) where there is no answer.
     swapped : array-like, shape (n_pairs,)
-        The answers with the second text shown first, about the same texts: 1 still means that
-        the first text of the pair wins.
+        The same with the second text shown first: 1 still means that the first text wins.
     sources : sequence of labels, one per pair, optional
-        What was responded to; without them every pair is a source of its own.
     confidence : float, between 0 and 1
-        Nominal coverage of the intervals over sources.
-
-    Returns
-    -------
-    OrderConsistency
-
-    Raises
-    ------
-    ValueError
-        If pairs do not match, a preference is none, or ``confidence`` is not between 0 and 1.
 
     Examples
     --------
-    One pair keeps its winner; in two, whatever stands first wins.
-
     >>> found = order_consistency([1, 1, 1], [1, 0, 0])
     >>> round(found.consistent.value, 3), round(found.flipped.value, 3)
     (0.333, 0.667)

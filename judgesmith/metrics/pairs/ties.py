@@ -113,32 +113,19 @@ def tie_aware_accuracy(
 ) -> float:
     """Return the share of pairs of items that the judge orders, or ties, as raters do.
 
-    Takes O(n log n) time, with or without a tolerance.
-
     Parameters
     ----------
-    human : array-like, shape (n_items,), in points of the human scale
-        Aligned with ``judge``. Equal scores are a human tie.
-    judge : array-like, shape (n_items,), in points of the judge's own scale
-        Only order and, with a tolerance, gaps count.
-    tolerance : float, in points of the judge's scale
-        Predicted scores at most this far apart are tied. To choose it, see
+    human, judge : array-like, shape (n_items,), without missing scores
+        Equal human scores are a human tie.
+    tolerance : float, 0 or more, in points of the judge's scale
+        Judge scores at most this far apart are tied: see
         :func:`~judgesmith.metrics.pairs.calibrate_ties`, and choose on other items than these.
 
     Returns
     -------
     float
-        A fraction from 0 to 1 of the ``n_items * (n_items - 1) / 2`` pairs; nan with fewer than
-        two items. What chance reaches depends on how many human ties there are: a judge that
-        gives one score to everything is right about all of these.
-
-    Raises
-    ------
-    ValueError
-        If the scores do not pair up, one is missing or infinite, or ``tolerance`` is negative
-        or not finite.
-    TypeError
-        If ``tolerance`` is no number.
+        A fraction from 0 to 1 of all pairs; nan with fewer than two items. Chance depends on how
+        many human ties there are.
 
     References
     ----------
@@ -147,8 +134,6 @@ def tie_aware_accuracy(
 
     Examples
     --------
-    People tie the last two items; a judge that separates them loses one pair of three.
-
     >>> round(tie_aware_accuracy([1, 2, 2], [0.1, 0.6, 0.7]), 3)
     0.667
     >>> tie_aware_accuracy([1, 2, 2], [0.1, 0.6, 0.7], tolerance=0.1)
@@ -210,26 +195,18 @@ def tie_aware_accuracy_interval(
 ) -> Estimate:
     """Return tie-aware accuracy at one level, with an interval over sources.
 
-    The interval is Student's, for the jackknife that leaves out one source at a time: a closed
-    form, without a seed. Systems, raters and the tolerance are taken as given: a tolerance that
-    was chosen on these rows makes value and interval too high. In simulations
-    (benchmark ``pairs_coverage``, 10 to 60 sources) nominal 95 % intervals covered 92 to 96 %.
+    Student's interval for the jackknife that leaves out one source at a time. A tolerance that was
+    chosen on these rows makes value and interval too high. In simulations (benchmark
+    ``pairs_coverage``, 10 to 60 sources) nominal 95 % intervals covered 92 to 96 %.
 
     Parameters
     ----------
-    human : array-like, shape (n_rows,), in points of the human scale
-        Aligned with ``judge``. Equal scores are a human tie.
-    judge : array-like, shape (n_rows,), in points of the judge's scale
-        nan (or None) where an item is unscored; such rows are left out.
+    human, judge : array-like, shape (n_rows,); nan (or None) in ``judge`` where unscored
     sources : sequence of labels, one per row
-        What was responded to.
     level : {"sample", "dataset"}
-        ``sample``: pairs within a source, averaged over sources ("group by item");
-        ``dataset``: all pairs, across sources too ("no grouping").
-    tolerance : float, in points of the judge's scale
-        Predicted scores at most this far apart are tied.
+        Pairs within a source, averaged over sources, or all pairs, across sources too.
+    tolerance : float, as for :func:`tie_aware_accuracy`
     confidence : float, between 0 and 1
-        Nominal coverage.
 
     Returns
     -------
@@ -237,12 +214,6 @@ def tie_aware_accuracy_interval(
         A fraction from 0 to 1. At sample level ``n_undefined`` counts the sources left out for
         having fewer than two scored rows. ``low`` and ``high`` are nan with fewer than two
         sources that have a value, or if leaving out any of them changes nothing.
-
-    Raises
-    ------
-    ValueError
-        As for :func:`tie_aware_accuracy`; if there is not one label per row, or ``level`` or
-        ``confidence`` is none.
 
     References
     ----------
@@ -286,32 +257,22 @@ def tie_aware_accuracy_difference(
 ) -> PairedEstimate:
     """Return the tie-aware accuracy of ``judge`` minus that of ``other`` on the same rows.
 
-    The jackknife leaves each source out for both at once, so what they share cancels; the p-value
-    is Student's for the same standard error. It holds for one comparison that was planned, and for
-    tolerances that were chosen elsewhere. In simulations of equally good judges
-    (``tests/oracles/test_pairs.py``) it was below .05 in about 5 % of cases.
+    The jackknife leaves each source out for both at once; the p-value is Student's for the same
+    standard error. It holds for one comparison that was planned, with tolerances chosen elsewhere.
 
     Parameters
     ----------
-    human : array-like, shape (n_rows,), in points of the human scale
-        Aligned with both.
-    judge, other : array-like, shape (n_rows,), in points of each judge's own scale
-        nan (or None) where an item is unscored; rows unscored by either are left out.
+    human, judge, other : array-like, shape (n_rows,)
+        Rows that either judge leaves unscored (nan or None) are left out.
     sources, level, confidence
         As for :func:`tie_aware_accuracy_interval`.
     tolerances : (float, float), in points of either judge's scale
-        Scores at most this far apart are tied.
 
     Returns
     -------
     PairedEstimate
         ``value`` is a difference of fractions. ``low``, ``high`` and ``p_value`` are nan where
-        there is no interval, and where leaving out any source changes nothing.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As for :func:`tie_aware_accuracy_interval`; if ``tolerances`` are not two.
+        there is no interval.
 
     Examples
     --------
@@ -368,19 +329,15 @@ class TieCalibration(Record):
     Attributes
     ----------
     tolerance : float
-        In points of the judge's scale; nan if no source has two scored rows. Of tolerances that
-        are equally good, the smallest.
-    chosen_accuracy : float
-        Tie-aware accuracy with it on the rows it was chosen on, a fraction. It is the highest
-        that any tolerance reaches there, so it says too much about other rows.
-    untied_accuracy : float
-        The same without a tolerance.
+        In points of the judge's scale; nan if no source has two scored rows. The smallest of
+        equally good ones.
+    chosen_accuracy, untied_accuracy : float
+        Tie-aware accuracy with and without it on the rows it was chosen on. The former is too high
+        for other rows.
     n, n_pairs : int
         Scored rows, and the pairs of them that were compared.
-    n_groups : int
-        Sources with a scored row; the one list of all rows, without sources.
-    n_undefined : int
-        Sources left out for having fewer than two scored rows.
+    n_groups, n_undefined : int
+        Sources with a scored row, and those with fewer than two, left out.
     """
 
     tolerance: float
@@ -398,28 +355,17 @@ def calibrate_ties(
     *,
     sources: Labels | None = None,
 ) -> TieCalibration:
-    """Return the tolerance with the highest tie-aware accuracy.
+    """Return the tolerance with the highest tie-aware accuracy among all gaps of judge scores.
 
-    Every gap between two predicted scores is tried, in one pass over the sorted gaps:
-    O(P log P) for P pairs. The best of so many is too good on the rows it was chosen on. Report
-    accuracy on other rows: choose on some of the sources, then give the tolerance to
-    :func:`~judgesmith.metrics.tie_aware_accuracy_interval` for the others. A tolerance is a
-    distance on one judge's scale, for texts and criteria like the ones it was chosen on.
+    Report accuracy on other rows: choose on some of the sources, then give the tolerance to
+    :func:`~judgesmith.metrics.tie_aware_accuracy_interval` for the others.
 
     Parameters
     ----------
-    human : array-like, shape (n_rows,), in points of the human scale
-        Aligned with ``judge``. Equal scores are a human tie.
-    judge : array-like, shape (n_rows,), in points of the judge's scale
-        nan (or None) where an item is unscored; such rows are left out.
+    human, judge : array-like, shape (n_rows,); nan (or None) in ``judge`` where unscored
     sources : sequence of labels, one per row, optional
-        Given, accuracy is that of pairs within a source, averaged over sources (``level
-        ="sample"`` of :func:`~judgesmith.metrics.tie_aware_accuracy_interval`); without them that
+        Given, accuracy is that of pairs within a source, averaged over sources; without them that
         of all pairs.
-
-    Returns
-    -------
-    TieCalibration
 
     Raises
     ------
@@ -434,20 +380,10 @@ def calibrate_ties(
 
     Examples
     --------
-    Choose on two sources, report on the others.
-
-    >>> from judgesmith.metrics.pairs.ties import tie_aware_accuracy_interval
-    >>> judge = [0.1, 0.2, 0.9, 0.6, 0.5, 0.1, 0.3, 0.4, 0.8, 0.3, 0.9, 0.8]
-    >>> human = [1, 1, 2, 3, 3, 1, 2, 2, 3, 1, 2, 3]
-    >>> sources = ["a", "a", "a", "b", "b", "b", "c", "c", "c", "d", "d", "d"]
-    >>> chosen = calibrate_ties(human[:6], judge[:6], sources=sources[:6])
+    >>> judge, human = [0.1, 0.2, 0.9, 0.6, 0.5, 0.1], [1, 1, 2, 3, 3, 1]
+    >>> chosen = calibrate_ties(human, judge, sources=["a", "a", "a", "b", "b", "b"])
     >>> round(chosen.tolerance, 3), round(chosen.untied_accuracy, 3), chosen.chosen_accuracy
     (0.1, 0.667, 1.0)
-    >>> found = tie_aware_accuracy_interval(
-    ...     human[6:], judge[6:], sources=sources[6:], level="sample", tolerance=chosen.tolerance
-    ... )
-    >>> round(found.value, 3)
-    0.833
     """
     h, p = paired_scores(human, judge, allow_unscored=True)
     if sources is None:

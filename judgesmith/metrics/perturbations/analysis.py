@@ -53,44 +53,29 @@ def items_needed(
 ) -> ItemsNeeded:
     """Return the smallest number of items with which a discernment of 1 is likely.
 
-    Resamples of n items are drawn with replacement from the given ones, and n is searched for by
-    doubling, then by halving the gap, up to ten times the items given. This takes the given items
-    for all there are: from few items it is a rough guess, and the share that reaches it is known
-    to within 2 or 3 points from 1,000 resamples.
+    n items are drawn with replacement from the given ones, n up to ten times their number. From few
+    items it is a rough guess.
 
     Parameters
     ----------
     originals, perturbed : array-like, shape (n_items, n_metrics), in points of the judge's scale
-        Of one perturbation. nan (or None) where a text is unscored; items skipped stay among
-        those drawn, so that n counts items to collect.
+        Of one perturbation. nan (or None) where a text is unscored; such items stay among those
+        drawn, so that n counts items to collect.
     weights : array-like, shape (n_metrics,)
         Expert weights; without them all metrics count the same.
     form : {"normalised", "printed"}
         As for :func:`~judgesmith.metrics.perturbations.harmonic_mean_log_p`.
     power : float, between 0 and 1
         How many of the resamples must reach D of 1.
-    rng : int or numpy.random.Generator
-        Where the resamples come from.
-    n_resamples : int, 20 or more
-        How many for each n.
+    rng, n_resamples : seed or generator, and 20 resamples or more for each n
 
     Returns
     -------
     ItemsNeeded
         ``n`` is None if ten times the items are not enough.
 
-    Raises
-    ------
-    ValueError
-        If the scores do not pair up or are no tables, ``power`` is not between 0 and 1, or as for
-        :func:`~judgesmith.metrics.perturbations.harmonic_mean_log_p`.
-    TypeError
-        If ``rng`` is neither a whole number nor a generator.
-
     Examples
     --------
-    Every text loses a point or two: five items do, as 2**-5 is below .05.
-
     >>> perturbed = [[3.0], [4.0], [3.5], [3.2], [3.9], [3.8], [4.0], [3.1]]
     >>> items_needed([[5.0]] * 8, perturbed).n
     5
@@ -195,58 +180,41 @@ def discernment(
     perturbations, the lowest and the average D, in which every level weighs the same.
 
     Intervals are percentiles of resamples of items, the same draw for all metrics and
-    perturbations, shifted until the resamples' median is the value: a resample adds noise, of
-    which the smallest p-values make evidence. D depends on how many items there are. The interval
-    is for the median D of sets of as many items; the D of one other set falls outside more often,
-    as it varies itself. In simulations with 30 and 100 items (benchmark ``discernment_size``,
-    ``--part coverage``, 300 repetitions each), nominal 95 % intervals held that median in 89 to
-    98 % of repetitions for one perturbation, in 91 to 98 % for the average, and in 96 to 100 % for
-    the lowest, whose intervals are wide. They say nothing about other ways to damage a text in the
-    same manner, or about another run of the judge.
+    perturbations, shifted until their median is the value. D depends on how many items there are:
+    the interval is for the median D of sets of as many items. In simulations with 30 and 100 items
+    (benchmark ``discernment_size``, ``--part coverage``), nominal 95 % intervals held that median
+    in 89 to 98 % of repetitions for one perturbation, 91 to 98 % for the average and 96 to 100 %
+    for the lowest. They say nothing about other ways to damage a text, or about another run of the
+    judge.
 
     Parameters
     ----------
     originals : array-like, shape (n_items, n_metrics), in points of the judge's scale
         nan (or None) where unscored.
     perturbed : array-like, shape (n_perturbations, n_items, n_metrics), in the same points
-        nan where unscored, also where a text was too short to be perturbed: the pair is dropped and
-        counted.
-    perturbations : sequence of str
+        nan where unscored or not perturbed: the pair is dropped and counted.
+    perturbations, metrics : sequence of str
         Their names; a degree such as minor or major is a perturbation of its own.
     levels : sequence of {"character", "word", "sentence"}
-        What each of them changes.
-    metrics : sequence of str
-        Names of the metrics.
+        What each perturbation changes.
     weights : mapping from perturbation to metric to weight
         Expert weights, such as entries of :data:`~judgesmith.metrics.perturbations.EXPERT_WEIGHTS`.
         A perturbation that is not in it has no expert score.
-    form : {"normalised", "printed"}
-        Of the harmonic mean without expert weights; see
-        :func:`~judgesmith.metrics.perturbations.harmonic_mean_log_p`.
-    power : float, between 0 and 1
-        How many resamples must reach D of 1 for a number of items to be enough.
-    confidence : float, between 0 and 1
-        Nominal coverage of the intervals.
-    rng : int or numpy.random.Generator
-        Where the resamples come from.
-    n_resamples : int, 20 or more
-        How many, for intervals and for each number of items tried.
+    form, power
+        As for :func:`~judgesmith.metrics.perturbations.items_needed`.
+    confidence, rng, n_resamples : coverage, seed or generator, 20 resamples or more
 
     Returns
     -------
     Discernment
-        An interval is nan with fewer than two scored items, where more than 5 % of the
-        resamples leave nothing to test, or where all of them give the same score: nothing then
-        says how it varies.
+        An interval is nan with fewer than two scored items, where more than 5 % of the resamples
+        leave nothing to test, or where all of them give the same score.
 
     Raises
     ------
     ValueError
         If shapes, names or levels do not fit each other, a score is infinite, weights do not cover
-        the metrics, are negative, do not sum to 1 or are for an unknown perturbation, or a setting
-        is outside its range.
-    TypeError
-        If ``rng`` is neither a whole number nor a generator.
+        the metrics, are negative, do not sum to 1 or are for an unknown perturbation.
 
     References
     ----------

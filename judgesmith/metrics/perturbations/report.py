@@ -153,8 +153,7 @@ class MetricTest:
 
     Attributes
     ----------
-    metric : str
-        Its name.
+    metric : str, its name
     log_p, log_p_opposite : float
         Natural logarithms of the one-sided p-values that originals score higher, and that
         perturbed texts do; nan without a scored pair.
@@ -207,13 +206,10 @@ class ItemsNeeded:
     n : int or None
         The smallest number of items with which ``share`` of the resamples reach it; None if
         ``limit`` are not enough, or nothing is scored.
-    limit : int
-        The largest number tried.
-    share : float
-        How many resamples must reach it, a fraction.
-    reached : float
-        The fraction that reached it with ``n`` items, or with ``limit`` where these are not
-        enough; nan if nothing is scored.
+    limit : int, the largest number tried
+    share, reached : float
+        The fraction of resamples that must reach it, and that did with ``n`` items (or with
+        ``limit``); nan if nothing is scored.
     """
 
     n: int | None
@@ -237,12 +233,9 @@ class PerturbationDiscernment:
 
     Attributes
     ----------
-    name : str
-        Of the perturbation.
-    level : {"character", "word", "sentence"}
-        What it changes.
-    tests : tuple of MetricTest
-        One per metric.
+    name, level : str
+        Of the perturbation, and what it changes: "character", "word" or "sentence".
+    tests : tuple of MetricTest, one per metric
     score : Estimate
         The discernment score D. ``n`` counts scored pairs over all metrics, ``n_groups`` the items
         they are of, ``n_undefined`` the metrics without a scored pair.
@@ -295,17 +288,14 @@ class Discernment:
 
     Attributes
     ----------
-    form : {"normalised", "printed"}
-        Of the harmonic mean without expert weights.
-    perturbations : tuple of PerturbationDiscernment
-        In the order given.
+    form : {"normalised", "printed"}, of the harmonic mean without expert weights
+    perturbations : tuple of PerturbationDiscernment, in the order given
     lowest, average : Estimate
         D_min and D_avg. ``n`` counts scored pairs, ``n_groups`` items, ``n_undefined`` the
         perturbations that are left out because their D is undefined.
     expert_lowest, expert_average : Estimate or None
-        The same of D with expert weights, perturbations without weights left out and counted too;
-        None where no perturbation has weights. A lowest D well above the lowest with weights says
-        that damage is noticed under the wrong metric.
+        The same with expert weights; None where no perturbation has any. A lowest D well above it
+        says that damage is detected under the wrong metric.
     """
 
     form: HarmonicForm

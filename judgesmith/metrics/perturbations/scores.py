@@ -92,9 +92,8 @@ def harmonic_mean_log_p(
 ) -> FloatArray:
     """Return the logarithm of the harmonic mean of p-values.
 
-    ``1 / sum(w / p)``, with weights ``w`` that sum to 1. The smallest p-values rule it, and it
-    takes metrics that are alike without correction; read as a p-value it is slightly liberal (see
-    benchmark ``discernment_size``).
+    ``1 / sum(w / p)``, with weights ``w`` that sum to 1. Read as a p-value it is slightly liberal
+    (benchmark ``discernment_size``).
 
     Parameters
     ----------
@@ -103,9 +102,8 @@ def harmonic_mean_log_p(
     weights : array-like, shape (n_metrics,) or broadcasting with ``log_p``
         Shares that say how much each metric counts; without them all count the same.
     form : {"normalised", "printed"}
-        "printed" is ``1 / sum(1 / p)``, without weights: the mean divided by the number of
-        metrics, as Yuan et al. print it. It is for comparison with their figures only, since it
-        calls far too much significant.
+        "printed" is ``1 / sum(1 / p)``, as Yuan et al. print it, without weights. It calls far too
+        much significant: for comparison with their figures only.
 
     Returns
     -------
@@ -116,8 +114,7 @@ def harmonic_mean_log_p(
     ------
     ValueError
         If there is no metric, a logarithm is above 0, ``form`` is unknown or "printed" beside
-        weights, or weights do not cover the metrics, are negative, or do not sum to 1 (within
-        1e-6).
+        weights, or weights do not fit, are negative, or do not sum to 1 (within 1e-6).
 
     References
     ----------
@@ -194,18 +191,12 @@ def discernment_score(log_p: ArrayLike) -> FloatArray:
 
     Parameters
     ----------
-    log_p : array-like, shape (...), natural logarithms of p-values
-        nan where undefined.
+    log_p : array-like, shape (...), natural logarithms of p-values, at most 0 or nan
 
     Returns
     -------
     ndarray, shape (...)
         0 or more; nan where ``log_p`` is.
-
-    Raises
-    ------
-    ValueError
-        If a logarithm is above 0.
 
     References
     ----------
@@ -226,27 +217,18 @@ def discernment_score(log_p: ArrayLike) -> FloatArray:
 
 
 def average_discernment(scores: ArrayLike, levels: Sequence[PerturbationLevel]) -> float:
-    """Return the mean score, with equal weight for each level that occurs.
-
-    Perturbations of one level share its weight equally. Undefined scores are left out first, so a
-    level of which nothing is left has no weight.
+    """Return the mean of defined scores, with equal weight for each level that occurs.
 
     Parameters
     ----------
     scores : array-like, shape (n_perturbations,)
         Discernment scores; nan where undefined.
     levels : sequence of {"character", "word", "sentence"}, one per perturbation
-        What each perturbation changes.
 
     Returns
     -------
     float
         0 or more; nan if no score is defined.
-
-    Raises
-    ------
-    ValueError
-        If there is not one level per score or a level is unknown.
 
     References
     ----------

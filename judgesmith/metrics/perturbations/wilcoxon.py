@@ -157,15 +157,11 @@ class SignedRankTest(Record):
 
     Attributes
     ----------
-    log_p : ndarray
-        Natural logarithm of the one-sided p-value that originals score higher; 0 where all
-        differences are zero, nan without a scored pair.
-    log_p_opposite : ndarray
-        The same for the perturbed versions scoring higher: a judge that prefers damage.
-    n_pairs, n_dropped : ndarray of int
-        Pairs scored on both sides, and pairs left out because a side is unscored.
-    n_nonzero : ndarray of int
-        Pairs whose scores differ.
+    log_p, log_p_opposite : ndarray
+        Natural logarithms of the one-sided p-values that originals, and that perturbed versions,
+        score higher; 0 where all differences are zero, nan without a scored pair.
+    n_pairs, n_dropped, n_nonzero : ndarray of int
+        Pairs scored on both sides, pairs left out, and pairs whose scores differ.
     """
 
     log_p: FloatArray
@@ -190,29 +186,15 @@ class SignedRankTest(Record):
 
 
 def wilcoxon_log_p(originals: ArrayLike, perturbed: ArrayLike) -> FloatArray:
-    """Return log p-values of the signed-rank test that originals score higher.
-
-    As :func:`signed_rank_test`, which also counts what was left out.
+    """Return the ``log_p`` of :func:`signed_rank_test`: that originals score higher.
 
     Parameters
     ----------
-    originals, perturbed : array-like, shape (..., n_items), in points of the judge's scale
-        Aligned by item; leading axes broadcast. nan (or None) where a text is unscored.
-
-    Returns
-    -------
-    ndarray, shape (...)
-        Natural logarithms, at most 0; nan without a scored pair.
-
-    Raises
-    ------
-    ValueError
+    originals, perturbed : array-like, shape (..., n_items)
         As for :func:`signed_rank_test`.
 
     Examples
     --------
-    Of five texts all lose points, by different amounts: one of 32 assignments of signs.
-
     >>> round(float(np.exp(wilcoxon_log_p([5, 5, 4, 5, 5], [4.8, 4.4, 3.6, 4.5, 4.7]))), 5)
     0.03125
     """
@@ -222,15 +204,12 @@ def wilcoxon_log_p(originals: ArrayLike, perturbed: ArrayLike) -> FloatArray:
 def signed_rank_test(originals: ArrayLike, perturbed: ArrayLike) -> SignedRankTest:
     """Test whether originals score higher than their perturbed versions, and the opposite.
 
-    Differences of zero are dropped and the others ranked by size, ties sharing their mean rank; the
-    statistic is the sum of the ranks of positive differences. Its distribution is exact for at
-    most 50 pairs without ties or zeros, and for at most 13 pairs with them; otherwise it is
-    normal, corrected for ties and not for continuity. These are the rules of
-    ``scipy.stats.wilcoxon(d, alternative="greater")`` in SciPy 1.15 to 1.17, applied to each set of
-    pairs on its own. Where all differences are zero the p-value is 1 (SciPy says 1 or nan).
-
-    Differences are rounded to 1e-9 points (or to 1e-13 of the largest score, if that is more),
-    so that the noise of averaging does not turn ties into evidence.
+    Differences of zero are dropped and the others ranked by size; the statistic is the sum of the
+    ranks of positive differences. Its distribution is exact for at most 50 pairs without ties or
+    zeros, and for at most 13 pairs with them; otherwise normal, corrected for ties and not for
+    continuity: the rules of ``scipy.stats.wilcoxon(d, alternative="greater")`` in SciPy 1.15 to
+    1.17. Where all differences are zero the p-value is 1. Differences are rounded to 1e-9 points
+    (or to 1e-13 of the largest score, if that is more).
 
     Parameters
     ----------
@@ -242,12 +221,6 @@ def signed_rank_test(originals: ArrayLike, perturbed: ArrayLike) -> SignedRankTe
     -------
     SignedRankTest
         Arrays of shape (...).
-
-    Raises
-    ------
-    ValueError
-        If the arrays are no numbers, have no axis of items or different numbers of them, do not
-        broadcast, or hold an infinite score.
 
     References
     ----------

@@ -25,26 +25,17 @@ def mean_absolute_error(human: ArrayLike, judge: ArrayLike) -> float:
 
     Parameters
     ----------
-    human : array-like, shape (n_items,), in points of the same scale
-        Scores by people, aligned with ``judge``.
-    judge : array-like, shape (n_items,), in points of the human scale
-        Scores of the judge, whole or not.
+    human, judge : array-like, shape (n_items,), in points of one scale, none missing
 
     Returns
     -------
     float
-        Points, 0 or more; better when lower; nan without items. Where most items have one
-        level, a judge that always says so has a low one.
-
-    Raises
-    ------
-    ValueError
-        If the scores do not pair up or one is missing or infinite.
+        Points, 0 or more; better when lower; nan without items.
 
     References
     ----------
     Willmott and Matsuura (2005), "Advantages of the mean absolute error (MAE) over the root mean
-    square error (RMSE) in assessing average model performance", Climate Research 30.
+    square error (RMSE)", Climate Research 30.
 
     Examples
     --------
@@ -58,25 +49,14 @@ def mean_absolute_error(human: ArrayLike, judge: ArrayLike) -> float:
 def macro_absolute_error(human: ArrayLike, judge: ArrayLike) -> float:
     """Return :func:`mean_absolute_error` within each human level, averaged over the levels.
 
-    Every level that people gave counts alike, however rarely they gave it, so that a judge
-    gains nothing by saying the most frequent one.
-
     Parameters
     ----------
-    human : array-like, shape (n_items,), in points of the same scale
-        Scores by people, aligned with ``judge``: levels, each given to several items.
-    judge : array-like, shape (n_items,), in points of the human scale
-        Scores of the judge, whole or not.
+    human, judge : array-like, shape (n_items,), in points of one scale, none missing
 
     Returns
     -------
     float
-        Points, 0 or more; better when lower; nan without items.
-
-    Raises
-    ------
-    ValueError
-        If the scores do not pair up or one is missing or infinite.
+        As for :func:`mean_absolute_error`; always saying the most frequent level gains nothing.
 
     References
     ----------
@@ -105,30 +85,19 @@ def modes(
 ) -> FloatArray:
     """Return the most frequent value of each row.
 
-    Of tied values the one nearest the row's mean is taken, of two that are equally near the
-    lower. So a judge that says 1, 1, 5, 5 and 4 is taken to say 5: its mean is 3.2.
+    Of tied values the one nearest the row's mean is taken, of two that are equally near the lower.
 
     Parameters
     ----------
     samples : array-like, shape (n_items, n_samples)
-        Ratings by people, or what a judge answered when asked several times; nan (or None) where
-        one is missing or could not be read. Values tie up to rounding noise.
+        Ratings, or a judge's samples; nan (or None) where missing. Values tie up to rounding noise.
     readable : float, from 0 to 1
-        The share of a row that must be there: with less of it, the row has no mode. 0 makes do
-        with a single value, as for tables of people where not everyone rates everything.
+        The share of a row that must be there for it to have a mode.
 
     Returns
     -------
     float array, shape (n_items,)
         nan where too little is there.
-
-    Raises
-    ------
-    ValueError
-        If ``samples`` is not such a table, holds an infinite value, or ``readable`` is not from 0
-        to 1.
-    TypeError
-        If ``readable`` is no number.
 
     Examples
     --------
@@ -168,35 +137,25 @@ def nearest_levels(
 ) -> FloatArray:
     """Return the level nearest to each score after rescaling to the levels.
 
-    A score half-way between two levels goes to the one nearer the middle of the scale, so that
-    turning the scale round turns the result round; only in the very middle of an even number of
-    levels there is no such one, and it goes to the lower.
+    A score half-way between two levels goes to the one nearer the middle of the scale; in the very
+    middle of an even number of levels it goes to the lower.
 
     Parameters
     ----------
-    scores : array-like, any shape, in points of ``scale``
-        nan (or None) if missing, and it stays missing.
+    scores : array-like, any shape, in points of ``scale``; nan (or None) stays missing
     levels : array-like, shape (n_levels,)
         Two or more, in rising order.
     scale : (float, float) or None
-        The lowest and the highest score there can be; they are laid on the ends of ``levels``
-        and what is between them in proportion. None: scores are on the scale of the levels.
+        The lowest and the highest score, laid on the ends of ``levels``. None: scores are on the
+        scale of the levels.
 
     Returns
     -------
     float array, of the shape of ``scores``
         Levels.
 
-    Raises
-    ------
-    ValueError
-        If a score is not a number or lies outside of its scale, if the levels do not rise or are
-        fewer than two, or if ``scale`` is not two rising numbers.
-
     Examples
     --------
-    From 1 to 9 onto 1 to 5, where 2 is half-way from 1 to 2 and 8 half-way from 4 to 5:
-
     >>> nearest_levels([1, 2, 5, 8, None], levels=[1, 2, 3, 4, 5], scale=(1, 9))
     array([ 1.,  2.,  3.,  4., nan])
     """
@@ -239,12 +198,9 @@ class ConfusionMatrix:
 
     Attributes
     ----------
-    levels : tuple of float, shape (n_levels,)
-        In points of the scale, rising.
-    counts : tuple of tuples of int, shape (n_levels, n_levels)
-        Scored items.
-    n_unscored : int
-        Items left out because ``judge`` was nan.
+    levels : tuple of float, shape (n_levels,), rising
+    counts : tuple of tuples of int, shape (n_levels, n_levels), scored items
+    n_unscored : int, items left out because ``judge`` was nan
     """
 
     levels: tuple[float, ...]
@@ -302,33 +258,16 @@ def confusion_matrix(
 
     Parameters
     ----------
-    human : array-like, shape (n_items,), in points of the same scale
-        Ratings by people, aligned with ``judge``.
-    judge : array-like, shape (n_items,), in points of the scale
-        Ratings of the judge; nan (or None) where an item is unscored.
+    human, judge : array-like, shape (n_items,), in points of one scale
+        nan (or None) in ``judge`` where an item is unscored.
     levels : array-like, shape (n_levels,), or None
         The levels of the scale in rising order, at most 256. None stands for those that occur.
 
-    Returns
-    -------
-    ConfusionMatrix
-        Rows are human levels, columns predicted ones.
-
-    Raises
-    ------
-    ValueError
-        If the scores do not pair up, a human one is missing, one is infinite or not among the
-        levels, or the levels do not rise.
-
     Examples
     --------
-    A judge that keeps to the middle:
-
     >>> found = confusion_matrix([1, 1, 3, 3, 2], [1, 2, 2, 2, None], levels=[1, 2, 3])
-    >>> found.counts
-    ((1, 1, 0), (0, 0, 0), (0, 2, 0))
-    >>> found.recall, found.n_unscored
-    ((0.5, nan, 0.0), 1)
+    >>> found.counts, found.recall, found.n_unscored
+    (((1, 1, 0), (0, 0, 0), (0, 2, 0)), (0.5, nan, 0.0), 1)
     >>> found.shifts
     (0.5, nan, -1.0)
     """
@@ -356,13 +295,10 @@ class UnanimousCounts(Record):
 
     Attributes
     ----------
-    levels : tuple of float, shape (n_levels,)
-        In points of the scale, rising.
-    n_kept : tuple of int, shape (n_levels,)
-        Items on which all raters gave the level.
-    n_dropped : tuple of int, shape (n_levels,)
-        Items on which they did not, by the level most of them gave, as
-        :func:`~judgesmith.metrics.ratings.modes` settles ties.
+    levels : tuple of float, shape (n_levels,), rising
+    n_kept, n_dropped : tuple of int, shape (n_levels,)
+        Items on which all raters gave the level, and those on which they did not, by the level that
+        :func:`~judgesmith.metrics.ratings.modes` finds.
     n_unknown : int
         Items of which only a mean is known, and one that does not tell.
     n_too_few : int
@@ -387,26 +323,17 @@ def unanimous_ratings(
     Parameters
     ----------
     ratings : array-like, shape (n_items, n_raters), in points of the scale
-        nan (or None) where a rating is missing. An item needs two ratings or more to be
-        unanimous.
+        nan (or None) where a rating is missing. Fewer than two ratings are not unanimous.
     levels : array-like, shape (n_levels,)
         The levels of the scale in rising order.
     is_mean : array-like of bool, shape (n_items,), or None
         Items of which only the mean over raters is known, the one number in their row. At an
-        end of the scale all raters must have given it; anywhere else they may have or not, and
-        the item is left out.
+        end of the scale all raters gave it; anywhere else the item is left out.
 
     Returns
     -------
     float array, shape (n_items,)
         Levels; nan where an item is left out.
-
-    Raises
-    ------
-    ValueError
-        If ``ratings`` is not such a table, a rating is none of the levels, a mean does not stand
-        alone or lies outside of them, the levels do not rise, or there is not one ``is_mean`` per
-        item.
 
     Examples
     --------
@@ -426,21 +353,9 @@ def unanimous_counts(
 ) -> UnanimousCounts:
     """Count the items that :func:`unanimous_ratings` keeps and leaves out, level by level.
 
-    Few unanimous items in the middle of a scale mean that nothing measured there can be trusted.
-
     Parameters
     ----------
     ratings, levels, is_mean
-        As for :func:`unanimous_ratings`.
-
-    Returns
-    -------
-    UnanimousCounts
-        Every item is counted once.
-
-    Raises
-    ------
-    ValueError
         As for :func:`unanimous_ratings`.
 
     Examples

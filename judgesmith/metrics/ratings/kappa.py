@@ -97,38 +97,27 @@ def weighted_kappa(
     """Return Cohen's kappa of two lists of ratings on one scale.
 
     It is ``1 - sum(w * c) / sum(w * e)`` over all pairs of levels, where ``c`` counts items and
-    ``e`` is what the rows' and columns' totals let expect by chance.
+    ``e`` is what the totals of rows and columns let expect by chance.
 
     Parameters
     ----------
-    human : array-like, shape (n_items,), in points of the same scale
-        Ratings by people, aligned with ``judge``. Kappa is the same if the two are swapped.
-    judge : array-like, shape (n_items,), in points of the scale
-        Ratings of the judge.
+    human, judge : array-like, shape (n_items,), in points of one scale, none missing
     levels : array-like, shape (n_levels,), or None
-        The levels of the scale in rising order, at most 256. Their places count, not their
-        distances. None stands for the levels that occur: between two that do, an unused one
-        is then no step.
+        The levels of the scale in rising order, at most 256; their places count, not their
+        distances. None stands for the levels that occur.
     weights : {"linear", "quadratic", "nominal"}
         What a disagreement counts: the number of levels between, its square, or one.
 
     Returns
     -------
     float
-        1 is perfect agreement, 0 is chance, negative is less than chance; nan if chance cannot
-        disagree, because both lists are constant and equal (or empty).
-
-    Raises
-    ------
-    ValueError
-        If the scores do not pair up, one is missing, infinite or not among the levels, the
-        levels do not rise, or ``weights`` is unknown.
+        1 is perfect agreement, 0 is chance, negative is less than chance; nan if both lists are
+        constant and equal, or empty.
 
     References
     ----------
     Cohen (1960), "A coefficient of agreement for nominal scales", Educational and Psychological
-    Measurement 20. Cohen (1968), "Weighted kappa: Nominal scale agreement with provision for
-    scaled disagreement or partial credit", Psychological Bulletin 70.
+    Measurement 20. Cohen (1968), "Weighted kappa", Psychological Bulletin 70.
 
     Examples
     --------
@@ -375,24 +364,14 @@ def weighted_kappa_interval(
 ) -> Estimate:
     """Return Cohen's kappa with an interval over sources.
 
-    Systems and raters are taken as given: the interval says nothing about others.
-
     Parameters
     ----------
-    human : array-like, shape (n_rows,), in points of the same scale
-        Aligned with ``judge``.
-    judge : array-like, shape (n_rows,), in points of the scale
-        nan (or None) where an item is unscored; such rows are left out.
+    human, judge : array-like, shape (n_rows,); nan (or None) in ``judge`` where unscored
     sources : sequence of labels, one per row
-        What was responded to. If every source has one row, rows are resampled.
+        If every source has one row, rows are resampled.
     levels, weights
         As for :func:`~judgesmith.metrics.weighted_kappa`.
-    confidence : float, between 0 and 1
-        Nominal coverage.
-    rng : int or numpy.random.Generator
-        Where the resamples come from.
-    n_resamples : int, 20 or more
-        How many.
+    confidence, rng, n_resamples : coverage, seed or generator, 20 resamples or more
 
     Returns
     -------
@@ -400,19 +379,9 @@ def weighted_kappa_interval(
         ``low`` and ``high`` are nan with fewer than two sources, if ``value`` is undefined, or if
         more than 5 % of the resamples are; otherwise these are left out.
 
-    Raises
-    ------
-    ValueError
-        As for :func:`~judgesmith.metrics.weighted_kappa`; if there is not one source per row,
-        ``n_resamples`` is below 20 or ``confidence`` is not between 0 and 1.
-    TypeError
-        If ``rng`` is neither a whole number nor a generator.
-
     References
     ----------
-    Field and Welsh (2007), "Bootstrapping clustered data", JRSS B 69, for resampling sources.
-    Hesterberg (2015), "What Teachers Should Know About the Bootstrap", American Statistician
-    69, for the widening with few sources.
+    As for :func:`~judgesmith.metrics.correlation.agreement_interval`.
 
     Examples
     --------
@@ -442,30 +411,19 @@ def weighted_kappa_difference(
     rng: Rng = 0,
     n_resamples: int = 1000,
 ) -> PairedEstimate:
-    """Return the kappa of ``judge`` minus that of ``other`` on the same rows.
-
-    Both are computed on the same resamples of sources, so what they share cancels. The p-value
-    is that of :func:`agreement_difference`.
+    """Return the kappa of ``judge`` minus that of ``other`` on the same rows and resamples.
 
     Parameters
     ----------
-    human : array-like, shape (n_rows,), in points of the same scale
-        Aligned with both.
-    judge, other : array-like, shape (n_rows,), in points of the scale
-        nan (or None) where an item is unscored; rows unscored by either are left out.
+    human, judge, other : array-like, shape (n_rows,)
+        Rows that either judge leaves unscored (nan or None) are left out.
     sources, levels, weights, rng, n_resamples, confidence
         As for :func:`weighted_kappa_interval`.
 
     Returns
     -------
     PairedEstimate
-        ``value`` is the kappa of ``judge`` minus that of ``other``. ``low``, ``high`` and
-        ``p_value`` are nan as for :func:`weighted_kappa_interval`.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As for :func:`weighted_kappa_interval`.
+        The p-value is that of :func:`~judgesmith.metrics.correlation.agreement_difference`.
 
     Examples
     --------
@@ -505,21 +463,15 @@ def pairwise_kappa(
     rng: Rng = 0,
     n_resamples: int = 1000,
 ) -> Estimate:
-    """Return Cohen's kappa of two raters, averaged over all pairs of raters.
-
-    Every pair counts alike, however many items it shares.
+    """Return Cohen's kappa of two raters, averaged over all pairs of raters, each counting alike.
 
     Parameters
     ----------
     ratings : array-like, shape (n_items, n_raters), in points of the scale
-        nan (or None) where a rating is missing. A column is one person: if it is not, kappa
-        corrects for the habits of no real rater, and
+        nan (or None) where missing. A column is one person; if it is not,
         :func:`~judgesmith.metrics.krippendorff_alpha` is the better choice.
     sources : sequence of labels, one per item, or None
-        What is drawn; None draws items.
-    levels, weights
-        As for :func:`~judgesmith.metrics.weighted_kappa`.
-    rng, n_resamples, confidence
+    levels, weights, rng, n_resamples, confidence
         As for :func:`weighted_kappa_interval`.
 
     Returns
@@ -528,18 +480,10 @@ def pairwise_kappa(
         ``n`` counts pairs of ratings of one item; ``n_undefined`` pairs of raters left out
         because they share no item or gave nothing but one level.
 
-    Raises
-    ------
-    ValueError
-        If ``ratings`` is not such a table or has a rating that is not one of the levels; as for
-        :func:`weighted_kappa_interval` otherwise.
-    TypeError
-        If ``rng`` is neither a whole number nor a generator.
-
     References
     ----------
-    Light (1971), "Measures of response agreement for qualitative data: Some generalizations and
-    alternatives", Psychological Bulletin 76, for the mean over pairs.
+    Light (1971), "Measures of response agreement for qualitative data", Psychological Bulletin 76,
+    for the mean over pairs.
 
     Examples
     --------

@@ -56,49 +56,29 @@ def rater_vs_rest(
 ) -> RaterVsRest:
     """Return the agreement of each rater with the mean of the other raters.
 
-    It is what a judge must reach to agree with people as one of them does. The mean of all but
-    one is noisier than the mean of all, which judges are measured against, so a judge that
-    equals a rater will come out a little higher than this.
+    It is what a judge must reach to agree with raters as one of them does. The mean of all but one
+    is noisier than the mean of all, so a judge that equals a rater comes out a little higher than
+    this.
 
     Parameters
     ----------
     ratings : array-like, shape (n_items, n_raters), in points of the human scale
-        nan (or None) where a rating is missing. A column should be one person; if it is a place
-        that many people took, its agreement is theirs on average.
-    sources : sequence of labels, one per item, or None
-        What was responded to, and what is drawn; None takes each item for a source of its own.
-        Needed at sample level.
-    systems : sequence of labels, one per item, or None
-        Who responded; needed at system level only.
-    statistic : {"pearson", "spearman", "kendall", "q"}
-        The correlation.
-    level : {"system", "sample", "dataset"}
-        As for :func:`agreement`.
-    confidence : float, between 0 and 1
-        Nominal coverage.
-    rng : int or numpy.random.Generator
-        Where the resamples come from.
-    n_resamples : int, 20 or more
-        How many.
+        nan (or None) where a rating is missing. A column should be one person.
+    sources, systems : sequence of labels, one per item, or None
+        ``sources`` are needed at sample level, ``systems`` at system level.
+    statistic, level
+        As for :func:`~judgesmith.metrics.correlation.agreement`.
+    confidence, rng, n_resamples : coverage, seed or generator, 20 resamples or more
 
     Returns
     -------
     RaterVsRest
-        Intervals are over the sources that might have been drawn, as for
-        :func:`agreement_interval`, and say nothing about other raters.
-
-    Raises
-    ------
-    ValueError
-        If ``ratings`` is not such a table or holds an infinite rating, and as for
-        :func:`agreement_interval`.
-    TypeError
-        If ``rng`` is neither a whole number nor a generator.
+        Intervals as for :func:`~judgesmith.metrics.correlation.agreement_interval`; they say
+        nothing about other raters.
 
     References
     ----------
-    The item-rest correlation of test theory, with raters for items: Nunnally and Bernstein
-    (1994), "Psychometric Theory", chapter 8.
+    Nunnally and Bernstein (1994), "Psychometric Theory", chapter 8: the item-rest correlation.
 
     Examples
     --------
@@ -130,9 +110,6 @@ def pairwise_rater_agreement(
 ) -> Estimate:
     """Return the agreement of two raters, averaged over all pairs of raters.
 
-    It is what one rater's scores are worth as a prediction of another's. Means of several
-    raters agree better: see :func:`~judgesmith.metrics.ratings.spearman_brown`.
-
     Parameters
     ----------
     ratings, statistic, level, sources, systems, rng, n_resamples, confidence
@@ -143,11 +120,6 @@ def pairwise_rater_agreement(
     Estimate
         The mean over pairs that have a value. ``n`` counts their pairs of ratings,
         ``n_undefined`` the pairs of raters left out.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As for :func:`rater_vs_rest`.
 
     Examples
     --------
@@ -257,43 +229,28 @@ def _part(
 
 
 def spearman_brown(reliability: float, factor: float) -> float:
-    """Return the reliability of the mean of ``factor`` times as many ratings.
-
-    Raters who are added are taken to be like those there are, and to err independently.
+    """Return the reliability of the mean of ``factor`` times as many ratings by similar raters.
 
     Parameters
     ----------
-    reliability : float, at most 1
-        Of what there is: of one rating, say, or of the mean of half of the ratings.
-    factor : float, above 0
-        How many times as many ratings; below 1 for fewer.
+    reliability : float, at most 1, of one rating or of the mean of some
+    factor : float, above 0; below 1 for fewer ratings
 
     Returns
     -------
     float
         ``factor * reliability / (1 + (factor - 1) * reliability)``, at most 1 and unbounded
-        below; nan if ``reliability`` is nan or so negative that the formula has no value, at
-        ``-1 / (factor - 1)`` or below.
-
-    Raises
-    ------
-    ValueError
-        If ``reliability`` is above 1 or ``factor`` is not positive or not finite.
-    TypeError
-        If one of them is no number.
+        below; nan if ``reliability`` is nan or ``-1 / (factor - 1)`` or below.
 
     References
     ----------
     Spearman (1910), "Correlation calculated from faulty data", and Brown (1910), "Some
-    experimental results in the correlation of mental abilities", British Journal of
-    Psychology 3.
+    experimental results in the correlation of mental abilities", British Journal of Psychology 3.
 
     Examples
     --------
     >>> spearman_brown(0.5, 3)
     0.75
-    >>> round(spearman_brown(0.75, 1 / 3), 3)
-    0.5
     """
     if number(reliability, name="reliability") > 1:
         raise ValueError(f"a reliability is at most 1; got {reliability}.")
@@ -305,27 +262,13 @@ def spearman_brown(reliability: float, factor: float) -> float:
 
 
 def raters_needed(reliability: float, target: float) -> int:
-    """Return how many ratings per item give their mean a target reliability.
+    """Return the smallest number of ratings per item whose mean has a target reliability.
 
     Parameters
     ----------
     reliability : float, above 0, at most 1
         Of one rating, such as ``icc(...).single``.
     target : float, between 0 and 1
-        What the mean should have.
-
-    Returns
-    -------
-    int
-        The smallest number of ratings, 1 or more, whose mean reaches ``target``.
-
-    Raises
-    ------
-    ValueError
-        If ``reliability`` is nan, not above 0 or above 1 (no number of such raters would do), or
-        ``target`` is not strictly between 0 and 1.
-    TypeError
-        If one of them is no number.
 
     References
     ----------
@@ -362,10 +305,8 @@ class HumanCeiling(Record):
         Split-half reliability of the mean rating after Spearman and Brown; at most 1.
     half_correlation : float
         Mean correlation of the two halves over the splits in which it is defined.
-    n_items : int
-        Items with at least two ratings; the others take no part.
-    n_undefined : int
-        Splits without a correlation, left out.
+    n_items, n_undefined : int
+        Items with at least two ratings, and splits left out for want of a correlation.
     """
 
     ceiling: float
@@ -383,39 +324,23 @@ def human_ceiling(
 ) -> HumanCeiling:
     """Return the correlation with mean ratings that a perfect judge can expect.
 
-    Each item's ratings are split at random into two halves (one is left over if their number
-    is odd); the correlation of the halves' means, averaged over splits, is stepped up to the
-    full number of ratings. The true values are what infinitely many such raters would give on
-    average, so a bias that raters share is not seen. The reliability is nearly that of the mean in
-    one-way analysis: :func:`~judgesmith.metrics.ratings.icc_interval` with ``of="mean"`` says how
-    sure it is, and the roots of its ends how sure the ceiling is.
+    Each item's ratings are split at random into two halves; the correlation of the halves' means,
+    averaged over splits, is stepped up to the full number of ratings by :func:`spearman_brown`. A
+    bias that raters share is not seen. :func:`~judgesmith.metrics.ratings.icc_interval` with
+    ``of="mean"`` says how sure the reliability is, and the roots of its ends how sure the ceiling
+    is.
 
     Parameters
     ----------
     ratings : array-like, shape (n_items, n_raters), in points of the human scale
         nan (or None) where a rating is missing.
-    rng : int or numpy.random.Generator
-        Where the splits come from.
-    n_splits : int, at least 1
-        How many.
+    rng, n_splits : seed or generator, and number of splits, 1 or more
 
     Returns
     -------
     HumanCeiling
         nan throughout if fewer than two items have two ratings or no split has a correlation.
-        With different numbers of ratings per item, the step uses their mean numbers: an
-        approximation.
-
-    Raises
-    ------
-    ValueError
-        If ``ratings`` is not such a table, holds an infinite rating, or ``n_splits`` is below 1.
-    TypeError
-        If ``rng`` is neither a whole number nor a generator or ``n_splits`` no whole number.
-
-    References
-    ----------
-    As for :func:`~judgesmith.metrics.ratings.spearman_brown`, which steps the halves up.
+        With different numbers of ratings per item, the step uses their mean numbers.
 
     Examples
     --------

@@ -157,14 +157,11 @@ class IntraclassCorrelation(Record):
         Reliability of one rating: at most 1, negative if raters of one item differ more than
         raters of different items; nan if undefined.
     mean : float
-        Reliability of an item's mean over its raters: at most 1, unbounded below; nan where no
-        mean has such a reliability.
-    n_items : int
-        Items that entered: with at least one rating, in the two-way models with all of them.
+        Reliability of an item's mean over its raters: at most 1, unbounded below; nan if undefined.
+    n_items, n_left_out : int
+        Items that entered (in the two-way models with all ratings), and items left out.
     n_raters : float
         Ratings per item, averaged as the formula needs it (equal to k if every item has k).
-    n_left_out : int
-        Items without a rating, in the two-way models those with any rating missing.
     """
 
     single: float
@@ -195,44 +192,27 @@ def icc(
     Parameters
     ----------
     ratings : array-like, shape (n_items, n_raters), in points of the human scale
-        nan (or None) where a rating is missing. In the one-way model a column need not be one
-        person; in the two-way models, `agreement` and `consistency`, it must be, and items with
-        a missing rating are left out and counted: leniency and items cannot be told apart from
-        sums over incomplete rows.
+        nan (or None) where a rating is missing. In the two-way models, `agreement` and
+        `consistency`, a column must be one person, and items with a missing rating are left out.
     model : {"one-way", "agreement", "consistency"}
-        See the table.
 
     Returns
     -------
     IntraclassCorrelation
         nan if there are fewer than two items, no item has two ratings, or nothing varies.
 
-    Raises
-    ------
-    ValueError
-        If ``ratings`` is not such a table, holds an infinite rating, or ``model`` is unknown.
-
     References
     ----------
     Shrout and Fleiss (1979), "Intraclass correlations: uses in assessing rater reliability",
     Psychological Bulletin 86. McGraw and Wong (1996), "Forming inferences about some intraclass
     correlation coefficients", Psychological Methods 1. Unequal numbers of ratings: Donner (1986),
-    "A review of inference procedures for the intraclass correlation coefficient in the one-way
-    random effects model", International Statistical Review 54.
+    International Statistical Review 54.
 
     Examples
     --------
-    >>> found = icc([[1, 2], [4, 4], [3, 5]])
-    >>> round(found.single, 3), round(found.mean, 3)
-    (0.667, 0.8)
-
-    The second rater gives a point more; who looks at the order only does not mind.
-
     >>> ratings = [[1, 2], [2, 3], [4, 5]]
-    >>> round(icc(ratings, model="agreement").single, 3)
-    0.824
-    >>> icc(ratings, model="consistency").single
-    1.0
+    >>> round(icc(ratings, model="agreement").single, 3), icc(ratings, model="consistency").single
+    (0.824, 1.0)
     """
     squares = mean_squares(ratings, model)
     return IntraclassCorrelation(
@@ -282,53 +262,38 @@ def icc_interval(
 ) -> Estimate:
     """Return an intraclass correlation with an interval over items, or over their sources.
 
-    With sources, it is Student's interval for the jackknife's standard error of
-    ``log((1 + (k - 1) r) / (1 - r))``, leaving out one source at a time: items of a source may be
-    alike and ratings of any kind, but raters are taken as given. Without, it is exact by F
-    distributions for items (in the model `agreement` also raters) drawn independently from many,
-    with normal effects and normal noise of one size; with unequal numbers of ratings, and for
-    `agreement` always, it is an approximation.
+    With sources, it is Student's interval for the jackknife's standard error of ``log((1 + (k - 1)
+    r) / (1 - r))``; raters are taken as given. Without, it is exact by F distributions for
+    independent items (in the model `agreement` also raters) and normal noise; with unequal numbers
+    of ratings, and for `agreement` always, it is an approximation.
 
-    In simulations with 20 to 100 items or sources (benchmark ``ordinal_coverage``, 300
-    repetitions each), nominal 95 % intervals by F covered 90 to 97 % of the time with continuous
-    ratings or five points in the middle of the scale, and 85 to 90 % with five points mostly at
-    its top. The jackknife covered 94 to 97 % and 89 to 95 % in the models `one-way` and
-    `consistency`; in `agreement` 83 to 93 %, because it takes the raters as given.
+    In simulations (benchmark ``ordinal_coverage``), nominal 95 % intervals by F covered 90 to 97 %,
+    and 85 to 90 % with five points mostly at the top of the scale. The jackknife covered 94 to 97 %
+    and 89 to 95 %; in `agreement` 83 to 93 %.
 
     Parameters
     ----------
     ratings, model
         As for :func:`icc`.
     sources : sequence of labels, one per item, or None
-        What was responded to: ``range(n_items)`` if every item stands for itself. None: by F
-        distributions.
+        ``range(n_items)`` if every item stands for itself. None: by F distributions.
     of : {"single", "mean"}
         The reliability of one rating, or of an item's mean over its raters.
     confidence : float, between 0 and 1
-        Nominal coverage.
 
     Returns
     -------
     Estimate
         ``n`` counts ratings and ``n_groups`` items (or their sources) that entered,
         ``n_undefined`` items left out. ``low`` and ``high`` are nan if the value is undefined, if
-        the ratings of an item never differ (in the two-way models: but for leniency) or the means
-        of items never do, which says nothing about how much they might, if leaving out a source
-        leaves no value, or if an approximation breaks down, which happens to negative values.
-
-    Raises
-    ------
-    ValueError
-        As for :func:`icc`; if ``of`` is unknown or ``confidence`` is not
-        between 0 and 1, or there is not one source per item.
+        the ratings of an item, or the means of items, never differ, if leaving out a source leaves
+        no value, or if an approximation breaks down, which happens to negative values.
 
     References
     ----------
-    McGraw and Wong (1996), as for :func:`icc`, table 7. Unequal numbers of
-    ratings: Thomas and Hultquist (1978), "Interval estimation for the unbalanced case of the
-    one-way random effects model", Annals of Statistics 6. Resampling on the logarithmic scale:
-    Ukoumunne, Davison, Gulliford and Chinn (2003), "Non-parametric bootstrap confidence intervals
-    for the intraclass correlation coefficient", Statistics in Medicine 22.
+    McGraw and Wong (1996), as for :func:`icc`, table 7. Thomas and Hultquist (1978), Annals of
+    Statistics 6, for unequal numbers of ratings. Ukoumunne, Davison, Gulliford and Chinn (2003),
+    Statistics in Medicine 22, for the logarithmic scale.
 
     Examples
     --------
@@ -440,8 +405,6 @@ def krippendorff_alpha(
 ) -> float:
     """Return Krippendorff's alpha: one minus observed over expected disagreement.
 
-    Raters may differ from item to item; only pairs of ratings of the same item count.
-
     Parameters
     ----------
     ratings : array-like, shape (n_items, n_raters)
@@ -456,17 +419,10 @@ def krippendorff_alpha(
         1 is perfect agreement, 0 is chance, negative is systematic disagreement. nan if no
         item has two ratings or all such ratings are equal.
 
-    Raises
-    ------
-    ValueError
-        If ``ratings`` is not such a table, holds an infinite rating, or ``measurement`` is
-        unknown.
-
     References
     ----------
-    Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", University of
-    Pennsylvania. Its ordinal distance is the distance of average ranks, so that the ordinal
-    alpha is the interval alpha of ranks.
+    Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", University of Pennsylvania.
+    The ordinal alpha is the interval alpha of average ranks.
 
     Examples
     --------
@@ -513,35 +469,22 @@ def krippendorff_alpha_interval(
 ) -> Estimate:
     """Return Krippendorff's alpha of rows that are about items, with an interval over the items.
 
-    In simulations of three raters who answer yes or no (benchmark ``answer_coverage``, 400
-    repetitions each), nominal 95 % intervals covered 90 to 96 % where up to 95 % said yes and 30
-    answers or more were no, and 84 % or more in all other cases: what misses, sits too low.
-
-    Alpha is computed anew without each item, so that time grows with the square of their number:
-    four thousand items take seconds, a hundred thousand more than an hour.
+    In simulations (benchmark ``answer_coverage``), nominal 95 % intervals covered 90 to 96 % where
+    up to 95 % of answers were yes and 30 or more no, and 84 % or more elsewhere: what misses, sits
+    too low. Time grows with the square of the number of items; four thousand take seconds.
 
     Parameters
     ----------
-    ratings : array-like, shape (n_rows, n_raters)
-        nan (or None) where a rating is missing; rows with fewer than two ratings take no part.
-    sources : sequence of labels, one per row
-        What each row is about.
-    measurement : {"nominal", "ordinal", "interval"}
+    ratings, measurement
         As for :func:`~judgesmith.metrics.krippendorff_alpha`.
+    sources : sequence of labels, one per row
     confidence : float, between 0 and 1
-        Nominal coverage.
 
     Returns
     -------
     Estimate
-        As from :func:`jackknife_interval`; ``n`` counts ratings. Nominal ratings of two kinds
-        have no interval if no two raters of a row gave the rarer one: leaving out items cannot
-        show then that they might have.
-
-    Raises
-    ------
-    ValueError
-        As for both functions; if there is not one label per row.
+        As from :func:`~judgesmith.metrics.resampling.jackknife_interval`; ``n`` counts ratings.
+        Nominal ratings of two kinds have no interval if no two raters of a row gave the rarer one.
 
     Examples
     --------

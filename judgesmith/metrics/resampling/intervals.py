@@ -39,12 +39,8 @@ class RatedPart:
 
     Attributes
     ----------
-    judge : array-like, shape (n_rows,), in points of the judge's scale
-        nan where an item is unscored; such rows are left out.
-    human : array-like, shape (n_rows,), in points of the human scale
-        Aligned with ``judge``.
-    sources, systems : sequence of labels, one per row
-        Equal labels mean equal sources or systems, in all parts alike.
+    human, judge : array-like, shape (n_rows,); nan in ``judge`` where unscored
+    sources, systems : sequence of labels, one per row; equal labels are equal in all parts
     """
 
     judge: ArrayLike
@@ -236,29 +232,20 @@ def mean_agreement_interval(
 ) -> Estimate:
     """Return the mean agreement over parts, with an interval from joint resamples of sources.
 
-    What is hard about a source is hard on every target, so the parts are not independent; a
-    resample draws the same sources (or systems) for each of them. It covers about as often as
-    the interval of one part does, which is less than it claims where sources are few.
+    A resample draws the same sources (or systems) for each part, since parts share what is hard
+    about a source. With few sources the interval covers less often than it claims.
 
     Parameters
     ----------
-    parts : sequence of RatedPart
-        One per target.
+    parts : sequence of RatedPart, one per target
     statistic, level, rng, n_resamples, confidence, resample, method
-        As for :func:`agreement_interval`. Items are drawn from one part only:
-        nothing says which rows of several parts are the same item.
+        As for :func:`agreement_interval`; items are drawn from one part only.
 
     Returns
     -------
     Estimate
         ``n`` counts scored rows over all parts, ``n_groups`` units drawn in any of them. Undefined
         where the statistic is undefined on any part.
-
-    Raises
-    ------
-    ValueError
-        If there are no parts, or several to draw items from; as for
-        :func:`agreement_interval` otherwise.
 
     Examples
     --------
@@ -310,16 +297,9 @@ def mean_agreement_difference(
     Parameters
     ----------
     first, second : sequence of RatedPart
-        The same rows and targets in the same order, as either predictor scores them; rows
-        that either leaves unscored are left out.
+        The same rows and targets in the same order, as either judge scores them.
     statistic, level, rng, n_resamples, confidence, resample, method
         As for :func:`agreement_difference`.
-
-    Raises
-    ------
-    ValueError
-        If parts or rows do not pair up; as for :func:`agreement_difference`
-        otherwise.
 
     Examples
     --------
@@ -400,62 +380,36 @@ def agreement_interval(
 ) -> Estimate:
     """Return an agreement with a bootstrap interval.
 
-    What is not drawn is taken as given: by default the interval says nothing about other systems,
-    and never about other raters. At system level the means of few rows are noisy, noise lowers
-    correlations, and resampling adds more of it; where such noise matters, above all near perfect
-    agreement, an interval at system level sits too low and can miss far more often than it claims.
+    What is not drawn is taken as given: by default other systems, and raters always. At system
+    level means of few rows are noisy, and near perfect agreement an interval there sits too low.
 
     Parameters
     ----------
-    human : array-like, shape (n_rows,), in points of the human scale
-        Aligned with ``judge``.
-    judge : array-like, shape (n_rows,), in points of the judge's scale
-        nan (or None) where an item is unscored; such rows are left out.
+    human, judge : array-like, shape (n_rows,); nan (or None) in ``judge`` where unscored
     sources, systems : sequence of labels, one per row
-        As for :func:`agreement`. If every source has one row, rows are
-        resampled.
+        As for :func:`agreement`. If every source has one row, rows are resampled.
     statistic : {"pearson", "spearman", "kendall", "kendall_c", "concordance", "q"}
-        The correlation.
     level : {"system", "sample", "dataset"}
         At system level the systems' means are recomputed in every resample; at sample level
         the sources' own values are resampled.
-    confidence : float, between 0 and 1
-        Nominal coverage.
-    rng : int or numpy.random.Generator
-        Where the resamples come from.
-    n_resamples : int, 20 or more
-        How many.
+    confidence, rng, n_resamples : coverage, seed or generator, 20 resamples or more
     resample : {"sources", "items", "systems", "both"}
-        What is drawn with replacement. ``items``: single rows, as if none were alike; a source
-        keeps those of its rows that are drawn. ``systems``: for claims about other systems on
-        the same sources. ``both``: sources and systems, independently of each other, for claims
-        about other systems on other sources; a row then occurs as often as its source was drawn
-        times its system. That counts the noise of single rows up to three times, so that such
+        What is drawn with replacement. ``items``: single rows, as if they were independent.
+        ``systems``: for claims about other systems on the same sources. ``both``: sources and
+        systems independently; a row occurs as often as its source was drawn times its system. Such
         intervals are cautious: in simulations 96 % and more held the truth.
     method : {"percentile", "bca"}
-        ``bca`` corrects the percentiles for bias and skewness, at the cost of one computation
-        per unit.
+        ``bca`` corrects for bias and skewness, with one computation per unit; at most 20,000 units.
 
     Returns
     -------
     Estimate
-        ``n_groups`` counts the units drawn; with ``both`` it is the smaller of the numbers of
-        sources and systems, which is what limits the interval. Resamples on which the statistic
-        is undefined are left out. ``low`` and ``high`` are nan if these are more than 5 %, if
-        ``value`` is undefined, or with fewer than two units (sources at sample level: two with a
-        value); with ``bca`` also if all resamples lie on one side of the value, or leaving out
-        one unit leaves nothing defined. An interval of no length is one that no resample left,
-        as where agreement is perfect: nothing then says how it varies.
-
-    Raises
-    ------
-    ValueError
-        As for :func:`agreement`; if ``n_resamples`` is below 20,
-        ``confidence`` is not between 0 and 1, there is no such ``resample`` or ``method``,
-        systems are to be drawn and ``systems`` is None, or there are more than 20,000 units
-        for ``bca``.
-    TypeError
-        If ``rng`` is neither a whole number nor a generator or ``n_resamples`` no whole number.
+        ``n_groups`` counts the units drawn; with ``both`` the smaller of the numbers of sources and
+        systems. Undefined resamples are left out. ``low`` and ``high`` are nan if these are more
+        than 5 %, if ``value`` is undefined, or with fewer than two units (at sample level: two
+        sources with a value); with ``bca`` also if all resamples lie on one side of the value, or
+        leaving out one unit leaves nothing defined. An interval of no length is one that no
+        resample left, as where agreement is perfect.
 
     References
     ----------
@@ -505,36 +459,24 @@ def agreement_difference(
     resample: Resample = "sources",
     method: Method = "percentile",
 ) -> PairedEstimate:
-    """Return the agreement of ``judge`` minus that of ``other`` on the same rows.
+    """Return the agreement of ``judge`` minus that of ``other`` on the same rows and resamples.
 
-    Both are computed on the same resamples, so what they share cancels. The p-value inverts the
-    interval: twice the smaller of ``(count + 1) / (n_resamples + 1)`` over resampled differences
-    on either side of zero, with the same widening for few units and the same corrections. It
-    cannot fall below ``2 / (n_resamples + 1)`` (with few units not even there), is approximate
-    below some 15 units, and holds for one comparison that was planned: the best of many
-    judges needs a correction or fresh rows.
+    The p-value inverts the interval: twice the smaller of ``(count + 1) / (n_resamples + 1)`` over
+    resampled differences on either side of zero, with the same widening for few units. It is
+    approximate below some 15 units, and holds for one comparison that was planned.
 
     Parameters
     ----------
-    human : array-like, shape (n_rows,), in points of the human scale
-        Aligned with both.
-    judge, other : array-like, shape (n_rows,), in points of each judge's own scale
-        nan (or None) where an item is unscored; rows unscored by either are left out.
+    human, judge, other : array-like, shape (n_rows,)
+        Rows that either judge leaves unscored (nan or None) are left out.
     sources, systems, statistic, level, rng, n_resamples, confidence, resample, method
         As for :func:`agreement_interval`.
 
     Returns
     -------
     PairedEstimate
-        ``value`` is the agreement of ``judge`` minus that of ``other``. At sample level both
-        are averaged over the sources where both are defined, so that a judge that ties all of a
-        hard source is not excused there; ``n_undefined`` counts the others. Undefined resamples as
-        for :func:`agreement_interval`.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As for :func:`agreement_interval`.
+        At sample level both are averaged over the sources where both are defined; ``n_undefined``
+        counts the others. Undefined resamples as for :func:`agreement_interval`.
 
     Examples
     --------

@@ -80,34 +80,22 @@ def jackknife_interval(
 ) -> Estimate:
     """Return a statistic of rows with a jackknife interval over items.
 
-    It is Student's interval for the jackknife's standard error: a closed form, without a seed. The
-    statistic is computed once per item.
+    It is Student's interval for the jackknife's standard error, in closed form.
 
     Parameters
     ----------
     statistic : callable
         From a mask over rows to the statistic of these rows; nan where it is undefined.
     sources : sequence of labels, one per row
-        What each row is about.
-    n : int
-        Answers in the rows, for the record.
-    bounds : (float, float)
-        The least and the greatest value there can be; the interval ends there.
+    n : int, answers in the rows, for the record
+    bounds : (float, float), the least and the greatest value there can be
     confidence : float, between 0 and 1
-        Nominal coverage.
 
     Returns
     -------
     Estimate
-        ``value`` is the statistic of all rows, not corrected for bias. ``low`` and ``high`` are
-        nan if there are fewer than two items, if leaving one of them out makes the statistic
-        undefined, or if it is the same up to rounding whichever is left out: nothing then says how
-        it varies.
-
-    Raises
-    ------
-    ValueError
-        If a label is missing or ``confidence`` is not between 0 and 1.
+        ``low`` and ``high`` are nan if there are fewer than two items, if leaving one of them out
+        makes the statistic undefined, or if it is the same up to rounding whichever is left out.
 
     References
     ----------
@@ -115,8 +103,6 @@ def jackknife_interval(
 
     Examples
     --------
-    For the mean of one answer per item it is Student's interval.
-
     >>> points = np.array([4.0, 5.0, 3.0, 5.0])
     >>> found = jackknife_interval(lambda rows: points[rows].mean(), sources=range(4), n=4)
     >>> found.value, round(found.low, 2), round(found.high, 2)

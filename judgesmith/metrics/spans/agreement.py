@@ -35,7 +35,7 @@ class Span(NamedTuple):
     severity : float, above 0 and up to 1e100
         How bad it is, for example 1 for minor and 5 for major.
     label : hashable
-        Its kind, where kinds are told apart; nan is none, as None is.
+        Its kind; nan is none, as None is.
 
     Examples
     --------
@@ -257,18 +257,16 @@ class SpanAgreement(Record):
         ``n`` counts texts.
     macro_f1 : Estimate, from 0 to 1
         Mean of the texts' own F1; a text in which neither side has a span counts 1.
-    predicted, gold : float
-        What each side marked: characters, their severities, or spans.
-    matched_predicted, matched_gold : float
-        The part of each that the other side supports. They differ only where characters are
-        weighted by severity.
+    predicted, gold, matched_predicted, matched_gold : float
+        What each side marked (characters, their severities, or spans), and the part of each that
+        the other side supports.
     n_unscored : int
-        Texts left out because ``predicted`` was None.
+        Texts left out because ``judge`` was None.
     n_unlocated_predicted, n_unlocated_gold : int
         Spans left out because they have no place in their text.
     of_texts : float array, shape (n_texts_given, 4)
         ``matched_predicted``, ``predicted``, ``matched_gold`` and ``gold`` of each text, nan where
-        it is unscored: what :func:`~judgesmith.metrics.spans.span_agreement_difference` compares.
+        it is unscored.
     """
 
     precision: Estimate
@@ -383,19 +381,15 @@ def span_agreement_difference(
     rng: Rng = 0,
     n_resamples: int = 1000,
 ) -> PairedEstimate:
-    """Return the span agreement of the first judge minus that of the second, on the same texts.
-
-    Both are computed on the same resamples of sources, so what they share cancels.
+    """Return the span agreement of the first judge minus that of the second, on the same resamples.
 
     Parameters
     ----------
     first, second : SpanAgreement
         Of two judges against the same gold spans of the same texts in the same order, from the
         same function with the same settings.
-    sources : sequence of labels, one per text
-        As both were given: one for each text, scored or not. Without it, texts are drawn.
+    sources : sequence of labels, one per text, scored or not, as both were given
     statistic : {"precision", "recall", "f1", "macro_f1"}
-        What to compare.
     rng, n_resamples, confidence
         As for :func:`span_character_agreement`.
 
@@ -404,15 +398,7 @@ def span_agreement_difference(
     PairedEstimate
         ``low``, ``high`` and ``p_value`` are nan with fewer than two sources, if more than 5 % of
         the resamples are undefined, or if the difference is the same in all. The p-value is that
-        of :func:`agreement_difference`.
-
-    Raises
-    ------
-    ValueError
-        If the two are not about the same texts and gold spans, the statistic is unknown, a label
-        is missing, or a setting is not as described.
-    TypeError
-        If ``rng`` is neither a whole number nor a generator.
+        of :func:`~judgesmith.metrics.correlation.agreement_difference`.
 
     Examples
     --------

@@ -32,52 +32,35 @@ def span_character_agreement(
 
     A character that several spans of one side cover counts once. Precision is the part of the
     predicted characters that is gold, recall the part of the gold ones that is predicted, both
-    from sums over all texts; a text without spans on either side adds nothing to them.
+    from sums over all texts.
 
     Parameters
     ----------
     human, judge : iterable with the spans of each text
         A span is a :class:`Span` or ``(start, end[, severity[, label]])``; a text without errors
-        has an empty list. A text whose predicted spans are None (an unreadable answer)
-        is left out and counted.
-    sources : sequence of labels, one per text
-        What each text is about; intervals draw sources. Without it, texts.
+        has an empty list. A text whose predicted spans are None is left out and counted.
+    sources : sequence of labels, one per text, optional
     weighted : bool
-        Whether a character counts its severity (the largest of a side's spans over it) instead
-        of 1.
+        Whether a character counts its severity (the largest of a side's spans over it) instead of
+        1.
     severity_credit : float, from 0 to 1
         Credit for a character that both sides mark, but no two spans over it are equally severe.
-        1 looks at the place alone; the shared tasks on error spans give 0.5.
+        The shared tasks on error spans give 0.5.
     same_label : bool
         Whether labels must agree. A character then counts once for each label it has.
-    confidence : float, between 0 and 1
-        Nominal coverage.
-    rng : int or numpy.random.Generator
-        Where the resamples come from.
-    n_resamples : int, 20 or more
-        How many.
+    confidence, rng, n_resamples : coverage, seed or generator, 20 resamples or more
 
     Returns
     -------
     SpanAgreement
         Intervals are nan with fewer than two sources, if more than 5 % of the resamples are
-        undefined, or if all are the same. They take the annotators as given: other people would
-        mark other spans.
-
-    Raises
-    ------
-    ValueError
-        If texts do not pair up, gold spans are missing for a text, or a span, a label of
-        ``sources`` or a setting is not as described.
-    TypeError
-        If a side is no list of texts or ``rng`` is not a generator.
+        undefined, or if all are the same. They take the annotators as given.
 
     References
     ----------
     Blain et al. (2023), "Findings of the WMT 2023 Shared Task on Quality Estimation", WMT, for
-    characters with credit of 0.5 for the wrong severity. Perrella, Morales Agostinho and Zaragoza
-    (2026), "Span-Level Machine Translation Meta-Evaluation", arXiv:2603.19921, compare ways to
-    count and recommend sums over texts.
+    characters with credit of 0.5. Perrella, Morales Agostinho and Zaragoza (2026), "Span-Level
+    Machine Translation Meta-Evaluation", arXiv:2603.19921, compare ways to count.
 
     Examples
     --------
@@ -206,16 +189,14 @@ def matched_span_agreement(
 ) -> SpanAgreement:
     """Return precision, recall and F1 of matched spans.
 
-    Each span has at most one partner, which it overlaps by at least ``iou_threshold``. Among all
-    such pairings of a text the one with the largest total credit counts, so the order of spans
-    does not matter. Precision is credit per predicted span, recall credit per gold span.
+    Each span has at most one partner, which it overlaps by at least ``iou_threshold``; of all such
+    pairings of a text the one with the largest total credit counts. Precision is credit per
+    predicted span, recall credit per gold span.
 
     Parameters
     ----------
-    human, judge : iterable with the spans of each text
+    human, judge, sources, rng, n_resamples, confidence
         As for :func:`span_character_agreement`; spans given twice are two.
-    sources : sequence of labels, one per text
-        What each text is about; intervals draw sources. Without it, texts.
     iou_threshold : float, from 0 to 1
         Least overlap of partners: characters in both over characters in either. At 0 one common
         character is enough, at 1 spans must be equal.
@@ -225,8 +206,6 @@ def matched_span_agreement(
         By how much the credit of a pair is multiplied if its severities differ.
     same_label : bool
         Whether partners must have the same label.
-    rng, n_resamples, confidence
-        As for :func:`span_character_agreement`.
 
     Returns
     -------
@@ -236,26 +215,20 @@ def matched_span_agreement(
     Raises
     ------
     ValueError, TypeError
-        As for :func:`span_character_agreement`; if spans of one text that
-        overlap one another, directly or through others, make more than 10 million pairs.
+        As there; also if overlapping spans of one text make more than 10 million pairs.
 
     References
     ----------
     Kuhn (1955), "The Hungarian method for the assignment problem", Naval Research Logistics
-    Quarterly 2. Perrella, Morales Agostinho and Zaragoza (2026), "Span-Level Machine Translation
-    Meta-Evaluation", arXiv:2603.19921, on what exact, partial and credited matches reward.
+    Quarterly 2. Perrella et al. (2026), as there, on exact, partial and credited matches.
 
     Examples
     --------
-    The second predicted span lies too far off: 3 characters in both, 9 in either.
-
     >>> predicted, gold = [[(0, 10), (20, 26)]], [[(2, 10), (23, 29)]]
     >>> found = matched_span_agreement(gold, predicted)
     >>> found.true_positives, found.f1.value
     (1.0, 0.5)
-    >>> soft = matched_span_agreement(
-    ...     gold, predicted, iou_threshold=0, partial=True, rng=np.random.default_rng(0)
-    ... )
+    >>> soft = matched_span_agreement(gold, predicted, iou_threshold=0, partial=True)
     >>> round(soft.true_positives, 3)
     1.133
     """

@@ -244,10 +244,8 @@ class PredictionPoweredMean(Record):
     gain : float
         Squared standard error of ``classical`` over that of ``estimate``: how many times as many
         ratings would have done as much as the judge did. nan where either is undefined.
-    n_rated, n_unrated : int
-        Rows that entered.
-    n_unscored : int
-        Rows left out because the judge gave no score.
+    n_rated, n_unrated, n_unscored : int
+        Rows that entered, and rows left out because the judge gave no score.
     """
 
     estimate: Estimate
@@ -271,43 +269,29 @@ def prediction_powered_mean(
 ) -> PredictionPoweredMean:
     """Return the mean human score of all rows, of which some are rated.
 
-    ``mean(human) - weight * (mean(predicted) - mean(predicted_unlabelled))``. It must be chance
-    which rows were rated: if people rated the hard ones, both estimates are about hard ones.
-
-    The error is the jackknife's over sources, ``weight`` found anew each time, so rows of one
-    source may be alike and a source may hold rated and unrated rows: what it shares between them
-    then cancels. The quantile is Student's with Welch and Satterthwaite's degrees of freedom. The
-    interval covers the choice of sources and of rated rows; it takes raters and judge as given.
+    ``mean(human) - weight * (mean(judge) - mean(judge_unlabelled))``. It must be chance which rows
+    were rated. The error is the jackknife's over sources, ``weight`` found anew each time; the
+    quantile is Student's with Welch and Satterthwaite's degrees of freedom. The interval covers the
+    choice of sources and of rated rows; it takes raters and judge as given.
 
     Parameters
     ----------
-    human : array-like, shape (n_rated,), in points of the human scale
-        Aligned with ``judge``.
-    judge : array-like, shape (n_rated,), in points of the judge's scale
-        The judge on rated rows; nan (or None) where it gave no score, such rows are left out.
+    human, judge : array-like, shape (n_rated,)
+        On rated rows; those that ``judge`` leaves unscored (nan or None) are left out.
     judge_unlabelled : array-like, shape (n_unrated,), in the judge's points
         The same judge on unrated rows; may be empty.
     sources, sources_unlabelled : sequence of labels, one per row
-        Equal labels mean one source, also from one list to the other. Give both, or neither if
-        every row is a source of its own.
+        Equal labels mean one source, also from one list to the other. Give both, or neither.
     weight : float from 0 to 1, or None
-        None for the one of least variance, kept between 0 and 1: 0 for a judge whose scores fall
-        where ratings rise. Put a judge on a scale narrower than people's, such as 0 to 1 against
-        1 to 5, on theirs first: it would need a weight above 1.
+        None for the one of least variance, kept between 0 and 1. Put a judge on a scale narrower
+        than the human one, such as 0 to 1, on that scale first.
     confidence : float, between 0 and 1
-        Nominal coverage.
 
     Returns
     -------
     PredictionPoweredMean
         An interval is nan with fewer than two rated sources, or if nothing varies. Both values
         are nan without rated rows.
-
-    Raises
-    ------
-    ValueError
-        If scores do not pair up or are infinite, a rating is missing, labels do not fit their
-        rows or are given for one list only, or a setting is out of range.
 
     References
     ----------
@@ -436,8 +420,7 @@ class SystemDifference(Record):
     Attributes
     ----------
     estimate : PairedEstimate
-        With the judge. ``first`` and ``second`` use one weight, the best for their difference, so
-        they may differ a little from the systems' own means.
+        With the judge. ``first`` and ``second`` use one weight, the best for their difference.
     classical : PairedEstimate
         From the ratings alone.
     weight, gain : float
@@ -469,37 +452,28 @@ def system_means(
 
     Parameters
     ----------
-    human : array-like, shape (n_rows,), in points of the human scale
-        nan (or None) where a row is not rated. It must be chance which rows are.
-    judge : array-like, shape (n_rows,), in points of the judge's scale
-        nan (or None) where the judge gave no score; such rows are left out and counted.
+    human, judge : array-like, shape (n_rows,)
+        nan (or None) in ``human`` where a row is not rated (by chance), and in ``judge`` where it
+        is not scored: such rows are left out and counted.
     systems, sources : sequence of labels, one per row
         Without ``sources`` every row is a source of its own.
     weight, confidence
-        As for :func:`~judgesmith.metrics.systems.prediction_powered_mean`; the weight is found for
-        each system by itself.
+        As for :func:`~judgesmith.metrics.systems.prediction_powered_mean`, for each system by
+        itself.
 
     Returns
     -------
     list of SystemMean
-        In order of first appearance. Of an unrated system both values are nan: what the
-        judge errs on other systems says nothing about this one. The intervals are not
-        simultaneous, and to compare two systems :func:`system_difference` is sharper.
-
-    Raises
-    ------
-    ValueError
-        If scores and labels do not fit together, a score is infinite, or a setting is out of
-        range.
+        In order of first appearance; both values of an unrated system are nan. To compare two
+        systems :func:`system_difference` is sharper.
 
     Examples
     --------
     >>> human = [4, 2, None, 3, 5, None, None, 1, 4, 3, None, 2]
     >>> judge = [4, 2, 4, 3, 5, 1, 3, 2, 4, 3, 5, 2]
-    >>> for found in system_means(human, judge, systems=["new", "old"] * 6):
-    ...     print(found.system, found.n_rated, found.n_unrated, round(found.estimate.value, 2))
-    new 3 3 4.27
-    old 5 1 2.07
+    >>> found = system_means(human, judge, systems=["new", "old"] * 6)
+    >>> [(one.system, one.n_rated, one.n_unrated, round(one.estimate.value, 2)) for one in found]
+    [('new', 3, 3, 4.27), ('old', 5, 1, 2.07)]
     """
     h, p, codes, system_codes, known = _table(human, judge, systems, sources)
     check_weight(weight)
@@ -526,15 +500,14 @@ def system_difference(
 ) -> SystemDifference:
     """Return the difference of two systems' mean human scores, with an interval.
 
-    Both means are corrected by one weight and left without each source together, so what the two
-    share on a source cancels: paired where both were rated on it, unpaired where only one was.
+    Both means are corrected by one weight and left without each source together: paired where both
+    were rated on a source, unpaired where only one was.
 
     Parameters
     ----------
     human, judge, systems, sources, weight, confidence
         As for :func:`system_means`; rows of other systems take no part.
     first, second : labels in ``systems``
-        Which two.
 
     Returns
     -------
@@ -542,11 +515,6 @@ def system_difference(
         ``value`` is ``first`` minus ``second``. Intervals and two-sided p-values are Student's,
         with Welch and Satterthwaite's degrees of freedom; nan if a system was rated on fewer than
         two sources or nothing varies. A p-value holds for one comparison that was planned.
-
-    Raises
-    ------
-    ValueError
-        As for :func:`system_means`; if ``first`` and ``second`` are one system or have no rows.
 
     Examples
     --------
