@@ -1,4 +1,4 @@
-"""``judgesmith finetune``: an adapter that makes a small model answer as a judge did."""
+"""``judgesmith distil finetune``: an adapter that makes a small model answer as a judge did."""
 
 from __future__ import annotations
 

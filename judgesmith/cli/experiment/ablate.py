@@ -1,4 +1,4 @@
-"""``judgesmith ablate``: what each part of the method contributes on rated data."""
+"""``judgesmith experiment ablate``: what each part of the method contributes on rated data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``judgesmith take``: another judge on the Pareto front of a compiled one."""
+"""``judgesmith compile take``: another judge on the Pareto front of a compiled one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``judgesmith sheet write-errors`` and ``read-errors``: ask people about marked errors."""
+"""``judgesmith label write-errors`` and ``read-errors``: ask people about marked errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``judgesmith suggest``: rows whose rating would help a judge most, as a sheet for raters."""
+"""``judgesmith label suggest``: a sheet of the rows whose rating would help most."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``judgesmith benchmark``: test a judge on unpublished texts, made from rated ones."""
+"""``judgesmith discern benchmark``: test a judge on unpublished texts, made from rated ones."""
 
 from __future__ import annotations
 

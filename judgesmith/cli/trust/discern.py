@@ -335,8 +335,8 @@ def command(
 ) -> int:
     """Say whether a judge scores damaged versions of texts lower than the texts themselves.
 
-    DATA holds texts and versions, as 'judgesmith perturb' writes them, or plain texts, of which
-    versions are made by rule. No ratings are read.
+    DATA holds texts and versions, as 'judgesmith discern perturb' writes them, or plain texts, of
+    which versions are made by rule. No ratings are read.
     JUDGE-or-SCORES is a folder that 'compile' made, or a file of scores for the rows of DATA
     (FILE:JUDGE picks one of several). Every text is judged by itself, and the judge is not told
     which is which. The same command again continues where an interrupted one was.

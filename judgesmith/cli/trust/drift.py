@@ -1,4 +1,4 @@
-"""``judgesmith drift``: whether scores and inputs are still like those of compile time."""
+"""``judgesmith monitor drift``: whether scores and inputs are still like those of compile time."""
 
 from __future__ import annotations
 
@@ -142,9 +142,8 @@ def _known(saved: AnySaved, judge: str) -> Snapshot:
         raise OptionError(
             f"{judge} does not say what its scores and texts were like when it was made.",
             option=judge,
-            hint="compile "
-            f"it again, or name earlier scores: judgesmith drift {shlex.quote(judge)} SCORES "
-            "--against OLD.",
+            hint="compile it again, or name earlier scores: judgesmith monitor drift "
+            f"{shlex.quote(judge)} SCORES --against OLD.",
         )
     return found
 

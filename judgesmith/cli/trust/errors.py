@@ -1,4 +1,4 @@
-"""``judgesmith errors``: show the errors that a judge found, and hold them against known ones.
+"""``judgesmith evaluate errors``: the errors that a judge found, held against known ones.
 
 Marks and words say everything; where there are colours, they say it again.
 """
@@ -149,7 +149,7 @@ def command(
 
     SCORES is a file that 'score' wrote with a judge that looks for errors (FILE:JUDGE picks one of
     several), DATA what it scored. Where DATA says what is wrong with the texts, as the rows that
-    'judgesmith perturb' writes do, the errors are held against that.
+    'judgesmith discern perturb' writes do, the errors are held against that.
     """
     import numpy as np
 

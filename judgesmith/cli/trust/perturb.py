@@ -1,4 +1,4 @@
-"""``judgesmith perturb``: perturbed texts, and controls that keep their quality."""
+"""``judgesmith discern perturb``: perturbed texts, and controls that keep their quality."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``judgesmith recheck``: whether a judge still says what it said when it was made."""
+"""``judgesmith monitor recheck``: whether a judge still says what it said when it was made."""
 
 from __future__ import annotations
 

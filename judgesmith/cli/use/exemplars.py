@@ -1,4 +1,4 @@
-"""``judgesmith exemplars``: the texts that an exemplar judge compares with, on file."""
+"""``judgesmith score exemplars``: the texts that an exemplar judge compares with, on file."""
 
 from __future__ import annotations
 

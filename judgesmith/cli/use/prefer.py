@@ -1,4 +1,4 @@
-"""``judgesmith prefer``: record which of two responses a judge prefers, in both orders."""
+"""``judgesmith score prefer``: record which of two responses a judge prefers, in both orders."""
 
 from __future__ import annotations
 

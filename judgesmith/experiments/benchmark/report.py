@@ -74,7 +74,7 @@ def read_benchmark(place: str | Path) -> tuple[Path, dict[str, Any], list[dict[s
     if report is None or not rows:
         raise InputError(
             f"{place} is no benchmark.",
-            hint="name the folder that judgesmith benchmark has written.",
+            hint="name the folder that judgesmith discern benchmark has written.",
         )
     return folder, report, rows
 

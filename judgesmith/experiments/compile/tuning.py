@@ -182,7 +182,7 @@ def front_notes(found: Sequence[ParetoMember], trials: Sequence[TrialRecord] = (
     return [
         f"the front holds {len(found)} judges, number {numbers}; taken was number {knee.number}, "
         f"at its knee ({values} on the validation rows). 'judgesmith show' lists them, and "
-        "'judgesmith take' saves another one without asking anything."
+        "'judgesmith compile take' saves another one without asking anything."
     ]
 
 

@@ -33,8 +33,8 @@ _FILES = """| file | holds |
 """  # noqa: E501
 _USE = """## Use
 
-Train a student with `judgesmith finetune`, or with anything that reads chats in JSON Lines. A judge
-that asks it in just these words is made by `judgesmith compile --judge distilled --rubric
+Train a student with `judgesmith distil finetune`, or with anything that reads chats in JSON Lines.
+A judge that asks it in just these words is made by `judgesmith compile --judge distilled --rubric
 rubric.yaml`. No input of the validation file is in the training file.
 
 ## Limits

@@ -193,7 +193,7 @@ def get_perturbed(dataset: DataSet, *, levels: Mapping[str, Level] | None = None
     Parameters
     ----------
     dataset : DataSet
-        Rows with a field ``perturbation``: as ``judgesmith perturb`` writes them, or of any
+        Rows with a field ``perturbation``: as ``judgesmith discern perturb`` writes them, or of any
         other origin.
     levels : mapping of str to Level, optional
         By name of a perturbation, or by what stands in ``level``, what it changes: character,

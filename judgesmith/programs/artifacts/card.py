@@ -451,7 +451,7 @@ def front_lines(judge: SavedJudge) -> Iterator[str]:
     yield ""
     yield "No other judge that was tried is as good on every objective and better on one. Values"
     yield "are on the validation rows, before scores were learned to be"
-    yield "aggregated; `judgesmith take FOLDER NUMBER -o OTHER` takes another one."
+    yield "aggregated; `judgesmith compile take FOLDER NUMBER -o OTHER` takes another one."
     yield ""
     heads = ["number", *names, "calls per item", *(["model"] if models else []), "picked"]
     yield f"| {' | '.join(heads)} |"

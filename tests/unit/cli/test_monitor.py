@@ -229,7 +229,7 @@ DISTIL = ["distil", "data.jsonl", "teacher", "-o", "student", "--ledger", "ledge
 
 def test_texts_become_chats_and_the_same_command_says_the_same(run, place):
     dry = run(*DISTIL, "--dry-run", "--json").json
-    assert dry == {"calls": 32, "outputs": 16}
+    assert (dry["calls"], dry["outputs"]) == (32, 16)
     assert not (place / "student").exists()
     first = run(*DISTIL, "--validation", "0.25", "--json")
     assert first.status == 0

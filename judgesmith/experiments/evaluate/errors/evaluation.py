@@ -300,7 +300,7 @@ def evaluate_spans(
     raise InputError(
         f"no row of {dataset.name} says where it was changed (edits) or what is wrong with it "
         "(errors).",
-        hint="give texts that judgesmith perturb changed, or that people marked.",
+        hint="give texts that judgesmith discern perturb changed, or that people marked.",
     )
 
 
@@ -357,7 +357,7 @@ def _against_edits(
         why = "".join(f": {reason}" for reason in list(reasons)[:1])
         raise InputError(
             f"no version in {dataset.name} can be held against its original{why}.",
-            hint="give originals and versions with edits, as judgesmith perturb writes them.",
+            hint="give originals and versions with edits, as judgesmith discern perturb writes.",
         )
     damage = [one for one in laid if one.kind.lowers]
     whole = _CapturedRequest.together(damage)
