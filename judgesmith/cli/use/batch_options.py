@@ -128,7 +128,7 @@ class Batching:
         """Refuse models that are not asked in batches, where they are to be."""
         if not self.wanted:
             return
-        from judgesmith.programs.lm.batches import BatchEngine
+        from judgesmith.programs.lm.batches.client import BatchEngine
         from judgesmith.programs.lm.factory import OFFLINE
 
         served = [name for name in names if name != OFFLINE]

@@ -169,12 +169,9 @@ class SavedJudge(SavedRecord):
     model : str
         The model it was compiled with, as ``provider/model``.
     roles : dict of str to str
-        Models that do other work than judging, by role; empty where the one model does it all.
-    target, human_scale, agreement, rows, seen, golden, history, settings
-        See ``SavedRecord``.
+        Models that do other work than judging, by role.
     front : tuple of FrontMember
-        All judges that none beats on several objectives, this one included; empty where it was
-        made for one objective.
+        All judges that none beats on several objectives, this one included.
     """
 
     protocol: AnyProtocol
@@ -204,13 +201,7 @@ class SavedJudge(SavedRecord):
         return tuple(dict.fromkeys((self.model, *self.roles.values())))
 
     def with_models(self, lms: Mapping[str, Any]) -> Self:
-        """Return the same judge, bound to the models that it was compiled with.
-
-        Parameters
-        ----------
-        lms : dict of str to dspy.LM
-            By the name in ``models``; others are passed over.
-        """
+        """Return the same judge, bound to those of ``models`` that are given, by name."""
         other = self.model_copy()
         other._lms = {name: lms[name] for name in self.models if name in lms}
         return other
@@ -230,17 +221,7 @@ class SavedJudge(SavedRecord):
         return Binding(model=self.model, others=own)
 
     def asking(self, roles: Mapping[str, str], lms: Mapping[str, dspy.LM]) -> Self:
-        """Return the same judge, whose roles ask other models than those it was compiled with.
-
-        It is still known by the names that it was compiled with.
-
-        Parameters
-        ----------
-        roles : dict of str to str
-            Names of models, by role.
-        lms : dict of str to dspy.LM
-            The models, by name.
-        """
+        """Return the same judge, known by its own models' names, whose roles ask others."""
         other = self.model_copy()
         other._asked_roles = dict(roles)
         other._lms = dict(lms)

@@ -25,16 +25,10 @@ _SCHEMA = re.compile(r"(?<=JSON schema: )\{.*\}$", re.MULTILINE)
 
 
 class FencedAdapter(dspy.ChatAdapter):
-    """Lay out messages as ``dspy.ChatAdapter`` does, safely for text from outside.
+    """Lay out messages as judges do: untrusted text between fences, answers read strictly.
 
-    Three differences. Fields typed ``Untrusted`` stand between fences whose tag is derived from
-    the message's own untrusted text and the judge's words before it
-    (``judgesmith.signatures.fences``). And an answer that gives a field twice is refused rather
-    than read as whatever came first, because a text under judgement that a model quotes may look
-    like a finished answer. And the schema of a record lists its keys in the order in which they
-    are to be written, not by the alphabet: whether a model explains before it scores is decided
-    there. There is never a second, hidden
-    call through another adapter.
+    An answer with a field missing, given twice or unreadable is refused, never repaired by a
+    second, hidden call. Records list their keys in the order in which they are to be written.
 
     Examples
     --------
@@ -58,10 +52,7 @@ class FencedAdapter(dspy.ChatAdapter):
         demos: list[dict[str, Any]],
         inputs: dict[str, Any],
     ) -> list[dict[str, Any]]:
-        """Return system message, demonstrations in their given order, and the question.
-
-        Nothing in any text is expanded or interpreted on the way.
-        """
+        """Return system message, demonstrations in their given order, and the question."""
         system = self.format_system_message(signature)
         question = self.format_user_message_content(
             signature, inputs, main_request=True, system=system
@@ -86,9 +77,7 @@ class FencedAdapter(dspy.ChatAdapter):
     ) -> list[dict[str, Any]]:
         """Return a question and an answer per demonstration, in the order given.
 
-        Outputs that a demonstration lacks are said to be left out; one that lacks them all, as
-        optimizers hand to every predictor alike, shows nothing and is passed over. Records may
-        say of their own parts that they are left out.
+        Missing outputs are said to be left out; a demonstration that lacks them all is passed over.
         """
         messages = []
         for demo in demos:
@@ -126,13 +115,7 @@ class FencedAdapter(dspy.ChatAdapter):
         return str(content)
 
     def parse(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
-        """Return the output fields of an answer.
-
-        Raises
-        ------
-        AdapterParseError
-            If a field is missing, given twice, or cannot be read as its type.
-        """
+        """Return the output fields of an answer, or raise ``AdapterParseError``."""
         annotations = {name: field.annotation for name, field in signature.output_fields.items()}
         try:
             fields = read_answer(completion, annotations, answers_of(signature))
@@ -245,10 +228,7 @@ def _kind(name: str, field: Any, answers: Scale) -> Kind:
 
 
 class PromptFormatAdapter(FencedAdapter):
-    """Lay out messages as one form has them.
-
-    Text from outside stands between fences all the same.
-    """
+    """Lays out messages as one form has them, with text from outside between fences."""
 
     def __init__(self, form: PromptFormat) -> None:
         super().__init__()

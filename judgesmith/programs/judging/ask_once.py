@@ -132,10 +132,7 @@ class CriterionLines:
 
     @file_faults()
     def load(self, path: str | Path) -> dict[str, Lines]:
-        """Return the lines in a YAML file, by criterion.
-
-        Each a list, or a text of several lines.
-        """
+        """Return the lines in a YAML file, by criterion: each a list, or a text of some lines."""
         try:
             given = read_yaml(Path(path).read_text(encoding="utf-8"))
             if not isinstance(given, Mapping) or not given:

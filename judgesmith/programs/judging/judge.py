@@ -250,8 +250,8 @@ class Judge(AskingModule):
     ) -> tuple[Self, tuple[str, ...]]:
         """Return the judge with what it needs from a model before it judges, as plain values.
 
-        Most judges need nothing. What is prepared is part of the protocol afterwards, so that a
-        saved judge is complete; ``compile`` does this before it searches.
+        What is prepared is part of the protocol afterwards, so that a saved judge is complete;
+        ``compile`` does this before it searches.
 
         Parameters
         ----------
@@ -264,10 +264,8 @@ class Judge(AskingModule):
 
         Returns
         -------
-        Judge
-            Prepared; the judge itself where there was nothing to do.
-        tuple of str
-            What could not be prepared and what stands in for it, in sentences.
+        Judge and tuple of str
+            The judge itself where nothing was to do; and what could not be prepared, in sentences.
         """
         return self, ()
 
@@ -281,21 +279,16 @@ class Judge(AskingModule):
     def with_choices(self, picked: Picked, *, space: Space | None = None) -> Self:
         """Return a judge of the same kind that is decided as ``picked`` says.
 
-        Demonstrations stay where nothing else changes: they answer the questions of the
-        configuration that they were drawn for. So does the aggregation, which weighs their
-        answers.
+        Demonstrations and aggregation stay only where nothing else changes: they belong to the
+        questions that they were made for.
 
         Parameters
         ----------
         picked : dict of str to str
-            Options by choice; those that are left out are the space's defaults.
+            Options by choice; those left out are the space's defaults. ``ValueError`` for unknown
+            ones.
         space : Space or None
             Where the choices come from; None takes the judge's own.
-
-        Raises
-        ------
-        ValueError
-            If there is no such choice or option.
 
         Examples
         --------
@@ -370,13 +363,7 @@ class Judge(AskingModule):
         return {**state, "protocol": self._settings.model_dump(mode="json")}
 
     def load_state(self, state: dict[str, Any], *, allow_unsafe_lm_state: bool = False) -> None:
-        """Take over a state that ``dump_state`` returned.
-
-        Raises
-        ------
-        ValueError
-            If the state is of another kind of judge, or of another variant.
-        """
+        """Take over what ``dump_state`` returned; ``ValueError`` for another kind or variant."""
         if "protocol" not in state:
             raise InputError("the state has no protocol: it was not saved by a judge.")
         predictors = {k: one for k, one in state.items() if k not in ("protocol", "metadata")}

@@ -137,10 +137,7 @@ class _Index:
     def meant(
         self, text: str, *, several_digits: bool = False, whole_only: bool = False
     ) -> str | None:
-        """Return the one answer that a text is or becomes.
-
-        None where it may be several, or none.
-        """
+        """Return the one answer that a text is or becomes; None where it may be several."""
         said = _plain(text)
         if not said:
             return None

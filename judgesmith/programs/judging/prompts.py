@@ -42,31 +42,8 @@ def criterion_line(criterion: Criterion) -> str:
 class PromptFormat:
     """How one kind of model is asked, and how its answers are read.
 
-    Attributes
-    ----------
-    name : str
-        What saved judges call it; stays the same for ever.
-    instructions : str
-        The system message.
-    layout : str
-        The user message, with a ``{field}`` where an input stands.
-    answer : str
-        An answer as the model writes it, with a ``{field}`` for each output.
-    outside : frozenset of str
-        Inputs that come from outside. They stand between fences wherever the layout has them.
-    outputs : dict of str to str
-        How each output is kept: one of ``templates.KINDS``.
-    answers : Scale
-        What scores are on.
-    read : callable
-        Takes an answer and returns the outputs, or raises ValueError with a sentence why not.
-    criterion : callable
-        Takes a criterion of a rubric and returns it as the input ``criterion`` shows it.
-
-    Raises
-    ------
-    ValueError
-        If an input from outside is not shown exactly once, or an output is not in the answer.
+    In layout and answer a ``{field}`` stands for each input and output. Inputs from ``outside``
+    stand between fences. ``name`` stands in saved judges, and stays the same for ever.
     """
 
     name: str
@@ -110,13 +87,7 @@ _FORMS: dict[str, PromptFormat] = {}
 
 
 def register_prompt_format(form: PromptFormat) -> PromptFormat:
-    """Make a form known by its name, and return it.
-
-    Raises
-    ------
-    ValueError
-        If another one has that name.
-    """
+    """Make a form known by its name, and return it."""
     if _FORMS.setdefault(form.name, form) is not form:
         raise InputError(f"there is a form called {form.name}.", hint="choose another name.")
     return form
@@ -128,13 +99,7 @@ def known_prompt_formats() -> tuple[PromptFormat, ...]:
 
 
 def prompt_format_named(name: str) -> PromptFormat:
-    """Return the form of that name.
-
-    Raises
-    ------
-    ValueError
-        If it is missing.
-    """
+    """Return the form of that name."""
     if name not in _FORMS:
         raise InputError(
             f"no form of a model is called {name[:80]!r}; there are {', '.join(_FORMS)}."
@@ -219,13 +184,7 @@ class Template(BaseModel):
         return found
 
     def render(self, inputs: Mapping[str, str | None]) -> str:
-        """Return the last user message for one item.
-
-        Raises
-        ------
-        KeyError
-            If an input is missing.
-        """
+        """Return the last user message for one item; ``KeyError`` for a missing input."""
         tag = fence_tag([inputs[name] for name in self._fenced_names], self._key(inputs))
         pieces = []
         for piece in self.question:
@@ -240,13 +199,7 @@ class Template(BaseModel):
         return "".join(pieces)
 
     def read(self, answer: str) -> dict[str, Any]:
-        """Return the output fields of an answer.
-
-        Raises
-        ------
-        ValueError
-            If a field is missing, given twice, or unreadable; the message says which.
-        """
+        """Return the output fields of an answer; ``ValueError`` says which cannot be read."""
         if self.form:
             form: PromptFormat = at(_FORM_NAMED)(self.form)
             return form.read(answer)
@@ -397,10 +350,7 @@ class Nearest:
         self._remembered: dict[str, tuple[int, ...]] = {}
 
     def places(self, inputs: Inputs) -> tuple[int, ...]:
-        """Return which demonstrations a text is shown.
-
-        The most alike last, next to the question.
-        """
+        """Return which demonstrations a text is shown, the most alike last."""
         key = _key(inputs)
         found = self._remembered.get(key)
         if found is None:
@@ -444,10 +394,7 @@ class Indexes:
 
 
 class NearestPrefix:
-    """The fixed part of a question for one text after another.
-
-    System message and nearest examples.
-    """
+    """The fixed part of a question for one text after another: system message, examples."""
 
     def __init__(
         self, template: Template, shown: Sequence[Demonstration], nearest: Nearest

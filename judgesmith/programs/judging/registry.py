@@ -133,18 +133,7 @@ class JudgeFamily:
         rubric : Rubric or None
             Task and criteria; None takes the general ones.
         **choices
-            Parts of the protocol to set.
-
-        Raises
-        ------
-        ValueError
-            If the parts make no judge of this family.
-
-        Examples
-        --------
-        >>> from judgesmith.programs.judging.registry import family_of
-        >>> family_of("active-critic").start(variant="vanilla").protocol.variant
-        'vanilla'
+            Parts of the configuration; ``ValueError`` if they make no judge of this family.
         """
         given = choices if rubric is None else {"rubric": rubric, **choices}
         protocol = validated(self.protocol_class, given)
@@ -258,13 +247,7 @@ _FAMILIES: dict[str, JudgeFamily | str] = dict(SHIPPED)
 
 
 def register_family(family: JudgeFamily) -> None:
-    """Make a family of judges known by its name.
-
-    Parameters
-    ----------
-    family : Family
-        Known from now on in this process, to ``family_of``, ``compile`` and saved judges; the
-        same one may be registered again.
+    """Make a family of judges known by its name in this process.
 
     Raises
     ------
@@ -279,12 +262,7 @@ def register_family(family: JudgeFamily) -> None:
 
 
 def known_families() -> tuple[JudgeFamily, ...]:
-    """Return all families, in the order in which they were registered.
-
-    Returns
-    -------
-    tuple of Family
-        Those that ship, and those that were registered or found in installed packages so far.
+    """Return all families that were registered or found so far, those that ship first.
 
     Examples
     --------
@@ -320,17 +298,7 @@ def _register_installed() -> None:
 
 
 def family_of(name: str) -> JudgeFamily:
-    """Return the family of that name, those of installed packages included.
-
-    Parameters
-    ----------
-    name : str
-        As ``--judge`` takes it.
-
-    Returns
-    -------
-    Family
-        How judges of the kind are started, asked, searched and saved.
+    """Return the family of that name, as ``--judge`` takes it, or of an installed package.
 
     Raises
     ------
@@ -341,12 +309,6 @@ def family_of(name: str) -> JudgeFamily:
     --------
     >>> family_of("active-critic").has_demonstrations
     True
-    >>> family_of("activecritic")
-    Traceback (most recent call last):
-    ...
-    judgesmith.programs.judging.registry.UnknownJudgeError: no judge is called 'activecritic': \
-there are active-critic, direct, exemplar, g-eval, explain-eval, gptscore, reference, pairs, \
-prometheus, checklist, themis, auto-j, annotator, distilled; did you mean active-critic?
     """
     if name not in _FAMILIES:
         _register_installed()
@@ -428,14 +390,7 @@ def by_question(family: JudgeFamily, models: Mapping[str, Model]) -> dict[str, M
 
 
 def with_roles(judge: dspy.Module, models: Mapping[str, dspy.LM]) -> dspy.Module:
-    """Return a copy of a judge that has some of its work done by other models.
-
-    Parameters
-    ----------
-    judge : Judge
-        Left as it is.
-    models : dict of str to dspy.LM
-        By role; the family says which there are.
+    """Return a copy of a judge that has some of its work done by other models, by role.
 
     Raises
     ------

@@ -237,14 +237,12 @@ def score_batch(
     Raises
     ------
     ModelError
-        If the model cannot be asked at all: wrong key, unknown model, or nothing but refusals,
-        or unreadable answers, from the start. A request that is refused by itself, or
-        an answer that cannot be read, leaves its item unscored.
+        If the model cannot be asked at all, or from the start gives nothing but refusals or
+        unreadable answers. A single one of these leaves its item unscored.
     CacheError
         If the cache cannot be written.
     Stopped
-        If the process was asked to stop: no item is begun any more, and what those under way
-        have asked is answered and cached.
+        If the process was asked to stop; what was asked by then is answered and cached.
 
     Examples
     --------
@@ -268,32 +266,21 @@ def iter_scores(
 ) -> Iterator[tuple[RatedItem, Judgement]]:
     """Yield items with their judgements, in order, reading ``items`` only as far as needed.
 
-    See ``score_batch``. The judge and the model are those of the moment of the call. May be
-    called, and iterated, where an event loop is already running. Under a budget no item is begun
-    that could take from those under way what they need, so that it buys whole items.
-
-    A judge that compares the responses to a source needs them together: then all ``items`` are
-    read first, and what is judged at the same time are sources; see ``iter_source_scores``.
+    Judge and model are those of the moment of the call. It works inside a running event loop. Under
+    a budget no item is begun that could take from those under way what they need. A judge that
+    compares the responses to a source reads all items first; its units are sources.
 
     Parameters
     ----------
     judge, items, lm, concurrency, progress
-        As for ``score_batch``; ``items`` may never end.
+        As for ``score_batch``, which raises the same; ``items`` may never end.
     ordered : bool
-        False yields items as they are finished, so that none waits for a slow one before it. A
-        judge that compares yields them in order all the same.
+        False yields items as they are finished, unless the judge compares.
 
     Yields
     ------
     tuple of RatedItem and Judgement
-        The very items that were given, in their order if that is asked for.
-
-    Raises
-    ------
-    ValueError
-        If ``concurrency`` is below 1.
-    ModelError, CacheError, Stopped
-        As for ``score_batch``, while it is iterated.
+        The very items that were given.
 
     Examples
     --------

@@ -428,16 +428,12 @@ class LMClient:
 
         Raises
         ------
-        BudgetSpent
-            If the request would pass a ceiling; nothing was sent.
-        ContextWindowExceeded
-            If the request is longer than the model can read.
+        BudgetSpent, Stopped
+            If the request would pass a ceiling, or the process is to stop; nothing was sent.
         ModelError
-            If the model refused, or kept failing.
+            If the model refused or kept failing; ``ContextWindowExceeded`` for too long a request.
         CacheError
             If the cache cannot be used.
-        Stopped
-            If the process was asked to stop before the request was sent.
         """
         if request.continuation is not None and not getattr(self.engine, "scores_texts", False):
             raise unscoring(request.model, "there is no such call for models of this kind")
@@ -514,13 +510,8 @@ class LMClient:
     def in_round(self, number: int) -> Iterator[None]:
         """Ask everything anew in a ``with`` block, as other samples than in any other round.
 
-        Only the block asks so: other threads and tasks that share the client do not.
-
-        Parameters
-        ----------
-        number : int
-            1 or more; 0 is the round of callers without one. The same number again finds its
-            cached answers.
+        Other threads and tasks that share the client do not. The same number, 1 or more, finds its
+        cached answers again.
         """
         token = _rounds.set({**_rounds.get({}), self: number})
         try:

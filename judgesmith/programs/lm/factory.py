@@ -90,13 +90,7 @@ class ClientModel:
         return {**own, **self.options}
 
     def dspy_lm(self, **options: Any) -> dspy.LM:
-        """Return the same model for any DSPy program.
-
-        Parameters
-        ----------
-        **options
-            Passed to ``dspy.LM``: further sampling settings, ``callbacks``.
-        """
+        """Return the same model for any DSPy program; ``options`` are those of ``dspy.LM``."""
         return at("judgesmith.programs.lm.dspy_lm:ClientLM").over(
             self.client,
             self.model,
@@ -454,13 +448,9 @@ def engine_for(
 ) -> Engine | PureEngine:
     """Return what sends requests for ``provider/model``: a choice made here and nowhere else.
 
-    ``offline`` is the model that ships with the code; providers that lm15 knows go
-    through it; everything else goes through LiteLLM. The engine's ``route`` says which it was.
-
-    Raises
-    ------
-    InputError
-        If ``name`` is neither ``offline`` nor ``provider/model``, or contains an address.
+    ``offline`` is the model that ships with the code; providers that lm15 knows go through it;
+    everything else goes through LiteLLM. The engine's ``route`` says which it was. Any other name
+    raises ``InputError``.
     """
     check_name(name)
     if name == "offline":
@@ -494,12 +484,8 @@ def lm_client_of(lm: object) -> LMClient | None:
 def request_settings(lm: dspy.LM | ClientModel, **config: Any) -> SamplingSettings:
     """Return the settings with which DSPy would call ``lm``, for requests made without it.
 
-    Parameters
-    ----------
-    lm : dspy.LM or ClientModel
-        Its own settings are the defaults.
-    **config
-        Settings of the call, as in ``dspy.Predict(…, config=…)``; None leaves the default.
+    ``config`` has settings of the call, as in ``dspy.Predict(…, config=…)``; None leaves the
+    default.
 
     Examples
     --------

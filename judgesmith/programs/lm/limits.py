@@ -114,13 +114,7 @@ class Limits:
         self._schedule = Schedule()
 
     def turn(self, *, tokens: int) -> float:
-        """Take a place in the queue and return the seconds until it is up.
-
-        Parameters
-        ----------
-        tokens : int
-            What the request will probably use, in and out.
-        """
+        """Take a place in the queue and return the seconds until it is up."""
         with self._lock:
             self._schedule, wait = self._schedule.turn(
                 self._clock(), rpm=self.rpm, tpm=self.tpm, tokens=tokens
@@ -168,16 +162,8 @@ class Retry:
     def wait(self, attempt: int, retry_after: float | None, *, rng: random.Random) -> float | None:
         """Return the seconds to wait after failed attempt number ``attempt``, or None to give up.
 
-        Parameters
-        ----------
-        attempt : int
-            1 for the first attempt.
-        retry_after : float or None
-            Seconds that the server asked for. They are kept to, with up to a tenth (at most the
-            ordinary wait) added, so that those who were turned away together do not come back
-            together.
-        rng : random.Random
-            Source of the jitter.
+        Seconds that the server asked for (``retry_after``) are kept to, with up to a tenth added,
+        so that those who were turned away together do not come back together.
 
         Examples
         --------

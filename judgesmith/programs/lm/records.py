@@ -243,16 +243,8 @@ sample_number: ContextVar[int] = ContextVar("judgesmith_sample_number", default=
 def sampling(sample: int) -> Iterator[None]:
     """Ask for answer number ``sample`` in the DSPy calls inside the ``with`` block.
 
-    Parameters
-    ----------
-    sample : int
-        0 is the first answer to a question; every other number is another one, kept apart in
-        the cache.
-
-    Raises
-    ------
-    ValueError
-        If ``sample`` is negative.
+    0 is the first answer to a question; every other number is kept apart in the cache. A negative
+    one raises ``ValueError``.
 
     Examples
     --------
@@ -272,27 +264,14 @@ def sampling(sample: int) -> Iterator[None]:
 
 
 def request_identity(request: ModelRequest, endpoint: str) -> bytes:
-    """Return the 16 bytes under which the answer to ``request`` is kept.
+    """Return the 16 bytes under which the answer to ``request`` from ``endpoint`` is kept.
 
-    The hash runs over every message with its role and length, then over model, endpoint and
-    settings, then over the sample number. The part over the prefix is copied, not computed again,
-    so the cost depends on the length of ``request.user`` alone.
-
-    Parameters
-    ----------
-    request : ModelRequest
-        Where its messages are cut into prefix and user message makes no difference.
-    endpoint : str
-        Where the answer comes from; two servers never share an answer.
-
-    Returns
-    -------
-    bytes
-        BLAKE2b with a 16-byte digest.
+    The hash (BLAKE2b) runs over every message with role and length, model, endpoint, settings and
+    sample number. Where the messages are cut into prefix and user message makes no difference; the
+    part over the prefix is not computed again.
 
     Examples
     --------
-    >>> from judgesmith.programs.lm.records import Prefix
     >>> first = ModelRequest(model="offline", prefix=Prefix(), user="2 + 2?")
     >>> again = ModelRequest(model="offline", prefix=Prefix(), user="2 + 2?", sample=1)
     >>> request_identity(first, "offline") == request_identity(again, "offline")

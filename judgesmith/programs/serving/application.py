@@ -143,17 +143,8 @@ _SWITCH = 0.001  # seconds for which one thread computes while the other could a
 def bound_socket(host: str, port: int) -> socket.socket:
     """Return a socket at an address, on which no process listens yet.
 
-    Parameters
-    ----------
-    host : str
-        A name or an address.
-    port : int
-        0 takes a free one.
-
-    Raises
-    ------
-    OSError
-        If there is no such address here, or the port is taken.
+    Port 0 takes a free one. ``OSError`` says that there is no such address here, or the port is
+    taken.
 
     Examples
     --------

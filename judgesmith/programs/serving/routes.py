@@ -295,20 +295,7 @@ _POLICY = (
 
 
 def page_file(name: str = "index.html") -> Response:
-    """Return a file of the page.
-
-    Raises
-    ------
-    Refusal
-        If the name is unknown.
-
-    Examples
-    --------
-    >>> page_file("../served.py")
-    Traceback (most recent call last):
-    ...
-    judgesmith.programs.serving.requests.Refusal: there is no such file.
-    """
+    """Return a file of the page; refuse any other name."""
     place = PAGE / name
     kind = _KINDS.get(place.suffix)
     if kind is None or not _NAME.fullmatch(name) or not place.is_file():
@@ -327,17 +314,7 @@ _API_POLICY = b"content-security-policy"
 
 
 class Guard:
-    """The application inside, behind a door.
-
-    Parameters
-    ----------
-    app : ASGI application
-        What answers.
-    service : Service
-        Knows if the server is stopping.
-    door : Door
-        Says who may come in.
-    """
+    """The application inside, behind a door."""
 
     def __init__(self, app: Any, *, service: Service, door: Door) -> None:
         self._app = app

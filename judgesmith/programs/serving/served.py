@@ -283,13 +283,7 @@ class ServedJudge:
         return Job(work=self._work, unit=item, size=1, may_begin=self._may_begin)
 
     def check_single(self) -> None:
-        """Refuse to judge items one by one where all responses to a source are needed at once.
-
-        Raises
-        ------
-        Refusal
-            If that is so.
-        """
+        """Refuse to judge items singly where all responses to a source are needed at once."""
         if self.compares:
             raise Refusal(
                 422,

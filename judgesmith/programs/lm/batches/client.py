@@ -96,31 +96,7 @@ _OF_ONE_REQUEST = frozenset({"content-type", "content-length", "accept"})
 class BatchEngine(NativeEngine):
     """The native client, spelling requests into files and reading replies out of files.
 
-    What is written for a request is byte for byte the body that the client would send for it,
-    and a reply is read by the code that reads an answer at once.
-
-    Parameters
-    ----------
-    model : str
-        ``openai/NAME``.
-    api_base : str or None
-        Address of a server with batches; None for OpenAI's, or that in the environment.
-    timeout : float
-        Seconds without a byte after which an attempt counts as failed.
-
-    Raises
-    ------
-    ValueError
-        If the model is not called ``openai/…``.
-
-    Examples
-    --------
-    >>> BatchEngine("openai/m", api_base="http://localhost:8000/v1").endpoint
-    'http://localhost:8000/v1'
-    >>> BatchEngine("gemini/gemini-2.5-flash")
-    Traceback (most recent call last):
-    judgesmith.InputError: batches are OpenAI's protocol, for models called openai/NAME; got \
-'gemini/gemini...
+    What is written for a request is byte for byte the body that the client would send for it.
     """
 
     def __init__(self, model: str, *, api_base: str | None = None, timeout: float = 600.0) -> None:
@@ -134,13 +110,7 @@ class BatchEngine(NativeEngine):
         self._changes: dict[SamplingSettings, tuple[str, ...]] = {}
 
     def line(self, identity: bytes, request: ModelRequest) -> tuple[bytes, str, tuple[str, ...]]:
-        """Return a request as a line of a batch file, its path, and what was changed for it.
-
-        Raises
-        ------
-        ModelError
-            If the request cannot be put in this protocol.
-        """
+        """Return a request as a line of a batch file, its path, and what was changed for it."""
         if request.continuation is not None:
             raise ModelError(
                 f"{self.model}: a judge that asks how likely a text is cannot be asked in batches.",
@@ -163,13 +133,7 @@ class BatchEngine(NativeEngine):
         return line, path, (*changed, *adapted)
 
     def answer(self, body: Mapping[str, Any], changed: tuple[str, ...]) -> ModelAnswer:
-        """Return the answer in the body of a reply.
-
-        Raises
-        ------
-        ModelError
-            If it holds none.
-        """
+        """Return the answer in the body of a reply."""
         client = self._opened()[1]
         asked = batch_entry_request(body.get("model"))
         try:
@@ -186,25 +150,13 @@ class BatchEngine(NativeEngine):
     def send(
         self, method: str, path: str, *, body: bytes = b"", kind: str = "application/json"
     ) -> bytes:
-        """Send once and return what came.
-
-        Raises
-        ------
-        ModelError
-            If the server refuses, or is not reached.
-        """
+        """Send once and return what came."""
         parts: list[bytes] = []
         self._exchange(method, path, body, kind, parts.append)
         return b"".join(parts)
 
     def fetch(self, path: str, place: Path) -> None:
-        """Write what is at a path of the server to a file, in flat memory.
-
-        Raises
-        ------
-        ModelError
-            As ``send``.
-        """
+        """Write what is at a path of the server to a file, in flat memory."""
         with private(place) as file:
             self._exchange("GET", path, b"", "", file.write)
         if not is_whole(place):
@@ -365,24 +317,7 @@ _NOT_SUBMITTED = "the budget leaves no room for it."
 
 
 class BatchClient(LMClient):
-    """The client of one model, whose sender is a desk that takes requests down.
-
-    Parameters
-    ----------
-    engine : BatchEngine
-        Spells requests and reads replies.
-    like : Stack
-        Whose cache, budget and run it has.
-    price : Price or None
-        Dollars per million tokens in a batch.
-    desk : Coordinator
-        Where requests are put down.
-
-    Raises
-    ------
-    ValueError
-        If there is a ceiling in dollars and no price, or no ledger.
-    """
+    """The client of one model whose requests are put down with a coordinator."""
 
     engine: BatchEngine
 
@@ -446,17 +381,9 @@ class BatchClient(LMClient):
     def settlement(
         self, asked: Asked, answer: ModelAnswer | None, *, free: bool = False
     ) -> SettleOnce:
-        """Return what settles a request.
+        """Return what settles a request; a free one, such as a refusal, is charged nothing.
 
-        Parameters
-        ----------
-        asked : Asked
-            The request.
-        answer : ModelAnswer or None
-            None if missing: what was held back stays charged, as it is unknown
-            whether the server did the work.
-        free : bool
-            Whether nothing is charged, as for a refusal.
+        Without an answer the reservation stays charged: the server may have done the work.
         """
         assert asked.intent is not None
         tokens, usd = (0, 0.0) if free else (asked.tokens, asked.usd)
@@ -511,16 +438,11 @@ def batch_model(lm: ClientModel, coordinator: Coordinator, **options: Any) -> Cl
     ----------
     lm : ClientModel
         What would be asked at once.
-    desk : Coordinator
+    coordinator : BatchCoordinator
         Where requests are put down.
     **options
         ``api_base`` and ``price``, as given to ``client_model``. Where no price is given, batches
         at OpenAI itself cost half of the listed one.
-
-    Raises
-    ------
-    ValueError
-        If the model has no batches.
     """
     if lm.model == "offline":
         return lm

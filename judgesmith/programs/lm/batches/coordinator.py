@@ -280,26 +280,12 @@ class BatchCoordinator:
     output : path
         Where the rows will be; ``OUTPUT.batch`` next to it has the state of the batches.
     run : str
-        Whose batches they are.
+        Whose batches they are; ``FileExistsError`` if there are those of another run.
     folder : path or None
         Where request files are written and answered files are read, for somebody else to submit;
         None submits them.
     limits : BatchLimits
         The size of files.
-
-    Attributes
-    ----------
-    clients : dict of str to BatchClient
-        By model.
-    begun : dict of int to int
-        By the place of an item, how many requests of it went so far under a ceiling on calls.
-    n_elsewhere : int
-        Requests that ``send`` left to other processes.
-
-    Raises
-    ------
-    FileExistsError
-        If there are batches of another run, or another process is at work with these.
     """
 
     def __init__(
@@ -338,11 +324,7 @@ class BatchCoordinator:
     def collecting(self, n_calls: int | None) -> Iterator[Collection]:
         """Return a block in which requests are taken down, all of them or none.
 
-        Parameters
-        ----------
-        n_calls : int or None
-            What one item takes at most, so that a budget is spent on items that it can finish;
-            None where it is not known.
+        ``n_calls`` is what one item takes at most: a budget is spent on items that it can finish.
         """
         with self.state.together():
             self._collection = Collection(self, n_calls)
@@ -397,13 +379,7 @@ class BatchCoordinator:
         return n_sent
 
     def check(self) -> None:
-        """Refuse to mix batches and files of one run.
-
-        Raises
-        ------
-        ValueError
-            If requests are under way in the other way.
-        """
+        """Refuse to mix batches and files of one run."""
         wrong = "written" if self.folder is None else "submitted"
         if self.state.parts(wrong):
             other = "--batch-files FOLDER" if self.folder is None else "--batch"
@@ -427,14 +403,9 @@ class BatchCoordinator:
     def look(self) -> int:
         """Read the batches that are over; return how many are not.
 
-        A batch that the server says it does not know may be another account's, or one of which
-        not every machine there knows yet. It is paid all the same, so that its requests are never
-        asked again before somebody has said so.
-
-        Raises
-        ------
-        ModelError
-            If only such batches are left, looked for ``_LOOKS`` times each.
+        A batch that the server does not know may be another account's, or known to other machines
+        only. It is paid all the same: its requests are never asked again before somebody has said
+        so.
         """
         n_waiting = 0
         lost = []

@@ -124,10 +124,7 @@ def _rows(connection: sqlite3.Connection, table: str, columns: str) -> Iterator[
 
 
 def _next_readable(is_readable: Callable[[int], bool], start: int) -> int | None:
-    """Return the first number after unreadable ones from which rows can be read.
-
-    None at the end.
-    """
+    """Return the first number after unreadable ones from which rows are read; None at the end."""
     high = 1
     while not is_readable(start + high):
         high *= 2

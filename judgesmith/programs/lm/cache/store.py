@@ -369,13 +369,7 @@ class ResponseCache:
         return self.path.is_file()
 
     def check(self) -> None:
-        """Refuse what cannot be a cache; nothing is made.
-
-        Raises
-        ------
-        CacheError
-            If the file is something else, or cannot be made or written.
-        """
+        """Refuse what cannot be a cache, or cannot be written; nothing is made."""
         with self._exclusively():
             if self._connection is None:
                 check_file(self.path)
@@ -455,12 +449,8 @@ class ResponseCache:
     def apply(self, writes: Sequence[Write]) -> list[Any]:
         """Apply the writes in one transaction; a refused one yields its ``BudgetSpent``.
 
-        Raises
-        ------
-        CacheError
-            If the transaction failed; then nothing was written.
-        sqlite3.OperationalError
-            If another process is writing at this moment; then nothing was written either.
+        Where it fails, or another process is writing (``sqlite3.OperationalError``), nothing is
+        written.
         """
         with self._exclusively(), Explained(self.path):
             connection, pen = self._ready()
