@@ -161,12 +161,7 @@ EARLIER_TOUCHED = "an earlier error was touched"
 
 
 def with_error(
-    target: Target,
-    edits: Sequence[Edit],
-    *,
-    sub_aspect: str,
-    kind: str,
-    explanation: str = "",
+    target: Target, edits: Sequence[Edit], *, sub_aspect: str, kind: str, explanation: str = ""
 ) -> Target | str:
     """Return a target with one more error, or why the change may not be made."""
     changed = edited(target.text, edits)

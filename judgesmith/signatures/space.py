@@ -226,9 +226,7 @@ def field_choice(
 
 
 def rubric_choice(
-    protocol: JudgeConfig,
-    rubrics: Mapping[str, Rubric] | None = None,
-    **only_if: tuple[str, ...],
+    protocol: JudgeConfig, rubrics: Mapping[str, Rubric] | None = None, **only_if: tuple[str, ...]
 ) -> Choice:
     """Return the choice between the protocol's own rubric and others, by name."""
     named = {"own": protocol.rubric, **(rubrics or {})}

@@ -93,11 +93,7 @@ def model_told(saved: AnySaved) -> dict[str, Any]:
                 "config": dict(DEFAULTS),
             }
         },
-        "signature": {
-            "inputs": json.dumps(inputs),
-            "outputs": json.dumps(outputs),
-            "params": None,
-        },
+        "signature": {"inputs": json.dumps(inputs), "outputs": json.dumps(outputs), "params": None},
         "metadata": {"judgesmith": about(saved)},
         # Of the judge, not of the hour, as everywhere.
         "model_uuid": hashlib.sha256(saved.fingerprint.encode()).hexdigest()[:32],

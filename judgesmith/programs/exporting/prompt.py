@@ -208,11 +208,7 @@ def _readme(saved: AnySaved) -> Iterator[str]:
     yield ""
     yield "`messages.json` holds every question as chat messages, with all that is needed to ask it"
     yield "as the judge does; `prompts/` shows the same as text, with `{name}` for a placeholder."
-    for head, text in (
-        ("Placeholders", PLACEHOLDERS),
-        ("Fences", FENCES),
-        ("Answers", READING),
-    ):
+    for head, text in (("Placeholders", PLACEHOLDERS), ("Fences", FENCES), ("Answers", READING)):
         yield ""
         yield f"## {head}"
         yield ""

@@ -53,11 +53,7 @@ def critic_forms(protocol: ActiveCriticConfig) -> dict[str, QuestionForm]:
     return {name: _FORMS.get(name, QuestionForm()) for name in question_names(protocol)}
 
 
-_ASSESSED: tuple[Kind, ...] = (
-    "assessments",
-    "assessments, score first",
-    "assessments, score only",
-)
+_ASSESSED: tuple[Kind, ...] = ("assessments", "assessments, score first", "assessments, score only")
 _FORMS = {
     "assess": QuestionForm(outputs=tuple({"assessments": kind} for kind in _ASSESSED)),
     "overall": QuestionForm(texts=(*TEXTS, "assessments")),

@@ -8,14 +8,7 @@ from dataclasses import dataclass, field, replace
 from math import fsum, isfinite, sqrt
 from typing import Any, Literal, Self
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    FiniteFloat,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, field_validator, model_validator
 
 from judgesmith.errors import InputError
 from judgesmith.programs.judging.answers import Kind

@@ -17,11 +17,7 @@ from judgesmith.programs.families.checklist import MOST_WRITTEN
 from judgesmith.programs.families.forms import RELATIVE, PromptFormat, prompt_format_named
 from judgesmith.programs.families.g_eval import GENERAL_STEPS
 from judgesmith.programs.families.gptscore import gptscore_forms, gptscore_template
-from judgesmith.programs.families.judge_models import (
-    ANY_TASK,
-    PrometheusConfig,
-    PromptFormatConfig,
-)
+from judgesmith.programs.families.judge_models import ANY_TASK, PrometheusConfig, PromptFormatConfig
 from judgesmith.programs.families.pairwise import (
     PairwiseConfig,
     Preference,
@@ -40,13 +36,7 @@ from judgesmith.programs.judging.ask_once import QUESTIONS, STEPS, CriterionLine
 from judgesmith.programs.judging.dspy_executor import AskingModule, ask_of
 from judgesmith.programs.judging.executors import current_lm
 from judgesmith.programs.judging.judge import FamilyJudge, Judge, chosen
-from judgesmith.programs.judging.program import (
-    Calls,
-    ModelReply,
-    PromptRequest,
-    answered,
-    asked,
-)
+from judgesmith.programs.judging.program import Calls, ModelReply, PromptRequest, answered, asked
 from judgesmith.programs.judging.prompts import Template
 from judgesmith.programs.judging.runner import CONCURRENCY
 from judgesmith.programs.lm.limits import STOPPING
@@ -511,10 +501,7 @@ class _FormatsAdapter(PromptFormatAdapter):
         self._formats = {frozenset(one.inputs): one for one in formats}
 
     def format(
-        self,
-        signature: type[dspy.Signature],
-        demos: list[dict[str, Any]],
-        inputs: dict[str, Any],
+        self, signature: type[dspy.Signature], demos: list[dict[str, Any]], inputs: dict[str, Any]
     ) -> list[dict[str, Any]]:
         form = self._formats[frozenset(signature.input_fields)]
         return PromptFormatAdapter(form).format(signature, demos, inputs)

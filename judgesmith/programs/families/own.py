@@ -77,10 +77,7 @@ def judge_family(
         _check(name, kind, signature)
     kinds = tuple({"whole": "overall", "each": "criteria"}[kind] for kind in asked)
     title = "".join(part.title() for part in name.replace("_", "-").split("-"))
-    fields: dict[str, Any] = {
-        "judge": (Literal[name], name),
-        "asks": (Literal[kinds], kinds[0]),
-    }
+    fields: dict[str, Any] = {"judge": (Literal[name], name), "asks": (Literal[kinds], kinds[0])}
     config = create_model(f"{title}Config", __base__=WholeOrEachConfig, **fields)
     texts = {kind: untrusted_fields(signature) for kind, signature in asked.items()}
 

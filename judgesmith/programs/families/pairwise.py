@@ -589,11 +589,7 @@ def pair_efforts(protocol: PairwiseConfig, n: int) -> dict[str, Effort]:
 
 
 def source_steps(
-    protocol: PairwiseConfig,
-    *,
-    source: str,
-    context: str | None,
-    responses: Sequence[str],
+    protocol: PairwiseConfig, *, source: str, context: str | None, responses: Sequence[str]
 ) -> RequestProgram[list[Judgement]]:
     """Rank the responses to one source: a generator of questions that returns judgements."""
     faults = [

@@ -90,11 +90,7 @@ def readable_examples(
 
 
 def batches_of(
-    examples: Sequence[RatedExample],
-    *,
-    size: int,
-    max_characters: int,
-    rng: np.random.Generator,
+    examples: Sequence[RatedExample], *, size: int, max_characters: int, rng: np.random.Generator
 ) -> Iterator[ExampleBatch]:
     lengths = [len(one.to_json()) for one in examples]
     size = min(size, len(examples))
@@ -475,11 +471,7 @@ def _propose(record: InferenceRecord, own: BatchRecord) -> Asking[None]:
     found = yield from _asked(
         record,
         "propose",
-        {
-            "task": record.task_so_far,
-            "observations": record.observed,
-            "how_many": str(wanted),
-        },
+        {"task": record.task_so_far, "observations": record.observed, "how_many": str(wanted)},
         lambda fields: (read_criteria(fields), len(fields["criteria"].root)),
         missing=f"batch {own.number} has no criteria",
     )

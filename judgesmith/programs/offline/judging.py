@@ -582,9 +582,7 @@ _EXEMPLAR_SLOPE = 8.0  # points that make a verdict clear
 
 
 @answers_signature(
-    inputs="criterion level source",
-    outputs="exemplar",
-    optional="task manner context worse better",
+    inputs="criterion level source", outputs="exemplar", optional="task manner context worse better"
 )
 def _write(prefix: Prefix, question: Question, fields: Fields) -> Answer:
     """Answer ``WriteEnd`` and ``WriteBetween``: by the level alone, not by the texts next to it."""

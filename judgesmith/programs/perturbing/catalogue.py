@@ -70,11 +70,7 @@ def wanted(amount: Amount, n_places: int) -> int:
 
 
 def _ways(
-    kind: str,
-    level: Level,
-    *degrees: Degree | None,
-    method: Method = "rule",
-    lowers: bool = True,
+    kind: str, level: Level, *degrees: Degree | None, method: Method = "rule", lowers: bool = True
 ) -> list[Perturbation]:
     return [
         Perturbation(kind=kind, level=level, degree=degree, method=method, lowers=lowers)
@@ -174,20 +170,10 @@ TASKS: Final[Mapping[str, Mapping[str, Amount]]] = MappingProxyType(
             }
         ),
         "question_answering": MappingProxyType(
-            {
-                **_both(5, 25, *_CHARACTERS),
-                **_ENTITIES,
-                **_ONE_ERROR,
-                "random_answer": 1,
-            }
+            {**_both(5, 25, *_CHARACTERS), **_ENTITIES, **_ONE_ERROR, "random_answer": 1}
         ),
         "translation": MappingProxyType(
-            {
-                **_both(10, 50, *_CHARACTERS),
-                **_DELETED_WORDS,
-                **_ENTITIES,
-                **_TWO_ERRORS,
-            }
+            {**_both(10, 50, *_CHARACTERS), **_DELETED_WORDS, **_ENTITIES, **_TWO_ERRORS}
         ),
     }
 )

@@ -673,11 +673,7 @@ RULES: Final[Mapping[str, InjectionRule]] = _rules(
     ("grammatical_errors", "there is a fault of grammar", _anywhere(grammar.grammatical_errors)),
     ("character_typos", "a word is mistyped", _anywhere(damage.character_typos)),
     ("character_deletions", "a letter is missing", _anywhere(damage.character_deletions)),
-    (
-        "punctuation_loss",
-        "a sentence has lost its marks",
-        _in_a_sentence(damage.punctuation_loss),
-    ),
+    ("punctuation_loss", "a sentence has lost its marks", _in_a_sentence(damage.punctuation_loss)),
     ("case_loss", "a sentence has lost its capitals", _in_a_sentence(damage.case_loss)),
     ("word_deletions", "a word is missing", _anywhere(damage.word_deletions)),
     ("word_repetition", "a word stands there twice", _repeating(1)),

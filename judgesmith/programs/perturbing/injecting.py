@@ -16,9 +16,7 @@ from judgesmith.programs.judging.answers import read_json, spelled
 from judgesmith.programs.judging.dspy_executor import AskingModule
 from judgesmith.programs.judging.executors import Executor
 from judgesmith.programs.judging.program import RequestProgram
-from judgesmith.programs.judging.runner import (
-    CONCURRENCY,
-)
+from judgesmith.programs.judging.runner import CONCURRENCY
 from judgesmith.programs.perturbing.catalogue import Donors
 from judgesmith.programs.perturbing.differences import (
     Incomparable,
@@ -183,11 +181,7 @@ def _holds(quoted: range, part: range, end: int) -> bool:
 
 
 def _slides(
-    place: Change,
-    found: Sequence[Change],
-    at: int,
-    tokens: Sequence[Token],
-    other: Sequence[Token],
+    place: Change, found: Sequence[Change], at: int, tokens: Sequence[Token], other: Sequence[Token]
 ) -> Iterator[Change]:
     """Yield where a change may as well have been made: of equal words any may be the new ones."""
     yield place
@@ -248,10 +242,7 @@ _WIDEST, _WIDEST_SHARE = 40, 0.5
 
 
 def verified_errors(
-    answer: str,
-    reported: Sequence[ReportedError],
-    target: Target,
-    sub_aspects: Sequence[SubAspect],
+    answer: str, reported: Sequence[ReportedError], target: Target, sub_aspects: Sequence[SubAspect]
 ) -> Target | str:
     original = target.text
     rewritten = changed_text(answer, original, too_long=TOO_MUCH)

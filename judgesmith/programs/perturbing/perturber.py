@@ -163,10 +163,7 @@ def plans_of(
     found: dict[str, tuple[str, ...]] = {}
     work = StepsWork[str, "tuple[str, ...] | Cause"](executor, planning_steps, lambda cause: cause)
     written = work_each(
-        work,
-        list(dict.fromkeys(orders)),
-        concurrency=concurrency,
-        may_begin=beginning(1, lm),
+        work, list(dict.fromkeys(orders)), concurrency=concurrency, may_begin=beginning(1, lm)
     )
     for order, steps in written:
         if isinstance(steps, Cause):

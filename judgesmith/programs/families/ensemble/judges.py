@@ -84,10 +84,7 @@ class Supervisor(AskingModule):
         """
         found = self.run(merging_steps(annotations, response))
         return dspy.Prediction(
-            merged=found.merged,
-            n_dropped=found.n_dropped,
-            problem=found.problem,
-            calls=found.calls,
+            merged=found.merged, n_dropped=found.n_dropped, problem=found.problem, calls=found.calls
         )
 
 
