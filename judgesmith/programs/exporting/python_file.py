@@ -35,7 +35,7 @@ from judgesmith.programs.lm.records import Message, ModelAnswer, Prefix
 from judgesmith.signatures.aggregation import LEFT_TO_PEOPLE, Calibration
 from judgesmith.signatures.config import ActiveCriticConfig, JudgeConfig
 from judgesmith.signatures.fences import fence_key
-from judgesmith.signatures.scale import is_percent
+from judgesmith.signatures.scale import Scale, is_percent
 
 if TYPE_CHECKING:
     import dspy
@@ -213,7 +213,7 @@ def runtime_data(saved: SavedRecord) -> dict[str, Any]:
         }
         return {
             "kind": "panel",
-            "limit": weights.limit,
+            "limit": _limits(weights.limit),
             "slope": weights.slope,
             "intercept": weights.intercept,
             "scale": weights.scale.model_dump(mode="json"),
@@ -221,6 +221,10 @@ def runtime_data(saved: SavedRecord) -> dict[str, Any]:
         }
     assert isinstance(saved, SavedJudge)
     return _leaf(saved)
+
+
+def _limits(limit: float | None) -> dict[str, float]:
+    return {} if limit is None else {"low": -limit, "high": limit}
 
 
 def _calibration(learned: Calibration) -> dict[str, Any]:
@@ -256,27 +260,40 @@ def _leaf(saved: SavedJudge) -> dict[str, Any]:
     options = {"temperature": protocol.temperature, "max_tokens": protocol.max_tokens}
     if protocol.max_tokens is None:
         del options["max_tokens"]
-    terms = list(protocol.aggregation.terms)
-    if protocol.aggregation.kind == "mean":
-        terms = [criterion_term(name) for name in criteria]
+    learned = protocol.aggregation
+    terms = list(learned.terms) if learned.kind != "mean" else list(map(criterion_term, criteria))
     return {
         "kind": "judge",
         "model": client_name(saved.model),
         "options": options,
         "samples": protocol.samples,
         "reduction": protocol.reduction,
-        "answers": {
-            "low": protocol.answers.low,
-            "high": protocol.answers.high,
-            "labels": list(protocol.answers.labels),
-            "percent": is_percent(protocol.answers),
-        },
+        "answers": _answers(protocol.answers),
         "tolerant": isinstance(protocol, ActiveCriticConfig),
         "lack": "lack an answer" if isinstance(protocol, ChecklistConfig) else "have none",
         "joint": joint,
         "criteria": criteria,
         "whole": whole,
-        "aggregation": {**protocol.aggregation.model_dump(mode="json"), "terms": terms},
+        "aggregation": {
+            **learned.model_dump(mode="json"),
+            "terms": terms,
+            "limit": _limits(learned.limit),
+        },
+    }
+
+
+def _answers(scale: Scale) -> dict[str, Any]:
+    """Return the scale of answers, what is said for each label, and how faults call it."""
+    number = f"one number from {scale.low:g} to {scale.high:g}"
+    said = {"true": "yes", "false": "no"} if sorted(scale.labels) == ["no", "yes"] else {}
+    return {
+        "low": scale.low,
+        "high": scale.high,
+        "labels": list(scale.labels),
+        "said": {**said, **{one.casefold(): one for one in scale.labels}},
+        "wanted": f"one of {', '.join(scale.labels)}" if scale.labels else number,
+        "ends": str(scale),
+        "percent": is_percent(scale),
     }
 
 

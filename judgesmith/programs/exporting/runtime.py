@@ -1,12 +1,9 @@
-"""The runtime of an exported judge: it asks, reads and adds up, below the data of the judge.
+"""The runtime of an exported judge, below two literals: ``ABOUT``, its origin, and ``JUDGE``.
 
-An exported file is this one under two literals: ``ABOUT``, where the judge comes from, and
-``JUDGE``, its questions and learned numbers. It sends the bytes that the package sends, and reads
-of an answer what the package reads, or nothing: odd shapes are asked about once more.
+It sends the bytes that the package sends, and reads what the package reads, or asks once more.
 """
 
 import argparse
-import functools
 import hashlib
 import json
 import math
@@ -24,7 +21,6 @@ import openai
 
 Data = Mapping[str, Any]
 Row = dict[str, Any]
-
 ABOUT: Data = globals().get("ABOUT", {})
 JUDGE: Data = globals().get("JUDGE", {})
 
@@ -32,22 +28,17 @@ JUDGE: Data = globals().get("JUDGE", {})
 def judge(
     source: str, response: str, context: str | None = None, *, client: Any = None, model: str = ""
 ) -> Row:
-    """Judge one response to a source, given verbatim, perhaps with further material.
+    """Judge one response to a source; ``score`` is None, never 0, where ``problem`` says why.
 
     ``client`` is one of openai's; None makes it as the environment says. ``model`` is asked instead
-    of the judge's own. Returned are ``score`` (None if it is missing, never 0),
-    ``explanation``, ``criteria``, ``errors`` and ``problem`` (None, or why there is no score).
-    Raises ModelError if the model cannot be asked at all, such as with a wrong key.
+    of the judge's own. Raises ModelError if it cannot be asked at all, such as with a wrong key.
     """
     texts = {"source": source, "context": context, "response": response}
-    return row_of(JUDGE, texts, Server(client or _client(), model))
+    return row_of(JUDGE, texts, Server(client, model))
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Judge every line of standard input, or of a file, and return the exit status.
-
-    0 is done, also with rows without a score; 2 is input or a set-up that cannot be.
-    """
+    """Judge every line of standard input, or of a file; return 0, or 2 for input that cannot be."""
     parser = argparse.ArgumentParser(description=ABOUT["says"])
     parser.add_argument("items", nargs="?", default="-", help="file of JSON lines [default: -]")
     usual = ABOUT["model"].replace("%", "%%")
@@ -60,10 +51,10 @@ def main(arguments: list[str] | None = None) -> int:
     unscored: list[Row] = []
     try:
         items = list(_items(options.items))
-        server = Server(_client(options.base_url), options.model)
+        server = Server(None, options.model, options.base_url)
         with ThreadPoolExecutor(options.concurrency) as pool:
             try:
-                rows = pool.map(functools.partial(row_of, JUDGE, server=server), items)
+                rows = pool.map(lambda item: row_of(JUDGE, item, server), items)
                 for item, row in zip(items, rows, strict=True):
                     ids = {name: item[name] for name in ("source_id", "system_id")}
                     told = {**ids, **row, "judge": ABOUT["judge"], "target": ABOUT["target"]}
@@ -82,16 +73,8 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _client(address: str | None = None) -> openai.OpenAI:
-    if not os.environ.get("OPENAI_API_KEY"):
-        why = "any text will do for a server that needs no key."
-        raise ValueError(f"set OPENAI_API_KEY in the environment; {why}")
-    return openai.OpenAI(base_url=address, max_retries=5)
-
-
 def _items(place: str) -> Iterator[Row]:
-    file = sys.stdin.buffer if place == "-" else open(place, "rb")  # noqa: PTH123, SIM115
-    with file:
+    with sys.stdin.buffer if place == "-" else open(place, "rb") as file:  # noqa: PTH123
         for number, line in enumerate(file, start=1):
             if not line.strip():
                 continue
@@ -105,25 +88,22 @@ def _items(place: str) -> Iterator[Row]:
                 wanted = "a JSON object with source, response and perhaps context"
                 raise ValueError(f"line {number}: expected {wanted}.")
             for name in ("source", "context", "response", "source_id", "system_id"):
-                value, id_or_text = item.setdefault(name, None), "a text"
-                if name.endswith("_id"):
-                    id_or_text = "an id"
+                value, is_id = item.setdefault(name, None), name.endswith("_id")
+                if is_id:
                     if type(value) is int or (type(value) is float and value.is_integer()):
                         value = str(int(value))  # table libraries make 3.0 of 3
                     item[name] = value = "" if value is None else value
                 if not isinstance(value, str) and (value is not None or name != "context"):
                     got = "nothing" if value is None else type(value).__name__
-                    raise ValueError(f"line {number}: {name}: expected {id_or_text}; got {got}.")
+                    wanted = "an id" if is_id else "a text"
+                    raise ValueError(f"line {number}: {name}: expected {wanted}; got {got}.")
             yield item
-
-
-# Judges: one that asks, several on a panel, one on the scale of people.
 
 
 def row_of(judge: Data, texts: Data, server: "Server") -> Row:
     """Return what a judge says of one text, unscored where the model did not answer."""
-    given = {name: texts[name] for name in ("source", "response", "context")}
-    texts = {n: one and one.replace("\r\n", "\n").replace("\r", "\n") for n, one in given.items()}
+    names = ("source", "response", "context")
+    texts = {name: texts[name] and re.sub("\r\n?", "\n", texts[name]) for name in names}
     try:
         found = _judged(judge, texts, server)
     except ModelError as fault:
@@ -145,7 +125,7 @@ def _judged(judge: Data, texts: Data, server: "Server") -> Row:
     if judge["kind"] == "calibrated":
         return _calibrated(judge["calibration"], _judged(judge["judge"], texts, server))
     for name, text in texts.items():
-        if _HALF.search(text or ""):
+        if re.search("[\ud800-\udfff]", text or ""):
             lone = "half of a character (a lone surrogate), which no model can receive"
             return _said(None, problem=f"the {name} holds {lone}")
     samples = [Sample(judge, texts, server, n).judged() for n in range(judge["samples"])]
@@ -159,18 +139,16 @@ def _reduced(judge: Data, samples: list[Row]) -> Row:
         return (scored or samples)[0]
 
     def joined(several: list[Row], score: float | None = None) -> Row:
-        given = [one for one in several if one["score"] is not None]
-        points = [one["score"] for one in given]
-        if not given:
+        if not (given := [one for one in several if one["score"] is not None]):
             return several[0]
         if score is None:
+            points = [one["score"] for one in given]
             points = multimode(points) if judge["reduction"] == "mode" else points
             score = float(median(points) if judge["reduction"] == "median" else fmean(points))
         near = min(given, key=lambda one: (round(abs(one["score"] - score), 9), one["score"]))
         return {"score": score, "explanation": near["explanation"]}
 
-    names = scored[0]["criteria"]
-    criteria = {name: joined([one["criteria"][name] for one in scored]) for name in names}
+    criteria = {n: joined([one["criteria"][n] for one in scored]) for n in scored[0]["criteria"]}
     given = [one["score"] for one in criteria.values() if one["score"] is not None]
     of_criteria = judge["reduction"] != "mean" and given and judge["whole"] is None
     whole = joined(scored, fmean(given) if of_criteria else None)
@@ -178,38 +156,30 @@ def _reduced(judge: Data, samples: list[Row]) -> Row:
 
 
 def _aggregated(learned: Data, found: Row) -> Row:
-    """Return a judgement with the score that learned numbers make of it."""
     if found["problem"] is not None or learned["kind"] == "overall":
         return found
-    values = []
-    for term in learned["terms"]:
-        one = found["criteria"].get(term.partition(":")[2], {"score": None})
-        values.append(found["raw"] if term == "overall" else one["score"])
-        if values[-1] is None:
-            why = f"there is no number for {term}, which the judge needs."
-            return {**found, "score": None, "problem": why}
+    scores = {f"criterion:{name}": one["score"] for name, one in found["criteria"].items()}
+    values: list[Any] = [{"overall": found["raw"], **scores}.get(x) for x in learned["terms"]]
+    if None in values:
+        term = learned["terms"][values.index(None)]
+        why = f"there is no number for {term}, which the judge needs."
+        return {**found, "score": None, "problem": why}
     if learned["kind"] == "mean":
         return {**found, "score": fmean(values)}
     numbers = zip(values, learned["centers"], learned["spreads"], learned["weights"], strict=True)
-    total = sum(_step(v, c, s, learned["limit"]) * w for v, c, s, w in numbers)
+    total = sum(_within((v - c) / s, learned["limit"]) * w for v, c, s, w in numbers)
     return {**found, "score": _within(total + learned["intercept"], learned["scale"])}
 
 
-def _step(value: float, center: float, spread: float, limit: float | None) -> float:
-    most = math.inf if limit is None else limit
-    return min(max((value - center) / spread, -most), most)
-
-
-def _within(points: float, scale: Data) -> float:
-    return float(min(max(points, scale["low"]), scale["high"]))
+def _within(points: float, ends: Data) -> float:
+    return float(min(max(points, ends.get("low", -math.inf)), ends.get("high", math.inf)))
 
 
 def _of_panel(panel: Data, texts: Data, server: "Server") -> Row:
     """Return the judgement of a panel; a member that cannot be asked leaves it to the others."""
     members: Mapping[str, Data] = panel["members"]
     order = sorted(members, key=lambda name: -members[name]["weight"])
-    said: dict[str, Row] = {}
-    faults = []
+    said, faults = dict[str, Row](), list[ModelError]()
     for name in order:
         try:
             said[name] = _judged(members[name]["judge"], texts, server)
@@ -223,7 +193,7 @@ def _of_panel(panel: Data, texts: Data, server: "Server") -> Row:
     scores = {name: said[name]["score"] for name in order}
     extra: Row = {"members": scores, "voice": None, "disagreement": None}
     steps = [
-        (_step(scores[name], one["center"], one["spread"], panel["limit"]), one["weight"])
+        (_within((scores[name] - one["center"]) / one["spread"], panel["limit"]), one["weight"])
         for name, one in members.items()
         if scores[name] is not None
     ]
@@ -266,13 +236,9 @@ def _calibrated(learned: Data, found: Row) -> Row:
     return {**_said(None if why else points, words, criteria, why), **extra, "uncalibrated": score}
 
 
-# Asking: one chat completion for each question, and what faults mean.
-_REASONS = re.compile(r"(?:o\d|gpt-5(?!.*-chat))")  # answer at a temperature of their own
-_HALF = re.compile("[\ud800-\udfff]")
 _WINDOW = re.compile(
-    r"(?i)context (?:length|window|size)|maximum (?:context|input|prompt)"
-    r"|too many (?:input )?tokens|(?:prompt|input|request) is too long"
-    r"|exceeds? .{0,40}(?:tokens|context)"
+    r"(?i)context (?:length|window|size)|maximum (?:context|input|prompt)|too many (?:input )?"
+    r"tokens|(?:prompt|input|request) is too long|exceeds? .{0,40}(?:tokens|context)"
 )
 _ENDED = {"length": "it was cut off at the model's limit of tokens."}
 _ENDED |= {"content_filter": "the server's content filter stopped it."}
@@ -290,8 +256,12 @@ class ModelError(Exception):
 class Server:
     """Who is asked: a client of OpenAI's protocol, and the model instead of each judge's own."""
 
-    def __init__(self, client: Any, model: str = "") -> None:
-        self.client, self.model = client, model
+    def __init__(self, client: Any, model: str = "", address: str | None = None) -> None:
+        if client is None and not os.environ.get("OPENAI_API_KEY"):
+            why = "any text will do for a server that needs no key."
+            raise ValueError(f"set OPENAI_API_KEY in the environment; {why}")
+        self.client: Any = client or openai.OpenAI(base_url=address, max_retries=5)
+        self.model = model
 
     def completion(self, messages: list[dict[str, str]], options: Data, sample: int) -> Any:
         """Return one chat completion; the next of several samples is asked for in the same way."""
@@ -315,7 +285,6 @@ class Sample:
         self.judge, self.texts, self.server, self.sample = judge, texts, server, sample
 
     def judged(self) -> Row:
-        """Return the judgement: the criteria first, then the whole."""
         found, why = self._joint() if self.judge["joint"] else self._each()
         tolerant, lack, whole = (self.judge[name] for name in ("tolerant", "lack", "whole"))
         lacking = [name for name, one in found.items() if one["score"] is None]
@@ -335,13 +304,10 @@ class Sample:
         return _said(fmean(one["score"] for one in found.values()), "\n".join(words), found)
 
     def _each(self) -> tuple[dict[str, Row], str]:
-        """Return the scores of criteria that are asked about one by one, and what is missing."""
-        found: dict[str, Row] = {}
-        problems = []
+        found, problems = dict[str, Row](), list[str]()
         for name, questions in self.judge["criteria"].items():
             answers = [self._asked(one, self._percent, self.texts) for one in questions]
-            lacking = [one for one in answers if isinstance(one, str)]
-            if lacking:
+            if lacking := [one for one in answers if isinstance(one, str)]:
                 found[name] = {"score": None, "explanation": f"no score: {lacking[0]}"}
                 problems.append(f"{name}: {lacking[0]}")
                 continue
@@ -349,19 +315,17 @@ class Sample:
             if questions[0]["checks"]:
                 said = ["Yes." if one["score"] else "No." for one in answers]
                 words = [f"{q['checks']} {x}" for q, x in zip(questions, said, strict=True)]
-            score = fmean(one["score"] for one in answers)
-            found[name] = {"score": score, "explanation": " ".join(words)}
+            mean = fmean(one["score"] for one in answers)
+            found[name] = {"score": mean, "explanation": " ".join(words)}
         return found, "; ".join(problems if self.judge["tolerant"] else problems[:1])
 
     def _joint(self) -> tuple[dict[str, Row], str]:
-        """Return the scores of criteria that are asked about at once, and what is missing."""
         wanted = {_folded(name): name for name in self.judge["criteria"]}
         best: dict[str, Row] = {}
 
-        def read(fields: Row) -> str:
+        def read(fields: Row) -> None:
             nonlocal best
-            found: dict[str, Row] = {}
-            faults: dict[str, str] = {}
+            found, faults = dict[str, Row](), dict[str, str]()
             for one in fields["assessments"]:
                 name = wanted.get(_folded(one["criterion"]), "")
                 if name in found or name in faults:
@@ -377,17 +341,16 @@ class Sample:
             best = found if len(found) >= len(best) else best
             if faults:
                 raise ValueError("; ".join(faults.values()))
-            return ""
 
-        problem = self._asked(self.judge["joint"], read, self.texts)
+        problem = self._asked(self.judge["joint"], read, self.texts) or ""
         lacking = {"score": None, "explanation": f"no score: {problem}"}
         return {name: best.get(name, lacking) for name in wanted.values()}, problem
 
     def _asked(self, question: Data, read: Callable[[Row], Any], texts: Data) -> Any:
         """Return what is read from the answer, or in words why it is of no use twice."""
-        model, problem = self.server.model or self.judge["model"], ""
-        options = {**self.judge["options"], "model": model}
-        if _REASONS.match(model):
+        model, scale = self.server.model or self.judge["model"], self.judge["answers"]
+        options, problem = {**self.judge["options"], "model": model}, ""
+        if re.match(r"o\d|gpt-5(?!.*-chat)", model):  # it answers at a temperature of its own
             del options["temperature"]
             options = {n.replace("max_", "max_completion_"): one for n, one in options.items()}
         for which in (self.sample, self.judge["samples"] + self.sample):
@@ -403,8 +366,7 @@ class Sample:
             said = [getattr(choices[0].message, name, None) for name in ("content", "refusal")]
             text, ended = "".join(x for x in said if isinstance(x, str)), choices[0].finish_reason
             try:
-                reader = Reader(question["fields"], self.judge["answers"])
-                fields = reader.read(text, cut=ended == "length")
+                fields = Reader(question["fields"], scale).read(text, cut=ended == "length")
             except ValueError as fault:
                 problem = f"the model's answer could not be read: {_ENDED.get(ended, fault)}"
                 continue
@@ -415,22 +377,19 @@ class Sample:
         return problem
 
     def _percent(self, fields: Data) -> Row:
-        """Return the score of an answer on 0 to 100, and its explanation."""
         scale, answer = self.judge["answers"], fields["score"]
         if isinstance(answer, ValueError):
             raise answer
         low, high, labels = (scale[name] for name in ("low", "high", "labels"))
         points = low + labels.index(answer) if isinstance(answer, str) else answer
         if not low <= points <= high:
-            ends = "..".join(str(float(one)).removesuffix(".0") for one in (low, high))
-            raise ValueError(f"the model answered {points:g}, outside {ends}.")
+            raise ValueError(f"the model answered {points:g}, outside {scale['ends']}.")
         words = fields.get("explanation", "")
-        words = "" if words.strip() == "(left out of this example)" else words
         percent = points if scale["percent"] else 100 * ((points - low) / (high - low))
-        return {"score": percent, "explanation": words}
+        is_left_out = words.strip() == "(left out of this example)"
+        return {"score": percent, "explanation": "" if is_left_out else words}
 
     def _line(self, name: str, one: Row) -> str:
-        """Return a score as the question of the whole shows it, at the nearest level."""
         if one["score"] is None:
             return f"- {name}: no score."
         low, high, labels = (self.judge["answers"][name] for name in ("low", "high", "labels"))
@@ -442,9 +401,7 @@ class Sample:
         return f"- {name}: {said}. {' '.join(one['explanation'].split())}".rstrip()
 
 
-# Messages: what a model is asked, with fences around texts from outside.
 _ALIKE = dict(zip("аαɑвьβсϲсԁеεҽƒоοзі", "aaabbbcccdeeef0031", strict=True))
-_MISREAD = str.maketrans("oil|", "0111")
 
 
 def _messages(question: Data, texts: Data) -> list[dict[str, str]]:
@@ -454,50 +411,34 @@ def _messages(question: Data, texts: Data) -> list[dict[str, str]]:
     tag = _fence_tag([one for one in outside if one is not None], bytes.fromhex(question["key"]))
     said = []
     for one in pieces:
-        text = texts[one[0]] if isinstance(one, list) else one
         if isinstance(one, list):
-            text = "(none)" if text is None else f"<verbatim-{tag}>\n{text}\n</verbatim-{tag}>"
-        said.append(text)
+            text = texts[one[0]]
+            one = "(none)" if text is None else f"<verbatim-{tag}>\n{text}\n</verbatim-{tag}>"
+        said.append(one)
     return [*turns, {"role": "user", "content": "".join(said)}]
 
 
 def _fence_tag(texts: list[str], key: bytes) -> str:
     """Return twelve hexadecimal digits that can be read in none of the texts."""
-    read = ["".join(o if o.isascii() else _plain(o) for o in text).lower() for text in texts]
-    read += [text.translate(_MISREAD) for text in read]
+    parts = (unicodedata.normalize("NFKD", text.replace("｜", "")).casefold() for text in texts)
+    read = ["".join(str(unicodedata.decimal(o, _ALIKE.get(o, o))) for o in text) for text in parts]
+    read += [text.translate(str.maketrans("oil|", "0111")) for text in read]
     digits = [re.sub("[^0-9a-f]+", "", text) for text in read]
-    state = _hashed(texts[:1], key)
-    if any(state.hexdigest() in one for one in digits):
-        state = _hashed(texts, key)
-        while any(state.hexdigest() in one for one in digits):
-            state.update(b"again")
+    for some in (texts[:1], texts):
+        state = hashlib.blake2b(digest_size=6, key=key)
+        for content in (text.encode("utf-8", "surrogatepass") for text in some):
+            state.update(b"%d:%b" % (len(content), content))
+        if not any(state.hexdigest() in one for one in digits):
+            break
+    while any(state.hexdigest() in one for one in digits):
+        state.update(b"again")
     return state.hexdigest()
 
 
-def _hashed(texts: list[str], key: bytes) -> "hashlib.blake2b":
-    state = hashlib.blake2b(digest_size=6, key=key)
-    for text in texts:
-        content = text.encode("utf-8", "surrogatepass")
-        state.update(b"%d:%b" % (len(content), content))
-    return state
-
-
-@functools.lru_cache(maxsize=10_000)
-def _plain(letter: str) -> str:
-    """Return the letters and digits of ASCII that a letter may be read as."""
-    parts = unicodedata.normalize("NFKD", letter).casefold()
-    found = (str(unicodedata.decimal(one, _ALIKE.get(one, one))) for one in parts)
-    return "".join(one for one in found if one.isascii() and one.isalnum())
-
-
-# Answers: sections, or one JSON value with nothing beside it that may be another answer.
 _HEADER = re.compile(r"(?m)^((?:[^\S\n]|[*_`#])*)\[\[ *## *(\w+) *## *\]\](.*)")
-_FENCE = re.compile(r"\A\s*```\w*\s*\n(.*)\n\s*```\s*\Z", re.DOTALL)
-_THOUGHT = re.compile(r"(?s)\A\s*+<((?i:think|thinking|thought|reasoning|analysis))>.*?</\1>")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_WRAPPERS = {"answer", "answers", "data", "evaluation", "feedback", "final", "final_answer", "json"}
-_WRAPPERS |= {"judgement", "judgment", "output", "outputs", "response", "result", "results"}
-_WRAPPERS |= {"verdict"}
+_WRAPPER = "(?i)answers?|data|evaluation|feedback|final(?:[ _]answer)?|json|judge?ment|outputs?"
+_WRAPPER += "|response|results?|verdict"
 _RIVALS = re.compile(  # words beside JSON that refuse, introduce a quotation, or name a number
     r"(?i)\d|won['’]t|will not|can['’]t|cannot|can not|unable|refus|declin|sorry|disregard|ignor"
     r"|不能|无法|抱歉|quot|inject|\b(?:says?|said|reads?|claims?|states?|contains?|includes?|asks?"
@@ -505,7 +446,6 @@ _RIVALS = re.compile(  # words beside JSON that refuse, introduce a quotation, o
 )
 _TOKEN = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[\]}])|\b(True|False|None)\b', re.DOTALL)
 _PYTHON = {"True": "true", "False": "false", "None": "null"}
-_AROUND = " \t\r\n*_`\"'()[]<>.。:!“”‘’"
 
 
 class Reader:
@@ -517,7 +457,8 @@ class Reader:
     def read(self, text: str, cut: bool) -> Row:
         """Return the fields; ``cut`` says that the answer ran into its limit of tokens."""
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        text = _THOUGHT.sub("", text, count=1)
+        thought = r"(?s)\A\s*+<((?i:think|thinking|thought|reasoning|analysis))>.*?</\1>"
+        text = re.sub(thought, "", text, count=1)
         heads = list(_HEADER.finditer(text))
         sections: dict[str, str] = {}
         for head, stop in zip(heads, [*(one.start() for one in heads[1:]), None], strict=False):
@@ -544,17 +485,15 @@ class Reader:
         return self._in_json(text, lacks)
 
     def _section(self, name: str, text: str, lacks: str = "") -> Any:
-        if self.kinds[name] == "text":
-            return text
-        if self.kinds[name] != "points":
-            return self._converted(_json(text)[0], self.kinds[name])
+        kind = self.kinds[name]
+        if kind != "points":
+            return text if kind == "text" else self._converted(_json(text)[0], kind)
         try:
-            return self._level(_FENCE.sub(r"\1", text))
+            return self._level(re.sub(r"(?s)\A\s*```\w*\s*\n(.*)\n\s*```\s*\Z", r"\1", text))
         except ValueError as fault:
             return Reader({name: "points"}, self.scale)._in_json(text, lacks or str(fault))[name]
 
     def _in_json(self, text: str, lacks: str) -> Row:
-        """Return the fields that the one JSON value in a text gives."""
         if "{" not in text and "[" not in text:
             raise ValueError(lacks)
         value, beside = _json(text)
@@ -562,8 +501,7 @@ class Reader:
         for _ in range(4):
             record = record[0] if isinstance(record, list) and len(record) == 1 else record
             record = _spelled(record, self.kinds) if isinstance(record, dict) else {}
-            plain = {name.casefold().replace(" ", "_"): one for name, one in record.items()}
-            inner = [one for name, one in plain.items() if name in _WRAPPERS]
+            inner = [one for name, one in record.items() if re.fullmatch(_WRAPPER, name)]
             if record.keys() & self.kinds.keys() or len(inner) != 1:
                 break
             record = inner[0]
@@ -581,7 +519,6 @@ class Reader:
         return {name: self._converted(record[name], kind) for name, kind in self.kinds.items()}
 
     def _converted(self, value: Any, kind: str) -> Any:
-        """Return a value out of JSON as a field."""
         if kind == "points":
             return self._level(value)
         if kind == "text":
@@ -610,27 +547,20 @@ class Reader:
         return found
 
     def _level(self, answer: Any) -> float | str:
-        """Return the number or, on a scale of words, the word that an answer gives."""
-        low, high, labels = (self.scale[name] for name in ("low", "high", "labels"))
-        text, wanted = str(answer).strip()[:101], f"one number from {low:g} to {high:g}"
-        if labels:
-            wanted = f"one of {', '.join(labels)}"
-            said = {"true": "yes", "false": "no"} if sorted(labels) == ["no", "yes"] else {}
-            said |= {one.casefold(): one for one in labels}
-            if (word := text.strip(_AROUND).casefold()) in said:
-                return str(said[word])
-        elif not isinstance(answer, bool | list | dict) and len(text) <= 100:
+        text, said, high = str(answer).strip()[:101], self.scale["said"], self.scale["high"]
+        if (word := text.strip(" \t\r\n*_`\"'()[]<>.。:!“”‘’").casefold()) in said:
+            return str(said[word])
+        if not said and not isinstance(answer, bool | list | dict) and len(text) <= 100:
             around = r"[\s*_`\"'()\[\]<>]*+"
             score = r"(?:(?:(?:overall|final)\s+)?(?:score|rating|grade)[\s*_`]*+[:=])?"
             of = rf"(?:(?:/|out\s+of)\s*{high:g}\b)?[\s*_`]*+(?:%|points?|pts)?[\s*_`\"')\]>.]*+"
             number = rf"(?i){around}{score}{around}(-?\d+(?:\.\d+)?)[\s*_`\"']*+{of}"
             if found := re.fullmatch(number, text):
                 return float(found[1])
-        raise ValueError(f"expected {wanted}; got {str(answer)[:80]!r}.")
+        raise ValueError(f"expected {self.scale['wanted']}; got {str(answer)[:80]!r}.")
 
 
 def _spelled(record: Any, names: Collection[str]) -> Row:
-    """Return a JSON object with those of its keys that are ``names`` in their spelling."""
     if not isinstance(record, dict):
         raise ValueError("expected a JSON object.")
     return _once([(_folded(n) if _folded(n) in names else n, one) for n, one in record.items()])
