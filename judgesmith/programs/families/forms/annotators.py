@@ -277,36 +277,29 @@ _NAMES = {
 }
 _MARKS = r"[\s*_`]*+"
 _START = re.compile(
-    r"[\s>#*_`•+–-]*+"
+    r"(?i)[\s>#*_`•+–-]*+"
     r"(?P<number>(?:[(（]?\d{1,3}[.):．）](?!\d)|(?:error|issue|annotation)\s#?\d{1,3}\b)"
     rf"{_MARKS}[.:)–-]?{_MARKS})?"
     rf"(?:(?:{'|'.join(f'(?P<{label}>{name})' for label, name in _NAMES.items())})"
-    rf"{_MARKS}(?:\([^()\n]{{0,60}}\){_MARKS})?(?:[:：=]|(?<= is )|\Z)[*\s]*+)?",
-    re.IGNORECASE,
+    rf"{_MARKS}(?:\([^()\n]{{0,60}}\){_MARKS})?(?:[:：=]|(?<= is )|\Z)[*\s]*+)?"
 )
 _INSIDE = re.compile(
-    rf"(?:[|;,(\[–—·]\s*+|(?<=[.!?\"”»'’)])\s++|(?<!\s)\s-\s)[*_`]*+"
+    rf"(?i)(?:[|;,(\[–—·]\s*+|(?<=[.!?\"”»'’)])\s++|(?<!\s)\s-\s)[*_`]*+"
     rf"(?:(?P<severity>{_NAMES['severity']})|(?P<explanation>{_NAMES['explanation']})"
-    rf"|(?P<location>{_NAMES['location']})){_MARKS}[:：=][*\s]*+",
-    re.IGNORECASE,
+    rf"|(?P<location>{_NAMES['location']})){_MARKS}[:：=][*\s]*+"
 )
 _BULLET = re.compile(r"\s*(?:[-*•+–]\s|\||<\w)")  # also a row of a table, or a tag
 _COUNT = re.compile(r"\(?\d{1,3}(?: \w+){0,3}[.:)]*")  # of errors, before they are listed
 # What stands behind a quotation without labels: why it is wrong, and how severe that is.
 _ITEM = re.compile(
-    r"[\s*_`]*(?:[:–—→-]>?|\Z|(?=[(\[]))\s*(?P<explanation>.*?)[\s,;(\[]*"
-    r"(?:severity[\s:=]*(?P<said>[\w/]+)|(?<=[(\[])(?P<graded>[\w/]+))?[\s)\].]*",
-    re.IGNORECASE,
+    r"(?i)[\s*_`]*(?:[:–—→-]>?|\Z|(?=[(\[]))\s*(?P<explanation>.*?)[\s,;(\[]*"
+    r"(?:severity[\s:=]*(?P<said>[\w/]+)|(?<=[(\[])(?P<graded>[\w/]+))?[\s)\].]*"
 )
 
 
 def _parts(line: str) -> Iterator[tuple[str, str, bool]]:
-    """Yield the parts of a line.
-
-    Label if it has one, what it says, and whether a number opens it.
-    """
-    found = _START.match(line)
-    assert found is not None
+    """Yield the parts of a line: its label or "", what it says, and whether a number opens it."""
+    found = next(_START.finditer(line))
     label = next((name for name in _NAMES if found[name] is not None), "")
     rest, begins = line[found.end() :].strip().rstrip("*").rstrip(), found["number"] is not None
     if label in ("", "location", "explanation", "severity"):
@@ -324,39 +317,32 @@ def _bare(text: str) -> str:
     return text[:-1].strip() if text[-1:] in (")", "]") and "(" not in text else text
 
 
-class _Lines:
-    """Reads an answer line by line."""
-
+class _Lines:  # reads an answer line by line
     def __init__(self) -> None:
         self.errors: list[StatedError] = []
         self.scores: list[str] = []
         self.words: list[str] = []  # about the score
         self.draft: dict[str, str] = {}  # the error that is being read
         self.field = ""  # what the next line without a label goes on with
-        self.overall = False  # whether lines are about the whole
-        self.none = False  # whether it is said that there are no errors
+        self.overall = self.none = False  # lines are about the whole; there are no errors
 
     def take(self, label: str, text: str, begins: bool, bulleted: bool) -> None:
         if label == "grade" and self.draft and "severity" not in self.draft:
             raise InputError("a score in it may be that of an error, or the overall score.")
         is_reason = label == "explanation" and self.overall and not self.draft and not begins
         if label in ("score", "grade", "words") or is_reason:
-            is_score = label in ("score", "grade")
             self.close()
-            self.overall = True
-            if text:
-                (self.scores if is_score else self.words).append(text)
+            self.overall, is_score = True, label in ("score", "grade")
+            (self.scores if is_score else self.words).extend([text] if text else [])
             self.field = "words" if not is_score else "" if text else "score"
         elif label == "errors":
             self.close()
-            self.overall, self.field = False, ""
+            self.overall = False
             if not _COUNT.fullmatch(text):
                 self._without_label(text, begins=True, bulleted=False)
         elif label:
-            whole_so_far = "location" not in self.draft or "severity" in self.draft
-            if label == "location" in self.draft or (
-                begins and (whole_so_far or label in self.draft)
-            ):
+            is_next = "location" not in self.draft or not {"severity", label}.isdisjoint(self.draft)
+            if label == "location" in self.draft or (begins and is_next):
                 self.close()
             self.overall = False
             before = self.draft.get(label)
@@ -367,6 +353,10 @@ class _Lines:
             self._without_label(text, begins=begins, bulleted=bulleted)
 
     def _without_label(self, text: str, *, begins: bool, bulleted: bool) -> None:
+        place = self.draft.get("location", "")
+        is_open = (
+            self.field == "location" and place[:1] in tuple(_OPENING) and not closing_of(place)
+        )
         if not text.strip("-*_=#`~—– "):
             if begins and not self.overall:
                 self.close()
@@ -379,18 +369,13 @@ class _Lines:
             self.words.append(text)
         elif begins or (bulleted and self.field != "explanation"):
             self.close()
-            self._item(text)
-        elif self.field == "explanation" or (self.field == "location" and self._in_quotation()):
+            self._item(text.lstrip("*_"))
+        elif self.field == "explanation" or is_open:
             self.draft[self.field] = f"{self.draft[self.field]}\n{text}".strip()
         else:
             self.field = ""
 
-    def _in_quotation(self) -> bool:
-        place = self.draft["location"]
-        return place[:1] in tuple(_OPENING) and closing_of(place) is None
-
     def _item(self, text: str) -> None:
-        text = text.lstrip("*_")
         quoted = closing_of(text)
         said = None if quoted is None else _ITEM.fullmatch(text[quoted:])
         if said is None:
@@ -408,16 +393,14 @@ class _Lines:
             place = ""  # dots or a dash, as in the form that was shown
         one = StatedError.model_validate(draft | {"location": place})
         self.none = self.none or (one.is_none and bool(one.location or one.explanation))
-        if not one.is_none and len(self.errors) < _MOST:
-            self.errors.append(one)
+        self.errors += [] if one.is_none else [one]
 
 
 def _in_lines(text: str, answers: Scale) -> Stated:
     read = _Lines()
     for line in text.splitlines():
-        bulleted = _BULLET.match(line) is not None
         for label, said, begins in _parts(line):
-            read.take(label, said, begins, bulleted)
+            read.take(label, said, begins, _BULLET.match(line) is not None)
     read.close()
     if not read.scores:
         raise InputError(f"there is no overall score in it: {' '.join(text.split())[:80]!r}.")
@@ -428,7 +411,7 @@ def _in_lines(text: str, answers: Scale) -> Stated:
         raise InputError(
             "it names no errors that can be read, nor does it say that there are none."
         )
-    return Stated(errors=tuple(read.errors), score=levels[0], explanation=" ".join(read.words))
+    return Stated(errors=read.errors[:_MOST], score=levels[0], explanation=" ".join(read.words))
 
 
 _BESIDE: dict[Shown, str] = {
