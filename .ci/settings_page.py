@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from judgesmith.experiments.compile.settings import CompileSettings
-from judgesmith.signatures.declared_fields import DeclaredField, declared_fields
+from judgesmith.signatures.plain_data import DeclaredField, declared_fields
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "settings.md"
 HEAD = """# Settings of a compilation

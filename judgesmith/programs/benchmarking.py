@@ -12,9 +12,9 @@ from typing import Any, Literal
 import dspy
 
 from judgesmith.errors import InputError
-from judgesmith.programs.families.direct import DirectConfig
 from judgesmith.programs.families.modules import DirectJudge
 from judgesmith.programs.families.pairwise import PairwiseConfig, pair_inputs, unsendable
+from judgesmith.programs.families.pointwise import DirectConfig
 from judgesmith.programs.features.texts import Text
 from judgesmith.programs.judging.answers import read_json
 from judgesmith.programs.judging.ask_once import LineOrder, Written, written_side_by_side
@@ -31,8 +31,8 @@ from judgesmith.programs.judging.runner import (
     work_each,
 )
 from judgesmith.programs.judging.scoring import criteria_text
-from judgesmith.programs.perturbing.differences import spoken_around, unwrapped
-from judgesmith.programs.perturbing.error_rules import known_sub_aspects
+from judgesmith.programs.perturbing.injecting import known_sub_aspects
+from judgesmith.programs.perturbing.passage import spoken_around, unwrapped
 from judgesmith.signatures.config import steps_key
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Cause, Judgement

@@ -13,7 +13,7 @@ from judgesmith.errors import InputError
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from judgesmith.signatures.declared_fields import DeclaredField
+    from judgesmith.signatures.plain_data import DeclaredField
 
 
 class WholeNumber(click.IntRange):
@@ -180,7 +180,7 @@ def field_options(
     The parameter of the command is called like the field. ``changes`` are arguments of
     ``click.option`` by field, for commands that differ.
     """
-    from judgesmith.signatures.declared_fields import declared_fields
+    from judgesmith.signatures.plain_data import declared_fields
 
     def add(command: Command) -> Command:
         for field in reversed(list(declared_fields(model, *names))):

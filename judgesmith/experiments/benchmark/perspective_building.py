@@ -43,13 +43,9 @@ from judgesmith.experiments.benchmark.settings import Dropped, no_criterion_left
 from judgesmith.metrics.anchors import AnchorRatings, Balance, balanced, rating_of
 from judgesmith.metrics.comparators import neighbour_probabilities
 from judgesmith.metrics.records import plain
-from judgesmith.programs.perturbing.injecting import (
-    Counts,
-    InjectionJob,
-    drawn_sub_aspects,
-    inject_each,
-    sequences,
-)
+from judgesmith.programs.perturbing.error_kinds import InjectionJob, drawn_sub_aspects
+from judgesmith.programs.perturbing.injecting import inject_each, sequences
+from judgesmith.programs.perturbing.orders import Counts
 from judgesmith.signatures.perturbation import Skipped, SubAspect, Target
 from judgesmith.signatures.questions.texts import Reference
 from judgesmith.signatures.rubric import Criterion

@@ -23,7 +23,8 @@ from judgesmith.metrics.records import Record, plain
 from judgesmith.metrics.resampling import share_interval
 from judgesmith.programs.benchmarking import AcrossPair, Comparator, Compared
 from judgesmith.programs.perturbing.catalogue import Donors
-from judgesmith.programs.perturbing.injecting import Counts, InjectionJob
+from judgesmith.programs.perturbing.error_kinds import InjectionJob
+from judgesmith.programs.perturbing.orders import Counts
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Cause, Reason
 from judgesmith.signatures.perturbation import InjectedError, SubAspect, Target

@@ -20,7 +20,7 @@ from pydantic import (
 from judgesmith.errors import InputError
 from judgesmith.experiments.compile.fields import CompileFields
 from judgesmith.signatures.config import ActiveCriticConfig, InferenceSettings
-from judgesmith.signatures.declared_fields import DeclaredField, declared_fields
+from judgesmith.signatures.plain_data import DeclaredField, declared_fields
 
 if TYPE_CHECKING:
     from judgesmith.experiments.compile.fields import Optimizer

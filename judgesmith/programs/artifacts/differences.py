@@ -13,7 +13,7 @@ from judgesmith.errors import InputError
 from judgesmith.programs.artifacts.card import printable
 from judgesmith.programs.artifacts.record import SavedRecord, agreement_text
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, saved_leaves
-from judgesmith.programs.families.annotator import AnnotatorConfig
+from judgesmith.programs.families.trained import AnnotatorConfig
 from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.scale import PERCENT, Scale
 

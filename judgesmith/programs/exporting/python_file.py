@@ -21,7 +21,7 @@ from judgesmith.programs.artifacts.saved_ensembles import (
     saved_panels,
 )
 from judgesmith.programs.exporting.export import Form, Row, about, about_lines
-from judgesmith.programs.families.checklist import ChecklistConfig
+from judgesmith.programs.families.pointwise import ChecklistConfig
 from judgesmith.programs.judging.logprobs import criterion_term
 from judgesmith.programs.judging.prompts import Slot, Template
 from judgesmith.programs.lm import ModelRequest, lm_client_of, request_settings

@@ -13,16 +13,18 @@ import dspy
 import numpy as np
 
 from judgesmith.errors import InputError
-from judgesmith.programs.families.checklist import MOST_WRITTEN
 from judgesmith.programs.families.forms import RELATIVE, PromptFormat, prompt_format_named
-from judgesmith.programs.families.g_eval import GENERAL_STEPS
-from judgesmith.programs.families.gptscore import gptscore_forms, gptscore_template
-from judgesmith.programs.families.judge_models import ANY_TASK, PrometheusConfig, PromptFormatConfig
 from judgesmith.programs.families.pairwise import (
     PairwiseConfig,
     Preference,
     preference_steps,
     source_steps,
+)
+from judgesmith.programs.families.pointwise import (
+    GENERAL_STEPS,
+    MOST_WRITTEN,
+    gptscore_forms,
+    gptscore_template,
 )
 from judgesmith.programs.families.reference import measure_of
 from judgesmith.programs.families.task_inference import (
@@ -31,6 +33,7 @@ from judgesmith.programs.families.task_inference import (
     inference_steps,
     readable_examples,
 )
+from judgesmith.programs.families.trained import ANY_TASK, PrometheusConfig, PromptFormatConfig
 from judgesmith.programs.judging.adapter import PromptFormatAdapter, signature_in, template_in
 from judgesmith.programs.judging.ask_once import QUESTIONS, STEPS, CriterionLines
 from judgesmith.programs.judging.dspy_executor import AskingModule, ask_of

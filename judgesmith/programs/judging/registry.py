@@ -222,19 +222,19 @@ ACTIVE_CRITIC = "active-critic"
 
 _SHIPPED_IN = {
     ACTIVE_CRITIC: "active_critic:ACTIVE_CRITIC",
-    "direct": "direct:DIRECT",
+    "direct": "pointwise:DIRECT",
     "exemplar": "exemplar:EXEMPLAR",
-    "g-eval": "g_eval:G_EVAL",
-    "explain-eval": "direct:EXPLAIN_EVAL",
-    "gptscore": "gptscore:GPTSCORE",
+    "g-eval": "pointwise:G_EVAL",
+    "explain-eval": "pointwise:EXPLAIN_EVAL",
+    "gptscore": "pointwise:GPTSCORE",
     "reference": "reference:REFERENCE",
     "pairs": "pairwise:PAIRS",
-    "prometheus": "judge_models:PROMETHEUS",
-    "checklist": "checklist:CHECKLIST",
-    "themis": "judge_models:THEMIS",
-    "auto-j": "judge_models:AUTO_J",
-    "annotator": "annotator:ANNOTATOR",
-    "distilled": "annotator:DISTILLED",
+    "prometheus": "trained:PROMETHEUS",
+    "checklist": "pointwise:CHECKLIST",
+    "themis": "trained:THEMIS",
+    "auto-j": "trained:AUTO_J",
+    "annotator": "trained:ANNOTATOR",
+    "distilled": "trained:DISTILLED",
 }
 SHIPPED = {name: f"judgesmith.programs.families.{place}" for name, place in _SHIPPED_IN.items()}
 """Where the families of the package are, in the order in which they are listed."""

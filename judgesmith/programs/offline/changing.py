@@ -15,8 +15,12 @@ from judgesmith.programs.offline.judging import listed_criteria
 from judgesmith.programs.offline.requests import Answer, Fields, Question, answers_signature
 from judgesmith.programs.perturbing.catalogue import PERTURBATIONS
 from judgesmith.programs.perturbing.error_kinds import InjectionJob
-from judgesmith.programs.perturbing.error_rules import known_sub_aspects
-from judgesmith.programs.perturbing.injecting import ReportedError, inject_each, verified_errors
+from judgesmith.programs.perturbing.injecting import (
+    ReportedError,
+    inject_each,
+    known_sub_aspects,
+    verified_errors,
+)
 from judgesmith.programs.perturbing.orders import GENERAL_STEPS, read_order
 from judgesmith.programs.perturbing.passage import Passage
 from judgesmith.programs.perturbing.rules import perturb

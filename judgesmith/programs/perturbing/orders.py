@@ -16,14 +16,19 @@ from judgesmith.errors import InputError
 from judgesmith.programs.features.texts import Text
 from judgesmith.programs.judging.program import Calls, PromptRequest, RequestProgram, asked
 from judgesmith.programs.perturbing.catalogue import Amount, Every, fewer_than, wanted
-from judgesmith.programs.perturbing.differences import (
+from judgesmith.programs.perturbing.grammar import WRONG_FORMS
+from judgesmith.programs.perturbing.passage import (
+    FUNCTION_WORDS,
     Incomparable,
+    Passage,
     Token,
     TokenDifference,
     capitals_tell,
     differences,
     is_capital,
+    is_foreign,
     is_number,
+    language_of,
     mentions,
     names_number,
     negations_in,
@@ -33,8 +38,6 @@ from judgesmith.programs.perturbing.differences import (
     tokens_of,
     unwrapped,
 )
-from judgesmith.programs.perturbing.grammar import WRONG_FORMS
-from judgesmith.programs.perturbing.passage import FUNCTION_WORDS, Passage, is_foreign, language_of
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Cause, Reason
 from judgesmith.signatures.perturbation import Edit, Perturbation, Perturbed, Skipped, edited

@@ -22,7 +22,7 @@ from judgesmith.experiments.compile.human_criteria import (
 from judgesmith.programs.benchmarking import sides_in
 from judgesmith.programs.features.qualities import quality_of
 from judgesmith.programs.offline.inferring import ASPECTS
-from judgesmith.programs.perturbing.error_rules import known_sub_aspects
+from judgesmith.programs.perturbing.injecting import known_sub_aspects
 from judgesmith.signatures import Criterion, RatedItem, Rubric, Scale
 from judgesmith.signatures.perturbation import SubAspect
 from judgesmith.signatures.rubric import DEFAULT_RUBRIC

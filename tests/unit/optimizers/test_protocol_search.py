@@ -17,7 +17,7 @@ from judgesmith.optimizers.search.confirmation import ImprovementTest
 from judgesmith.optimizers.space.candidates import check_fixed
 from judgesmith.optimizers.space.demonstrations import CHOSEN, NAMES, ORDER, RUNS, N
 from judgesmith.programs import ActiveCritic
-from judgesmith.programs.families.direct import DirectConfig
+from judgesmith.programs.families.pointwise import DirectConfig
 from judgesmith.programs.lm import lm_client_of
 from judgesmith.programs.lm.cache.store import ResponseCache
 from judgesmith.signatures import ActiveCriticConfig, Demonstration, Rubric

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from judgesmith.programs import family_of, score_batch
 from judgesmith.programs.artifacts.saved import SavedJudge, SavedJudgeError
-from judgesmith.programs.families.annotator import (
+from judgesmith.programs.families.forms.annotators import LEVELS, POINTS, stated_in
+from judgesmith.programs.families.modules import AnnotatorJudge
+from judgesmith.programs.families.trained import (
     AnnotatorConfig,
     annotator_form,
     annotator_inputs,
     pointing_steps,
 )
-from judgesmith.programs.families.forms.annotators import LEVELS, POINTS, stated_in
-from judgesmith.programs.families.modules import AnnotatorJudge
 from judgesmith.programs.judging.program import ModelReply, answered
 from judgesmith.programs.judging.spans import Locator
 from judgesmith.programs.lm import model

@@ -25,7 +25,6 @@ from judgesmith.programs import (
 from judgesmith.programs.artifacts.card import judge_card
 from judgesmith.programs.artifacts.record import GoldenItem, SavedJudgeError
 from judgesmith.programs.artifacts.saved_ensembles import SavedSupervisor, saved_panels
-from judgesmith.programs.families.annotator import error_spans
 from judgesmith.programs.families.ensemble.judges import Calibrated, Panel, judgement_of
 from judgesmith.programs.families.ensemble.members import (
     CalibratedJudgement,
@@ -38,6 +37,7 @@ from judgesmith.programs.families.ensemble.merging import Entry, checked, entrie
 from judgesmith.programs.families.forms import DISTILLED
 from judgesmith.programs.families.forms.annotators import answer_in_form, errors_of
 from judgesmith.programs.families.modules import AnnotatorJudge, DistilledJudge
+from judgesmith.programs.families.trained import error_spans
 from judgesmith.programs.judging.prompts import Slot
 from judgesmith.programs.judging.rows import score_row
 from judgesmith.programs.lm import ModelRequest, lm_client_of, model

@@ -22,10 +22,14 @@ from judgesmith.programs import (
     score_batch,
 )
 from judgesmith.programs.extras import library
-from judgesmith.programs.families.checklist import ChecklistConfig, checklist_steps
-from judgesmith.programs.families.direct import DirectConfig, ExplainEvalConfig
 from judgesmith.programs.families.ensemble.judges import Panel
 from judgesmith.programs.families.modules import ChecklistJudge, ExplainEvalJudge
+from judgesmith.programs.families.pointwise import (
+    ChecklistConfig,
+    DirectConfig,
+    ExplainEvalConfig,
+    checklist_steps,
+)
 from judgesmith.programs.families.reference import ReferenceConfig, measure_of, words_of
 from judgesmith.programs.judging.ask_once import QUESTIONS
 from judgesmith.programs.judging.executors import calls_per_item

@@ -10,7 +10,7 @@ from dspy.utils.exceptions import AdapterParseError
 from scripted_steps import scripted
 
 from judgesmith.programs import score_batch
-from judgesmith.programs.families.direct import DirectConfig
+from judgesmith.programs.families.pointwise import DirectConfig
 from judgesmith.programs.features import lexical_features
 from judgesmith.programs.judging.adapter import PARTIAL, FencedAdapter, untrusted_fields
 from judgesmith.programs.judging.answers import LEFT_OUT

@@ -15,9 +15,14 @@ from judgesmith.experiments import CompileSettings, compile_judge
 from judgesmith.programs import ActiveCritic, SavedJudge, load_judge, score_batch
 from judgesmith.programs.artifacts.card import judge_card
 from judgesmith.programs.artifacts.saved_ensembles import SavedPanel, with_sampling
-from judgesmith.programs.families.g_eval import GENERAL_STEPS, GEvalConfig, g_eval_steps
-from judgesmith.programs.families.gptscore import GPTScoreConfig, gptscore_steps
 from judgesmith.programs.families.modules import GEvalJudge, GPTScoreJudge, PairwiseJudge
+from judgesmith.programs.families.pointwise import (
+    GENERAL_STEPS,
+    GEvalConfig,
+    GPTScoreConfig,
+    g_eval_steps,
+    gptscore_steps,
+)
 from judgesmith.programs.families.samples_apart import judged_samples
 from judgesmith.programs.judging.ask_once import STEPS
 from judgesmith.programs.judging.executors import calls_per_item

@@ -21,7 +21,6 @@ from judgesmith.programs.artifacts.card import (
 from judgesmith.programs.artifacts.differences import difference
 from judgesmith.programs.artifacts.record import SavedEstimate
 from judgesmith.programs.artifacts.saved import FrontMember, SavedJudgeError, content_hash, taken
-from judgesmith.programs.families.direct import DirectConfig
 from judgesmith.programs.families.modules import (
     ChecklistJudge,
     ExemplarJudge,
@@ -31,6 +30,7 @@ from judgesmith.programs.families.modules import (
     PairwiseJudge,
     PromptFormatJudge,
 )
+from judgesmith.programs.families.pointwise import DirectConfig
 from judgesmith.programs.judging import registry
 from judgesmith.programs.judging.executors import CallSettings, call_config, probability_config
 from judgesmith.programs.judging.judge import chosen, own_protocol, without_untold
@@ -341,7 +341,7 @@ def test_a_family_of_ones_own_is_found_once_it_is_registered(registered):
 
 
 def test_how_many_calls_a_text_takes_can_be_the_familys_own_count():
-    counted = own_family(calls="judgesmith.programs.families.direct:direct_forms")
+    counted = own_family(calls="judgesmith.programs.families.pointwise:direct_forms")
     assert family_of("direct").calls_of(DirectJudge(samples=3).protocol) == 3
     assert len(counted.calls_of(DirectJudge(samples=3).protocol)) == 1
 

@@ -20,8 +20,8 @@ from judgesmith.programs.families.forms import (
     register_prompt_format,
 )
 from judgesmith.programs.families.forms.published import read_chosen, read_scored
-from judgesmith.programs.families.judge_models import PrometheusConfig
 from judgesmith.programs.families.modules import PromptFormatComparison, PromptFormatJudge
+from judgesmith.programs.families.trained import PrometheusConfig
 from judgesmith.programs.judging.adapter import PromptFormatAdapter, signature_in, template_of
 from judgesmith.programs.judging.program import ModelReply
 from judgesmith.programs.judging.prompts import PromptFormat, Slot, Template, Turn

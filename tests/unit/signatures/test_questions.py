@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from judgesmith.programs.families.annotator import AnnotatorConfig
 from judgesmith.programs.families.forms.annotators import POINTS
+from judgesmith.programs.families.trained import AnnotatorConfig
 from judgesmith.programs.judging.adapter import FencedAdapter, untrusted_fields
 from judgesmith.signatures import Criterion, Rubric, Scale, fences
 from judgesmith.signatures.fences import fence_tag, fenced, unix_lines

@@ -11,9 +11,9 @@ import pytest
 from judgesmith.programs.lm import model
 from judgesmith.programs.perturbing.catalogue import Donors
 from judgesmith.programs.perturbing.error_kinds import RULES, Room, TakenPlaces
-from judgesmith.programs.perturbing.error_rules import NO_ROOM, injected_by_rule, known_sub_aspects
 from judgesmith.programs.perturbing.injecting import (
     ELSEWHERE,
+    NO_ROOM,
     NOWHERE,
     TOO_MUCH,
     Counts,
@@ -21,6 +21,8 @@ from judgesmith.programs.perturbing.injecting import (
     ReportedError,
     drawn_sub_aspects,
     inject_each,
+    injected_by_rule,
+    known_sub_aspects,
     read_errors,
     sequences,
     verified_errors,

@@ -17,15 +17,17 @@ from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.programs.lm.errors import ContextWindowExceeded
 from judgesmith.programs.perturbing import injecting
 from judgesmith.programs.perturbing.error_kinds import RULES
-from judgesmith.programs.perturbing.error_rules import SUB_ASPECTS, known_sub_aspects, rule_kinds
 from judgesmith.programs.perturbing.injecting import (
     ELSEWHERE,
     NOT_AS_REPORTED,
+    SUB_ASPECTS,
     TOO_MUCH,
     Counts,
     InjectionJob,
     Injector,
     inject_each,
+    known_sub_aspects,
+    rule_kinds,
     sequences,
 )
 from judgesmith.programs.perturbing.orders import ATTEMPTS, NOT_ANOTHER, TOO_LONG, UNREADABLE

@@ -24,9 +24,8 @@ from judgesmith.programs.lm import (
 from judgesmith.programs.lm.dspy_lm import ClientLM
 from judgesmith.programs.perturbing import PERTURBATIONS, Donors, Every, perturb
 from judgesmith.programs.perturbing.damage import SAME, whole_characters
-from judgesmith.programs.perturbing.differences import spoken_around, unwrapped
 from judgesmith.programs.perturbing.orders import GENERAL_STEPS, UNREADABLE, order_of
-from judgesmith.programs.perturbing.passage import Passage
+from judgesmith.programs.perturbing.passage import Passage, spoken_around, unwrapped
 from judgesmith.programs.perturbing.perturber import (
     RULES_STAND_IN,
     Perturber,

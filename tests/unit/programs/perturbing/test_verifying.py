@@ -9,17 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgesmith.programs.perturbing import PERTURBATIONS, Every, amount_of, perturb
-from judgesmith.programs.perturbing.differences import (
+from judgesmith.programs.perturbing.orders import can_be_ordered, no_use, verified_change
+from judgesmith.programs.perturbing.passage import (
+    FUNCTION_WORDS,
     Incomparable,
     capitals_tell,
     differences,
+    is_foreign,
+    language_of,
     mentions,
     negations_in,
     numbers_in,
     tokens_of,
 )
-from judgesmith.programs.perturbing.orders import can_be_ordered, no_use, verified_change
-from judgesmith.programs.perturbing.passage import FUNCTION_WORDS, is_foreign, language_of
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import Perturbed, edited
 
