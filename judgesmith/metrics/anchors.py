@@ -160,11 +160,7 @@ def choose_anchors(
         for rating, texts in zip(ratings, best, strict=True)
     )
     return Anchors(
-        levels=tuple(ratings.tolist()),
-        of=chosen,
-        wanted=per_rating,
-        n_texts=n,
-        n_without=n_without,
+        levels=tuple(ratings.tolist()), of=chosen, wanted=per_rating, n_texts=n, n_without=n_without
     )
 
 

@@ -1,7 +1,7 @@
 """Input checks of all metrics."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -93,6 +93,15 @@ def label_list(labels: Iterable[object], *, name: str) -> list[object]:
     return labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
 
 
+def in_order(labels: Iterable[Any]) -> list[Any]:
+    """Return labels in sorted order, or as they come where they have no order."""
+    given = list(labels)
+    try:
+        return sorted(given)
+    except TypeError:
+        return given
+
+
 def rating_table(ratings: ArrayLike) -> FloatArray:
     """Return ratings as a float array of shape (n_items, n_raters), nan where missing."""
     try:
@@ -139,7 +148,7 @@ def score_vector(
     return vector
 
 
-def number_array(numbers: ArrayLike, *, name: str) -> FloatArray:
+def number_array(numbers: ArrayLike, *, name: str, kind: str = "an array") -> FloatArray:
     """Return numbers of any shape as floats, nan where None or masked."""
     if isinstance(numbers, np.ma.MaskedArray):
         numbers = np.ma.filled(numbers.astype(np.float64), np.nan)
@@ -147,7 +156,31 @@ def number_array(numbers: ArrayLike, *, name: str) -> FloatArray:
         _refuse_other_kinds(np.asarray(numbers))
         return np.asarray(numbers, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{name} must be an array of numbers; {error}.") from error
+        raise ValueError(f"{name} must be {kind} of numbers; {error}.") from error
+
+
+def one_of(value: object, choices: object, *, name: str) -> None:
+    """Raise a ``ValueError`` for what a ``Literal`` does not list."""
+    if value not in get_args(choices):
+        raise ValueError(f"{name} must be one of {get_args(choices)}; got {value!r}.")
+
+
+def ratio(
+    top: NDArray[Any] | float,
+    bottom: NDArray[Any],
+    where: NDArray[np.bool_] | None = None,
+    otherwise: float = np.nan,
+) -> FloatArray:
+    """Divide where the divisor is positive, or ``where`` says."""
+    result = np.full(np.broadcast_shapes(np.shape(top), bottom.shape), otherwise)
+    np.divide(top, bottom, out=result, where=bottom > 0 if where is None else where)
+    return result
+
+
+def group_sums(columns: Sequence[ArrayLike], groups: IntArray, n_groups: int = 0) -> FloatArray:
+    """Return the sum of each column over the rows of each group, (n_groups, n_columns)."""
+    found = [np.bincount(groups, weights=each, minlength=n_groups) for each in columns]
+    return np.stack(found, axis=1).astype(np.float64, copy=False)
 
 
 def _integer_codes(labels: NDArray[np.integer[Any]]) -> tuple[IntArray, int]:
@@ -169,13 +202,7 @@ def _is_missing(label: object) -> bool:
 
 def _vector(scores: ArrayLike, name: str) -> FloatArray:
     """Return one float vector, or raise with the reason."""
-    if isinstance(scores, np.ma.MaskedArray):
-        scores = np.ma.filled(scores.astype(np.float64), np.nan)
-    try:
-        _refuse_other_kinds(np.asarray(scores))
-        vector = np.asarray(scores, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{name} must be a vector of numbers; {error}.") from error
+    vector = number_array(scores, name=name, kind="a vector")
     if vector.ndim != 1:
         raise ValueError(f"{name} must be a vector, one score per item; got shape {vector.shape}.")
     return vector

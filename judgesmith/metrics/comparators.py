@@ -124,11 +124,7 @@ def comparator_accuracy(
         return float(np.mean(right[rows])) if rows.any() else float("nan")
 
     found = jackknife_interval(
-        without,
-        sources=anchors.tolist(),
-        n=len(right),
-        bounds=(0.0, 1.0),
-        confidence=confidence,
+        without, sources=anchors.tolist(), n=len(right), bounds=(0.0, 1.0), confidence=confidence
     )
     if found.value in (0.0, 1.0):
         # Leaving out anchors shows nothing where all pairs agree; each anchor counts as one answer.
@@ -193,11 +189,7 @@ class SeenKind(Record):
 
 
 def seen_kinds(
-    kinds: Sequence[str],
-    signs: ArrayLike,
-    *,
-    sources: Sequence[Hashable],
-    confidence: float = 0.95,
+    kinds: Sequence[str], signs: ArrayLike, *, sources: Sequence[Hashable], confidence: float = 0.95
 ) -> tuple[SeenKind, ...]:
     """Return how often a comparator detects each kind of error, the least detected first."""
     given = np.asarray(signs, dtype=np.float64)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -34,20 +34,20 @@ _REPR_ONLY = {"repr_only": True}
 
 
 class Record:
-    """Base of all result records."""
+    """Base of all result records; ``_shown`` names fields and properties where not all count."""
 
     __slots__ = ()
+    _shown: ClassVar[tuple[str, ...]] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, in order, ready for JSON."""
+        """Return the fields by name, in order, ready for JSON: undefined is None."""
         found: dict[str, Any] = {}
-        for one in fields(cast(Any, self)):
-            if one.metadata == _REPR_ONLY:
-                continue
-            value = getattr(self, one.name)
-            found[one.name] = plain(value)
+        own = (one.name for one in fields(cast(Any, self)) if one.metadata != _REPR_ONLY)
+        for name in self._shown or own:
+            value = getattr(self, name)
+            found[name] = plain(value)
             if isinstance(value, float) and math.isinf(value):
-                found[f"{one.name}_is"] = self._in_words(value)
+                found[f"{name}_is"] = self._in_words(value)
         return found
 
     def _in_words(self, infinite: float) -> str:
@@ -130,8 +130,25 @@ class Estimate(Record):
     statistic: str = field(default="", compare=False, metadata=_REPR_ONLY)
     unit: str = field(default="", compare=False, metadata=_REPR_ONLY)
 
+    @classmethod
+    def of(
+        cls,
+        value: float,
+        ends: tuple[float, float],
+        confidence: float,
+        *,
+        n: int,
+        n_groups: int,
+        n_undefined: int = 0,
+        **more: Any,
+    ) -> Self:
+        """Return the estimate of a value and the ends of its interval."""
+        return cls(
+            value=float(value), low=float(ends[0]), high=float(ends[1]), confidence=confidence,
+            n=n, n_groups=n_groups, n_undefined=n_undefined, **more,
+        )  # fmt: skip
+
     def __repr__(self) -> str:
-        """Return the statistic, its interval, and the rows and units it is based on."""
         unit = self.unit or ("rows" if self.n_groups == self.n else "sources")
         rows = "" if unit == "rows" else f", {self.n_groups} {unit}"
         undefined = f", {self.n_undefined} undefined" if self.n_undefined else ""

@@ -13,18 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 from judgesmith.metrics.arrays import (
     FloatArray,
     Rng,
-    generator,
+    group_sums,
     number,
     paired_scores,
+    ratio,
     score_vector,
 )
 from judgesmith.metrics.audits.sums import (
     covariances,
     products,
-    ratio,
     source_codes,
     sums_by_group,
-    sums_by_source,
     z_scores,
 )
 from judgesmith.metrics.correlation.columns import Column, centred_ranks
@@ -110,7 +109,6 @@ def length_bias(
     >>> round(found.slope.value, 2), round(found.human_correlation.value, 2)
     (0.56, 0.31)
     """
-    rng = generator(rng)
     h, p = paired_scores(human, judge, allow_unscored=True)
     words = score_vector(lengths, name="lengths", n_items=len(p))
     if (words <= 0).any():
@@ -142,20 +140,16 @@ def length_bias(
     plain = products([z_scores(each) for each in variables])
     ranked = products([z_scores(_ranks(each)) for each in variables])
     found = estimates_of_sums(
-        sums_by_source([*plain, *ranked], codes),
+        group_sums([*plain, *ranked], codes),
         slopes,
         n=int(np.count_nonzero(scored)),
         rng=rng,
         n_resamples=n_resamples,
         confidence=confidence,
     )
-    return LengthBias(
-        slope=found[0],
-        rank_slope=found[1],
-        correlation=found[2],
-        human_correlation=found[3],
-        n_unscored=int(np.count_nonzero(~scored)),
-    )
+    names = ("slope", "rank_slope", "correlation", "human_correlation")
+    n_unscored = int(np.count_nonzero(~scored))
+    return LengthBias(**dict(zip(names, found, strict=True)), n_unscored=n_unscored)
 
 
 def partial_slope(covariance: FloatArray, reliability: float = 1.0) -> FloatArray:
@@ -243,7 +237,6 @@ def self_preference(
     >>> round(found.gap.value, 2), round(found.adjusted.value, 2), found.human_gap.value
     (0.67, 0.67, 0.0)
     """
-    rng = generator(rng)
     h, p = paired_scores(human, judge, allow_unscored=True)
     given = score_vector(np.asarray(own), name="own", n_items=len(p))
     if not np.isin(given, (0, 1)).all():
@@ -265,7 +258,7 @@ def self_preference(
         return np.stack([by_judge - by_people, adjusted, by_judge, by_people], axis=1)
 
     found = estimates_of_sums(
-        sums_by_source(products(variables), codes),
+        group_sums(products(variables), codes),
         gaps,
         n=len(is_own),
         rng=rng,
@@ -368,7 +361,6 @@ def position_bias(
     >>> found.bias.value, found.among_inconsistent.value, found.inconsistent.value
     (0.1875, 0.5, 0.5)
     """
-    rng = generator(rng)
     a = _answers(given, "given", None)
     b = _answers(swapped, "swapped", len(a))
     judged = ~(np.isnan(a) | np.isnan(b))
@@ -376,7 +368,7 @@ def position_bias(
     gain = a[judged] - b[judged]
     changed = gain != 0
     (bias,) = estimates_of_sums(
-        sums_by_source([np.ones(len(gain)), gain], codes),
+        group_sums([np.ones(len(gain)), gain], codes),
         lambda sums: ratio(sums[:, 1:], 2 * sums[:, :1]),
         n=len(gain),
         rng=rng,
@@ -433,7 +425,6 @@ def place_effects(
     >>> [round(effect.value, 2) for effect in found.effects], round(found.slope.value, 2)
     ([1.0, 0.0, -1.0], -1.0)
     """
-    rng = generator(rng)
     p = squarable(score_vector(judge, name="judge", allow_missing=True), name="judge")
     at = squarable(score_vector(np.asarray(places), name="places", n_items=len(p)), name="places")
     scored = ~np.isnan(p)
@@ -443,7 +434,7 @@ def place_effects(
     score = p - p.mean() if Column.of(p).n_levels > 1 else np.zeros(len(p))
     step = at - known.mean() if known.size else at
     ones = np.ones(len(p))
-    everywhere = sums_by_source([ones, score, step, score * step, step * step], codes)
+    everywhere = group_sums([ones, score, step, score * step, step * step], codes)
     by_place = sums_by_group([ones, score], codes, which, len(known))
 
     def effects(sums: FloatArray) -> FloatArray:

@@ -6,9 +6,17 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgesmith.metrics.arrays import FloatArray, Rng, group_codes, label_list, paired_scores
-from judgesmith.metrics.audits.sums import ratio, source_codes, sums_by_group
-from judgesmith.metrics.correlation.coefficients import Statistic, check_statistic
+from judgesmith.metrics.arrays import (
+    FloatArray,
+    Rng,
+    group_codes,
+    label_list,
+    one_of,
+    paired_scores,
+    ratio,
+)
+from judgesmith.metrics.audits.sums import source_codes, sums_by_group
+from judgesmith.metrics.correlation.coefficients import Statistic
 from judgesmith.metrics.correlation.columns import Column
 from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.records import Estimate, Record, squarable
@@ -71,8 +79,6 @@ class GroupGaps(Record):
     n_unscored: int
 
 
-# What every row adds to its group, in this order.
-_N, _JUDGE, _HUMAN, _HUMAN_SQUARE, _PRODUCT = range(5)
 # Below this share of the variance over all rows, human scores within groups are constant.
 _SMALL = 1e-10
 
@@ -136,7 +142,7 @@ def group_gaps(
     (1.0, 0.8)
     """
     rng = check_settings(rng, n_resamples, confidence)
-    check_statistic(statistic)
+    one_of(statistic, Statistic, name="statistic")
     h, p = paired_scores(human, judge, allow_unscored=True)
     squarable(p, name="judge")
     squarable(h, name="human")
@@ -148,53 +154,37 @@ def group_gaps(
     codes = source_codes(sources, len(p), scored)
     p, h, group_of = p[scored], h[scored], group_of[scored]
     x = h - h.mean() if Column.of(h).n_levels > 1 else np.zeros(len(h))
-    centre = float(p.mean()) if p.size else 0.0
-    y = p - centre
-    columns = [np.ones(len(x)), y, x, x * x, x * y]
-    sums = sums_by_group(columns, codes, group_of, n_groups)
+    y = p - (float(p.mean()) if p.size else 0.0)
+    sums = sums_by_group([np.ones(len(x)), y, x, x * x, x * y], codes, group_of, n_groups)
     scale = float(np.mean(x**2)) if x.size else 0.0
-    points = float(np.max(np.abs(y), initial=0.0))
     gaps, slopes = _gaps(sums.sum(axis=0)[None], n_groups, scale)
-    value, slope = gaps[0], float(slopes[0])
     resampled = np.full((0, n_groups), np.nan)
     if len(sums) > 1:
         draws = draws_of_sources(len(sums), n_resamples, rng)
         resampled = np.concatenate([_gaps(counts @ sums, n_groups, scale)[0] for counts in draws])
-    n_units = np.count_nonzero(sums[:, _N::5], axis=0)
+    points = float(np.max(np.abs(y), initial=0.0))
     found = []
     for group, label in enumerate(dict.fromkeys(labels)):
         own = group_of == group
-        low = high = p_value = float("nan")
-        if n_units[group] > 1 and not np.isnan(value[group]):
-            units = int(n_units[group])
-            low, high = varying_interval(resampled[:, group], units, confidence, points)
-            if not np.isnan(low):
-                p_value = two_sided_p(resampled[:, group], units)
-        gap = Estimate(
-            value=float(value[group]),
-            low=low,
-            high=high,
-            confidence=confidence,
-            n=int(np.count_nonzero(own)),
-            n_groups=int(n_units[group]),
-        )
+        n_units = int(np.count_nonzero(sums[:, 5 * group]))
+        ends, p_value = (float("nan"), float("nan")), float("nan")
+        if n_units > 1 and not np.isnan(gaps[0, group]):
+            ends = varying_interval(resampled[:, group], n_units, confidence, points)
+            if not np.isnan(ends[0]):
+                p_value = two_sided_p(resampled[:, group], n_units)
+        n = int(np.count_nonzero(own))
+        gap = Estimate.of(gaps[0, group], ends, confidence, n=n, n_groups=n_units)
         agreement = agreement_interval(
-            h[own],
-            p[own],
-            sources=codes[own],
-            statistic=statistic,
-            level="dataset",
-            rng=rng,
-            n_resamples=n_resamples,
-            confidence=confidence,
-        )
+            h[own], p[own], sources=codes[own], statistic=statistic, confidence=confidence,
+            rng=rng, n_resamples=n_resamples,
+        )  # fmt: skip
         found.append(GroupGap(group=label, gap=gap, p_value=p_value, agreement=agreement))
     largest, p_value = _largest(found, resampled, len(sums), confidence)
     return GroupGaps(
         groups=tuple(found),
         largest=largest,
         p_value=p_value,
-        slope=slope,
+        slope=float(slopes[0]),
         n_unscored=int(np.count_nonzero(~scored)),
     )
 
@@ -218,7 +208,7 @@ def _largest(
     value = np.array([each.gap.value for each in groups])
     known = ~np.isnan(value)
     largest = float(np.ptp(value[known])) if np.count_nonzero(known) > 1 else float("nan")
-    low = high = p_value = float("nan")
+    ends, p_value = (float("nan"), float("nan")), float("nan")
     complete = all(np.isnan(each.gap.value) or not np.isnan(each.gap.low) for each in groups)
     if complete and not np.isnan(largest):
         added = defined_resamples(np.ptp(resampled[:, known] - value[known], axis=1))
@@ -228,17 +218,8 @@ def _largest(
         added = added * (widened_quantile(fewest, confidence) / normal)
         if added.size:
             reach = float(np.quantile(added, confidence))
-            low, high = max(0.0, largest - reach), largest + reach
+            ends = max(0.0, largest - reach), largest + reach
             p_value = (np.count_nonzero(added >= largest) + 1) / (len(added) + 1)
-    return (
-        Estimate(
-            value=largest,
-            low=low,
-            high=high,
-            confidence=confidence,
-            n=sum(each.gap.n for each in groups),
-            n_groups=n_sources,
-            n_undefined=int(np.count_nonzero(~known)),
-        ),
-        p_value,
-    )
+    n, n_undefined = sum(each.gap.n for each in groups), int(np.count_nonzero(~known))
+    found = Estimate.of(largest, ends, confidence, n=n, n_groups=n_sources, n_undefined=n_undefined)
+    return found, p_value

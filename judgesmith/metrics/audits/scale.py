@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgesmith.metrics.arrays import FloatArray, IntArray, fraction, number, score_vector
-from judgesmith.metrics.audits.sums import ratio, source_codes
+from judgesmith.metrics.arrays import FloatArray, IntArray, fraction, number, ratio, score_vector
+from judgesmith.metrics.audits.sums import source_codes
 from judgesmith.metrics.correlation.columns import Column
 from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.records import Estimate, Record, squarable
@@ -36,12 +36,11 @@ class _Cells:
 
     def by_source(self, values: FloatArray) -> FloatArray:
         """Sum over the cells of each source."""
-        found = np.bincount(self.sources, weights=values, minlength=self.n_sources)
-        return found.astype(np.float64)
+        return np.bincount(self.sources, values, self.n_sources).astype(np.float64)
 
     def totals(self) -> FloatArray:
         """Return how many rows have the code of each cell."""
-        return np.bincount(self.codes, weights=self.counts).astype(np.float64)[self.codes]
+        return np.bincount(self.codes, self.counts).astype(np.float64)[self.codes]
 
 
 def tied_pairs(codes: IntArray, sources: IntArray, confidence: float) -> Estimate:
@@ -94,15 +93,8 @@ def entropy(codes: IntArray, n_levels: int, sources: IntArray, confidence: float
 
 def jackknifed(value: float, without: FloatArray, n: int, confidence: float) -> Estimate:
     """Return a share with the jackknife's interval."""
-    low, high = left_out_interval(value, without, confidence, (0.0, 1.0))
-    return Estimate(
-        value=value,
-        low=low,
-        high=high,
-        confidence=confidence,
-        n=n,
-        n_groups=len(without),
-    )
+    ends = left_out_interval(value, without, confidence, (0.0, 1.0))
+    return Estimate.of(value, ends, confidence, n=n, n_groups=len(without))
 
 
 # Scores this close to a point, for their size, are on it.

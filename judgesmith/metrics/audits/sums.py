@@ -11,7 +11,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgesmith.metrics.arrays import FloatArray, IntArray, group_codes
+from judgesmith.metrics.arrays import FloatArray, IntArray, group_codes, group_sums
 from judgesmith.metrics.correlation.columns import Column
 from judgesmith.metrics.correlation.levels import Labels
 
@@ -56,20 +56,6 @@ def covariances(sums: FloatArray, n_variables: int) -> FloatArray:
     return found
 
 
-def ratio(top: FloatArray, bottom: FloatArray) -> FloatArray:
-    """Divide where the divisor is positive, nan elsewhere."""
-    result = np.full(np.broadcast_shapes(top.shape, bottom.shape), np.nan)
-    np.divide(top, bottom, out=result, where=np.broadcast_to(bottom > 0, result.shape))
-    return result
-
-
-def sums_by_source(columns: Sequence[FloatArray], sources: IntArray) -> FloatArray:
-    """Return what each source adds to each column, shape (n_sources, n_columns)."""
-    n_sources = int(sources.max()) + 1 if sources.size else 0
-    found = [np.bincount(sources, weights=column, minlength=n_sources) for column in columns]
-    return np.stack(found, axis=1).astype(np.float64)
-
-
 def sums_by_group(
     columns: Sequence[FloatArray], sources: IntArray, groups: IntArray, n_groups: int
 ) -> FloatArray:
@@ -80,6 +66,5 @@ def sums_by_group(
             f"{n_sources} sources times {n_groups} groups or places are more than {_MOST_CELLS} "
             "cells; join groups or places, or give the sources that rows share."
         )
-    cells, n_cells = sources * n_groups + groups, n_sources * n_groups
-    found = [np.bincount(cells, weights=column, minlength=n_cells) for column in columns]
-    return np.stack(found, axis=1).astype(np.float64).reshape(n_sources, n_groups * len(columns))
+    found = group_sums(columns, sources * n_groups + groups, n_sources * n_groups)
+    return found.reshape(n_sources, n_groups * len(columns))

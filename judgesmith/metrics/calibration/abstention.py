@@ -56,11 +56,7 @@ class RiskCoverage(Record):
         return self.area.value - self.oracle
 
 
-def risk_coverage_error(
-    losses: ArrayLike,
-    *,
-    certainty: ArrayLike,
-) -> float:
+def risk_coverage_error(losses: ArrayLike, *, certainty: ArrayLike) -> float:
     """Return the area under the risk-coverage curve (AURC): the mean risk over all coverages.
 
     Parameters
@@ -136,27 +132,19 @@ def risk_coverage(
     loss, sure = loss[scored], sure[scored]
     codes = np.unique(codes[scored], return_inverse=True)[1]
     n, n_groups = len(loss), int(codes.max(initial=-1)) + 1
-    value = low = high = oracle = random = math.nan
+    value, ends, oracle, random = math.nan, (math.nan, math.nan), math.nan, math.nan
     curve: list[tuple[float, ...]] = [(), (), ()]
     if n:
         ranked = _Ranked.of(loss, sure)
         value, oracle, random = ranked.area(), _Ranked.of(loss, -loss).area(), float(loss.mean())
-        low, high = _interval(value, np.bincount(codes, weights=ranked.influence()) / n, confidence)
+        ends = _interval(value, np.bincount(codes, weights=ranked.influence()) / n, confidence)
         last = ranked.ends - 1
         curve = [
             tuple(column.tolist())
             for column in (ranked.ends / n, ranked.risk[last], sure[ranked.order][last])
         ]
     return RiskCoverage(
-        area=Estimate(
-            value=value,
-            low=low,
-            high=high,
-            confidence=confidence,
-            n=n,
-            n_groups=n_groups,
-            n_undefined=int(n == 0),
-        ),
+        area=Estimate.of(value, ends, confidence, n=n, n_groups=n_groups, n_undefined=int(n == 0)),
         oracle=oracle,
         random=random,
         coverage=curve[0],
@@ -175,6 +163,13 @@ def _interval(area: float, shifts: FloatArray, confidence: float) -> tuple[float
     return float(low), float(high)
 
 
+def _runs(certainty: FloatArray) -> tuple[IntArray, IntArray]:
+    """Return rows from the surest on, and where each run of ties ends."""
+    codes = Column.of(certainty).codes
+    order = np.argsort(-codes, kind="stable")
+    return order, np.flatnonzero(np.diff(codes[order], append=-1)) + 1
+
+
 @dataclass(frozen=True, slots=True)
 class _Ranked:
     """Losses from the most certain row on, with the mean of each run of tied rows."""
@@ -188,11 +183,8 @@ class _Ranked:
     @classmethod
     def of(cls, losses: FloatArray, certainty: FloatArray) -> "_Ranked":
         """Sort by certainty."""
-        codes = Column.of(certainty).codes
-        order = np.argsort(-codes, kind="stable")
-        ordered = losses[order]
-        starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
-        ends = np.append(starts[1:], len(order))
+        order, ends = _runs(certainty)
+        ordered, starts = losses[order], np.append(0, ends[:-1])
         means = np.add.reduceat(ordered, starts) / (ends - starts)
         risk = np.cumsum(np.repeat(means, ends - starts)) / np.arange(1, len(order) + 1)
         return cls(order, ordered, starts, ends, risk)
@@ -361,7 +353,7 @@ def certified_threshold(
     n = len(loss)
     threshold, coverage, risk = math.inf, 0.0, math.nan
     # Descending runs of equal certainty are accepted whole.
-    order, ends, cuts = _runs(sure)
+    order, ends = _runs(sure)
     sizes = [n * k // n_candidates for k in range(1, n_candidates + 1)]
     runs = np.searchsorted(ends, sizes, side="right") - 1
     observed = [
@@ -373,7 +365,9 @@ def certified_threshold(
     passed = np.flatnonzero(_holm(p_values, 1 - confidence))
     if passed.size:
         best = passed[-1]
-        threshold, coverage = float(cuts[runs[best]]), float(ends[runs[best]]) / n
+        end = ends[runs[best]]
+        # The largest of the next run, so that every row of it stays below.
+        threshold, coverage = float(np.max(sure[order[end:]], initial=-math.inf)), float(end) / n
         risk = float(observed[best].mean()) * largest_loss
     return CertifiedThreshold(
         threshold=threshold,
@@ -388,23 +382,10 @@ def certified_threshold(
     )
 
 
-def _runs(certainty: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return rows from the surest on, where their ties end, and the next certainty below each."""
-    codes = Column.of(certainty).codes
-    order = np.argsort(-codes, kind="stable")
-    ends = np.append(np.flatnonzero(np.diff(codes[order])) + 1, len(order))[: len(order)]
-    # The largest of the next run, so that every row of it stays below.
-    peaks = np.full(int(codes.max(initial=-1)) + 1, -np.inf)
-    np.maximum.at(peaks, codes, certainty)
-    return order, ends, np.append(peaks[::-1][1:], -np.inf)
-
-
 def _source_means(losses: FloatArray, sources: IntArray) -> FloatArray:
     """Return the mean loss of each source present."""
     size = np.bincount(sources)
-    totals = np.bincount(sources, weights=losses)
-    means: FloatArray = totals[size > 0] / size[size > 0]
-    return means
+    return np.bincount(sources, weights=losses)[size > 0] / size[size > 0]
 
 
 def _holm(p_values: FloatArray, level: float) -> NDArray[np.bool_]:

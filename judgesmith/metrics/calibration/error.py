@@ -11,7 +11,9 @@ from judgesmith.metrics.arrays import (
     IntArray,
     fraction,
     group_codes,
+    group_sums,
     paired_scores,
+    ratio,
     score_vector,
 )
 from judgesmith.metrics.correlation.columns import Column
@@ -36,8 +38,7 @@ class Cells:
         sources = np.unique(sources, return_inverse=True)[1]
         width = int(sources.max(initial=0)) + 1
         cells, which = np.unique(bins * width + sources, return_inverse=True)
-        n = np.bincount(which, minlength=len(cells)).astype(np.float64)
-        r = np.bincount(which, weights=residuals, minlength=len(cells))
+        n, r = group_sums([np.ones(len(residuals)), residuals], which, len(cells)).T
         sums = np.stack([n, r, r * r, r * n, n * n])
         own_bins = cells // width
         n_bins = int(own_bins.max(initial=-1)) + 1
@@ -45,9 +46,7 @@ class Cells:
             sums=sums,
             bins=own_bins,
             sources=cells % width,
-            bin_sums=np.stack(
-                [np.bincount(own_bins, weights=each, minlength=n_bins) for each in sums]
-            ),
+            bin_sums=group_sums(list(sums), own_bins, n_bins).T,
             sources_in=np.bincount(own_bins, minlength=n_bins),
         )
 
@@ -65,19 +64,15 @@ class Cells:
         change = np.bincount(self.sources, weights=left - whole[self.bins], minlength=n_sources)
         rows = np.bincount(self.sources, weights=self.sums[0], minlength=n_sources)
         n, total = float(self.bin_sums[0].sum()), float(whole.sum())
-        without = np.full(n_sources, np.nan)
-        np.divide(total + change, n - rows, out=without, where=rows < n)
-        return total / n, without
+        return total / n, ratio(total + change, n - rows)
 
 
 def _gap(sums: FloatArray, sources_in: IntArray) -> tuple[FloatArray, FloatArray]:
     """Return the mean residual of bins and its variance, from the sums of their cells."""
     n, r, rr, rn, nn = sums
-    gap, variance = np.zeros_like(n), np.full_like(n, np.nan)
-    np.divide(r, n, out=gap, where=sources_in > 0)
+    gap = ratio(r, n, where=sources_in > 0, otherwise=0.0)
     spread = np.maximum(rr - 2 * gap * rn + gap * gap * nn, 0.0) * sources_in
-    np.divide(spread, (sources_in - 1) * n * n, out=variance, where=sources_in > 1)
-    return gap, variance
+    return gap, ratio(spread, (sources_in - 1) * n * n, where=sources_in > 1)
 
 
 def _excess(sums: FloatArray, sources_in: IntArray) -> FloatArray:
@@ -168,8 +163,7 @@ def equal_bins(judge: FloatArray, n_bins: int) -> IntArray:
     # Doubled, the rank of the middle row is a whole number.
     middle = 2 * np.cumsum(size) - size
     bins = middle * n_bins // (2 * max(len(judge), 1))
-    dense: IntArray = np.unique(bins, return_inverse=True)[1]
-    return dense[column.codes]
+    return np.asarray(np.unique(bins, return_inverse=True)[1][column.codes])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,12 +189,7 @@ class CalibrationError(Record):
     n_unscored: int
 
 
-def expected_calibration_error(
-    human: ArrayLike,
-    judge: ArrayLike,
-    *,
-    n_bins: int = 10,
-) -> float:
+def expected_calibration_error(human: ArrayLike, judge: ArrayLike, *, n_bins: int = 10) -> float:
     """Return the expected calibration error: the mean distance of scores and human scores in bins.
 
     The sum over bins of their share of rows times ``|mean predicted - mean human|``. Compare it
@@ -298,11 +287,10 @@ def calibration_error(
     return CalibrationError(
         expected=expected,
         expected_if_calibrated=if_calibrated,
-        root_mean_square=Estimate(
-            value=root,
-            low=low,
-            high=high,
-            confidence=confidence,
+        root_mean_square=Estimate.of(
+            root,
+            (low, high),
+            confidence,
             n=len(bins),
             n_groups=len(np.unique(codes[kept])),
             n_undefined=int(math.isnan(root)),
@@ -333,12 +321,7 @@ class ProbabilityErrors(Record):
     n_unscored: int
 
 
-def brier_error(
-    probabilities: ArrayLike,
-    human: ArrayLike,
-    *,
-    levels: ArrayLike,
-) -> float:
+def brier_error(probabilities: ArrayLike, human: ArrayLike, *, levels: ArrayLike) -> float:
     """Return the Brier score: the mean squared distance of probabilities and observed levels.
 
     The sum over levels of ``(p - o)**2``, where ``o`` is 1 for the human level and 0 for others.
@@ -371,10 +354,7 @@ def brier_error(
 
 
 def ranked_probability_error(
-    probabilities: ArrayLike,
-    human: ArrayLike,
-    *,
-    levels: ArrayLike,
+    probabilities: ArrayLike, human: ArrayLike, *, levels: ArrayLike
 ) -> float:
     """Return the ranked probability score: the mean squared error of cumulative probabilities.
 
@@ -451,16 +431,14 @@ def probability_errors(
 
 def _brier(p: FloatArray, observed: FloatArray) -> FloatArray:
     """Return the squared distance of each row."""
-    distance: FloatArray = np.sum((p - observed) ** 2, axis=1)
-    return distance
+    return np.asarray(np.sum((p - observed) ** 2, axis=1))
 
 
 def _ranked(p: FloatArray, observed: FloatArray) -> FloatArray:
     """Return the squared distance of each row's cumulated probabilities, per step."""
     if p.shape[1] < 2:
         raise ValueError("need at least two levels for probabilities that are ranked; got one.")
-    gaps: FloatArray = np.mean(np.cumsum(p - observed, axis=1)[:, :-1] ** 2, axis=1)
-    return gaps
+    return np.asarray(np.mean(np.cumsum(p - observed, axis=1)[:, :-1] ** 2, axis=1))
 
 
 def _mean(losses: FloatArray) -> float:

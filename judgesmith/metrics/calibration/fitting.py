@@ -4,7 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,7 @@ from judgesmith.metrics.arrays import (
     fraction,
     generator,
     group_codes,
+    one_of,
     paired_scores,
     score_vector,
 )
@@ -32,9 +33,13 @@ class _Map(Record, ABC):
         """Return :meth:`apply`."""
         return self.apply(judge)
 
-    @abstractmethod
     def apply(self, judge: ArrayLike) -> FloatArray:
-        """Return scores on the scale of people; nan (or None) stays nan."""
+        """Return scores, of any shape, on the human scale; nan (or None) stays nan."""
+        flat = score_vector(np.ravel(judge), name="judge", allow_missing=True)
+        return np.asarray(self._mapped(flat.reshape(np.shape(judge))))
+
+    @abstractmethod
+    def _mapped(self, scores: FloatArray) -> FloatArray: ...
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Self:
@@ -77,18 +82,9 @@ class AffineMap(_Map):
             low, high = ends
             object.__setattr__(self, "bounds", (float(low), float(high)))
 
-    def apply(self, judge: ArrayLike) -> FloatArray:
-        """Return scores on the scale of people; nan (or None) stays nan.
-
-        Parameters
-        ----------
-        judge : array-like of any shape, in points of the judge's scale
-            New scores.
-        """
-        mapped = self.slope * _finite_or_nan(judge) + self.intercept
-        if self.bounds is not None:
-            mapped = np.clip(mapped, *self.bounds)
-        return np.asarray(mapped)
+    def _mapped(self, scores: FloatArray) -> FloatArray:
+        mapped = self.slope * scores + self.intercept
+        return mapped if self.bounds is None else np.asarray(np.clip(mapped, *self.bounds))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,32 +122,16 @@ class IsotonicMap(_Map):
         object.__setattr__(self, "thresholds", tuple(x.tolist()))
         object.__setattr__(self, "values", tuple(y.tolist()))
 
-    def apply(self, judge: ArrayLike) -> FloatArray:
-        """Return scores on the scale of people; nan (or None) stays nan.
-
-        Parameters
-        ----------
-        judge : array-like of any shape, in points of the judge's scale
-            New scores; below the first and above the last threshold the curve is flat.
-        """
-        return np.asarray(np.interp(_finite_or_nan(judge), self.thresholds, self.values))
+    def _mapped(self, scores: FloatArray) -> FloatArray:
+        return np.asarray(np.interp(scores, self.thresholds, self.values))
 
 
 ScoreMap = AffineMap | IsotonicMap
 """A monotone way from a judge's scores to the scale of people."""
 
 
-def _finite_or_nan(judge: ArrayLike) -> FloatArray:
-    """Return scores as floats, in the shape they have."""
-    flat = score_vector(np.ravel(judge), name="judge", allow_missing=True)
-    return flat.reshape(np.shape(judge))
-
-
 def affine_map(
-    human: ArrayLike,
-    judge: ArrayLike,
-    *,
-    bounds: tuple[float, float] | None = None,
+    human: ArrayLike, judge: ArrayLike, *, bounds: tuple[float, float] | None = None
 ) -> AffineMap:
     """Return the least-squares line from the judge's scores to human scores.
 
@@ -203,12 +183,7 @@ def affine_map(
     )
 
 
-def isotonic_map(
-    human: ArrayLike,
-    judge: ArrayLike,
-    *,
-    increasing: bool = True,
-) -> IsotonicMap:
+def isotonic_map(human: ArrayLike, judge: ArrayLike, *, increasing: bool = True) -> IsotonicMap:
     """Return the monotone least-squares map from the judge's scores to human scores.
 
     Pools neighbouring scores whose human means fall the wrong way. Below some hundred rows prefer
@@ -360,11 +335,7 @@ class ConformalMargin(Record):
         return "infinite: too few sources for the confidence"
 
     def interval(
-        self,
-        judge: ArrayLike,
-        *,
-        spread: ArrayLike | None = None,
-        levels: ArrayLike | None = None,
+        self, judge: ArrayLike, *, spread: ArrayLike | None = None, levels: ArrayLike | None = None
     ) -> tuple[FloatArray, FloatArray]:
         """Return the ends of the intervals of new rows.
 
@@ -448,8 +419,7 @@ def conformal_margin(
     (1.5, (array([1., 3.]), array([5., 5.])))
     """
     fraction(confidence, name="confidence")
-    if covers not in get_args(Covers):
-        raise ValueError(f"covers must be one of {get_args(Covers)}; got {covers!r}.")
+    one_of(covers, Covers, name="covers")
     h, p = paired_scores(human, judge, allow_unscored=True)
     codes, _ = group_codes(sources, name="sources", n_items=len(p))
     scored = ~np.isnan(p)

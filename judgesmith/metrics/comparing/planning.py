@@ -121,10 +121,7 @@ def sources_needed(pilot: Estimate, half_width: float) -> int:
 
 
 def sources_to_compare(
-    pilot: PairedEstimate,
-    *,
-    difference: float | None = None,
-    power: float = 0.8,
+    pilot: PairedEstimate, *, difference: float | None = None, power: float = 0.8
 ) -> int:
     """Return how many sources a significant difference between two judges takes.
 

@@ -8,10 +8,9 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 from numpy.typing import ArrayLike
 
-from judgesmith.metrics.arrays import FloatArray
+from judgesmith.metrics.arrays import FloatArray, ratio
 from judgesmith.metrics.correlation.coefficients import Statistic, on_one_scale
 from judgesmith.metrics.correlation.columns import Column, standardised
 from judgesmith.metrics.correlation.levels import Level, ScoredRows
@@ -126,9 +125,6 @@ def _gain_within_sources(values: OfCounts) -> Callable[[FloatArray, FloatArray],
     return gain
 
 
-Scores = npt.NDArray[np.float64]
-
-
 def score_shift(before: ArrayLike, now: ArrayLike, *, confidence: float) -> Estimate:
     """Return how much higher scores are now, on average, with Student's interval over items."""
     old, new = _paired(before, now)
@@ -183,7 +179,7 @@ def chance_of_alike(before: ArrayLike, now: ArrayLike) -> float:
     return float(np.prod(1.0 / (n[other] + 1)))
 
 
-def _paired(before: ArrayLike, now: ArrayLike) -> tuple[Scores, Scores]:
+def _paired(before: ArrayLike, now: ArrayLike) -> tuple[FloatArray, FloatArray]:
     old, new = np.asarray(before, dtype=float), np.asarray(now, dtype=float)
     if old.ndim != 1 or new.ndim != 2 or len(old) != len(new) or new.shape[1] < 1:
         raise ValueError(
@@ -193,26 +189,22 @@ def _paired(before: ArrayLike, now: ArrayLike) -> tuple[Scores, Scores]:
     return old, new
 
 
-def _means(new: Scores) -> Scores:
+def _means(new: FloatArray) -> FloatArray:
     """Return the mean of each row without what is missing; nan for a row without anything."""
-    n = np.sum(np.isfinite(new), axis=1)
-    sums = np.sum(np.where(np.isfinite(new), new, 0.0), axis=1)
-    means: Scores = np.divide(sums, n, out=np.full(len(new), math.nan), where=n > 0)
-    return means
+    given = np.isfinite(new)
+    return ratio(np.sum(np.where(given, new, 0.0), axis=1), np.sum(given, axis=1))
 
 
-def _variances(new: Scores) -> Scores:
+def _variances(new: FloatArray) -> FloatArray:
     """Return the sample variance of each row; nan for a row with fewer than two scores."""
     n = np.sum(np.isfinite(new), axis=1)
     # From the smallest on, so that equal scores have a variance of 0 and not of a rounding error.
     new = new - np.min(np.where(np.isfinite(new), new, math.inf), axis=1, keepdims=True)
     apart = np.where(np.isfinite(new), new - _means(new)[:, None], 0.0) ** 2
-    sums = np.sum(apart, axis=1)
-    variances: Scores = np.divide(sums, n - 1, out=np.full(len(new), math.nan), where=n > 1)
-    return variances
+    return ratio(np.sum(apart, axis=1), n - 1)
 
 
-def _student(values: Scores, *, n_items: int, confidence: float) -> Estimate:
+def _student(values: FloatArray, *, n_items: int, confidence: float) -> Estimate:
     """Return the mean of independent values with Student's interval."""
     from scipy.stats import t
 
@@ -224,12 +216,5 @@ def _student(values: Scores, *, n_items: int, confidence: float) -> Estimate:
     if n > 1:
         spread = float(np.std(values, ddof=1)) / math.sqrt(n)
         half = float(t.ppf((1 + confidence) / 2, n - 1)) * spread
-    return Estimate(
-        value=value,
-        low=value - half,
-        high=value + half,
-        confidence=confidence,
-        n=n,
-        n_groups=n,
-        n_undefined=n_items - n,
-    )
+    ends = value - half, value + half
+    return Estimate.of(value, ends, confidence, n=n, n_groups=n, n_undefined=n_items - n)

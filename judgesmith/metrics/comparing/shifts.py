@@ -12,11 +12,7 @@ from judgesmith.metrics.records import Record
 from judgesmith.metrics.resampling.shares import wilson_interval
 
 
-def effective_size(
-    values: ArrayLike,
-    *,
-    sources: Labels,
-) -> float:
+def effective_size(values: ArrayLike, *, sources: Labels) -> float:
     """Return the effective sample size: independent values with an equally precise mean.
 
     Parameters
@@ -84,12 +80,7 @@ class ShareShift(Record):
 
 
 def share_shift(
-    before: float,
-    now: float,
-    *,
-    n_before: float,
-    n_now: float,
-    confidence: float = 0.95,
+    before: float, now: float, *, n_before: float, n_now: float, confidence: float = 0.95
 ) -> ShareShift:
     """Return how far a share has shifted.
 

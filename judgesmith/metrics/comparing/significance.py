@@ -16,6 +16,7 @@ from judgesmith.metrics.arrays import (
     label_list,
     number,
     number_array,
+    one_of,
     paired_scores,
 )
 from judgesmith.metrics.comparing.repeats import (
@@ -25,12 +26,7 @@ from judgesmith.metrics.comparing.repeats import (
     permuted_gain,
     swapped_units,
 )
-from judgesmith.metrics.correlation.coefficients import (
-    Statistic,
-    check_statistic,
-    group_correlations,
-    over_rows,
-)
+from judgesmith.metrics.correlation.coefficients import Statistic, group_correlations, over_rows
 from judgesmith.metrics.correlation.columns import Column
 from judgesmith.metrics.correlation.levels import Labels, Level, ScoredRows, level_value
 from judgesmith.metrics.records import Record
@@ -132,15 +128,13 @@ def benjamini_hochberg(p_values: ArrayLike) -> FloatArray:
 
 def _step_down(ordered: FloatArray) -> FloatArray:
     """Multiply the k-th smallest by how many are not smaller; keep the order."""
-    remaining = len(ordered) - np.arange(len(ordered))
-    return np.asarray(np.maximum.accumulate(remaining * ordered))
+    return np.maximum.accumulate((len(ordered) - np.arange(len(ordered))) * ordered)
 
 
 def _step_up(ordered: FloatArray) -> FloatArray:
     """Multiply the k-th smallest by n / k; keep the order."""
-    n = len(ordered)
-    scaled = ordered * n / np.arange(1, n + 1)
-    return np.asarray(np.minimum.accumulate(scaled[::-1])[::-1])
+    scaled = ordered * len(ordered) / np.arange(1, len(ordered) + 1)
+    return np.minimum.accumulate(scaled[::-1])[::-1]
 
 
 def _adjusted(p_values: ArrayLike, step: Callable[[FloatArray], FloatArray]) -> FloatArray:
@@ -272,7 +266,7 @@ def permutation_test(
     >>> found.statistic == found.first - found.second, found.p_value < 0.2, found.n_groups
     (True, True, 12)
     """
-    check_statistic(statistic)
+    one_of(statistic, Statistic, name="statistic")
     check_alternative(alternative)
     rng = generator(rng)
     check_draws(n_permutations, name="permutations")
@@ -320,8 +314,7 @@ def permutation_test(
 
 def _check_swap(swap: str, *, has_systems: bool) -> None:
     """Refuse what cannot change hands."""
-    if swap not in get_args(Swap):
-        raise ValueError(f"swap must be one of {get_args(Swap)}; got {swap!r}.")
+    one_of(swap, Swap, name="swap")
     if swap != "inputs" and not has_systems:
         raise ValueError(
             f"swap={swap!r} needs systems=, one label per item; got None. Without systems swap "
@@ -334,11 +327,7 @@ _MIRRORED = 1e-9
 
 
 def williams_test(
-    human: ArrayLike,
-    judge: ArrayLike,
-    other: ArrayLike,
-    *,
-    alternative: Alternative = "two-sided",
+    human: ArrayLike, judge: ArrayLike, other: ArrayLike, *, alternative: Alternative = "two-sided"
 ) -> SignificanceTest:
     """Test whether two judges have the same Pearson correlation, on independent rows.
 
@@ -382,12 +371,7 @@ def williams_test(
 
 
 def williams_of_correlations(
-    first: float,
-    second: float,
-    between: float,
-    *,
-    n: int,
-    alternative: Alternative = "two-sided",
+    first: float, second: float, between: float, *, n: int, alternative: Alternative = "two-sided"
 ) -> SignificanceTest:
     """Return Williams' test from three reported correlations.
 

@@ -1,11 +1,11 @@
 """Correlations of two columns within groups of rows."""
 
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from judgesmith.metrics.arrays import FloatArray, IntArray
+from judgesmith.metrics.arrays import FloatArray, IntArray, ratio
 from judgesmith.metrics.correlation.columns import (
     TIE_TOLERANCE,
     Column,
@@ -22,12 +22,6 @@ Statistic = Literal["pearson", "spearman", "kendall", "kendall_c", "concordance"
 
 Q_PARTS: tuple[Statistic, ...] = ("pearson", "spearman", "kendall")
 """The three correlations that ``q`` is the sum of."""
-
-
-def check_statistic(statistic: str) -> None:
-    """Raise a ``ValueError`` if there is no such statistic."""
-    if statistic not in get_args(Statistic):
-        raise ValueError(f"statistic must be one of {get_args(Statistic)}; got {statistic!r}.")
 
 
 def group_correlations(
@@ -87,12 +81,7 @@ def _tau(statistic: Statistic, x: Column, y: Column, groups: IntArray, n_groups:
 
 
 def tau_scale(
-    statistic: Statistic,
-    counts: PairCounts,
-    x: Column,
-    y: Column,
-    groups: IntArray,
-    n_groups: int,
+    statistic: Statistic, counts: PairCounts, x: Column, y: Column, groups: IntArray, n_groups: int
 ) -> FloatArray:
     """Return what tau divides its net ordered pairs by in each group, 0 where it is undefined."""
     ordered_x, ordered_y = (
@@ -128,7 +117,4 @@ def unrelated_distance(x: Column, y: Column, groups: IntArray, n_groups: int) ->
 
 def bounded_ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
     """Divide what lies within -1 and 1 up to rounding; nan where the whole is zero."""
-    result = np.full(len(whole), np.nan)
-    np.divide(part, whole, out=result, where=whole > 0)
-    np.clip(result, -1.0, 1.0, out=result)
-    return result
+    return np.clip(ratio(part, whole), -1.0, 1.0)

@@ -2,16 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgesmith.metrics.arrays import FloatArray, IntArray, group_codes, paired_scores
+from judgesmith.metrics.arrays import (
+    FloatArray,
+    IntArray,
+    group_codes,
+    one_of,
+    paired_scores,
+    ratio,
+)
 from judgesmith.metrics.correlation.coefficients import (
     Q_PARTS,
     Statistic,
-    check_statistic,
     deviations,
     group_correlations,
     on_one_scale,
@@ -86,8 +92,7 @@ class ScoredRows:
         scored: NDArray[np.bool_],
     ) -> "ScoredRows":
         """Check the labels and keep the scored rows."""
-        if level not in get_args(Level):
-            raise ValueError(f"level must be one of {get_args(Level)}; got {level!r}.")
+        one_of(level, Level, name="level")
         check_sources(sources, level)
         n_rows = len(human)
         source_codes, n_sources = group_codes(sources, name="sources", n_items=n_rows)
@@ -166,7 +171,7 @@ def agreement(
     >>> found.value, found.n_groups, found.n_undefined
     (1.0, 2, 1)
     """
-    check_statistic(statistic)
+    one_of(statistic, Statistic, name="statistic")
     h, p = paired_scores(human, judge, allow_unscored=True)
     rows = ScoredRows.of(h, p, sources=sources, systems=systems, level=level, scored=~np.isnan(p))
     return level_value(rows, statistic, level)
@@ -181,17 +186,8 @@ def level_value(rows: ScoredRows, statistic: Statistic, level: Level) -> LevelVa
         value, n_groups = mean_defined(values), rows.n_sources
         n_undefined = int(np.count_nonzero(np.isnan(values)))
     elif level == "system":
-        size = np.bincount(rows.systems, minlength=rows.n_systems)
-        present = size > 0
-        sums = (
-            np.bincount(rows.systems, weights=column.values, minlength=rows.n_systems)
-            for column in (x, y)
-        )
-        means = (
-            Column.of(total[present] / size[present], column.exponent)
-            for total, column in zip(sums, (x, y), strict=True)
-        )
-        n_groups, n_undefined = rows.n_systems, int(np.count_nonzero(~present))
+        present, means = means_by_system(rows)
+        n_groups, n_undefined = rows.n_systems, rows.n_systems - len(present)
         value = over_rows(statistic, *means)
     else:
         value, n_groups, n_undefined = over_rows(statistic, x, y), 1, 0
@@ -199,6 +195,17 @@ def level_value(rows: ScoredRows, statistic: Statistic, level: Level) -> LevelVa
     return LevelValue(
         value=value, n=n, n_unscored=rows.n_unscored, n_groups=n_groups, n_undefined=n_undefined
     )
+
+
+def means_by_system(rows: ScoredRows) -> tuple[IntArray, tuple[Column, Column]]:
+    """Return the systems with a row, and the mean scores of each, of judge and human."""
+    present, systems = np.unique(rows.systems, return_inverse=True)
+    size = np.bincount(systems)
+    x, y = (
+        Column.of(np.bincount(systems, weights=column.values) / size, column.exponent)
+        for column in (rows.judge, rows.human)
+    )
+    return present, (x, y)
 
 
 def mean_defined(values: FloatArray) -> float:
@@ -254,7 +261,7 @@ def contributions(
     >>> parts.round(3).tolist(), float(parts.sum().round(3))
     ([0.333, 0.0, 0.0], 0.333)
     """
-    check_statistic(statistic)
+    one_of(statistic, Statistic, name="statistic")
     h, p = paired_scores(human, judge, allow_unscored=True)
     scored = ~np.isnan(p)
     rows = ScoredRows.of(h, p, sources=sources, systems=systems, level=level, scored=scored)
@@ -273,13 +280,9 @@ def contributions(
 
 def _of_system_means(rows: ScoredRows, statistic: Statistic) -> FloatArray:
     """Share the part of each system's means among its rows."""
-    present, systems = np.unique(rows.systems, return_inverse=True)
-    size = np.bincount(systems)
-    x, y = (
-        Column.of(np.bincount(systems, weights=column.values) / size, column.exponent)
-        for column in (rows.judge, rows.human)
-    )
-    parts = _within_groups(statistic, x, y, np.zeros(len(present), np.int64), 1)
+    present, means = means_by_system(rows)
+    parts = _within_groups(statistic, *means, np.zeros(len(present), np.int64), 1)
+    _, systems, size = np.unique(rows.systems, return_inverse=True, return_counts=True)
     return np.asarray((parts / size)[systems])
 
 
@@ -295,22 +298,15 @@ def _within_groups(
         first, second = on_one_scale(x, y)
         size = np.bincount(groups, minlength=n_groups)
         whole = unrelated_distance(x, y, groups, n_groups)[groups]
-        return 1 / size[groups] - _over((first - second) ** 2, whole)
+        return 1 / size[groups] - ratio((first - second) ** 2, whole)
     if statistic in ("kendall", "kendall_c"):
         counts = pair_counts(x, y, groups, n_groups)
         scale = tau_scale(statistic, counts, x, y, groups, n_groups)
         balance = row_balances(x, y, groups, n_groups).astype(np.float64)
-        return _over(balance, scale[groups])
+        return ratio(balance, scale[groups])
     dx, dy, defined = deviations(statistic, x, y, groups, n_groups)
     sxx, syy = (sums(each * each, groups, n_groups) for each in (dx, dy))
-    return _over(dx * dy, np.where(defined, np.sqrt(sxx * syy), 0.0)[groups])
-
-
-def _over(part: FloatArray, whole: FloatArray) -> FloatArray:
-    """Divide; nan where the whole is zero, for then it is undefined."""
-    result = np.full(len(part), np.nan)
-    np.divide(part, whole, out=result, where=whole > 0)
-    return result
+    return ratio(dx * dy, np.where(defined, np.sqrt(sxx * syy), 0.0)[groups])
 
 
 Kind = Literal["reversed", "tied"]
@@ -380,8 +376,7 @@ def worst_pairs(
     >>> [(pair.better, pair.worse) for pair in worst_pairs([2, 1, 5, 4], [1, 9, 5, 5], kind="tied")]
     [(2, 3)]
     """
-    if kind not in get_args(Kind):
-        raise ValueError(f"kind must be one of {get_args(Kind)}; got {kind!r}.")
+    one_of(kind, Kind, name="kind")
     if not isinstance(n, int | np.integer) or not 1 <= n <= _MOST_PAIRS:
         raise ValueError(f"n must be a whole number from 1 to {_MOST_PAIRS}; got {n!r}.")
     h, p = paired_scores(human, judge, allow_unscored=True)

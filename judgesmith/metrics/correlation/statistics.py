@@ -15,11 +15,7 @@ from judgesmith.metrics.correlation.columns import Column
 from judgesmith.metrics.correlation.levels import Labels, Level, agreement
 from judgesmith.metrics.records import Estimate, PairedEstimate
 from judgesmith.metrics.resampling.draws import Resample
-from judgesmith.metrics.resampling.intervals import (
-    Method,
-    agreement_difference,
-    agreement_interval,
-)
+from judgesmith.metrics.resampling.intervals import Method, agreement_difference, agreement_interval
 
 
 def pearson(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgesmith.metrics.arrays import FloatArray, IntArray, group_codes, paired_scores
+from judgesmith.metrics.arrays import FloatArray, IntArray, group_codes, paired_scores, ratio
 from judgesmith.metrics.correlation.columns import Column
 from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.pairs.ordering import pairs_within, rounded_scores
@@ -38,12 +38,7 @@ class PairLosses(Record):
     n_unscored: int
 
 
-def pair_losses(
-    human: ArrayLike,
-    judge: ArrayLike,
-    *,
-    sources: Labels,
-) -> PairLosses:
+def pair_losses(human: ArrayLike, judge: ArrayLike, *, sources: Labels) -> PairLosses:
     """Return the judge's loss on pairs of rows, and its certainty of each.
 
     Parameters
@@ -127,10 +122,7 @@ class AccuracyByErrors(Record):
 
 
 def accuracy_by_errors(
-    judge: ArrayLike,
-    n_errors: ArrayLike,
-    *,
-    sources: Labels,
+    judge: ArrayLike, n_errors: ArrayLike, *, sources: Labels
 ) -> AccuracyByErrors:
     """Return how often the text with fewer errors has the higher score, by error counts.
 
@@ -234,13 +226,11 @@ def _table(
     right = preferred[given] == (rows < columns)[given]
     cells = (rows * k + columns)[given]
     n_pairs = np.bincount(cells, minlength=k * k).astype(np.int64)
-    accuracy = np.full(k * k, np.nan)
     n_right = np.bincount(cells, weights=right, minlength=k * k)
-    np.divide(n_right, n_pairs, out=accuracy, where=n_pairs > 0)
     n_unscored = int(np.count_nonzero(~given))
     return AccuracyByErrors(
         errors=tuple(numbers.tolist()),
-        accuracy=accuracy.reshape(k, k),
+        accuracy=ratio(n_right, n_pairs).reshape(k, k),
         n_pairs=n_pairs.reshape(k, k),
         n_unscored=n_unscored // 2 if twice else n_unscored,
     )

@@ -13,6 +13,7 @@ from judgesmith.metrics.arrays import (
     number,
     number_array,
     paired_scores,
+    ratio,
 )
 from judgesmith.metrics.correlation.columns import (
     TIE_TOLERANCE,
@@ -166,12 +167,7 @@ class AdjacentAccuracy(Estimate):
 
 
 def adjacent_accuracy(
-    human: ArrayLike,
-    judge: ArrayLike,
-    *,
-    sources: Labels,
-    apart: int = 1,
-    confidence: float = 0.95,
+    human: ArrayLike, judge: ArrayLike, *, sources: Labels, apart: int = 1, confidence: float = 0.95
 ) -> AdjacentAccuracy:
     """Return the share of pairs of adjacent quality in which the better text has the higher score.
 
@@ -222,11 +218,10 @@ def adjacent_accuracy(
     share = share_interval(
         p[worse] < p[better], sources=cast(Labels, codes[worse]), confidence=confidence
     )
-    return AdjacentAccuracy(
-        value=share.value,
-        low=share.low,
-        high=share.high,
-        confidence=confidence,
+    return AdjacentAccuracy.of(
+        share.value,
+        (share.low, share.high),
+        confidence,
         n=share.n,
         n_groups=share.n_groups,
         n_undefined=n_sources - share.n_groups,
@@ -251,9 +246,7 @@ def rounded_scores(judge: ArrayLike) -> FloatArray:
     if scores.ndim == 2:
         given = ~np.isnan(scores)
         n_given = np.count_nonzero(given, axis=1)
-        total = np.where(given, scores, 0.0).sum(axis=1)
-        scores = np.full(len(scores), np.nan)
-        np.divide(total, n_given, out=scores, where=n_given > 0)
+        scores = ratio(np.where(given, scores, 0.0).sum(axis=1), n_given)
     # Beyond 1e6 points a double has no room for 1e-9.
     small = np.abs(scores) < 1e6
     rounded = scores.copy()

@@ -67,10 +67,7 @@ def majority_preference(votes: ArrayLike) -> FloatArray:
 
 
 def preferences_from_scores(
-    first: ArrayLike,
-    second: ArrayLike,
-    *,
-    tolerance: float = 0.0,
+    first: ArrayLike, second: ArrayLike, *, tolerance: float = 0.0
 ) -> FloatArray:
     """Return the preference that two scores imply.
 
@@ -161,11 +158,7 @@ class OrderConsistency(Record):
 
 
 def preference_agreement(
-    human: ArrayLike,
-    judge: ArrayLike,
-    *,
-    sources: Labels | None = None,
-    confidence: float = 0.95,
+    human: ArrayLike, judge: ArrayLike, *, sources: Labels | None = None, confidence: float = 0.95
 ) -> PreferenceAgreement:
     """Return how well preferences agree with those of raters, with intervals over sources.
 
@@ -207,11 +200,7 @@ def preference_agreement(
 
 
 def order_consistency(
-    given: ArrayLike,
-    swapped: ArrayLike,
-    *,
-    sources: Labels | None = None,
-    confidence: float = 0.95,
+    given: ArrayLike, swapped: ArrayLike, *, sources: Labels | None = None, confidence: float = 0.95
 ) -> OrderConsistency:
     """Return how often a judge keeps its preference when the two texts swap positions.
 

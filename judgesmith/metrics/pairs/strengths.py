@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import Any
 
@@ -14,6 +14,7 @@ from judgesmith.metrics.arrays import (
     IntArray,
     fraction,
     group_codes,
+    in_order,
     label_list,
     number,
 )
@@ -38,7 +39,7 @@ def compared_systems(
     if not 2 <= k <= MOST_SYSTEMS:
         raise ValueError(f"need 2 to {MOST_SYSTEMS:,} systems to compare; got {k:,}.")
     met = list(dict.fromkeys(named))
-    ordered = _sorted(met)
+    ordered = in_order(met)
     at = {system: place for place, system in enumerate(ordered)}
     places = np.array([at[system] for system in met])[codes]
     a, b = places[: len(places) // 2], places[len(places) // 2 :]
@@ -49,14 +50,6 @@ def compared_systems(
             "itself; compare two systems."
         )
     return tuple(ordered), a, b
-
-
-def _sorted(labels: list[Any]) -> list[Any]:
-    """Return labels in order, or as they came where they have none."""
-    try:
-        return sorted(labels)
-    except TypeError:
-        return labels
 
 
 _MOST_STEPS = 1000
@@ -178,15 +171,8 @@ class BradleyTerry(Record):
         weights[self._place(first)] += 1.0
         weights[self._place(second)] -= 1.0
         found = self._estimate(weights, self.n)
-        return Estimate(
-            value=float(logistic(found.value)),
-            low=float(logistic(found.low)),
-            high=float(logistic(found.high)),
-            confidence=found.confidence,
-            n=found.n,
-            n_groups=found.n_groups,
-            n_undefined=found.n_undefined,
-        )
+        value, low, high = logistic([found.value, found.low, found.high]).tolist()
+        return replace(found, value=value, low=low, high=high)
 
     def _place(self, system: object) -> int:
         """Return where a system stands."""
@@ -199,19 +185,12 @@ class BradleyTerry(Record):
         from scipy.special import stdtrit
 
         value = float(weights @ self.strengths)
-        low = high = math.nan
+        reach = math.nan
         if self.n_groups > 1:
             error = math.sqrt(max(0.0, float(weights @ self.covariance @ weights)))
             reach = float(stdtrit(self.n_groups - 1, (1 + self.confidence) / 2)) * error
-            low, high = value - reach, value + reach
-        return Estimate(
-            value=value,
-            low=low,
-            high=high,
-            confidence=self.confidence,
-            n=n,
-            n_groups=self.n_groups,
-        )
+        ends = value - reach, value + reach
+        return Estimate.of(value, ends, self.confidence, n=n, n_groups=self.n_groups)
 
 
 def bradley_terry(

@@ -3,12 +3,20 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgesmith.metrics.arrays import FloatArray, IntArray, fraction, group_codes, paired_scores
+from judgesmith.metrics.arrays import (
+    FloatArray,
+    IntArray,
+    fraction,
+    group_codes,
+    one_of,
+    paired_scores,
+    ratio,
+)
 from judgesmith.metrics.correlation.columns import TIE_TOLERANCE, Column
 from judgesmith.metrics.correlation.levels import Labels, ScoredRows, check_sources, mean_defined
 from judgesmith.metrics.pairs.ordering import (
@@ -35,9 +43,7 @@ class TieShare:
 
     value: float
     without: FloatArray
-    n: int
-    n_groups: int
-    n_undefined: int
+    shown: dict[str, Any]
 
     @classmethod
     def of(
@@ -51,8 +57,7 @@ class TieShare:
     ) -> "TieShare":
         """Check labels and settings, and count."""
         check_tolerance(tolerance)
-        if level not in get_args(PairLevel):
-            raise ValueError(f"level must be one of {get_args(PairLevel)}; got {level!r}.")
+        one_of(level, PairLevel, name="level")
         check_sources(sources, level)
         codes, n_sources = group_codes(sources, name="sources", n_items=len(judge))
         codes = codes[scored]
@@ -62,20 +67,15 @@ class TieShare:
         within = _sums(agreeing_pairs(marks, reach, people, codes), codes, n_sources)
         n_undefined = 0
         if level == "sample":
-            values = np.full(n_sources, np.nan)
-            np.divide(within, size * (size - 1), out=values, where=size > 1)
+            values = ratio(within, size * (size - 1))
             value, without = mean_defined(values), _means_without(values[~np.isnan(values)])
             n_undefined = int(np.count_nonzero(np.isnan(values)))
         else:
             everywhere = agreeing_pairs(marks, reach, people, np.zeros_like(codes))
             value, without = _all_pairs(_sums(everywhere, codes, n_sources), within, size)
-        return cls(
-            value=value,
-            without=without,
-            n=len(codes),
-            n_groups=int(np.count_nonzero(size)),
-            n_undefined=n_undefined,
-        )
+        shown = {"n": len(codes), "n_groups": int(np.count_nonzero(size))}
+        named = {"n_undefined": n_undefined, "statistic": "tie-aware accuracy"}
+        return cls(value=value, without=without, shown=shown | named)
 
 
 def _sums(counts: IntArray, groups: IntArray, n_groups: int) -> FloatArray:
@@ -100,17 +100,10 @@ def _all_pairs(
     # A pair within a source is counted at both of its rows, one across sources at one of them.
     left = agreeing - 2 * touching[present] + within[present]
     n_left = n - size[present]
-    without = np.full(len(left), np.nan)
-    np.divide(left, n_left * (n_left - 1), out=without, where=n_left > 1)
-    return value, without
+    return value, ratio(left, n_left * (n_left - 1))
 
 
-def tie_aware_accuracy(
-    human: ArrayLike,
-    judge: ArrayLike,
-    *,
-    tolerance: float = 0.0,
-) -> float:
+def tie_aware_accuracy(human: ArrayLike, judge: ArrayLike, *, tolerance: float = 0.0) -> float:
     """Return the share of pairs of items that the judge orders, or ties, as raters do.
 
     Parameters
@@ -172,10 +165,7 @@ def counted_ties(value: float, human: FloatArray, judge: FloatArray, sources: In
         ordered_by_both = ordered_x + ordered_y - everything + tied
         copies = np.square(own) @ size
         agreeing = (net + ordered_by_both) / 2 + tied - copies
-        result = np.full(len(counts), np.nan)
-        whole = everything - copies
-        np.divide(agreeing, whole, out=result, where=whole > 0)
-        return result
+        return ratio(agreeing, everything - copies)
 
     return Counted(
         value=value,
@@ -232,17 +222,8 @@ def tie_aware_accuracy_interval(
     fraction(confidence, name="confidence")
     h, p = paired_scores(human, judge, allow_unscored=True)
     found = TieShare.of(h, p, sources, level, tolerance, ~np.isnan(p))
-    low, high = left_out_interval(found.value, found.without, confidence, (0.0, 1.0))
-    return Estimate(
-        value=found.value,
-        low=low,
-        high=high,
-        confidence=confidence,
-        n=found.n,
-        n_groups=found.n_groups,
-        n_undefined=found.n_undefined,
-        statistic="tie-aware accuracy",
-    )
+    ends = left_out_interval(found.value, found.without, confidence, (0.0, 1.0))
+    return Estimate.of(found.value, ends, confidence, **found.shown)
 
 
 def tie_aware_accuracy_difference(
@@ -303,19 +284,8 @@ def tie_aware_accuracy_difference(
         error = (high - low) / (2 * float(stdtrit(k - 1, (1 + confidence) / 2)))
         p_value = float(2 * stdtr(k - 1, -abs(value) / error))
         low, high = max(-1.0, low), min(1.0, high)
-    return PairedEstimate(
-        value=value,
-        low=low,
-        high=high,
-        confidence=confidence,
-        n=one.n,
-        n_groups=one.n_groups,
-        n_undefined=one.n_undefined,
-        first=one.value,
-        second=rest.value,
-        p_value=p_value,
-        statistic="tie-aware accuracy",
-    )
+    shown = one.shown | {"first": one.value, "second": rest.value, "p_value": p_value}
+    return PairedEstimate.of(value, (low, high), confidence, **shown)
 
 
 # Accuracies nearer than this differ by the rounding of their sums alone.
@@ -350,10 +320,7 @@ class TieCalibration(Record):
 
 
 def calibrate_ties(
-    human: ArrayLike,
-    judge: ArrayLike,
-    *,
-    sources: Labels | None = None,
+    human: ArrayLike, judge: ArrayLike, *, sources: Labels | None = None
 ) -> TieCalibration:
     """Return the tolerance with the highest tie-aware accuracy among all gaps of judge scores.
 

@@ -1,9 +1,8 @@
 """Discernment by kind and severity, with intervals."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,7 @@ from judgesmith.metrics.perturbations.scores import (
     level_shares,
 )
 from judgesmith.metrics.perturbations.wilcoxon import FEWEST_NONZERO, ResampledTest
-from judgesmith.metrics.records import Estimate
+from judgesmith.metrics.records import Estimate, Record
 from judgesmith.metrics.resampling.draws import draws_of_sources, percentile_interval
 
 Combine = Callable[[FloatArray], FloatArray]
@@ -105,26 +104,17 @@ class Scores:
         return self._estimate(math.nan, nothing, self._defined())
 
     def _estimate(
-        self,
-        value: float,
-        resampled: FloatArray,
-        chosen: IntArray,
-        n_undefined: int | None = None,
+        self, value: float, resampled: FloatArray, chosen: IntArray, n_undefined: int | None = None
     ) -> Estimate:
         """Return a value over the chosen perturbations with its interval."""
         n_items = int(np.count_nonzero(self.items[chosen].any(axis=0)))
-        low = high = math.nan
+        ends = math.nan, math.nan
         if n_items > 1 and not math.isnan(value):
-            low, high = centred_interval(value, resampled, n_items, self.confidence)
-        return Estimate(
-            value=value,
-            low=low,
-            high=high,
-            confidence=self.confidence,
-            n=int(self.n_pairs[chosen].sum()),
-            n_groups=n_items,
-            n_undefined=len(self.values) - len(chosen) if n_undefined is None else n_undefined,
-        )
+            ends = centred_interval(value, resampled, n_items, self.confidence)
+        if n_undefined is None:
+            n_undefined = len(self.values) - len(chosen)
+        counts = {"n": int(self.n_pairs[chosen].sum()), "n_groups": n_items}
+        return Estimate.of(value, ends, self.confidence, n_undefined=n_undefined, **counts)
 
 
 def centred_interval(
@@ -148,7 +138,7 @@ def centred_interval(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MetricTest:
+class MetricTest(Record):
     """The test of one metric on one perturbation.
 
     Attributes
@@ -167,6 +157,10 @@ class MetricTest:
     n_pairs: int
     n_dropped: int
     n_nonzero: int
+    _shown = (
+        *("metric", "log_p", "log_p_opposite", "n_pairs", "n_dropped", "n_nonzero"),
+        *("too_few", "all_tied"),
+    )
 
     @property
     def p_value(self) -> float:
@@ -183,22 +177,9 @@ class MetricTest:
         """Whether pairs are scored but not one differs; the p-value is then 1."""
         return self.n_nonzero == 0 and self.n_pairs > 0
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields and flags by name, ready for JSON: nan becomes None."""
-        return {
-            "metric": self.metric,
-            "log_p": _number(self.log_p),
-            "log_p_opposite": _number(self.log_p_opposite),
-            "n_pairs": self.n_pairs,
-            "n_dropped": self.n_dropped,
-            "n_nonzero": self.n_nonzero,
-            "too_few": self.too_few,
-            "all_tied": self.all_tied,
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ItemsNeeded:
+class ItemsNeeded(Record):
     """How many items a discernment of 1 takes.
 
     Attributes
@@ -217,18 +198,9 @@ class ItemsNeeded:
     share: float
     reached: float
 
-    def to_dict(self) -> dict[str, float | int | None]:
-        """Return the fields by name, ready for JSON: nan becomes None."""
-        return {
-            "n": self.n,
-            "limit": self.limit,
-            "share": self.share,
-            "reached": _number(self.reached),
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PerturbationDiscernment:
+class PerturbationDiscernment(Record):
     """The discernment of one perturbation.
 
     Attributes
@@ -255,6 +227,10 @@ class PerturbationDiscernment:
     log_p_opposite: float
     items_needed: ItemsNeeded
     expert_items_needed: ItemsNeeded | None
+    _shown = (
+        *("name", "level", "tests", "score", "expert_score", "log_p_opposite", "too_few"),
+        *("prefers_damage", "items_needed", "expert_items_needed"),
+    )
 
     @property
     def too_few(self) -> bool:
@@ -266,24 +242,9 @@ class PerturbationDiscernment:
         """Whether perturbed texts score higher, with a combined p-value of at most .05."""
         return self.log_p_opposite <= math.log(0.05)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, ready for JSON: undefined is None."""
-        return {
-            "name": self.name,
-            "level": self.level,
-            "tests": [test.to_dict() for test in self.tests],
-            "score": self.score.to_dict(),
-            "expert_score": _fields(self.expert_score),
-            "log_p_opposite": _number(self.log_p_opposite),
-            "too_few": self.too_few,
-            "prefers_damage": self.prefers_damage,
-            "items_needed": self.items_needed.to_dict(),
-            "expert_items_needed": _fields(self.expert_items_needed),
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Discernment:
+class Discernment(Record):
     """The discernment of a judge over all perturbations.
 
     Attributes
@@ -304,24 +265,3 @@ class Discernment:
     average: Estimate
     expert_lowest: Estimate | None
     expert_average: Estimate | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, ready for JSON: undefined is None."""
-        return {
-            "form": self.form,
-            "perturbations": [one.to_dict() for one in self.perturbations],
-            "lowest": self.lowest.to_dict(),
-            "average": self.average.to_dict(),
-            "expert_lowest": _fields(self.expert_lowest),
-            "expert_average": _fields(self.expert_average),
-        }
-
-
-def _number(value: float) -> float | None:
-    """Return None for nan."""
-    return None if math.isnan(value) else value
-
-
-def _fields(record: Estimate | ItemsNeeded | None) -> Mapping[str, float | int | None] | None:
-    """Return a record's fields, or None."""
-    return None if record is None else record.to_dict()

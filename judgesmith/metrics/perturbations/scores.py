@@ -85,10 +85,7 @@ _TOLERANCE = 1e-6
 
 
 def harmonic_mean_log_p(
-    log_p: ArrayLike,
-    *,
-    weights: ArrayLike | None = None,
-    form: HarmonicForm = "normalised",
+    log_p: ArrayLike, *, weights: ArrayLike | None = None, form: HarmonicForm = "normalised"
 ) -> FloatArray:
     """Return the logarithm of the harmonic mean of p-values.
 

@@ -1,7 +1,7 @@
 """The signed-rank test: exact, approximate, and its null distribution."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 
 import numpy as np
@@ -282,13 +282,8 @@ def rank_sums(steps: FloatArray) -> RankSums:
     if n_sets <= batch:
         return _rank_sums(steps)
     parts = [_rank_sums(steps[start : start + batch]) for start in range(0, n_sets, batch)]
-    return RankSums(
-        doubled=np.concatenate([part.doubled for part in parts]),
-        n_nonzero=np.concatenate([part.n_nonzero for part in parts]),
-        n_pairs=np.concatenate([part.n_pairs for part in parts]),
-        ties=np.concatenate([part.ties for part in parts]),
-        starts=np.concatenate([part.starts for part in parts]),
-    )
+    names = [field.name for field in fields(RankSums)]
+    return RankSums(**{n: np.concatenate([getattr(part, n) for part in parts]) for n in names})
 
 
 def _rank_sums(steps: FloatArray) -> RankSums:

@@ -1,7 +1,5 @@
 """Ratings against ratings: errors in points, confusion matrices, rows that raters agree on."""
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +12,7 @@ from judgesmith.metrics.arrays import (
     number_array,
     paired_scores,
     rating_table,
+    ratio,
 )
 from judgesmith.metrics.correlation.columns import Column
 from judgesmith.metrics.ratings.kappa import checked_levels, level_codes, table_cells
@@ -78,11 +77,7 @@ def macro_absolute_error(human: ArrayLike, judge: ArrayLike) -> float:
 _NOISE = 1e-9
 
 
-def modes(
-    samples: ArrayLike,
-    *,
-    readable: float = 0.5,
-) -> FloatArray:
+def modes(samples: ArrayLike, *, readable: float = 0.5) -> FloatArray:
     """Return the most frequent value of each row.
 
     Of tied values the one nearest the row's mean is taken, of two that are equally near the lower.
@@ -130,10 +125,7 @@ def modes(
 
 
 def nearest_levels(
-    scores: ArrayLike,
-    *,
-    levels: ArrayLike,
-    scale: tuple[float, float] | None = None,
+    scores: ArrayLike, *, levels: ArrayLike, scale: tuple[float, float] | None = None
 ) -> FloatArray:
     """Return the level nearest to each score after rescaling to the levels.
 
@@ -193,7 +185,7 @@ def _ends(scale: tuple[float, float]) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConfusionMatrix:
+class ConfusionMatrix(Record):
     """Counts of pairs of levels; rows are human levels, columns the judge's.
 
     Attributes
@@ -206,6 +198,7 @@ class ConfusionMatrix:
     levels: tuple[float, ...]
     counts: tuple[tuple[int, ...], ...]
     n_unscored: int
+    _shown = ("levels", "counts", "rates", "recall", "shifts", "n", "n_unscored")
 
     @property
     def n(self) -> int:
@@ -216,10 +209,7 @@ class ConfusionMatrix:
     def rates(self) -> tuple[tuple[float, ...], ...]:
         """Return each row as fractions that sum to 1; nan if the level was not given."""
         counts = np.array(self.counts, dtype=np.float64)
-        totals = counts.sum(axis=1, keepdims=True)
-        shares = np.full(counts.shape, np.nan)
-        np.divide(counts, totals, out=shares, where=totals > 0)
-        return tuple(map(tuple, shares.tolist()))
+        return tuple(map(tuple, ratio(counts, counts.sum(axis=1, keepdims=True)).tolist()))
 
     @property
     def recall(self) -> tuple[float, ...]:
@@ -235,24 +225,9 @@ class ConfusionMatrix:
         places = np.arange(len(self.levels))
         return tuple((np.array(self.rates) @ places - places).tolist())
 
-    def to_dict(self) -> dict[str, object]:
-        """Return counts and what follows from them, ready for JSON: nan becomes None."""
-        return {
-            "levels": list(self.levels),
-            "counts": [list(row) for row in self.counts],
-            "rates": [_plain(row) for row in self.rates],
-            "recall": _plain(self.recall),
-            "shifts": _plain(self.shifts),
-            "n": self.n,
-            "n_unscored": self.n_unscored,
-        }
-
 
 def confusion_matrix(
-    human: ArrayLike,
-    judge: ArrayLike,
-    *,
-    levels: ArrayLike | None = None,
+    human: ArrayLike, judge: ArrayLike, *, levels: ArrayLike | None = None
 ) -> ConfusionMatrix:
     """Return the confusion matrix of human and judge levels.
 
@@ -284,11 +259,6 @@ def confusion_matrix(
     )
 
 
-def _plain(values: Sequence[float]) -> list[float | None]:
-    """Return numbers in which None stands for undefined."""
-    return [None if math.isnan(value) else value for value in values]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnanimousCounts(Record):
     """Counts of items with and without unanimous ratings.
@@ -313,10 +283,7 @@ class UnanimousCounts(Record):
 
 
 def unanimous_ratings(
-    ratings: ArrayLike,
-    *,
-    levels: ArrayLike,
-    is_mean: ArrayLike | None = None,
+    ratings: ArrayLike, *, levels: ArrayLike, is_mean: ArrayLike | None = None
 ) -> FloatArray:
     """Return the unanimous level of each item, nan where raters differ.
 
@@ -346,10 +313,7 @@ def unanimous_ratings(
 
 
 def unanimous_counts(
-    ratings: ArrayLike,
-    *,
-    levels: ArrayLike,
-    is_mean: ArrayLike | None = None,
+    ratings: ArrayLike, *, levels: ArrayLike, is_mean: ArrayLike | None = None
 ) -> UnanimousCounts:
     """Count the items that :func:`unanimous_ratings` keeps and leaves out, level by level.
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,8 +13,10 @@ from judgesmith.metrics.arrays import (
     Rng,
     group_codes,
     number_array,
+    one_of,
     paired_scores,
     rating_table,
+    ratio,
 )
 from judgesmith.metrics.correlation.columns import TIE_TOLERANCE
 from judgesmith.metrics.correlation.levels import Labels, mean_defined
@@ -126,17 +128,11 @@ def weighted_kappa(
     >>> weighted_kappa([2, 2, 2], [2, 2, 2], levels=range(1, 6))
     nan
     """
-    check_weights(weights)
+    one_of(weights, Weights, name="weights")
     h, p = paired_scores(human, judge)
     cells, n_levels = table_cells(h, p, levels=levels)
     table = np.bincount(cells, minlength=n_levels**2)
     return float(kappa_of_tables(table.astype(np.float64), n_levels, weights))
-
-
-def check_weights(weights: str) -> None:
-    """Raise a ``ValueError`` if there are no such weights."""
-    if weights not in get_args(Weights):
-        raise ValueError(f"weights must be one of {get_args(Weights)}; got {weights!r}.")
 
 
 def table_cells(
@@ -163,9 +159,7 @@ def kappa_of_sums(
     """Return the kappa of tables of which only sums are known, all of them whole numbers."""
     # Sums of whole numbers are exact, so what chance cannot disagree on is exactly zero.
     expected = ((rows @ apart) * columns).sum(axis=-1)
-    ratio = np.full(expected.shape, np.nan)
-    np.divide(observed * rows.sum(axis=-1), expected, out=ratio, where=expected > 0)
-    return np.asarray(1 - ratio)
+    return 1 - ratio(observed * rows.sum(axis=-1), np.asarray(expected))
 
 
 def disagreements(n_levels: int, weights: Weights) -> FloatArray:
@@ -393,7 +387,7 @@ def weighted_kappa_interval(
     (0.71, True, 8)
     """
     rng = check_settings(rng, n_resamples, confidence)
-    check_weights(weights)
+    one_of(weights, Weights, name="weights")
     h, p = paired_scores(human, judge, allow_unscored=True)
     rows = RatedKinds.of(h, [p], sources=sources, levels=levels)
     return _estimate(rows, weights, rng, n_resamples, confidence)
@@ -435,10 +429,10 @@ def weighted_kappa_difference(
     True
     """
     rng = check_settings(rng, n_resamples, confidence)
-    check_weights(weights)
+    one_of(weights, Weights, name="weights")
     h, p = paired_scores(human, judge, allow_unscored=True)
-    _, p_other = paired_scores(human, other, allow_unscored=True)
-    rows = RatedKinds.of(h, [p, p_other], sources=sources, levels=levels)
+    _, q = paired_scores(human, other, allow_unscored=True)
+    rows = RatedKinds.of(h, [p, q], sources=sources, levels=levels)
     kappas = rows.kappas(weights)
     one, rest = (rows.counted(weights, np.array([place])) for place in (0, 1))
     return difference_of(
@@ -494,7 +488,7 @@ def pairwise_kappa(
     (0.51, 15, 0)
     """
     rng = check_settings(rng, n_resamples, confidence)
-    check_weights(weights)
+    one_of(weights, Weights, name="weights")
     rows = RatedKinds.of_raters(rating_table(ratings), sources=sources, levels=levels)
     return _estimate(rows, weights, rng, n_resamples, confidence)
 

@@ -16,10 +16,17 @@ from judgesmith.metrics.arrays import (
     label_list,
     number,
     rating_table,
+    ratio,
 )
 from judgesmith.metrics.correlation.coefficients import Statistic, group_correlations
 from judgesmith.metrics.correlation.columns import Column
-from judgesmith.metrics.correlation.levels import Labels, Level, agreement, check_sources
+from judgesmith.metrics.correlation.levels import (
+    Labels,
+    Level,
+    agreement,
+    check_sources,
+    mean_defined,
+)
 from judgesmith.metrics.records import Estimate, Record
 from judgesmith.metrics.resampling.draws import check_settings
 from judgesmith.metrics.resampling.intervals import RatedPart, mean_agreement_interval
@@ -92,8 +99,7 @@ def rater_vs_rest(
     settings = _Settings(statistic, level, generator(rng), n_resamples, confidence)
     parts = [_part(rater, rest, items, responders) for rater, rest in _rests(table)]
     return RaterVsRest(
-        average=settings.average(parts),
-        raters=tuple(settings.interval([part]) for part in parts),
+        average=settings.average(parts), raters=tuple(settings.interval([part]) for part in parts)
     )
 
 
@@ -166,15 +172,10 @@ class _Settings:
         defined = [part for part in parts if not np.isnan(self._value(part))]
         if defined:
             return replace(self.interval(defined), n_undefined=len(parts) - len(defined))
-        return Estimate(
-            value=float("nan"),
-            low=float("nan"),
-            high=float("nan"),
-            confidence=self.confidence,
-            n=sum(np.size(part.human) for part in parts),
-            n_groups=len({source for part in parts for source in part.sources or ()}),
-            n_undefined=len(parts),
-        )
+        n = sum(np.size(part.human) for part in parts)
+        n_groups = len({source for part in parts for source in part.sources or ()})
+        counts = {"n": n, "n_groups": n_groups, "n_undefined": len(parts)}
+        return Estimate.of(math.nan, (math.nan, math.nan), self.confidence, **counts)
 
     def _value(self, part: RatedPart) -> float:
         """Return the agreement of one part."""
@@ -208,11 +209,8 @@ def _rests(table: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
     given = ~np.isnan(table)
     for rater in range(table.shape[1]):
         others = np.delete(given, rater, axis=1)
-        size = np.count_nonzero(others, axis=1)
-        rest = np.full(len(table), np.nan)
         total = np.sum(np.delete(table, rater, axis=1), axis=1, where=others)
-        np.divide(total, size, out=rest, where=size > 0)
-        yield table[:, rater], rest
+        yield table[:, rater], ratio(total, np.count_nonzero(others, axis=1))
 
 
 def _part(
@@ -316,12 +314,7 @@ class HumanCeiling(Record):
     n_undefined: int
 
 
-def human_ceiling(
-    ratings: ArrayLike,
-    *,
-    rng: Rng = 0,
-    n_splits: int = 200,
-) -> HumanCeiling:
+def human_ceiling(ratings: ArrayLike, *, rng: Rng = 0, n_splits: int = 200) -> HumanCeiling:
     """Return the correlation with mean ratings that a perfect judge can expect.
 
     Each item's ratings are split at random into two halves; the correlation of the halves' means,
@@ -355,27 +348,19 @@ def human_ceiling(
         raise ValueError(f"n_splits must be at least 1; got {n_splits}.")
     table = rating_table(ratings)
     table = table[np.count_nonzero(~np.isnan(table), axis=1) >= 2]
-    undefined = float("nan")
-    if len(table) < 2:
-        return HumanCeiling(
-            ceiling=undefined,
-            reliability=undefined,
-            half_correlation=undefined,
-            n_items=len(table),
-            n_undefined=n_splits,
-        )
-    size = np.count_nonzero(~np.isnan(table), axis=1)
-    values = np.array([_half_correlation(table, size // 2, rng) for _ in range(n_splits)])
-    defined = values[~np.isnan(values)]
-    half = float(defined.mean()) if defined.size else undefined
-    factor = float(size.mean() / (size // 2).mean())
-    reliability = spearman_brown(half, factor)
+    reliability = half = math.nan
+    values = np.full(n_splits, math.nan)
+    if len(table) >= 2:
+        size = np.count_nonzero(~np.isnan(table), axis=1)
+        values = np.array([_half_correlation(table, size // 2, rng) for _ in range(n_splits)])
+        half = mean_defined(values)
+        reliability = spearman_brown(half, float(size.mean() / (size // 2).mean()))
     return HumanCeiling(
-        ceiling=float(np.sqrt(reliability)) if reliability >= 0 else undefined,
+        ceiling=math.sqrt(reliability) if reliability >= 0 else math.nan,
         reliability=reliability,
         half_correlation=half,
         n_items=len(table),
-        n_undefined=n_splits - len(defined),
+        n_undefined=int(np.count_nonzero(np.isnan(values))),
     )
 
 

@@ -2,12 +2,20 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgesmith.metrics.arrays import FloatArray, IntArray, fraction, group_codes, rating_table
+from judgesmith.metrics.arrays import (
+    FloatArray,
+    IntArray,
+    fraction,
+    group_codes,
+    group_sums,
+    one_of,
+    rating_table,
+)
 from judgesmith.metrics.correlation.columns import Column
 from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.ratings.raters import spearman_brown
@@ -50,8 +58,7 @@ def mean_squares(ratings: ArrayLike, model: IntraclassModel) -> MeanSquares:
 
 def entering(ratings: ArrayLike, model: IntraclassModel) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Return the items that a model uses, and which they are."""
-    if model not in get_args(IntraclassModel):
-        raise ValueError(f"model must be one of {get_args(IntraclassModel)}; got {model!r}.")
+    one_of(model, IntraclassModel, name="model")
     table = rating_table(ratings)
     given = ~np.isnan(table)
     enters = np.asarray(given.any(axis=1))
@@ -123,9 +130,7 @@ def log_ratios_without(
     apart = np.where(given, table - means[:, None], 0.0)
     ones, within = np.ones_like(size), np.sum(apart**2, axis=1)
     columns = [ones, size, size * means, size * means**2, within, *apart.T]
-    sums = np.stack(
-        [np.bincount(sources, weights=each, minlength=n_sources) for each in columns], axis=1
-    )
+    sums = group_sums(columns, sources, n_sources)
     items, n, total, between, left, *lenient = (sums.sum(axis=0) - sums).T
     with np.errstate(divide="ignore", invalid="ignore"):
         between = (between - total**2 / n) / (items - 1)
@@ -171,11 +176,7 @@ class IntraclassCorrelation(Record):
     n_left_out: int
 
 
-def icc(
-    ratings: ArrayLike,
-    *,
-    model: IntraclassModel = "one-way",
-) -> IntraclassCorrelation:
+def icc(ratings: ArrayLike, *, model: IntraclassModel = "one-way") -> IntraclassCorrelation:
     """Return the intraclass correlation of one rating and of the mean of all raters.
 
     =============  ==================  ======================================================
@@ -323,11 +324,10 @@ def icc_interval(
         # Where items differ less than chance would have it, the approximations may break down.
         if not low <= value <= high:
             low = high = math.nan
-    return Estimate(
-        value=value,
-        low=low,
-        high=high,
-        confidence=confidence,
+    return Estimate.of(
+        value,
+        (low, high),
+        confidence,
         n=squares.n,
         n_groups=n_groups,
         n_undefined=squares.n_left_out,
@@ -398,11 +398,7 @@ def _ends_by_error(
 Measurement = Literal["nominal", "ordinal", "interval"]
 
 
-def krippendorff_alpha(
-    ratings: ArrayLike,
-    *,
-    measurement: Measurement,
-) -> float:
+def krippendorff_alpha(ratings: ArrayLike, *, measurement: Measurement) -> float:
     """Return Krippendorff's alpha: one minus observed over expected disagreement.
 
     Parameters
@@ -429,10 +425,7 @@ def krippendorff_alpha(
     >>> round(krippendorff_alpha([[1, 1], [2, 2], [1, 2]], measurement="nominal"), 3)
     0.444
     """
-    if measurement not in get_args(Measurement):
-        raise ValueError(
-            f"measurement must be one of {get_args(Measurement)}; got {measurement!r}."
-        )
+    one_of(measurement, Measurement, name="measurement")
     table = rating_table(ratings)
     table = table[np.count_nonzero(~np.isnan(table), axis=1) >= 2]
     items, _ = np.nonzero(~np.isnan(table))

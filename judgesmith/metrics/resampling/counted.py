@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from judgesmith.metrics.arrays import FloatArray, IntArray
+from judgesmith.metrics.arrays import FloatArray, IntArray, group_sums, ratio
 from judgesmith.metrics.correlation.coefficients import (
     Q_PARTS,
     Statistic,
@@ -15,7 +15,7 @@ from judgesmith.metrics.correlation.coefficients import (
     on_one_scale,
 )
 from judgesmith.metrics.correlation.columns import Column, inversion_passes, standardised
-from judgesmith.metrics.correlation.levels import Level, ScoredRows
+from judgesmith.metrics.correlation.levels import Level, ScoredRows, means_by_system
 from judgesmith.metrics.resampling.draws import OfUnits, Resample
 
 PairsOfCounts = Callable[[FloatArray], tuple[FloatArray, FloatArray, FloatArray]]
@@ -185,24 +185,17 @@ def _mean_over_sources(rows: ScoredRows, statistic: Statistic) -> OfCounts:
     defined = ~np.isnan(values)
     sums = np.stack([np.where(defined, values, 0.0), defined.astype(float)], axis=1)
 
-    def mean(counts: FloatArray) -> FloatArray:
-        total, n_defined = (counts @ sums).T
-        result = np.full(len(counts), np.nan)
-        np.divide(total, n_defined, out=result, where=n_defined > 0)
-        return result
-
-    return mean
+    return lambda counts: ratio(*(counts @ sums).T)
 
 
-def _over_system_means(rows: ScoredRows, statistic: Statistic) -> OfCounts:
-    """Recompute every system's means from the sources drawn, then correlate the systems."""
+def _over_system_means(rows: ScoredRows, statistic: Statistic) -> OfUnits:
+    """Recompute the systems' means from the sources drawn, then correlate the systems drawn."""
     order = np.argsort(rows.systems, kind="stable")
-    systems = rows.systems[order]
-    starts = np.flatnonzero(np.diff(systems, prepend=-1))
+    starts = np.flatnonzero(np.diff(rows.systems[order], prepend=-1))
     sources = rows.sources[order]
     columns = rows.judge, rows.human
 
-    def correlate(counts: FloatArray) -> FloatArray:
+    def correlate(counts: FloatArray, systems: FloatArray | None = None) -> FloatArray:
         weights = counts.T[sources]
         size = np.add.reduceat(weights, starts, axis=0)
         present = size > 0
@@ -215,6 +208,9 @@ def _over_system_means(rows: ScoredRows, statistic: Statistic) -> OfCounts:
             for column in columns
         )
         resamples = np.broadcast_to(np.arange(len(counts)), size.shape)[present]
+        if systems is not None:
+            drawn = np.repeat(np.arange(len(resamples)), systems.T[present].astype(np.int64))
+            x, y, resamples = x.take(drawn), y.take(drawn), resamples[drawn]
         return group_correlations(statistic, x, y, resamples, len(counts))
 
     return correlate
@@ -243,10 +239,7 @@ def _pearson(rows: ScoredRows) -> OfCounts:
     """Build Pearson's correlation from each source's sums of products."""
     x, y = (standardised(column.values) for column in (rows.judge, rows.human))
     products = (np.ones_like(x), x, y, x * x, y * y, x * y)
-    sums = np.stack(
-        [np.bincount(rows.sources, weights=each, minlength=rows.n_sources) for each in products],
-        axis=1,
-    )
+    sums = group_sums(products, rows.sources, rows.n_sources)
 
     def pearson(counts: FloatArray) -> FloatArray:
         n, sx, sy, sxx, syy, sxy = (counts @ sums).T
@@ -270,13 +263,8 @@ def _concordance(rows: ScoredRows) -> OfCounts:
     unit = float(np.sqrt(np.mean(x * x + y * y) + gap * gap)) if x.size else 0.0
     if unit > 0:
         x, y, gap = x / unit, y / unit, gap / unit
-    sums = np.stack(
-        [
-            np.bincount(rows.sources, weights=each, minlength=rows.n_sources)
-            for each in (np.ones_like(x), x, y, x * x + y * y, x * y)
-        ],
-        axis=1,
-    )
+    products = (np.ones_like(x), x, y, x * x + y * y, x * y)
+    sums = group_sums(products, rows.sources, rows.n_sources)
 
     def concordance(counts: FloatArray) -> FloatArray:
         n, sx, sy, squares, sxy = (counts @ sums).T
@@ -384,13 +372,7 @@ class SourceStack:
 
     @classmethod
     def of(
-        cls,
-        rows: ScoredRows,
-        order: IntArray,
-        starts: IntArray,
-        sizes: IntArray,
-        units: IntArray,
-        n_units: int,
+        cls, rows: ScoredRows, order: IntArray, starts: IntArray, sizes: IntArray, units: IntArray
     ) -> "SourceStack":
         """Gather the rows of sources from their places in ``order``."""
         offset = np.arange(sizes.max())
@@ -402,7 +384,7 @@ class SourceStack:
             _standardised(y.values[places], filled),
             _dense(x.codes[places]),
             _dense(y.codes[places]),
-            np.where(filled, units[places], n_units),
+            np.where(filled, units[places], -1),
         )
 
     def signs(self) -> tuple[FloatArray, FloatArray]:
@@ -455,7 +437,7 @@ def within_sources(
         drawn[:-1] = np.asarray(counts).T
         result = np.full((len(counts), rows.n_sources), np.nan)
         for sources in like_sized(sizes, largest):
-            stack = SourceStack.of(rows, order, starts[sources], sizes[sources], units, n_units)
+            stack = SourceStack.of(rows, order, starts[sources], sizes[sources], units)
             correlate = _CORRELATE[statistic](stack)
             width = max(16, _BLOCK_CELLS // stack.units.size)
             for at in range(0, len(counts), width):
@@ -475,12 +457,7 @@ def _one_source(
     present, codes = np.unique(units[kept], return_inverse=True)
     x, y = (_kept(column, kept) for column in (rows.judge, rows.human))
     own = replace(
-        rows,
-        judge=x,
-        human=y,
-        sources=codes,
-        systems=rows.systems[kept],
-        n_sources=len(present),
+        rows, judge=x, human=y, sources=codes, systems=rows.systems[kept], n_sources=len(present)
     )
     return present, of_counts(own, statistic, "dataset")
 
@@ -594,9 +571,7 @@ _CORRELATE: dict[str, Callable[[SourceStack], _Correlate]] = {
 
 def _ratio_to_root(above: FloatArray, below: FloatArray, defined: NDArray[np.bool_]) -> FloatArray:
     """Divide by the square root, nan where it is undefined."""
-    result = np.full(above.shape, np.nan)
-    np.divide(above, np.sqrt(np.where(defined, below, 1.0)), out=result, where=defined)
-    return result
+    return ratio(above, np.sqrt(np.where(defined, below, 1.0)), where=defined)
 
 
 def of_units(rows: ScoredRows, statistic: Statistic, level: Level, resample: Resample) -> OfUnits:
@@ -618,7 +593,7 @@ def of_units(rows: ScoredRows, statistic: Statistic, level: Level, resample: Res
         by_system = replace(rows, sources=rows.systems, n_sources=rows.n_systems)
         return of_counts(by_system, statistic, "dataset")
     if level == "system":
-        return in_blocks(_systems_of_drawn_sources(rows, statistic), n, least=1)
+        return in_blocks(_over_system_means(rows, statistic), n, least=1)
     by_row = of_counts(by_item, statistic, "dataset")
 
     def product(sources: FloatArray, systems: FloatArray) -> FloatArray:
@@ -641,44 +616,11 @@ def mean_of_drawn(values: FloatArray, weights: FloatArray) -> FloatArray:
     """Return each row's weighted mean of what is not nan, nan if nothing is left."""
     defined = ~np.isnan(values)
     total = np.einsum("bg,bg->b", np.where(defined, values, 0.0), weights)
-    n_defined = np.einsum("bg,bg->b", defined.astype(np.float64), weights)
-    result = np.full(len(values), np.nan)
-    np.divide(total, n_defined, out=result, where=n_defined > 0)
-    return result
+    return ratio(total, np.einsum("bg,bg->b", defined.astype(np.float64), weights))
 
 
 def system_rows(rows: ScoredRows) -> ScoredRows:
     """Return one row per system: its mean scores."""
-    size = np.bincount(rows.systems, minlength=rows.n_systems)
-    x, y = (
-        Column.of(np.bincount(rows.systems, weights=column.values) / size, column.exponent)
-        for column in (rows.judge, rows.human)
-    )
-    each = np.arange(len(size))
-    return replace(rows, judge=x, human=y, sources=each, systems=each, n_sources=len(size))
-
-
-def _systems_of_drawn_sources(rows: ScoredRows, statistic: Statistic) -> OfUnits:
-    """Recompute the systems' means from the sources drawn, then correlate the systems drawn."""
-    order = np.argsort(rows.systems, kind="stable")
-    starts = np.flatnonzero(np.diff(rows.systems[order], prepend=-1))
-    sources = rows.sources[order]
-    columns = rows.judge, rows.human
-
-    def correlate(counts: FloatArray, systems: FloatArray) -> FloatArray:
-        weights = counts.T[sources]
-        size = np.add.reduceat(weights, starts, axis=0)
-        present = size > 0
-        drawn = np.repeat(np.arange(np.count_nonzero(present)), systems.T[present].astype(np.int64))
-        x, y = (
-            Column.of(
-                np.add.reduceat(weights * column.values[order, None], starts, axis=0)[present]
-                / size[present],
-                column.exponent,
-            ).take(drawn)
-            for column in columns
-        )
-        resamples = np.broadcast_to(np.arange(len(counts)), size.shape)[present]
-        return group_correlations(statistic, x, y, resamples[drawn], len(counts))
-
-    return correlate
+    present, (x, y) = means_by_system(rows)
+    each = np.arange(len(present))
+    return replace(rows, judge=x, human=y, sources=each, systems=each, n_sources=len(each))

@@ -8,11 +8,20 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
-from judgesmith.metrics.arrays import FloatArray, IntArray, Rng, fraction, generator
+from judgesmith.metrics.arrays import (
+    FloatArray,
+    IntArray,
+    Rng,
+    fraction,
+    generator,
+    group_sums,
+    one_of,
+    ratio,
+)
 from judgesmith.metrics.records import Estimate, PairedEstimate
 
 OfUnits = Callable[..., FloatArray]
@@ -56,20 +65,11 @@ def ratio_of_sums(
     above: FloatArray, below: FloatArray, sources: IntArray, n_sources: int
 ) -> Counted:
     """Return the sum of one column over the sum of another, from each source's own sums."""
-    sums = np.stack(
-        [np.bincount(sources, weights=each, minlength=n_sources) for each in (above, below)], axis=1
-    )
-
-    def ratio(counts: FloatArray) -> FloatArray:
-        total, whole = (counts @ sums).T
-        result = np.full(len(counts), np.nan)
-        np.divide(total, whole, out=result, where=whole > 0)
-        return result
-
+    sums = group_sums((above, below), sources, n_sources)
     whole = float(below.sum())
     return Counted(
         value=float(above.sum()) / whole if whole > 0 else math.nan,
-        of_counts=ratio,
+        of_counts=lambda counts: ratio(*(counts @ sums).T),
         n_units=int(np.count_nonzero(sums[:, 1])),
         n_undefined=int(whole == 0),
     )
@@ -79,32 +79,16 @@ def estimate_of(
     found: Counted,
     draws: Iterator[tuple[FloatArray, ...]],
     *,
-    n: int,
-    n_groups: int,
     confidence: float,
     interval: Interval | None = None,
-    statistic: str = "",
-    unit: str = "",
+    **shown: Any,
 ) -> Estimate:
     """Return a statistic with the interval that its resamples make: percentiles by default."""
-    low = high = math.nan
+    ends = math.nan, math.nan
     if found.n_units >= 2 and not math.isnan(found.value):
         resampled = np.concatenate([found.of_counts(*counts) for counts in draws])
-        if interval is None:
-            low, high = percentile_interval(resampled, found.n_units, confidence)
-        else:
-            low, high = interval(found.value, resampled, found.n_units)
-    return Estimate(
-        value=found.value,
-        low=low,
-        high=high,
-        confidence=confidence,
-        n=n,
-        n_groups=n_groups,
-        n_undefined=found.n_undefined,
-        statistic=statistic,
-        unit=unit,
-    )
+        ends = (interval or _percentiles(confidence))(found.value, resampled, found.n_units)
+    return Estimate.of(found.value, ends, confidence, n_undefined=found.n_undefined, **shown)
 
 
 def difference_of(
@@ -112,14 +96,11 @@ def difference_of(
     other: Counted,
     draws: Iterator[tuple[FloatArray, ...]],
     *,
-    n: int,
-    n_groups: int,
     confidence: float,
     gain: OfUnits | None = None,
     interval: Interval | None = None,
     p_value: Callable[[float, FloatArray, int], float] | None = None,
-    statistic: str = "",
-    unit: str = "",
+    **shown: Any,
 ) -> PairedEstimate:
     """Return the difference of two statistics on the same resamples.
 
@@ -127,34 +108,21 @@ def difference_of(
     """
     value = one.value - other.value
     n_units = min(one.n_units, other.n_units)
-    low = high = p = math.nan
+    ends, p = (math.nan, math.nan), math.nan
     if n_units >= 2 and not math.isnan(value):
         gain = gain or (lambda *counts: one.of_counts(*counts) - other.of_counts(*counts))
         resampled = np.concatenate([gain(*counts) for counts in draws])
-        if interval is None:
-            low, high = percentile_interval(resampled, n_units, confidence)
-        else:
-            low, high = interval(value, resampled, n_units)
-        if not math.isnan(low):
-            p = (
-                two_sided_p(resampled, n_units)
-                if p_value is None
-                else p_value(value, resampled, n_units)
-            )
-    return PairedEstimate(
-        value=value,
-        low=low,
-        high=high,
-        confidence=confidence,
-        n=n,
-        n_groups=n_groups,
-        n_undefined=max(one.n_undefined, other.n_undefined),
-        first=one.value,
-        second=other.value,
-        p_value=p,
-        statistic=statistic,
-        unit=unit,
-    )
+        ends = (interval or _percentiles(confidence))(value, resampled, n_units)
+        if not math.isnan(ends[0]):
+            p_value = p_value or (lambda _, resampled, n_units: two_sided_p(resampled, n_units))
+            p = p_value(value, resampled, n_units)
+    n_undefined = max(one.n_undefined, other.n_undefined)
+    shown |= {"first": one.value, "second": other.value, "p_value": p}
+    return PairedEstimate.of(value, ends, confidence, n_undefined=n_undefined, **shown)
+
+
+def _percentiles(confidence: float) -> Interval:
+    return lambda _, resampled, n_units: percentile_interval(resampled, n_units, confidence)
 
 
 def estimates_of_sums(
@@ -185,15 +153,8 @@ def estimates_of_sums(
             for at, value in enumerate(values)
         ]
     return [
-        Estimate(
-            value=float(value),
-            low=low,
-            high=high,
-            confidence=confidence,
-            n=n,
-            n_groups=n_sources,
-        )
-        for value, (low, high) in zip(values, intervals, strict=True)
+        Estimate.of(value, ends, confidence, n=n, n_groups=n_sources)
+        for value, ends in zip(values, intervals, strict=True)
     ]
 
 
@@ -303,8 +264,7 @@ Resample = Literal["sources", "items", "systems", "both"]
 
 def check_resample(resample: str, *, has_systems: bool) -> None:
     """Raise a ``ValueError`` if there is no such unit, or no labels for it."""
-    if resample not in get_args(Resample):
-        raise ValueError(f"resample must be one of {get_args(Resample)}; got {resample!r}.")
+    one_of(resample, Resample, name="resample")
     if resample in ("systems", "both") and not has_systems:
         raise ValueError(
             f"resample={resample!r} needs systems=, one label per item; got None. Without systems "

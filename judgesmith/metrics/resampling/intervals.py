@@ -1,15 +1,23 @@
 """Bootstrap intervals of statistics, of their means, and of differences between two judges."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgesmith.metrics.arrays import FloatArray, IntArray, Rng, label_list, paired_scores
+from judgesmith.metrics.arrays import (
+    FloatArray,
+    IntArray,
+    Rng,
+    in_order,
+    label_list,
+    one_of,
+    paired_scores,
+)
 from judgesmith.metrics.comparing.significance import with_gaps_shared, with_sources_shared
-from judgesmith.metrics.correlation.coefficients import Statistic, check_statistic
+from judgesmith.metrics.correlation.coefficients import Statistic
 from judgesmith.metrics.correlation.levels import (
     Labels,
     Level,
@@ -22,6 +30,7 @@ from judgesmith.metrics.records import Estimate, PairedEstimate
 from judgesmith.metrics.resampling.counted import of_units
 from judgesmith.metrics.resampling.draws import (
     Counted,
+    Interval,
     OfUnits,
     Resample,
     check_resample,
@@ -63,7 +72,7 @@ class AveragedUnits:
         cls, parts: Sequence[RatedPart], statistic: Statistic, level: Level, resample: Resample
     ) -> "AveragedUnits":
         """Check the parts and prepare their statistics."""
-        check_statistic(statistic)
+        one_of(statistic, Statistic, name="statistic")
         if not parts:
             raise ValueError("no parts to average over; give one per target.")
         check_resample(resample, has_systems=all(part.systems is not None for part in parts))
@@ -128,25 +137,24 @@ class AveragedUnits:
 
     @property
     def counted(self) -> Counted:
-        """The mean as a statistic of counts."""
+        """The mean of the parts' own values as a statistic of counts."""
         return Counted(
-            value=self.value, of_counts=self, n_units=self.n_units, n_undefined=self.n_undefined
+            value=float(np.mean([one.value for one in self.values])),
+            of_counts=self,
+            n_units=self.n_units,
+            n_undefined=sum(one.n_undefined for one in self.values),
         )
 
-    @property
-    def value(self) -> float:
-        """The mean of the parts' own values."""
-        return float(np.mean([one.value for one in self.values]))
-
-    @property
-    def n(self) -> int:
-        """Scored rows of all parts."""
-        return sum(one.n for one in self.values)
-
-    @property
-    def n_undefined(self) -> int:
-        """Groups left out, of all parts."""
-        return sum(one.n_undefined for one in self.values)
+    def shown(self, statistic: Statistic, level: Level, resample: Resample) -> dict[str, Any]:
+        """Return counts and words that an estimate reports."""
+        units = {"sources": "", "items": "rows", "systems": "systems"}
+        return {
+            "n": sum(one.n for one in self.values),
+            "n_groups": min(self.sizes),
+            "statistic": statistic if level == "dataset" else f"{level}-level {statistic}",
+            # Of sources, the estimate itself tells rows apart.
+            "unit": units.get(resample, "sources and systems"),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,20 +172,11 @@ class _Units:
             [label for label, has in zip(own, rows, strict=True) if has]
             for own, rows in zip(labels, scored, strict=True)
         ]
-        place_of = _places(label for own in kept for label in own)
+        ordered = in_order(dict.fromkeys(label for own in kept for label in own))
+        place_of = {label: place for place, label in enumerate(ordered)}
         places = [np.asarray([place_of[label] for label in own], dtype=np.intp) for own in kept]
         found = [np.unique(own, return_inverse=True) for own in places]
         return cls([codes for _, codes in found], [present for present, _ in found], len(place_of))
-
-
-def _places(labels: Iterable[Any]) -> dict[Any, int]:
-    """Return each label's place: in sorted order, or as they come where they have no order."""
-    known = dict.fromkeys(labels)
-    try:
-        ordered = sorted(known)
-    except TypeError:
-        ordered = list(known)
-    return {label: place for place, label in enumerate(ordered)}
 
 
 def scored_by_both(
@@ -261,22 +260,29 @@ def mean_agreement_interval(
     (0.91, 16, 4)
     """
     rng = check_settings(rng, n_resamples, confidence)
-    _check_method(method)
+    one_of(method, Method, name="method")
     average = AveragedUnits.of(parts, statistic, level, resample)
-
-    def bca(value: float, resampled: FloatArray, n_units: int) -> tuple[float, float]:
-        slope = acceleration(average, average.sizes)
-        return Bca.of(value, resampled, acceleration=slope, n_units=n_units).interval(confidence)
-
     return estimate_of(
         average.counted,
         draws_of_units(average.sizes, n_resamples, rng),
-        n=average.n,
-        n_groups=min(average.sizes),
         confidence=confidence,
-        interval=bca if method == "bca" else None,
-        statistic=_label(statistic, level),
-        unit=_unit(resample),
+        interval=_bca(average, average.sizes, confidence)[0] if method == "bca" else None,
+        **average.shown(statistic, level, resample),
+    )
+
+
+def _bca(
+    statistic: OfUnits, sizes: tuple[int, ...], confidence: float
+) -> tuple[Interval, Callable[[float, FloatArray, int], float]]:
+    """Return the corrected interval and p-value of a value, its resamples and their units."""
+
+    def corrected(value: float, resampled: FloatArray, n_units: int) -> Bca:
+        slope = acceleration(statistic, sizes)
+        return Bca.of(value, resampled, acceleration=slope, n_units=n_units)
+
+    return (
+        lambda *found: corrected(*found).interval(confidence),
+        lambda *found: corrected(*found).p_value(),
     )
 
 
@@ -313,55 +319,28 @@ def mean_agreement_difference(
     (0.18, True)
     """
     rng = check_settings(rng, n_resamples, confidence)
-    _check_method(method)
+    one_of(method, Method, name="method")
     if len(first) != len(second):
         raise ValueError(f"parts must pair up; got {len(first)} and {len(second)}.")
-    check_statistic(statistic)
+    one_of(statistic, Statistic, name="statistic")
     shared = [
         scored_by_both(*pair, statistic=statistic, level=level)
         for pair in zip(first, second, strict=True)
     ]
-    one = AveragedUnits.of([pair[0] for pair in shared], statistic, level, resample)
-    other = AveragedUnits.of([pair[1] for pair in shared], statistic, level, resample)
-
-    def gain(*counts: FloatArray) -> FloatArray:
-        return one(*counts) - other(*counts)
-
-    def corrected(value: float, resampled: FloatArray, n_units: int) -> Bca:
-        slope = acceleration(gain, one.sizes)
-        return Bca.of(value, resampled, acceleration=slope, n_units=n_units)
-
-    by_bca = method == "bca"
+    one, other = (
+        AveragedUnits.of([pair[at] for pair in shared], statistic, level, resample) for at in (0, 1)
+    )
+    by_bca = _bca(lambda *counts: one(*counts) - other(*counts), one.sizes, confidence)
+    interval, p_value = by_bca if method == "bca" else (None, None)
     return difference_of(
         one.counted,
         other.counted,
         draws_of_units(one.sizes, n_resamples, rng),
-        n=one.n,
-        n_groups=min(one.sizes),
         confidence=confidence,
-        interval=(lambda *found: corrected(*found).interval(confidence)) if by_bca else None,
-        p_value=(lambda *found: corrected(*found).p_value()) if by_bca else None,
-        statistic=_label(statistic, level),
-        unit=_unit(resample),
+        interval=interval,
+        p_value=p_value,
+        **one.shown(statistic, level, resample),
     )
-
-
-def _label(statistic: Statistic, level: Level) -> str:
-    """Return the statistic as ``repr`` prints it."""
-    return statistic if level == "dataset" else f"{level}-level {statistic}"
-
-
-def _unit(resample: Resample) -> str:
-    """Return the unit that is resampled; of sources, the estimate itself tells rows apart."""
-    return {"sources": "", "items": "rows", "systems": "systems"}.get(
-        resample, "sources and systems"
-    )
-
-
-def _check_method(method: str) -> None:
-    """Raise a ``ValueError`` if there is no such kind of interval."""
-    if method not in get_args(Method):
-        raise ValueError(f"method must be one of {get_args(Method)}; got {method!r}.")
 
 
 def agreement_interval(

@@ -8,13 +8,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from judgesmith.metrics.arrays import (
-    FloatArray,
-    IntArray,
-    fraction,
-    group_codes,
-    label_list,
-)
+from judgesmith.metrics.arrays import FloatArray, IntArray, fraction, group_codes, label_list
 from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.records import Estimate
 from judgesmith.metrics.resampling.draws import defined_resamples, widened_quantile, without_each
@@ -51,23 +45,14 @@ def mean_over_sources(
     size = np.bincount(sources)
     present = size > 0
     size = size[present]
-    value = low = high = math.nan
+    value, ends = math.nan, (math.nan, math.nan)
     if n:
         value = float(np.mean(values))
         # Sums of what is left over lose no digits to the mean.
         total = np.bincount(sources, weights=values - value)[present]
         if len(size) > 1:
-            without = value - total / (n - size)
-            low, high = left_out_interval(value, without, confidence, bounds)
-    return Estimate(
-        value=value,
-        low=low,
-        high=high,
-        confidence=confidence,
-        n=n,
-        n_groups=len(size),
-        n_undefined=int(n == 0),
-    )
+            ends = left_out_interval(value, value - total / (n - size), confidence, bounds)
+    return Estimate.of(value, ends, confidence, n=n, n_groups=len(size), n_undefined=int(n == 0))
 
 
 def jackknife_interval(
@@ -112,18 +97,11 @@ def jackknife_interval(
     labels = label_list(sources, name="sources")
     codes, n_items = group_codes(labels, name="sources", n_items=len(labels))
     value = statistic(np.ones(len(labels), bool)) if labels else math.nan
-    low = high = math.nan
+    ends = math.nan, math.nan
     if n_items > 1 and not math.isnan(value):
         without = np.array([statistic(codes != item) for item in range(n_items)], dtype=np.float64)
-        low, high = left_out_interval(value, without, confidence, bounds)
-    return Estimate(
-        value=float(value),
-        low=float(low),
-        high=float(high),
-        confidence=confidence,
-        n=n,
-        n_groups=n_items,
-    )
+        ends = left_out_interval(value, without, confidence, bounds)
+    return Estimate.of(value, ends, confidence, n=n, n_groups=n_items)
 
 
 _MOST_UNITS = 20_000

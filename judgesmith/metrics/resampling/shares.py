@@ -22,10 +22,7 @@ from judgesmith.metrics.records import Estimate
 
 
 def share_interval(
-    yes: ArrayLike,
-    *,
-    sources: Labels | None = None,
-    confidence: float = 0.95,
+    yes: ArrayLike, *, sources: Labels | None = None, confidence: float = 0.95
 ) -> Estimate:
     """Return the share of yes answers, with an interval over items.
 
@@ -67,19 +64,11 @@ def share_interval(
         )
     codes, n_items = group_codes(sources, name="sources", n_items=len(given))
     share = float(np.mean(given)) if given.size else math.nan
-    low = high = math.nan
+    ends = math.nan, math.nan
     if n_items > 1:
         worth = _worth_by_t(_effective(given - share, codes, n_items), n_items, confidence)
-        low, high = wilson_interval(share, worth, confidence=confidence)
-    return Estimate(
-        value=share,
-        low=low,
-        high=high,
-        confidence=confidence,
-        n=len(given),
-        n_groups=n_items,
-        statistic="share",
-    )
+        ends = wilson_interval(share, worth, confidence=confidence)
+    return Estimate.of(share, ends, confidence, n=len(given), n_groups=n_items, statistic="share")
 
 
 def _effective(residuals: FloatArray, codes: IntArray, n_items: int) -> float:

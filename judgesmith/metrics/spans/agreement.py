@@ -3,11 +3,20 @@
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from judgesmith.metrics.arrays import FloatArray, IntArray, Rng, group_codes, score_vector
+from judgesmith.metrics.arrays import (
+    FloatArray,
+    IntArray,
+    Rng,
+    group_codes,
+    group_sums,
+    one_of,
+    ratio,
+    score_vector,
+)
 from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.records import Estimate, PairedEstimate, Record
 from judgesmith.metrics.resampling.draws import (
@@ -189,10 +198,7 @@ class SpanTable:
             for side, name in zip(sides, ("predicted", "gold"), strict=True)
         )
         return cls(
-            predicted=first,
-            gold=second,
-            kept=np.array(kept, dtype=np.int64),
-            n_given=len(sides[0]),
+            predicted=first, gold=second, kept=np.array(kept, dtype=np.int64), n_given=len(sides[0])
         )
 
     @property
@@ -241,7 +247,9 @@ def _is_missing(spans: object) -> bool:
 DUST = 1e-12
 """Shares that are no further apart differ by rounding."""
 
-SPAN_STATISTICS = ("precision", "recall", "f1", "macro_f1")
+SpanStatistic = Literal["precision", "recall", "f1", "macro_f1"]
+
+SPAN_STATISTICS = get_args(SpanStatistic)
 """What :func:`summary` returns, in this order."""
 
 
@@ -318,15 +326,15 @@ def agreement_of_matches(
         n_resamples=n_resamples,
         confidence=confidence,
     )
-    estimates = [replace(one, n_undefined=int(math.isnan(one.value))) for one in found]
+    estimates = {
+        name: replace(one, n_undefined=int(math.isnan(one.value)))
+        for name, one in zip(SPAN_STATISTICS, found, strict=True)
+    }
     matched_predicted, predicted, matched_gold, gold = amounts.sum(axis=0).tolist()
     of_texts = np.full((table.n_given, 4), np.nan)
     of_texts[table.kept] = amounts
     return SpanAgreement(
-        precision=estimates[0],
-        recall=estimates[1],
-        f1=estimates[2],
-        macro_f1=estimates[3],
+        **estimates,
         predicted=predicted,
         gold=gold,
         matched_predicted=matched_predicted,
@@ -343,32 +351,21 @@ def source_sums(amounts: FloatArray, codes: IntArray, n_units: int) -> FloatArra
     own = _rates(amounts)[:, 2]
     # A text that neither side marked is judged rightly; sums never see it.
     own[np.isnan(own)] = 1.0
-    columns = np.column_stack([amounts, own, np.ones(len(own))])
-    return np.stack(
-        [np.bincount(codes, weights=column, minlength=n_units) for column in columns.T], axis=1
-    )
+    return group_sums([*amounts.T, own, np.ones(len(own))], codes, n_units)
 
 
 def _rates(amounts: FloatArray) -> FloatArray:
     """Return precision, recall and F1 of rows of the four amounts, nan where undefined."""
-    rates = np.full((len(amounts), 3), np.nan)
-    matched, total = amounts[:, [0, 2]], amounts[:, [1, 3]]
-    np.divide(matched, total, out=rates[:, :2], where=total > 0)
-    p, r = np.nan_to_num(rates[:, :2]).T
-    any_marked = total.any(axis=1)
-    rates[any_marked, 2] = 0.0
-    np.divide(2 * p * r, p + r, out=rates[:, 2], where=any_marked & (p + r > 0))
-    return rates
+    total = amounts[:, [1, 3]]
+    rates = ratio(amounts[:, [0, 2]], total)
+    p, r = np.nan_to_num(rates).T
+    f1 = np.where(total.any(axis=1), ratio(2 * p * r, p + r, otherwise=0.0), np.nan)
+    return np.column_stack([rates, f1])
 
 
 def summary(sums: FloatArray) -> FloatArray:
     """Return the four statistics of rows of sums as in :func:`source_sums`, nan if undefined."""
-    macro = np.full(len(sums), np.nan)
-    np.divide(sums[:, 4], sums[:, 5], out=macro, where=sums[:, 5] > 0)
-    return np.column_stack([_rates(sums[:, :4]), macro])
-
-
-SpanStatistic = Literal["precision", "recall", "f1", "macro_f1"]
+    return np.column_stack([_rates(sums[:, :4]), ratio(sums[:, 4], sums[:, 5])])
 
 
 def span_agreement_difference(
@@ -412,8 +409,7 @@ def span_agreement_difference(
     (0.92, 0.5, 0.42)
     """
     rng = check_settings(rng, n_resamples, confidence)
-    if statistic not in SPAN_STATISTICS:
-        raise ValueError(f"statistic must be one of {SPAN_STATISTICS}; got {statistic!r}.")
+    one_of(statistic, SpanStatistic, name="statistic")
     n = len(first.of_texts)
     if len(second.of_texts) != n:
         raise ValueError(

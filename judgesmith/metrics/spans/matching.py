@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from judgesmith.metrics.arrays import FloatArray, IntArray, Rng, number
+from judgesmith.metrics.arrays import FloatArray, IntArray, Rng, group_sums, number
 from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.spans.agreement import (
     SpanAgreement,
@@ -115,24 +115,18 @@ def _amounts(
         if weighted:
             size = lengths * _largest(edges, *side, spans.severities)
         columns += [size * credit, size]
-    return np.stack(
-        [np.bincount(texts, weights=column, minlength=table.n_texts) for column in columns], axis=1
-    )
+    return group_sums(columns, texts, table.n_texts)
 
 
 def _covered(edges: IntArray, starts: IntArray, ends: IntArray) -> NDArray[np.bool_]:
     """Say of each cell between two edges whether a span covers it."""
     opened = np.bincount(np.searchsorted(edges, starts), minlength=len(edges))
     closed = np.bincount(np.searchsorted(edges, ends), minlength=len(edges))
-    depth: IntArray = np.cumsum(opened - closed)[:-1]
-    return depth > 0
+    return np.cumsum(opened - closed)[:-1] > 0
 
 
 def _equally_severe(
-    table: SpanTable,
-    keys: tuple[str, ...],
-    places: tuple[IntArray, IntArray],
-    begins: IntArray,
+    table: SpanTable, keys: tuple[str, ...], places: tuple[IntArray, IntArray], begins: IntArray
 ) -> tuple[IntArray, IntArray]:
     """Return the stretches that spans of one severity cover on both sides."""
     on_predicted, on_gold, own_begins, _ = table.line(*keys, "severities")
@@ -296,8 +290,7 @@ def _overlap(human: SpanSide, judge: SpanSide, first: IntArray, second: IntArray
     other_start, other_end = human.starts[second], human.ends[second]
     both = np.maximum(np.minimum(end, other_end) - np.maximum(start, other_start), 0)
     either = (end - start) + (other_end - other_start) - both
-    share: FloatArray = both / either
-    return share
+    return np.asarray(both / either)
 
 
 def _best_total(worth: FloatArray) -> float:

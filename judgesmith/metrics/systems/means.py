@@ -5,16 +5,18 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from judgesmith.metrics.arrays import (
     FloatArray,
     IntArray,
     fraction,
     group_codes,
+    group_sums,
     label_list,
     number,
     paired_scores,
+    ratio,
     score_vector,
 )
 from judgesmith.metrics.correlation.columns import Column
@@ -110,10 +112,8 @@ class _SourceSums:
             p = _centred(part.predicted)
             h = np.where(is_rated, part.human - centre, 0.0)
             columns = (is_rated, ~is_rated, h, p * is_rated, p * ~is_rated)
-            for place, column in enumerate(columns):
-                linear[:, at, place] = np.bincount(own, weights=column, minlength=len(present))
-            for place, column in enumerate((p * p, p * h)):
-                squares[:, at, place] = np.bincount(own, weights=column, minlength=len(present))
+            linear[:, at] = group_sums(columns, own, len(present))
+            squares[:, at] = group_sums((p * p, p * h), own, len(present))
         return cls(linear, squares, centre, float(np.max(np.abs(rated), initial=0.0)))
 
     def solve(self, sign: FloatArray, weight: float | None) -> tuple[FloatArray, FloatArray]:
@@ -163,8 +163,8 @@ def _solve(
 ) -> tuple[FloatArray, FloatArray]:
     """Return weights (n_sets,) and means (n_sets, n_parts) of several sets of sources."""
     n, unrated, human, on_rated, on_unrated = np.moveaxis(linear, 2, 0)
-    mean = _ratio(human, n, np.nan)
-    gap = np.where(unrated > 0.5, _ratio(on_rated, n, np.nan) - _ratio(on_unrated, unrated), 0.0)
+    mean = ratio(human, n)
+    gap = np.where(unrated > 0.5, ratio(on_rated, n) - _ratio(on_unrated, unrated), 0.0)
     if weight is None:
         weights = _tuned(linear, squares, products, sign)
     else:
@@ -220,13 +220,8 @@ def _tuned(
     return np.clip(_ratio(covariance, variance), 0.0, 1.0)
 
 
-def _ratio(top: FloatArray | float, bottom: FloatArray, otherwise: float = 0.0) -> FloatArray:
-    """Divide where the divisor is positive."""
-    positive: NDArray[np.bool_] = bottom > 0
-    shape = np.broadcast_shapes(np.shape(top), bottom.shape)
-    result = np.full(shape, otherwise)
-    np.divide(top, bottom, out=result, where=np.broadcast_to(positive, shape))
-    return result
+def _ratio(top: FloatArray | float, bottom: FloatArray) -> FloatArray:
+    return ratio(top, bottom, otherwise=0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -383,14 +378,8 @@ def mean_estimate(found: Rectified, n: int, confidence: float) -> Estimate:
     reach = math.nan
     if found.error > 0:
         reach = float(stdtrit(found.freedom, (1 + confidence) / 2)) * found.error
-    return Estimate(
-        value=found.value,
-        low=found.value - reach,
-        high=found.value + reach,
-        confidence=confidence,
-        n=n,
-        n_groups=found.n_groups,
-    )
+    ends = found.value - reach, found.value + reach
+    return Estimate.of(found.value, ends, confidence, n=n, n_groups=found.n_groups)
 
 
 def gain_of(corrected: Rectified, alone: Rectified) -> float:

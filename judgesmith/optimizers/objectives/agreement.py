@@ -11,7 +11,7 @@ import numpy as np
 
 from judgesmith.errors import InputError, hint_of, sentence_of
 from judgesmith.metrics import mean_absolute_error
-from judgesmith.metrics.arrays import FloatArray, IntArray
+from judgesmith.metrics.arrays import FloatArray, IntArray, one_of
 from judgesmith.metrics.comparing.significance import with_sources_shared
 from judgesmith.metrics.correlation import (
     Level,
@@ -31,7 +31,7 @@ from judgesmith.metrics.pairs.ordering import (
 )
 from judgesmith.metrics.pairs.ties import PairLevel, TieShare, counted_ties
 from judgesmith.metrics.ratings import nearest_levels
-from judgesmith.metrics.ratings.kappa import Weights, check_weights, counted_kappa, weighted_kappa
+from judgesmith.metrics.ratings.kappa import Weights, counted_kappa, weighted_kappa
 from judgesmith.metrics.records import Estimate, PairedEstimate
 from judgesmith.metrics.resampling.draws import Counted, ratio_of_sums
 from judgesmith.metrics.resampling.intervals import AveragedUnits, scored_by_both
@@ -115,11 +115,10 @@ class Agreement(Objective):
             )
         numbered = replace(table, sources=sources)
         units = AveragedUnits.of(rated_parts(numbered), self.statistic, self.level, "sources")
-        return Counted(
+        return replace(
+            units.counted,
             value=self.value(table),
             of_counts=lambda counts: units(counts[:, present]),
-            n_units=units.n_units,
-            n_undefined=units.n_undefined,
         )
 
     def paired(
@@ -320,7 +319,7 @@ class Kappa(TargetMean):
 
     def __post_init__(self) -> None:
         """Refuse unknown weights."""
-        check_weights(self.weights)
+        one_of(self.weights, Weights, name="weights")
         if self.weights == "nominal":
             raise InputError("weights must be quadratic or linear; got 'nominal'.")
 
@@ -442,7 +441,7 @@ class TieAccuracy(TargetMean):
         values = np.bincount(own, weights=agreeing, minlength=n_sources) / pairs
         weights = (size > 1).astype(np.float64)
         found = ratio_of_sums(values, weights, np.arange(n_sources), n_sources)
-        return replace(found, value=share.value, n_undefined=share.n_undefined)
+        return replace(found, value=share.value, n_undefined=share.shown["n_undefined"])
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from judgesmith.metrics.arrays import group_sums, ratio
 from judgesmith.metrics.audits import scale_use
-from judgesmith.metrics.audits import sums as source_sums
 from judgesmith.metrics.audits.sums import (
     covariances,
     products,
     source_codes,
-    sums_by_source,
     z_scores,
 )
 from judgesmith.metrics.resampling.draws import estimates_of_sums
@@ -72,7 +71,7 @@ def of_means(values, sources, seed=0, **settings):
     settings = {"n_resamples": 200, "confidence": 0.95} | settings
     columns = [np.ones(len(values)), np.asarray(values, dtype=float)]
     return estimates_of_sums(
-        sums_by_source(columns, np.asarray(sources)),
+        group_sums(columns, np.asarray(sources)),
         mean,
         n=len(values),
         rng=np.random.default_rng(seed),
@@ -86,7 +85,7 @@ def test_sums_give_the_covariances_of_rows_repeated_as_often_as_their_source_was
     variables = [np.array(column, dtype=float) for column in zip(*table, strict=True)]
     rng = np.random.default_rng(seed)
     sources = np.unique(rng.integers(4, size=len(table)), return_inverse=True)[1]
-    sums = sums_by_source(products(variables), sources)
+    sums = group_sums(products(variables), sources)
     counts = rng.integers(1, 4, size=len(sums))
     repeated = np.repeat(np.array(variables), counts[sources], axis=1)
     expected = np.cov(repeated, ddof=0)
@@ -129,8 +128,8 @@ def test_one_source_or_an_undefined_value_has_no_interval():
     assert (found.value, found.n, found.n_groups) == (1.5, 2, 1)
     assert np.isnan([found.low, found.high]).all()
     empty = estimates_of_sums(
-        sums_by_source([np.empty(0)], np.empty(0, np.int64)),
-        lambda sums: source_sums.ratio(sums, sums),
+        group_sums([np.empty(0)], np.empty(0, np.int64)),
+        lambda sums: ratio(sums, sums),
         n=0,
         rng=np.random.default_rng(0),
         n_resamples=20,

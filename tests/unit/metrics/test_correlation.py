@@ -8,10 +8,10 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judgesmith.metrics.correlation import agreement, worst_pairs
 from judgesmith.metrics.correlation import columns as module
 from judgesmith.metrics.correlation import levels as module_of_worst_pairs
-from judgesmith.metrics.correlation import worst_pairs
-from judgesmith.metrics.correlation.coefficients import check_statistic, group_correlations
+from judgesmith.metrics.correlation.coefficients import group_correlations
 from judgesmith.metrics.correlation.columns import (
     Column,
     inversion_passes,
@@ -92,7 +92,7 @@ def test_concordance_of_groups_is_that_of_each_alone():
 
 def test_an_unknown_statistic_is_refused_with_the_known_ones():
     with pytest.raises(ValueError, match=r"'pearson', 'spearman', 'kendall', .*'q'.*'rho'"):
-        check_statistic("rho")
+        agreement([1, 2], [1, 2], statistic="rho")
 
 
 # -- inversions ----------------------------------------------------------------------------------
