@@ -92,7 +92,12 @@ def _manual(fault: Exception) -> str | None:
     told = isinstance(fault, click.BadParameter) and not isinstance(fault, click.MissingParameter)
     if told or not isinstance(fault, click.UsageError) or fault.ctx is None:
         return None
-    return f"see '{fault.ctx.command_path} --help'"
+    manual = f"see '{fault.ctx.command_path} --help'"
+    missing = fault.param if isinstance(fault, click.MissingParameter) else None
+    from_project = any(one.name == "project" for one in fault.ctx.command.params)
+    if missing is not None and missing.name == "data" and from_project:
+        return f"{manual}, or name it once in judgesmith.yaml: 'judgesmith init FILE' writes one"
+    return manual
 
 
 def _later(fault: Exception) -> str | None:

@@ -432,8 +432,13 @@ class SavedRecord(BaseModel):
                 f"{said}.", at=path, hint="name a folder that compile made."
             ) from None
         if not isinstance(document, dict) or "schema" not in document:
+            is_program = isinstance(document, dict) and "metadata" in document
             raise SavedJudgeError(
-                "holds no judge.", at=path, hint="name a folder that compile made."
+                "holds no judge.",
+                at=path,
+                hint="read a DSPy program with judgesmith.programs.load_program."
+                if is_program
+                else "name a folder that compile made.",
             )
         if document["schema"] != SCHEMA:
             raise SavedJudgeError(

@@ -15,7 +15,7 @@ from judgesmith.drafts import draft_beside, put, tidy, write_synced
 from judgesmith.errors import ExistingFileError, InputError
 from judgesmith.front_door import at
 from judgesmith.programs.artifacts.card import printable
-from judgesmith.programs.artifacts.record import plain_report
+from judgesmith.programs.artifacts.record import SavedRecord, plain_report
 from judgesmith.programs.judging.runner import score_batch
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement
@@ -279,6 +279,11 @@ def export_judge(
     >>> sorted(one.name for one in export_judge(made.saved, "prompt", place).place.iterdir())
     ['README.md', 'export.json', 'messages.json', 'prompts']
     """
+    if not isinstance(saved, SavedRecord):
+        raise InputError(
+            f"a saved judge is exported; got {type(saved).__name__}.",
+            hint="give one from judgesmith.load, or the saved judge of a compile result.",
+        )
     found = form_of(form)
     check_carried(found, form, saved)
     place = Path(place)
