@@ -86,6 +86,14 @@ def group_codes(
     return codes, len(seen)
 
 
+def source_codes(
+    sources: Iterable[object] | None, n_rows: int, kept: NDArray[np.bool_] | IntArray
+) -> IntArray:
+    """Return codes from 0 of the sources of the rows kept; without labels each row has its own."""
+    codes, _ = group_codes(sources, name="sources", n_items=n_rows)
+    return np.unique(codes[kept], return_inverse=True)[1].astype(np.int64, copy=False)
+
+
 def label_list(labels: Iterable[object], *, name: str) -> list[object]:
     """Return labels as a list of plain values, for what reads them more than once."""
     if not isinstance(labels, Iterable):
@@ -121,7 +129,6 @@ def rating_table(ratings: ArrayLike) -> FloatArray:
 
 
 def fraction(value: float, *, name: str) -> float:
-    """Return ``value`` if it lies strictly between 0 and 1."""
     if not isinstance(value, float | int | np.number) or not 0 < value < 1:
         raise ValueError(f"{name} must be strictly between 0 and 1, such as 0.95; got {value!r}.")
     return value
@@ -137,7 +144,6 @@ def number(value: object, *, name: str) -> float:
 def score_vector(
     scores: ArrayLike, *, name: str, n_items: int | None = None, allow_missing: bool = False
 ) -> FloatArray:
-    """Return one list of scores as a float vector."""
     vector = _vector(scores, name)
     if n_items is not None and len(vector) != n_items:
         raise ValueError(f"{name} must hold one score per item; got {len(vector)} for {n_items}.")
@@ -201,7 +207,6 @@ def _is_missing(label: object) -> bool:
 
 
 def _vector(scores: ArrayLike, name: str) -> FloatArray:
-    """Return one float vector, or raise with the reason."""
     vector = number_array(scores, name=name, kind="a vector")
     if vector.ndim != 1:
         raise ValueError(f"{name} must be a vector, one score per item; got shape {vector.shape}.")
@@ -222,7 +227,6 @@ def _refuse_other_kinds(given: NDArray[Any]) -> None:
 
 
 def _refuse(bad: NDArray[np.bool_], name: str, advice: str) -> None:
-    """Raise if any item is marked bad."""
     if bad.any():
         raise ValueError(
             f"{name} has no finite score for {np.count_nonzero(bad)} of {len(bad)} items, the "

@@ -18,14 +18,9 @@ from judgesmith.metrics.arrays import (
     paired_scores,
     ratio,
     score_vector,
-)
-from judgesmith.metrics.audits.sums import (
-    covariances,
-    products,
     source_codes,
-    sums_by_group,
-    z_scores,
 )
+from judgesmith.metrics.audits.sums import covariances, products, sums_by_group, z_scores
 from judgesmith.metrics.correlation.columns import Column, centred_ranks
 from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.records import Estimate, Record, squarable
@@ -124,7 +119,6 @@ def length_bias(
     n_pairs = len(products([np.empty(0)] * 3))
 
     def slopes(sums: FloatArray) -> FloatArray:
-        """Return the slope, its ranks', and the two correlations."""
         raw, ranked = covariances(sums[:, :n_pairs], 3), covariances(sums[:, n_pairs:], 3)
         deviations = np.sqrt(np.diagonal(raw, axis1=1, axis2=2))
         return np.stack(
@@ -163,7 +157,6 @@ def partial_slope(covariance: FloatArray, reliability: float = 1.0) -> FloatArra
 
 
 def _ranks(scores: FloatArray) -> FloatArray:
-    """Return average ranks."""
     return centred_ranks(Column.of(scores), np.zeros(len(scores), np.int64), 1)
 
 
@@ -248,7 +241,6 @@ def self_preference(
     variables = [z_scores(p[scored]), z_scores(h[scored]), is_own - share]
 
     def gaps(sums: FloatArray) -> FloatArray:
-        """Return the four gaps."""
         found = covariances(sums, 3)
         of_judge, people, mine = (found[:, at, at] for at in range(3))
         by_judge = ratio(ratio(found[:, 0, 2], mine), np.sqrt(of_judge))
@@ -438,7 +430,6 @@ def place_effects(
     by_place = sums_by_group([ones, score], codes, which, len(known))
 
     def effects(sums: FloatArray) -> FloatArray:
-        """Return the effect of each place, and the slope."""
         n, total, steps, product, squares = sums[:, :5].T
         slope = ratio(n * product - total * steps, n * squares - steps**2)
         gaps = ratio(sums[:, 6::2], sums[:, 5::2]) - ratio(total, n)[:, None]

@@ -14,8 +14,9 @@ from judgesmith.metrics.arrays import (
     one_of,
     paired_scores,
     ratio,
+    source_codes,
 )
-from judgesmith.metrics.audits.sums import source_codes, sums_by_group
+from judgesmith.metrics.audits.sums import sums_by_group
 from judgesmith.metrics.correlation.coefficients import Statistic
 from judgesmith.metrics.correlation.columns import Column
 from judgesmith.metrics.correlation.levels import Labels

@@ -7,8 +7,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgesmith.metrics.arrays import FloatArray, IntArray, fraction, number, ratio, score_vector
-from judgesmith.metrics.audits.sums import source_codes
+from judgesmith.metrics.arrays import (
+    FloatArray,
+    IntArray,
+    fraction,
+    number,
+    ratio,
+    score_vector,
+    source_codes,
+)
 from judgesmith.metrics.correlation.columns import Column
 from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.records import Estimate, Record, squarable
@@ -35,11 +42,9 @@ class _Cells:
         return cls(counts.astype(float), cells // width, cells % width, n_sources)
 
     def by_source(self, values: FloatArray) -> FloatArray:
-        """Sum over the cells of each source."""
         return np.bincount(self.sources, values, self.n_sources).astype(np.float64)
 
     def totals(self) -> FloatArray:
-        """Return how many rows have the code of each cell."""
         return np.bincount(self.codes, self.counts).astype(np.float64)[self.codes]
 
 
@@ -92,7 +97,6 @@ def entropy(codes: IntArray, n_levels: int, sources: IntArray, confidence: float
 
 
 def jackknifed(value: float, without: FloatArray, n: int, confidence: float) -> Estimate:
-    """Return a share with the jackknife's interval."""
     ends = left_out_interval(value, without, confidence, (0.0, 1.0))
     return Estimate.of(value, ends, confidence, n=n, n_groups=len(without))
 
@@ -190,7 +194,6 @@ def scale_use(
     most = int(np.argmax(counts)) if counts.size else -1
 
     def share(rows: NDArray[np.bool_]) -> Estimate:
-        """Return a share of rows."""
         return share_interval(rows, sources=codes, confidence=confidence)
 
     if round_to is None:
@@ -218,7 +221,6 @@ def scale_use(
 
 
 def _levels(levels: Sequence[float] | None, given: FloatArray, column: Column) -> FloatArray:
-    """Return the points of the scale, in order."""
     if levels is None:
         return given[np.unique(column.codes, return_index=True)[1]]
     known = np.unique(squarable(score_vector(np.asarray(levels), name="levels"), name="levels"))

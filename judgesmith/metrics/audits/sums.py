@@ -9,22 +9,14 @@ from collections.abc import Sequence
 from itertools import combinations_with_replacement
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from judgesmith.metrics.arrays import FloatArray, IntArray, group_codes, group_sums
+from judgesmith.metrics.arrays import FloatArray, IntArray, group_sums
 from judgesmith.metrics.correlation.columns import Column
-from judgesmith.metrics.correlation.levels import Labels
 
 # A variance below this share of the one over all rows is rounding.
 _SMALL = 1e-10
 # Sources times groups: a table of 800 megabytes for five columns.
 _MOST_CELLS = 20_000_000
-
-
-def source_codes(sources: Labels | None, n_rows: int, kept: ArrayLike) -> IntArray:
-    """Return codes from 0 of the sources of the rows kept; without labels each row has its own."""
-    codes, _ = group_codes(sources, name="sources", n_items=n_rows)
-    return np.unique(codes[np.asarray(kept)], return_inverse=True)[1].astype(np.int64)
 
 
 def z_scores(scores: FloatArray) -> FloatArray:

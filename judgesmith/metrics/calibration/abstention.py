@@ -14,9 +14,9 @@ from judgesmith.metrics.arrays import (
     Rng,
     fraction,
     generator,
-    group_codes,
     number,
     score_vector,
+    source_codes,
 )
 from judgesmith.metrics.correlation.columns import Column
 from judgesmith.metrics.correlation.levels import Labels
@@ -127,10 +127,9 @@ def risk_coverage(
     """
     fraction(confidence, name="confidence")
     loss, sure = checked_losses(losses, certainty, allow_unscored=True)
-    codes, _ = group_codes(sources, name="sources", n_items=len(loss))
     scored = ~np.isnan(loss) & ~np.isnan(sure)
+    codes = source_codes(sources, len(loss), scored)
     loss, sure = loss[scored], sure[scored]
-    codes = np.unique(codes[scored], return_inverse=True)[1]
     n, n_groups = len(loss), int(codes.max(initial=-1)) + 1
     value, ends, oracle, random = math.nan, (math.nan, math.nan), math.nan, math.nan
     curve: list[tuple[float, ...]] = [(), (), ()]
@@ -182,7 +181,6 @@ class _Ranked:
 
     @classmethod
     def of(cls, losses: FloatArray, certainty: FloatArray) -> "_Ranked":
-        """Sort by certainty."""
         order, ends = _runs(certainty)
         ordered, starts = losses[order], np.append(0, ends[:-1])
         means = np.add.reduceat(ordered, starts) / (ends - starts)
@@ -190,7 +188,6 @@ class _Ranked:
         return cls(order, ordered, starts, ends, risk)
 
     def area(self) -> float:
-        """Return the mean risk."""
         return float(self.risk.mean())
 
     def influence(self) -> FloatArray:
@@ -268,7 +265,6 @@ class CertifiedThreshold(Record):
         return cls(**known)
 
     def _in_words(self, infinite: float) -> str:
-        """Say what an infinite threshold accepts."""
         if infinite > 0:
             return "infinite: no candidate could be certified, so no row is accepted"
         return "minus infinite: every row is accepted"
@@ -340,10 +336,9 @@ def certified_threshold(
         )
     whole_number(n_candidates, name="n_candidates", least=1)
     loss, sure = checked_losses(losses, certainty, allow_unscored=True)
-    codes, _ = group_codes(sources, name="sources", n_items=len(loss))
     scored = ~np.isnan(loss) & ~np.isnan(sure)
+    codes = source_codes(sources, len(loss), scored)
     loss, sure = loss[scored] / largest_loss, sure[scored]
-    codes = np.unique(codes[scored], return_inverse=True)[1]
     n_groups = int(codes.max(initial=-1)) + 1
     shuffled = rng.permutation(n_groups)[codes]
     if (loss > 1).any():
@@ -383,7 +378,6 @@ def certified_threshold(
 
 
 def _source_means(losses: FloatArray, sources: IntArray) -> FloatArray:
-    """Return the mean loss of each source present."""
     size = np.bincount(sources)
     return np.bincount(sources, weights=losses)[size > 0] / size[size > 0]
 

@@ -34,7 +34,6 @@ class Cells:
 
     @classmethod
     def of(cls, residuals: FloatArray, bins: IntArray, sources: IntArray) -> "Cells":
-        """Sum the residuals."""
         sources = np.unique(sources, return_inverse=True)[1]
         width = int(sources.max(initial=0)) + 1
         cells, which = np.unique(bins * width + sources, return_inverse=True)
@@ -430,7 +429,6 @@ def probability_errors(
 
 
 def _brier(p: FloatArray, observed: FloatArray) -> FloatArray:
-    """Return the squared distance of each row."""
     return np.asarray(np.sum((p - observed) ** 2, axis=1))
 
 
@@ -442,7 +440,6 @@ def _ranked(p: FloatArray, observed: FloatArray) -> FloatArray:
 
 
 def _mean(losses: FloatArray) -> float:
-    """Return the mean, nan of nothing."""
     return float(losses.mean()) if losses.size else math.nan
 
 

@@ -18,6 +18,7 @@ from judgesmith.metrics.arrays import (
     one_of,
     paired_scores,
     score_vector,
+    source_codes,
 )
 from judgesmith.metrics.correlation.columns import Column
 from judgesmith.metrics.correlation.levels import Labels
@@ -68,7 +69,6 @@ class AffineMap(_Map):
     n_unscored: int
 
     def __post_init__(self) -> None:
-        """Refuse numbers that are no line."""
         if not (math.isfinite(self.slope) and math.isfinite(self.intercept)):
             raise ValueError(
                 f"slope and intercept must be finite; got {self.slope} and {self.intercept}."
@@ -105,7 +105,6 @@ class IsotonicMap(_Map):
     n_unscored: int
 
     def __post_init__(self) -> None:
-        """Refuse numbers that are no such curve."""
         x, y = np.asarray(self.thresholds, float), np.asarray(self.values, float)
         step = np.diff(y)
         if not (
@@ -331,7 +330,6 @@ class ConformalMargin(Record):
         return cls(**known | {"margin": math.inf if known["margin"] is None else known["margin"]})
 
     def _in_words(self, infinite: float) -> str:
-        """Say why the margin is infinite."""
         return "infinite: too few sources for the confidence"
 
     def interval(
@@ -421,10 +419,9 @@ def conformal_margin(
     fraction(confidence, name="confidence")
     one_of(covers, Covers, name="covers")
     h, p = paired_scores(human, judge, allow_unscored=True)
-    codes, _ = group_codes(sources, name="sources", n_items=len(p))
     scored = ~np.isnan(p)
+    codes = source_codes(sources, len(p), scored)
     distances = (np.abs(p - h) / _spreads(spread, spread is not None, scored))[scored]
-    codes = np.unique(codes[scored], return_inverse=True)[1]
     sizes = np.bincount(codes)
     n_groups = len(sizes)
     if covers == "source":

@@ -1,7 +1,6 @@
 """Sample sizes for an agreement and for a difference of two judges."""
 
 import math
-from collections.abc import Callable
 from statistics import NormalDist
 
 from judgesmith.metrics.arrays import fraction, number
@@ -112,12 +111,7 @@ def sources_needed(pilot: Estimate, half_width: float) -> int:
     spread = _spread(pilot)
     if not number(half_width, name="half_width") > 0:
         raise ValueError(f"half_width must be above 0, such as 0.05; got {half_width}.")
-
-    def is_enough(n_sources: int) -> bool:
-        quantile = -widened_quantile(n_sources, pilot.confidence)
-        return quantile * spread <= half_width * math.sqrt(n_sources)
-
-    return _fewest(is_enough, f"a half width of {half_width}")
+    return _fewest(pilot, spread, half_width, 0.0, f"a half width of {half_width}")
 
 
 def sources_to_compare(
@@ -168,12 +162,7 @@ def sources_to_compare(
             "the pilot. No number of sources tells equally good judges apart."
         )
     surplus = NormalDist().inv_cdf(fraction(power, name="power"))
-
-    def is_enough(n_sources: int) -> bool:
-        quantile = -widened_quantile(n_sources, pilot.confidence)
-        return (quantile + surplus) * spread <= wished * math.sqrt(n_sources)
-
-    return _fewest(is_enough, f"a difference of {wished}")
+    return _fewest(pilot, spread, wished, surplus, f"a difference of {wished}")
 
 
 def _spread(pilot: Estimate) -> float:
@@ -191,8 +180,13 @@ def _spread(pilot: Estimate) -> float:
     return half * math.sqrt(pilot.n_groups) / -widened_quantile(pilot.n_groups, pilot.confidence)
 
 
-def _fewest(is_enough: Callable[[int], bool], goal: str) -> int:
-    """Return the smallest number from 2 on that is enough, where every larger one is too."""
+def _fewest(pilot: Estimate, spread: float, distance: float, surplus: float, goal: str) -> int:
+    """Return the least number of sources, 2 or more, whose interval and surplus are no longer."""
+
+    def is_enough(n_sources: int) -> bool:
+        quantile = -widened_quantile(n_sources, pilot.confidence)
+        return (quantile + surplus) * spread <= distance * math.sqrt(n_sources)
+
     too_few, enough = 1, 2
     while not is_enough(enough):
         if enough > _MOST_SOURCES:

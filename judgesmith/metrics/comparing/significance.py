@@ -66,7 +66,6 @@ def with_sources_shared(
 def scored_by_all(
     human: ArrayLike, judge: ArrayLike, other: ArrayLike
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the rows that both judges scored."""
     h, p, q = with_gaps_shared(human, judge, other)
     scored = ~np.isnan(p)
     return h[scored], p[scored], q[scored]
@@ -193,7 +192,6 @@ class SignificanceTest(Record):
 
 
 def check_alternative(alternative: str) -> None:
-    """Raise a ``ValueError`` if there is no such alternative."""
     if alternative not in get_args(Alternative):
         raise ValueError(
             f"alternative must be one of {get_args(Alternative)}; got {alternative!r}. For the "
@@ -313,7 +311,6 @@ def permutation_test(
 
 
 def _check_swap(swap: str, *, has_systems: bool) -> None:
-    """Refuse what cannot change hands."""
     one_of(swap, Swap, name="swap")
     if swap != "inputs" and not has_systems:
         raise ValueError(

@@ -37,7 +37,6 @@ def group_correlations(
 
 
 def over_rows(statistic: Statistic, x: Column, y: Column) -> float:
-    """Return the statistic over all rows."""
     return float(group_correlations(statistic, x, y, np.zeros(len(x.codes), np.int64), 1)[0])
 
 
@@ -54,7 +53,9 @@ def _within(
     if statistic == "concordance":
         return _concordance(x, y, groups, n_groups)
     if statistic in ("kendall", "kendall_c"):
-        return _tau(statistic, x, y, groups, n_groups)
+        counts = pair_counts(x, y, groups, n_groups)
+        scale = tau_scale(statistic, counts, x, y, groups, n_groups)
+        return bounded_ratio(counts.net.astype(np.float64), scale)
     dx, dy, defined = deviations(statistic, x, y, groups, n_groups)
     sxx, syy, sxy = (sums(product, groups, n_groups) for product in (dx * dx, dy * dy, dx * dy))
     return bounded_ratio(sxy, np.where(defined, np.sqrt(sxx * syy), 0.0))
@@ -70,14 +71,6 @@ def deviations(
         return dx, dy, np.ones(n_groups, bool)
     dx, dy = (centred(column.values, groups, n_groups) for column in (x, y))
     return dx, dy, varies(x, groups, n_groups) & varies(y, groups, n_groups)
-
-
-def _tau(statistic: Statistic, x: Column, y: Column, groups: IntArray, n_groups: int) -> FloatArray:
-    """Return tau-b or tau-c within each group."""
-    counts = pair_counts(x, y, groups, n_groups)
-    return bounded_ratio(
-        counts.net.astype(np.float64), tau_scale(statistic, counts, x, y, groups, n_groups)
-    )
 
 
 def tau_scale(

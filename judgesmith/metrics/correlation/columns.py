@@ -226,7 +226,6 @@ def standardised(values: FloatArray) -> FloatArray:
 
 
 def sums(values: FloatArray, groups: IntArray, n_groups: int) -> FloatArray:
-    """Sum within groups."""
     # For one group NumPy's pairwise summation is both more exact and faster.
     if n_groups == 1:
         return np.array([values.sum()], dtype=np.float64)
@@ -234,7 +233,6 @@ def sums(values: FloatArray, groups: IntArray, n_groups: int) -> FloatArray:
 
 
 def centred(values: FloatArray, groups: IntArray, n_groups: int) -> FloatArray:
-    """Subtract each group's mean."""
     # The grand mean goes first: sums of small deviations keep the digits that an offset costs.
     deviations = values - (values.mean() if values.size else 0.0)
     size = np.maximum(np.bincount(groups, minlength=n_groups), 1)

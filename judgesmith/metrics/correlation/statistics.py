@@ -217,8 +217,6 @@ def _plain(
 
 
 class _Interval(Protocol):
-    """A statistic with an interval."""
-
     def __call__(
         self,
         human: ArrayLike,
@@ -232,13 +230,10 @@ class _Interval(Protocol):
         n_resamples: int = 1000,
         resample: Resample = "sources",
         method: Method = "percentile",
-    ) -> Estimate:
-        """Return the estimate."""
+    ) -> Estimate: ...
 
 
 class _Difference(Protocol):
-    """A statistic of two judges on the same rows."""
-
     def __call__(
         self,
         human: ArrayLike,
@@ -253,32 +248,15 @@ class _Difference(Protocol):
         n_resamples: int = 1000,
         resample: Resample = "sources",
         method: Method = "percentile",
-    ) -> PairedEstimate:
-        """Return the difference."""
+    ) -> PairedEstimate: ...
 
 
 _INTERVAL = """Return :func:`{x}` with an interval.
 
     Parameters
     ----------
-    human : array-like, shape (n_rows,)
-        Human scores.
-    judge : array-like, shape (n_rows,)
-        Aligned with ``human``; nan (or None) where a row is unscored: such rows are left out.
-    sources : sequence of labels, one per row, or None
-        The units of the bootstrap: rows of one source are drawn together. None: rows are drawn.
-    systems, level, confidence, rng, n_resamples, resample, method
-        As for :func:`~judgesmith.metrics.correlation.agreement_interval`.
-
-    Returns
-    -------
-    Estimate
-        As for :func:`~judgesmith.metrics.correlation.agreement_interval`.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As for :func:`~judgesmith.metrics.correlation.agreement_interval`.
+    human, judge, sources, systems, level, confidence, rng, n_resamples, resample, method
+        As for :func:`~judgesmith.metrics.correlation.agreement_interval`, and so is the result.
 
     Examples
     --------
@@ -291,25 +269,8 @@ _DIFFERENCE = """Return :func:`{x}` of ``judge`` minus that of ``other`` on the 
 
     Parameters
     ----------
-    human : array-like, shape (n_rows,)
-        Human scores.
-    judge, other : array-like, shape (n_rows,)
-        Aligned with ``human``; nan (or None) where a row is unscored: rows that either leaves
-        unscored are left out.
-    sources : sequence of labels, one per row, or None
-        The units of the bootstrap: rows of one source are drawn together. None: rows are drawn.
-    systems, level, confidence, rng, n_resamples, resample, method
-        As for :func:`~judgesmith.metrics.correlation.agreement_difference`.
-
-    Returns
-    -------
-    PairedEstimate
-        As for :func:`~judgesmith.metrics.correlation.agreement_difference`.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As for :func:`~judgesmith.metrics.correlation.agreement_difference`.
+    human, judge, other, sources, systems, level, confidence, rng, n_resamples, resample, method
+        As for :func:`~judgesmith.metrics.correlation.agreement_difference`, and so is the result.
 
     Examples
     --------
@@ -320,7 +281,7 @@ _DIFFERENCE = """Return :func:`{x}` of ``judge`` minus that of ``other`` on the 
 
 
 def _with(statistic: Statistic, of: Callable[..., Any], name: str, doc: str) -> Any:
-    """Return ``of`` with its statistic fixed, under the name and with the docstring of its own."""
+    """Return ``of`` with its statistic fixed, under a name and with a docstring of its own."""
 
     def function(*scores: ArrayLike, **settings: Any) -> Any:
         return of(*scores, statistic=statistic, **settings)
@@ -333,27 +294,16 @@ def _with(statistic: Statistic, of: Callable[..., Any], name: str, doc: str) -> 
     return function
 
 
-def _interval_of(statistic: Statistic, x: str) -> _Interval:
-    """Return the function ``x_interval``."""
-    found: _Interval = _with(statistic, agreement_interval, f"{x}_interval", _INTERVAL.format(x=x))
-    return found
-
-
-def _difference_of(statistic: Statistic, x: str) -> _Difference:
-    """Return the function ``x_difference``."""
-    found: _Difference = _with(
-        statistic, agreement_difference, f"{x}_difference", _DIFFERENCE.format(x=x)
+def _pair(statistic: Statistic, x: str) -> tuple[_Interval, _Difference]:
+    """Return the functions ``x_interval`` and ``x_difference``."""
+    return (
+        _with(statistic, agreement_interval, f"{x}_interval", _INTERVAL.format(x=x)),
+        _with(statistic, agreement_difference, f"{x}_difference", _DIFFERENCE.format(x=x)),
     )
-    return found
 
 
-pearson_interval = _interval_of("pearson", "pearson")
-pearson_difference = _difference_of("pearson", "pearson")
-spearman_interval = _interval_of("spearman", "spearman")
-spearman_difference = _difference_of("spearman", "spearman")
-kendall_interval = _interval_of("kendall", "kendall")
-kendall_difference = _difference_of("kendall", "kendall")
-lins_ccc_interval = _interval_of("concordance", "lins_ccc")
-lins_ccc_difference = _difference_of("concordance", "lins_ccc")
-q_interval = _interval_of("q", "q")
-q_difference = _difference_of("q", "q")
+pearson_interval, pearson_difference = _pair("pearson", "pearson")
+spearman_interval, spearman_difference = _pair("spearman", "spearman")
+kendall_interval, kendall_difference = _pair("kendall", "kendall")
+lins_ccc_interval, lins_ccc_difference = _pair("concordance", "lins_ccc")
+q_interval, q_difference = _pair("q", "q")

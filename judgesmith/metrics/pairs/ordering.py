@@ -69,7 +69,6 @@ def _listed(
 
 
 def check_tolerance(tolerance: float) -> None:
-    """Refuse a tolerance that is no distance."""
     if not 0 <= number(tolerance, name="tolerance") < float("inf"):
         raise ValueError(
             f"tolerance must be zero or more points of the judge's scale; got {tolerance}."

@@ -17,6 +17,7 @@ from judgesmith.metrics.arrays import (
     in_order,
     label_list,
     number,
+    source_codes,
 )
 from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.pairs.preferences import preferences
@@ -175,7 +176,6 @@ class BradleyTerry(Record):
         return replace(found, value=value, low=low, high=high)
 
     def _place(self, system: object) -> int:
-        """Return where a system stands."""
         if system not in self.systems:
             raise ValueError(f"no comparison is about {system!r}; got {_named(self.systems)}.")
         return self.systems.index(system)
@@ -246,8 +246,9 @@ def bradley_terry(
     if not 0 <= number(prior, name="prior") < math.inf:
         raise ValueError(f"prior must be 0 or more comparisons; got {prior}.")
     y = preferences(preferred, "preferred", allow_unscored=True)
-    units, _ = group_codes(sources, name="sources", n_items=len(y))
     scored = ~np.isnan(y)
+    units = source_codes(sources, len(y), scored)
+    n_groups = int(units.max(initial=-1)) + 1
     systems, a, b = compared_systems(first, second, scored)
     y, k = y[scored], len(systems)
     wins = np.zeros((k, k))
@@ -261,8 +262,7 @@ def bradley_terry(
         _refuse_infinite(wins, systems)
     strengths = most_likely(wins)
     residuals = y - logistic(strengths[a] - strengths[b])
-    present, units = np.unique(units[scored], return_inverse=True)
-    covariance = clustered_covariance(wins, strengths, residuals, (a, b), units, len(present))
+    covariance = clustered_covariance(wins, strengths, residuals, (a, b), units, n_groups)
     # Measured from the mean of the systems alone, without the average one.
     centred = (np.eye(len(wins)) - (np.arange(len(wins)) < k) / k)[:k]
     return BradleyTerry(
@@ -272,7 +272,7 @@ def bradley_terry(
         n_comparisons=np.bincount(np.concatenate([a, b]), minlength=k).astype(np.int64),
         confidence=confidence,
         n=len(y),
-        n_groups=len(present),
+        n_groups=n_groups,
         n_unscored=int(np.count_nonzero(~scored)),
     )
 
@@ -291,6 +291,5 @@ def _refuse_infinite(wins: FloatArray, systems: Sequence[object]) -> None:
 
 
 def _named(systems: Sequence[object]) -> str:
-    """Name the first few systems."""
     shown = ", ".join(repr(system) for system in systems[:5])
     return shown if len(systems) <= 5 else f"{shown} and {len(systems) - 5} more"

@@ -13,66 +13,50 @@ from judgesmith.metrics.arrays import FloatArray, label_list, number_array
 Weights = Mapping[str, float]
 
 
-def _of(*metrics: str, **shares: float) -> Weights:
-    """Return the share of each metric, 0 where none is said."""
-    return MappingProxyType({metric: shares.get(metric, 0.0) for metric in metrics})
+def _task(*metrics: str, **kinds: Weights) -> Mapping[str, Weights]:
+    """Return the share of each metric for each kind of perturbation, 0 where none is given."""
+    shares = {kind: {each: own.get(each, 0.0) for each in metrics} for kind, own in kinds.items()}
+    return MappingProxyType({kind: MappingProxyType(own) for kind, own in shares.items()})
 
 
-def _summary(**shares: float) -> Weights:
-    return _of("coherence", "consistency", "fluency", "relevance", **shares)
-
-
-def _story(**shares: float) -> Weights:
-    return _of("coherence", "consistency", "fluency", **shares)
-
-
-def _answer() -> Weights:
-    return _of("answer_quality", answer_quality=1.0)
-
-
-def _translation(**shares: float) -> Weights:
-    return _of("accuracy", "fluency", **shares)
-
+_FLUENCY, _CONSISTENCY, _ANSWER = {"fluency": 1.0}, {"consistency": 1.0}, {"answer_quality": 1.0}
+_ENDING = {"coherence": 0.5, "consistency": 0.5}
 
 EXPERT_WEIGHTS: Final[Mapping[str, Mapping[str, Weights]]] = MappingProxyType(
     {
-        "summarization": MappingProxyType(
-            {
-                "character_deletions": _summary(fluency=1.0),
-                "character_typos": _summary(fluency=1.0),
-                "fictional_entities": _summary(consistency=1.0),
-                "grammatical_errors": _summary(fluency=1.0),
-                "reordering": _summary(coherence=1.0),
-                "rewriting": _summary(relevance=0.6, coherence=0.2, fluency=0.2),
-            }
+        "summarization": _task(
+            *("coherence", "consistency", "fluency", "relevance"),
+            character_deletions=_FLUENCY,
+            character_typos=_FLUENCY,
+            fictional_entities=_CONSISTENCY,
+            grammatical_errors=_FLUENCY,
+            reordering={"coherence": 1.0},
+            rewriting={"relevance": 0.6, "coherence": 0.2, "fluency": 0.2},
         ),
-        "story_completion": MappingProxyType(
-            {
-                "character_deletions": _story(fluency=1.0),
-                "character_typos": _story(fluency=1.0),
-                "fictional_entities": _story(consistency=1.0),
-                "grammatical_errors": _story(fluency=1.0),
-                "random_ending": _story(coherence=0.5, consistency=0.5),
-                "wrong_ending": _story(coherence=0.5, consistency=0.5),
-            }
+        "story_completion": _task(
+            *("coherence", "consistency", "fluency"),
+            character_deletions=_FLUENCY,
+            character_typos=_FLUENCY,
+            fictional_entities=_CONSISTENCY,
+            grammatical_errors=_FLUENCY,
+            random_ending=_ENDING,
+            wrong_ending=_ENDING,
         ),
-        "question_answering": MappingProxyType(
-            {
-                "character_deletions": _answer(),
-                "character_typos": _answer(),
-                "fictional_entities": _answer(),
-                "grammatical_errors": _answer(),
-                "random_answer": _answer(),
-            }
+        "question_answering": _task(
+            "answer_quality",
+            character_deletions=_ANSWER,
+            character_typos=_ANSWER,
+            fictional_entities=_ANSWER,
+            grammatical_errors=_ANSWER,
+            random_answer=_ANSWER,
         ),
-        "translation": MappingProxyType(
-            {
-                "character_deletions": _translation(fluency=0.7, accuracy=0.3),
-                "character_typos": _translation(fluency=0.7, accuracy=0.3),
-                "word_deletions": _translation(accuracy=0.7, fluency=0.3),
-                "fictional_entities": _translation(accuracy=1.0),
-                "grammatical_errors": _translation(fluency=1.0),
-            }
+        "translation": _task(
+            *("accuracy", "fluency"),
+            character_deletions={"fluency": 0.7, "accuracy": 0.3},
+            character_typos={"fluency": 0.7, "accuracy": 0.3},
+            word_deletions={"accuracy": 0.7, "fluency": 0.3},
+            fictional_entities={"accuracy": 1.0},
+            grammatical_errors=_FLUENCY,
         ),
     }
 )
@@ -130,13 +114,9 @@ def harmonic_mean_log_p(
     """
     if form not in get_args(HarmonicForm):
         raise ValueError(f"form must be 'normalised' or 'printed'; got {form!r}.")
-    logs = number_array(log_p, name="log_p")
+    logs = _logs(log_p)
     if logs.ndim == 0 or logs.shape[-1] == 0:
         raise ValueError(f"log_p must have metrics on its last axis; got shape {logs.shape}.")
-    if (logs > 0).any():
-        raise ValueError(
-            f"log_p must be natural logarithms of p-values, at most 0; got {np.nanmax(logs)}."
-        )
     if weights is None:
         shares = np.full(logs.shape[-1], 1 / logs.shape[-1])
     elif form == "printed":
@@ -149,6 +129,16 @@ def harmonic_mean_log_p(
     # Shares need not sum to 1 to the last digit, but p-values of 1 have a mean of 1.
     combined = np.where(np.all((logs == 0) | (shares == 0), axis=-1), 0.0, combined)
     return combined - math.log(logs.shape[-1]) if form == "printed" else combined
+
+
+def _logs(log_p: ArrayLike) -> FloatArray:
+    """Return logarithms of p-values."""
+    logs = number_array(log_p, name="log_p")
+    if (logs > 0).any():
+        raise ValueError(
+            f"log_p must be natural logarithms of p-values, at most 0; got {np.nanmax(logs)}."
+        )
+    return logs
 
 
 def shares_of_metrics(weights: ArrayLike, *, n_metrics: int) -> FloatArray:
@@ -204,11 +194,7 @@ def discernment_score(log_p: ArrayLike) -> FloatArray:
     >>> discernment_score(np.log([0.05, 0.0025, 1])).tolist()
     [1.0, 2.0, 0.0]
     """
-    logs = number_array(log_p, name="log_p")
-    if (logs > 0).any():
-        raise ValueError(
-            f"log_p must be natural logarithms of p-values, at most 0; got {np.nanmax(logs)}."
-        )
+    logs = _logs(log_p)
     # Adding 0 makes the zero of a p-value of 1 a positive one.
     return np.asarray(logs / _LOG_LEVEL + 0.0)
 

@@ -159,7 +159,7 @@ def kappa_of_sums(
     """Return the kappa of tables of which only sums are known, all of them whole numbers."""
     # Sums of whole numbers are exact, so what chance cannot disagree on is exactly zero.
     expected = ((rows @ apart) * columns).sum(axis=-1)
-    return 1 - ratio(observed * rows.sum(axis=-1), np.asarray(expected))
+    return np.asarray(1 - ratio(observed * rows.sum(axis=-1), np.asarray(expected)))
 
 
 def disagreements(n_levels: int, weights: Weights) -> FloatArray:

@@ -178,7 +178,6 @@ class _Settings:
         return Estimate.of(math.nan, (math.nan, math.nan), self.confidence, **counts)
 
     def _value(self, part: RatedPart) -> float:
-        """Return the agreement of one part."""
         return agreement(
             part.human,
             part.judge,

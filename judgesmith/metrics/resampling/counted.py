@@ -231,7 +231,6 @@ def _over_all_rows(rows: ScoredRows, statistic: Statistic) -> OfCounts:
 
 
 def _source_sizes(rows: ScoredRows) -> FloatArray:
-    """Count the rows of each source."""
     return np.bincount(rows.sources, minlength=rows.n_sources).astype(np.float64)
 
 
@@ -388,7 +387,6 @@ class SourceStack:
         )
 
     def signs(self) -> tuple[FloatArray, FloatArray]:
-        """Return the signs of all differences, shape (n_sources, size, size), of either list."""
         x, y = (
             np.sign(codes[:, :, None] - codes[:, None, :]).astype(np.float64)
             for codes in (self.x_codes, self.y_codes)
@@ -551,7 +549,6 @@ def _kendall_of_stack(stack: SourceStack) -> _Correlate:
 
 
 def _q_of_stack(stack: SourceStack) -> _Correlate:
-    """Sum the other three; fewer than three rows have none."""
     parts = [build(stack) for build in (_pearson_of_stack, _spearman_of_stack, _kendall_of_stack)]
 
     def total(weights: FloatArray) -> FloatArray:

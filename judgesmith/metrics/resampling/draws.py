@@ -179,7 +179,6 @@ def check_settings(rng: Rng, n_resamples: int, confidence: float) -> np.random.G
 
 
 def check_draws(n_draws: int, *, name: str) -> None:
-    """Refuse too few draws of what ``name`` says."""
     if not isinstance(n_draws, int | np.integer):
         raise TypeError(f"the number of {name} must be a whole number; got {n_draws!r}.")
     if n_draws < _FEWEST_DRAWS:
@@ -263,7 +262,6 @@ Resample = Literal["sources", "items", "systems", "both"]
 
 
 def check_resample(resample: str, *, has_systems: bool) -> None:
-    """Raise a ``ValueError`` if there is no such unit, or no labels for it."""
     one_of(resample, Resample, name="resample")
     if resample in ("systems", "both") and not has_systems:
         raise ValueError(

@@ -194,7 +194,6 @@ def scored_by_both(
 
 
 def _with_lists(part: RatedPart, level: Level) -> RatedPart:
-    """Return the part with its labels as lists."""
     check_sources(part.sources, level)
     sources, systems = part.sources, part.systems
     if sources is None:
@@ -209,7 +208,6 @@ def _with_lists(part: RatedPart, level: Level) -> RatedPart:
 
 
 def _same(one: Iterable[Any] | None, other: Iterable[Any] | None) -> bool:
-    """Say whether two lists, or two that are left out, hold the same."""
     if one is other:
         return True
     return one is not None and other is not None and list(one) == list(other)

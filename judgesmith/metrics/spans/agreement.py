@@ -11,11 +11,11 @@ from judgesmith.metrics.arrays import (
     FloatArray,
     IntArray,
     Rng,
-    group_codes,
     group_sums,
     one_of,
     ratio,
     score_vector,
+    source_codes,
 )
 from judgesmith.metrics.correlation.levels import Labels
 from judgesmith.metrics.records import Estimate, PairedEstimate, Record
@@ -151,7 +151,6 @@ def _offsets(given: list[int | None], name: str) -> IntArray:
 
 
 def _severities(given: list[float], name: str) -> FloatArray:
-    """Return positive weights."""
     severities = score_vector(given, name=f"severities in {name}", allow_missing=True)
     wrong = ~((severities > 0) & (severities <= _LARGEST_SEVERITY))
     if wrong.any():
@@ -203,7 +202,6 @@ class SpanTable:
 
     @property
     def n_texts(self) -> int:
-        """Texts kept."""
         return len(self.kept)
 
     def line(self, *keys: str) -> tuple[IntArray, IntArray, IntArray, IntArray]:
@@ -231,7 +229,6 @@ class SpanTable:
 
 
 def _texts(given: Iterable[TextSpans | None], name: str) -> list[TextSpans | None]:
-    """Return one entry per text."""
     if isinstance(given, (str, bytes, dict)) or not isinstance(given, Iterable):
         raise TypeError(
             f"{name} must hold a list of spans for each text; got {type(given).__name__}."
@@ -316,10 +313,9 @@ def agreement_of_matches(
     confidence: float,
 ) -> SpanAgreement:
     """Return the record from ``amounts`` of shape (n_texts, 4)."""
-    codes, _ = group_codes(sources, name="sources", n_items=table.n_given)
-    units, codes = np.unique(codes[table.kept], return_inverse=True)
+    codes = source_codes(sources, table.n_given, table.kept)
     found = estimates_of_sums(
-        source_sums(amounts, codes, len(units)),
+        source_sums(amounts, codes),
         summary,
         n=table.n_texts,
         rng=rng,
@@ -346,12 +342,12 @@ def agreement_of_matches(
     )
 
 
-def source_sums(amounts: FloatArray, codes: IntArray, n_units: int) -> FloatArray:
+def source_sums(amounts: FloatArray, codes: IntArray) -> FloatArray:
     """Return for each source the sums of its texts' amounts and own F1, and how many they are."""
     own = _rates(amounts)[:, 2]
     # A text that neither side marked is judged rightly; sums never see it.
     own[np.isnan(own)] = 1.0
-    return group_sums([*amounts.T, own, np.ones(len(own))], codes, n_units)
+    return group_sums([*amounts.T, own, np.ones(len(own))], codes)
 
 
 def _rates(amounts: FloatArray) -> FloatArray:
@@ -415,7 +411,6 @@ def span_agreement_difference(
         raise ValueError(
             f"both must be about the same texts; got {n} and {len(second.of_texts)} of them."
         )
-    codes, _ = group_codes(sources, name="sources", n_items=n)
     amounts = [each.of_texts for each in (first, second)]
     kept = np.flatnonzero(~np.isnan(amounts[0][:, 0]) & ~np.isnan(amounts[1][:, 0]))
     one, other = (each[kept] for each in amounts)
@@ -426,8 +421,9 @@ def span_agreement_difference(
         raise ValueError(
             f"both must be compared with the same gold spans in the same way; text {at} differs."
         )
-    units, codes = np.unique(codes[kept], return_inverse=True)
-    sums = [source_sums(each, codes, len(units)) for each in (one, other)]
+    codes = source_codes(sources, n, kept)
+    sums = [source_sums(each, codes) for each in (one, other)]
+    n_units = len(sums[0])
     place = SPAN_STATISTICS.index(statistic)
 
     def counted(own: FloatArray) -> Counted:
@@ -435,7 +431,7 @@ def span_agreement_difference(
         return Counted(
             value=value,
             of_counts=lambda counts: summary(counts @ own)[:, place],
-            n_units=len(units),
+            n_units=n_units,
             n_undefined=int(math.isnan(value)),
         )
 
@@ -448,9 +444,9 @@ def span_agreement_difference(
     return difference_of(
         first_counted,
         second_counted,
-        draws_of_units((len(units),), n_resamples, rng),
+        draws_of_units((n_units,), n_resamples, rng),
         n=len(kept),
-        n_groups=len(units),
+        n_groups=n_units,
         confidence=confidence,
         gain=gain,
         # Resamples that never vary do not show how sure the value is.

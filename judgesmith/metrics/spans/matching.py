@@ -82,7 +82,6 @@ def span_character_agreement(
 
 
 def check_credit(severity_credit: float) -> None:
-    """Refuse a credit that is no share."""
     if not 0 <= number(severity_credit, name="severity_credit") <= 1:
         raise ValueError(
             "severity_credit must be from 0 (severities must be equal) to 1 (they do not matter); "
@@ -95,11 +94,7 @@ def _amounts(
 ) -> FloatArray:
     """Return the matched and all characters of either side, for each text."""
     on_predicted, on_gold, begins, owner = table.line(*keys)
-    sides = [
-        (side.starts + begins[on], side.ends + begins[on])
-        for side, on in ((table.predicted, on_predicted), (table.gold, on_gold))
-    ]
-    edges = np.unique(np.concatenate([end for side in sides for end in side]))
+    sides, edges = _laid(table, (on_predicted, on_gold), begins)
     if len(edges) < 2:
         return np.zeros((table.n_texts, 4))
     lengths = np.diff(edges).astype(np.float64)
@@ -118,6 +113,15 @@ def _amounts(
     return group_sums(columns, texts, table.n_texts)
 
 
+def _laid(
+    table: SpanTable, places: tuple[IntArray, IntArray], begins: IntArray
+) -> tuple[list[tuple[IntArray, IntArray]], IntArray]:
+    """Return where spans start and end on the line, on either side, and all these edges."""
+    both = zip((table.predicted, table.gold), places, strict=True)
+    sides = [(side.starts + begins[on], side.ends + begins[on]) for side, on in both]
+    return sides, np.unique(np.concatenate([end for side in sides for end in side]))
+
+
 def _covered(edges: IntArray, starts: IntArray, ends: IntArray) -> NDArray[np.bool_]:
     """Say of each cell between two edges whether a span covers it."""
     opened = np.bincount(np.searchsorted(edges, starts), minlength=len(edges))
@@ -130,11 +134,7 @@ def _equally_severe(
 ) -> tuple[IntArray, IntArray]:
     """Return the stretches that spans of one severity cover on both sides."""
     on_predicted, on_gold, own_begins, _ = table.line(*keys, "severities")
-    sides = [
-        (side.starts + own_begins[on], side.ends + own_begins[on])
-        for side, on in ((table.predicted, on_predicted), (table.gold, on_gold))
-    ]
-    edges = np.unique(np.concatenate([end for side in sides for end in side]))
+    sides, edges = _laid(table, (on_predicted, on_gold), own_begins)
     both = np.logical_and(*(_covered(edges, *side) for side in sides))
     at = np.searchsorted(own_begins, edges[:-1][both], side="right") - 1
     # Each stretch of the finer line lies on one stretch of the coarser one.
@@ -285,7 +285,6 @@ def _meetings(table: SpanTable, keys: tuple[str, ...]) -> Iterable[tuple[IntArra
 
 
 def _overlap(human: SpanSide, judge: SpanSide, first: IntArray, second: IntArray) -> FloatArray:
-    """Return characters in both over characters in either."""
     start, end = judge.starts[first], judge.ends[first]
     other_start, other_end = human.starts[second], human.ends[second]
     both = np.maximum(np.minimum(end, other_end) - np.maximum(start, other_start), 0)

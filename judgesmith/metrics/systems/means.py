@@ -356,7 +356,6 @@ def powered_mean(
 
 
 def check_weight(weight: float | None) -> None:
-    """Refuse a weight that is not a share."""
     if weight is not None and not 0 <= number(weight, name="weight") <= 1:
         raise ValueError(
             f"weight must be from 0 (ratings alone) to 1, or None to find it; got {weight}."
@@ -364,7 +363,6 @@ def check_weight(weight: float | None) -> None:
 
 
 def rated_rows(part: Part) -> Part:
-    """Return the rows that people rated."""
     rated = ~np.isnan(part.human)
     return Part(
         predicted=part.predicted[rated], human=part.human[rated], sources=part.sources[rated]
@@ -557,7 +555,6 @@ def _table(
 
 
 def _paired(found: Rectified, n: int, confidence: float) -> PairedEstimate:
-    """Return a difference with interval and p-value."""
     from scipy.special import stdtr
 
     p_value = float("nan")

@@ -8,12 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from judgesmith.metrics.arrays import group_sums, ratio
+from judgesmith.metrics.arrays import group_sums, ratio, source_codes
 from judgesmith.metrics.audits import scale_use
 from judgesmith.metrics.audits.sums import (
     covariances,
     products,
-    source_codes,
     z_scores,
 )
 from judgesmith.metrics.resampling.draws import estimates_of_sums
