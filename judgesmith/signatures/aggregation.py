@@ -9,8 +9,6 @@ from itertools import pairwise
 from typing import Any, Literal, Self
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     Field,
     FiniteFloat,
     SerializerFunctionWrapHandler,
@@ -19,13 +17,12 @@ from pydantic import (
 )
 
 from judgesmith.errors import InputError
+from judgesmith.signatures.plain_data import FrozenModel
 from judgesmith.signatures.scale import PERCENT, Scale
 
 
-class Aggregation(BaseModel):
+class Aggregation(FrozenModel):
     """How the numbers a model gave become the judge's score."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: Literal["overall", "mean", "linear"] = "overall"
     terms: tuple[str, ...] = ()
@@ -82,10 +79,8 @@ Middle = Literal["mean", "median"]
 """What of several scores the score of a panel is."""
 
 
-class PanelWeights(BaseModel):
+class PanelWeights(FrozenModel):
     """A weighted mean, or median, of standardised scores, put back on a scale."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     members: tuple[str, ...] = Field(min_length=1)
     centers: tuple[FiniteFloat, ...]
@@ -218,10 +213,8 @@ OutlierRule = Literal["auto", "deviation", "median", "none"]
 """How members whose score stands apart are told; see ``programs.families.ensemble.merging``."""
 
 
-class PanelRules(BaseModel):
+class PanelRules(FrozenModel):
     """How the errors that several judges list of one response become one list."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     outliers: OutlierRule = "auto"
     level: float = Field(default=0.25, gt=0.0, le=1.0)
@@ -237,10 +230,8 @@ LEFT_TO_PEOPLE = "left to people: "
 """Opens the problem of a text whose score a calibrated judge does not keep."""
 
 
-class Abstention(BaseModel):
+class Abstention(FrozenModel):
     """When a judge leaves a text to people."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     doubt: Doubt
     keeps: Literal["all", "below", "none"]
@@ -274,10 +265,8 @@ class Abstention(BaseModel):
         return None
 
 
-class Calibration(BaseModel):
+class Calibration(FrozenModel):
     """A monotone map to the human scale, with intervals and abstention."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     thresholds: tuple[FiniteFloat, ...] = Field(min_length=1)
     values: tuple[FiniteFloat, ...]

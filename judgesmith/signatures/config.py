@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     Field,
     FiniteFloat,
     SerializerFunctionWrapHandler,
@@ -21,7 +19,7 @@ from judgesmith.errors import InputError
 from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.items import Demonstration
-from judgesmith.signatures.plain_data import fingerprint_of, record_faults
+from judgesmith.signatures.plain_data import FrozenModel, fingerprint_of, record_faults
 from judgesmith.signatures.rubric import DEFAULT_RUBRIC, Criterion, Rubric
 from judgesmith.signatures.scale import PERCENT, Scale
 
@@ -35,10 +33,8 @@ class Sampling:
     max_tokens: int | None = None
 
 
-class JudgeConfig(BaseModel):
+class JudgeConfig(FrozenModel):
     """The configuration that all families share; each family adds its own fields."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     by_criterion: ClassVar[tuple[str, ...]] = ()
     """Fields that hold a value for each of some criteria, and can be set for one by name."""
@@ -270,10 +266,8 @@ def check_questions_of(questions: tuple[str, ...], *, of: str) -> None:
             )
 
 
-class InferenceSettings(BaseModel):
+class InferenceSettings(FrozenModel):
     """The caps of task inference, and what it infers."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     inference: Literal["batches", "single"] = Field(
         default="batches",

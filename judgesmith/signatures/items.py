@@ -7,15 +7,16 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from judgesmith.signatures.plain_data import FrozenModel
 from judgesmith.signatures.scale import Scale
 
 Aggregate = Literal["mean", "median", "mode", "unanimous"]
 """How several ratings of one item become one value."""
 
 
-class RatedItem(BaseModel):
+class RatedItem(FrozenModel):
     """A source, a response to it, and what people said of the response.
 
     Parameters
@@ -46,8 +47,6 @@ class RatedItem(BaseModel):
     32
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     source_id: str = ""
     system_id: str = ""
     source: str = ""
@@ -76,10 +75,8 @@ def source_hash(source: str, response: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-class Demonstration(BaseModel):
+class Demonstration(FrozenModel):
     """A graded example that is shown to the model."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     inputs: Mapping[str, str | None]
     outputs: Mapping[str, Any]

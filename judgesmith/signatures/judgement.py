@@ -12,7 +12,6 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import (
     BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     FiniteFloat,
     PlainSerializer,
@@ -23,6 +22,7 @@ from pydantic import (
 )
 
 from judgesmith.errors import InputError
+from judgesmith.signatures.plain_data import FrozenModel
 from judgesmith.signatures.scale import PERCENT, Scale, read_level, read_points, whole
 
 
@@ -91,7 +91,7 @@ def by_code(causes: Mapping[Cause, int]) -> dict[str, int]:
     return dict(counts.most_common())
 
 
-class CriterionScore(BaseModel):
+class CriterionScore(FrozenModel):
     """A score on one criterion, and why.
 
     Parameters
@@ -101,8 +101,6 @@ class CriterionScore(BaseModel):
     explanation : str
         The judge's words; may be empty.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     score: FiniteFloat | None
     explanation: str = ""
@@ -181,7 +179,7 @@ def _said(found: dict[str, Any], unsaid: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in found.items() if k not in unsaid or v != unsaid[k]}
 
 
-class ErrorSpan(BaseModel):
+class ErrorSpan(FrozenModel):
     """A stretch of the response that the judge calls wrong.
 
     Parameters
@@ -210,8 +208,6 @@ class ErrorSpan(BaseModel):
     {'text': '1998', 'start': 8, 'end': 12, 'severity': None}
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     text: str
     start: int | None = None
     end: int | None = None
@@ -227,20 +223,16 @@ class ErrorSpan(BaseModel):
         return _said(plain(self), {"located": None, "ambiguous": False, "criterion": ""})
 
 
-class Note(BaseModel):
+class Note(FrozenModel):
     """What to know of a judgement although it has a score."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: Literal["contradiction", "left out", "unread", "another model"]
     about: str
     text: str
 
 
-class Weighting(BaseModel):
+class Weighting(FrozenModel):
     """How a score came about that probabilities were to weigh."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     mode: Literal["probabilities", "samples", "stated"]
     stated: FiniteFloat
@@ -254,7 +246,7 @@ class Weighting(BaseModel):
         return _said(plain(self), {"n": 0, "sum": None})
 
 
-class Judgement(BaseModel):
+class Judgement(FrozenModel):
     """A verdict on one response: a score, or the reason why it is missing.
 
     Parameters
@@ -294,8 +286,6 @@ class Judgement(BaseModel):
     >>> found.score is None, found.problem, str(found.reason)
     (True, 'the answer has no number', 'unreadable')
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     score: FiniteFloat | None
     explanation: str = ""

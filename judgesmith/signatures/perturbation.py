@@ -8,17 +8,18 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from judgesmith.errors import InputError
 from judgesmith.signatures.judgement import Reason
+from judgesmith.signatures.plain_data import FrozenModel
 
 Level = Literal["character", "word", "sentence"]
 Degree = Literal["minor", "major"]
 Method = Literal["rule", "model"]
 
 
-class Perturbation(BaseModel):
+class Perturbation(FrozenModel):
     """One kind of perturbation.
 
     Parameters
@@ -40,8 +41,6 @@ class Perturbation(BaseModel):
     'typos/major'
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     kind: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     level: Level
     degree: Degree | None = None
@@ -57,10 +56,8 @@ class Perturbation(BaseModel):
         return self.name
 
 
-class Edit(BaseModel):
+class Edit(FrozenModel):
     """A span of the original and what stands in its place."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     start: Annotated[int, Field(ge=0)]
     end: Annotated[int, Field(ge=0)]
@@ -76,10 +73,8 @@ class Edit(BaseModel):
         return self
 
 
-class Perturbed(BaseModel):
+class Perturbed(FrozenModel):
     """A changed text and where it differs from the original."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     text: str
     edits: tuple[Edit, ...]
@@ -95,10 +90,8 @@ class Perturbed(BaseModel):
         return tuple(places)
 
 
-class Skipped(BaseModel):
+class Skipped(FrozenModel):
     """A text that could not be changed in this way, such as one that is too short."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     reason: str
     code: Reason = Field(default=Reason.OTHER, exclude=True, repr=False)
@@ -121,20 +114,16 @@ Span = tuple[int, int]
 """Start and end in characters of a text, end excluded; equal where something was left out."""
 
 
-class SubAspect(BaseModel):
+class SubAspect(FrozenModel):
     """One side of a criterion, to which a single error can be put down."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     criterion: str = Field(min_length=1)
     name: str = Field(min_length=1)
     definition: str = ""
 
 
-class InjectedError(BaseModel):
+class InjectedError(FrozenModel):
     """One error that was put into a text."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     sub_aspect: str
     kind: str
@@ -143,10 +132,8 @@ class InjectedError(BaseModel):
     explanation: str = ""
 
 
-class Target(BaseModel):
+class Target(FrozenModel):
     """A text with the errors that were put into it, in the order in which they were."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     text: str
     errors: tuple[InjectedError, ...] = ()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
@@ -201,6 +201,12 @@ _EXPECTED = {
     "string_type": "a text",
     "tuple_type": "a list",
 }
+
+
+class FrozenModel(BaseModel):
+    """A record that never changes, and takes no fields but its own."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class SettingsModel(BaseModel):

@@ -8,15 +8,16 @@ import re
 from numbers import Real
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from judgesmith.errors import InputError
+from judgesmith.signatures.plain_data import FrozenModel
 
 _NUMBER = r"(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
 _RANGE = re.compile(rf"\s*{_NUMBER}\s*(?:\.\.|:|to|,)\s*{_NUMBER}\s*", re.IGNORECASE)
 
 
-class Scale(BaseModel):
+class Scale(FrozenModel):
     """The points a score may take, from ``low`` to ``high``.
 
     Parameters
@@ -48,8 +49,6 @@ class Scale(BaseModel):
     >>> str(Scale.parse("1..5"))
     '1..5'
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     low: float
     high: float

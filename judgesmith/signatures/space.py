@@ -10,10 +10,11 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from judgesmith.errors import InputError
 from judgesmith.signatures.config import JudgeConfig
+from judgesmith.signatures.plain_data import FrozenModel
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.scale import PERCENT, Scale
 
@@ -38,19 +39,15 @@ class UnknownOptionError(InputError):
         self.choice, self.given, self.known = choice, given, tuple(known)
 
 
-class Option(BaseModel):
+class Option(FrozenModel):
     """One option of a choice."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: Id
     sets: Mapping[str, Any] = Field(default_factory=dict)
 
 
-class Choice(BaseModel):
+class Choice(FrozenModel):
     """One decision about a judge."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: Id
     options: tuple[Option, ...]
@@ -85,10 +82,8 @@ class Choice(BaseModel):
         )
 
 
-class Space(BaseModel):
+class Space(FrozenModel):
     """All choices about a judge; a choice comes after those that it depends on."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     choices: tuple[Choice, ...]
 

@@ -39,7 +39,7 @@ from judgesmith.programs.judging.registry import UnknownJudgeError
 from judgesmith.programs.lm.factory import check_name
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Judgement
-from judgesmith.signatures.plain_data import plain_faults
+from judgesmith.signatures.plain_data import FrozenModel, plain_faults
 from judgesmith.signatures.scale import Scale
 
 if TYPE_CHECKING:
@@ -280,10 +280,8 @@ AnyJudgement = Annotated[
 ]
 
 
-class GoldenItem(BaseModel):
+class GoldenItem(FrozenModel):
     """A text with the judgement it had when the judge was made, to be judged again later."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     source: str
     context: str | None = None
@@ -318,10 +316,8 @@ class GoldenItem(BaseModel):
         return found
 
 
-class SavedRecord(BaseModel):
+class SavedRecord(FrozenModel):
     """What saved judges of every kind have; ``SavedRecord.load`` loads any of them."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     target: str
     human_scale: Scale

@@ -6,9 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     FiniteFloat,
     PrivateAttr,
@@ -42,6 +40,7 @@ from judgesmith.programs.judging.registry import (
 )
 from judgesmith.programs.judging.scoring import check_terms
 from judgesmith.signatures.config import JudgeConfig
+from judgesmith.signatures.plain_data import FrozenModel
 from judgesmith.signatures.scale import Scale
 
 if TYPE_CHECKING:
@@ -91,10 +90,8 @@ def check_questions(protocol: JudgeConfig, questions: Mapping[str, Template]) ->
             )
 
 
-class FrontMember(BaseModel):
+class FrontMember(FrozenModel):
     """A judge that no other one beats on all objectives."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     number: int
     picked: Mapping[str, str]

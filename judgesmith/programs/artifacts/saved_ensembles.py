@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     PrivateAttr,
     SerializeAsAny,
@@ -44,7 +42,7 @@ from judgesmith.programs.judging.scoring import place_of
 from judgesmith.signatures.aggregation import Aggregation, Calibration, PanelRules, PanelWeights
 from judgesmith.signatures.config import ActiveCriticConfig
 from judgesmith.signatures.judgement import Judgement
-from judgesmith.signatures.plain_data import record_faults
+from judgesmith.signatures.plain_data import FrozenModel, record_faults
 from judgesmith.signatures.rubric import Criterion, Rubric
 from judgesmith.signatures.scale import Scale
 
@@ -56,10 +54,8 @@ if TYPE_CHECKING:
 _TEXTS = ["annotations", "response"]
 
 
-class SavedSupervisor(BaseModel):
+class SavedSupervisor(FrozenModel):
     """Who merges the errors that the members of a saved panel find."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     question: Template
     model: ModelName

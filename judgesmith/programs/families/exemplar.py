@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from math import fsum, isfinite, sqrt
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, field_validator, model_validator
+from pydantic import Field, FiniteFloat, field_validator, model_validator
 
 from judgesmith.errors import InputError
 from judgesmith.programs.judging.answers import Kind
@@ -36,6 +36,7 @@ from judgesmith.signatures.config import WholeOrEachConfig
 from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Cause, CriterionScore, Judgement, Reason, Weighting
+from judgesmith.signatures.plain_data import FrozenModel
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.scale import PERCENT, THREE, YES_NO, Scale
 from judgesmith.signatures.space import Space, asks_choices, field_choice
@@ -537,10 +538,8 @@ def _flagged(exemplar: Exemplar) -> str:
     return ", ".join(one if one == _EMPTY else f"a {one}" for one in exemplar.flags)
 
 
-class Rung(BaseModel):
+class Rung(FrozenModel):
     """One exemplar, and how the judge places it against the one below."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     level: int
     text: str
@@ -548,10 +547,8 @@ class Rung(BaseModel):
     above: FiniteFloat | None = None
 
 
-class Ladder(BaseModel):
+class Ladder(FrozenModel):
     """The exemplars of one source and criterion."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     criterion: str
     rungs: tuple[Rung, ...] = ()

@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
+from pydantic import SerializerFunctionWrapHandler, model_serializer
 
 from judgesmith.errors import InputError
 from judgesmith.front_door import at
@@ -22,6 +22,7 @@ from judgesmith.programs.lm.records import Message, Prefix
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.fences import fence_key, fence_tag, fenced
 from judgesmith.signatures.items import Demonstration, text_key
+from judgesmith.signatures.plain_data import FrozenModel
 from judgesmith.signatures.rubric import Criterion
 from judgesmith.signatures.scale import PERCENT, Scale
 
@@ -114,19 +115,15 @@ ABSENT = "(none)"
 _FOLLOWING = ("_fenced_names", "_annotations", "_before")
 
 
-class Slot(BaseModel):
+class Slot(FrozenModel):
     """A hole in a question."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     fenced: bool
 
 
-class Turn(BaseModel):
+class Turn(FrozenModel):
     """One message of the fixed part of a conversation."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     role: Literal["system", "user", "assistant"]
     text: str
@@ -137,7 +134,7 @@ _FORM_NAMED = (
 )
 
 
-class Template(BaseModel):
+class Template(FrozenModel):
     r"""All of a model call but the item.
 
     Parameters
@@ -164,8 +161,6 @@ class Template(BaseModel):
     >>> template.render({"response": "4"}), template.read("[[ ## score ## ]]\n90")
     ('Rate: 4', {'score': 90})
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     predictor: str
     turns: tuple[Turn, ...]

@@ -10,12 +10,13 @@ from random import Random
 from types import MappingProxyType
 from typing import Final, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from judgesmith.errors import InputError
 from judgesmith.programs.perturbing.passage import Passage
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import Degree, Level, Method, Perturbation, Skipped
+from judgesmith.signatures.plain_data import FrozenModel
 
 __all__ = [
     "ADDITIONS",
@@ -29,7 +30,7 @@ __all__ = [
 ]
 
 
-class Every(BaseModel):
+class Every(FrozenModel):
     """All places of a text, or every second one, with a minimum.
 
     Parameters
@@ -44,8 +45,6 @@ class Every(BaseModel):
     >>> str(Every(at_least=2)), str(Every(step=2, at_least=2))
     ('all, at least 2', 'every 2nd, at least 2')
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     step: int = Field(default=1, ge=1, le=2)
     at_least: int = Field(default=1, ge=1)

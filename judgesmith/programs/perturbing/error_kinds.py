@@ -12,7 +12,7 @@ from random import Random
 from types import MappingProxyType
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from judgesmith.errors import InputError
 from judgesmith.programs.perturbing import damage, grammar
@@ -31,12 +31,11 @@ from judgesmith.programs.perturbing.grammar import names_and_numbers
 from judgesmith.programs.perturbing.passage import Passage, Span, word_set
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import Skipped, SubAspect, Target
+from judgesmith.signatures.plain_data import FrozenModel
 
 
-class InjectionJob(BaseModel):
+class InjectionJob(FrozenModel):
     """A text to inject errors into."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     key: str
     task: str = ""

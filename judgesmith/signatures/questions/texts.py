@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dspy
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from judgesmith.signatures.fences import Untrusted, UntrustedOrNone
+from judgesmith.signatures.plain_data import FrozenModel
 
 _CHANGE = "what is to be done to a text, as name: order"
 
@@ -79,7 +80,7 @@ class InjectErrors(dspy.Signature):
     changed: str = dspy.OutputField(desc="the whole text after that, without verbatim tags")
 
 
-class Reference(BaseModel):
+class Reference(FrozenModel):
     """A good text for one source, from which worse ones are made.
 
     Parameters
@@ -96,8 +97,6 @@ class Reference(BaseModel):
     >>> Reference(id="given-1", text="It rained all day.").quality is None
     True
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str = Field(min_length=1)
     text: str = Field(min_length=1)
