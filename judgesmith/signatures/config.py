@@ -205,25 +205,17 @@ class ActiveCriticConfig(JudgeConfig):
 
     @property
     def scores_criteria(self) -> bool:
-        """Whether the judge gives each criterion of its rubric a score of its own."""
         return self.variant == "fine"
 
     @property
     def tells_rubric(self) -> bool:
-        """Whether prompts contain task and criteria."""
         return self.variant != "vanilla"
 
     @property
     def own_score(self) -> str:
-        """What the score is where nothing was learned, in words."""
         return "the mean of the criteria" if self.overall == "mean" else super().own_score
 
     def decided(self, sets: Mapping[str, Any]) -> Self:
-        """Return the protocol with some parts set otherwise.
-
-        Another variant has parts of its own: those of the fine one are then as usual, unless
-        they are set.
-        """
         bare = {"criteria_calls": "joint", "overall": "asked"} if "variant" in sets else {}
         return super().decided({**bare, **sets})
 

@@ -43,7 +43,6 @@ class DspyProgram(Form):
     folder: ClassVar[bool] = True
 
     def check(self, saved: AnySaved) -> str | None:
-        """Return why a judge is no program that DSPy can save; None where it is one."""
         if any(panel.rules is not None for panel in saved_panels(saved)):
             return "the errors of its members are merged by rules that DSPy does not save"
         leaves = list(saved_leaves(saved))

@@ -179,7 +179,6 @@ class InspectPackage(Form):
     folder: ClassVar[bool] = True
 
     def check(self, saved: AnySaved) -> str | None:
-        """Return why a judge is no scorer: only those that compare responses are none."""
         return ONE_BY_ONE if judges_sources(saved) else None
 
     def write(self, saved: AnySaved, place: Path) -> None:

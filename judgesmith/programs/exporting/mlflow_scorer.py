@@ -48,11 +48,9 @@ class MlflowModel(Form):
     folder: ClassVar[bool] = True
 
     def check(self, saved: AnySaved) -> str | None:
-        """Return None: the package itself judges, so that every judge can be carried."""
         return None
 
     def write(self, saved: AnySaved, place: Path) -> None:
-        """Write ``MLmodel``, what it needs to be installed, and the judge itself."""
         saved.save(place / JUDGE)
         said = yaml.safe_dump(model_told(saved), allow_unicode=True, width=100)
         write_synced(place / "MLmodel", said)

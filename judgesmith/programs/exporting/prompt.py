@@ -59,21 +59,16 @@ _STEPS = {
     "coarse": "Ask rate: its score is the score of the whole.",
     "joint": "Ask assess for all criteria at once",
     "separate": "Ask assess_1, assess_2, … for the criteria in order",
-    "asked": (
-        "; then ask overall, whose placeholder assessments holds a line '- NAME: SCORE. WORDS' "
-        "for each criterion: the score on the scale of answers, to the nearest level and halves "
-        "to the middle, the words with single blanks; '- NAME: no score.' where there is none."
-    ),
+    "asked": "; then ask overall, whose placeholder assessments holds a line '- NAME: SCORE. "
+    "WORDS' for each criterion: the score on the scale of answers, to the nearest level and "
+    "halves to the middle, the words with single blanks; '- NAME: no score.' where there is none.",
     "mean": "; the score of the whole is the mean of the criteria, if none is missing.",
-    "each": (
-        "Ask about every criterion in order; the score of the whole is the mean of the criteria, "
-        "if none is missing."
-    ),
+    "each": "Ask about every criterion in order; the score of the whole is the mean of the "
+    "criteria, if none is missing.",
     "whole": "Ask the one question: its score is the score of the whole.",
-    "checklist": (
-        "Ask check_C_Q for question Q of criterion C. Yes is 100 and no is 0; a criterion is the "
-        "mean of its answers, and the whole the mean of the criteria, if no answer is missing."
-    ),
+    "checklist": "Ask check_C_Q for question Q of criterion C. Yes is 100 and no is 0; a "
+    "criterion is the mean of its answers, and the whole the mean of the criteria, if no answer "
+    "is missing.",
 }
 
 
@@ -84,7 +79,6 @@ class Prompt(Form):
     folder: ClassVar[bool] = True
 
     def check(self, saved: AnySaved) -> str | None:
-        """Return why a judge cannot be told as prompts; None where it can."""
         if any(panel.rules is not None for panel in saved_panels(saved)):
             return "the errors of its members are merged by rules, and perhaps by a supervisor"
         for leaf in saved_leaves(saved):

@@ -110,7 +110,6 @@ class PythonFile(Form):
     suffix: ClassVar[str] = ".py"
 
     def check(self, saved: AnySaved) -> str | None:
-        """Return why a judge cannot stand in a file by itself; None where it can."""
         for panel in saved_panels(saved):
             if panel.rules is not None:
                 return "the errors of its members are merged by what only the package has"

@@ -1,7 +1,4 @@
-"""The Active-Critic judge: it scores the criteria first, then the whole (Active-Critic, stage 2).
-
-Free of DSPy, so that a loaded judge takes the same steps as the program it came from.
-"""
+"""The Active-Critic judge: it scores the criteria first, then the whole (its stage 2)."""
 
 from __future__ import annotations
 
@@ -61,7 +58,6 @@ _FORMS = {
 
 
 def critic_inputs(protocol: ActiveCriticConfig, question: str) -> dict[str, str]:
-    """Return the inputs of a question that are the same for every item, by field."""
     if question == "grade":
         return {}
     rubric = protocol.rubric
@@ -77,7 +73,6 @@ def critic_inputs(protocol: ActiveCriticConfig, question: str) -> dict[str, str]
 
 @per_sample
 def critic_steps(protocol: ActiveCriticConfig, asking: Asking) -> Once:
-    """Judge one response by ``protocol``: a generator of questions that returns a judgement."""
     return _VARIANTS[protocol.variant](protocol, asking)
 
 

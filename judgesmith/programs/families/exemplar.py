@@ -472,7 +472,6 @@ class _Scored:
 
 @per_sample
 def exemplar_steps(protocol: ExemplarConfig, asking: Asking) -> Once:
-    """Judge one response by ``protocol``: a generator of questions that returns a judgement."""
     lines = criteria_lines(protocol)
     found = yield from gather([_one(protocol, line, asking) for line in lines.values()])
     answers = [one if isinstance(one, Cause) else one.score for one in found]

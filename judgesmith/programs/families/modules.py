@@ -1,7 +1,4 @@
-"""The judges as DSPy modules, and the module that infers tasks and criteria.
-
-What each asks in which order stands beside this file, one file a family, free of DSPy.
-"""
+"""The judges as DSPy modules, and the module that infers tasks and criteria."""
 
 from __future__ import annotations
 
@@ -69,19 +66,6 @@ class ActiveCritic(FamilyJudge):
     criterion with an explanation (``assess``, or ``assess_1``, ``assess_2``, … in calls of their
     own), then the whole (``overall``, unless it is the mean of the criteria).
 
-    Parameters
-    ----------
-    protocol : Protocol or None
-        The whole judge as one value; None starts from the defaults.
-    **choices
-        Parts of the protocol to set, such as ``variant="vanilla"`` or ``rubric=…``.
-
-    Raises
-    ------
-    ValueError
-        If the protocol is not one of an Active-Critic judge, or a variant other than vanilla has
-        no criteria.
-
     References
     ----------
     "Large Language Models Are Active Critics in NLG Evaluation", stage 2.
@@ -108,18 +92,6 @@ class ActiveCritic(FamilyJudge):
 
 class DirectJudge(FamilyJudge):
     """Ask for a score and nothing else.
-
-    Parameters
-    ----------
-    protocol : DirectConfig or None
-        The whole judge as one value; None starts from the defaults.
-    **choices
-        Parts of the protocol to set, such as ``asks="criteria"`` or ``answers="1..5"``.
-
-    Raises
-    ------
-    ValueError
-        If each criterion is to be scored and the rubric has none.
 
     Examples
     --------
@@ -152,7 +124,6 @@ class _LinesJudge(FamilyJudge):
         rubrics: Sequence[Rubric] = (),
         concurrency: int = CONCURRENCY,
     ) -> tuple[Self, tuple[str, ...]]:
-        """Return the judge with lines for its criteria and those of other rubrics."""
         own: Any = self.protocol
         if own.plan != "own":
             return self, ()
@@ -168,7 +139,6 @@ class _LinesJudge(FamilyJudge):
         return self.with_protocol(own.model_copy(update=update)), problems
 
     def as_if_prepared(self, rubrics: Sequence[Rubric] = ()) -> tuple[Self, int]:
-        """Return the judge with stand-ins for its lines; see ``Judge``."""
         own: Any = self.protocol
         if own.plan != "own":
             return self, 0
@@ -201,25 +171,12 @@ class GPTScoreJudge(FamilyJudge):
     _family = "gptscore"
 
     def templates(self) -> dict[str, Template]:
-        """Return every prompt, rendered up to the item, by its name."""
         own: Any = self._settings
         return {name: gptscore_template(own, name) for name in gptscore_forms(own)}
 
 
 class ExemplarJudge(FamilyJudge):
     """Compare a response with texts written to be the worst, the best, and between.
-
-    Parameters
-    ----------
-    protocol : ExemplarConfig or None
-        The whole judge as one value; None starts from the defaults.
-    **choices
-        Parts of the protocol to set, such as ``levels=3`` or ``form="yes-no"``.
-
-    Raises
-    ------
-    ValueError
-        If each criterion is to be scored and the rubric has none.
 
     References
     ----------
@@ -246,18 +203,6 @@ class PairwiseJudge(FamilyJudge):
 
     A response by itself has no score: ask for all of a source with ``rank``, or for many sources
     with ``score_batch``. Scores are ranks within a source and say nothing about another one.
-
-    Parameters
-    ----------
-    protocol : PairwiseConfig or None
-        The whole judge as one value; None starts from the defaults.
-    **choices
-        Parts of the protocol to set, such as ``ranking="all"``.
-
-    Raises
-    ------
-    ValueError
-        If the parts make no such judge.
 
     Examples
     --------
@@ -350,13 +295,6 @@ class PreferenceJudge:
 class ReferenceJudge(FamilyJudge):
     """Compute a metric of the response and the item's references; no model is asked.
 
-    Parameters
-    ----------
-    protocol : ReferenceConfig or None
-        The whole judge as one value; None starts from the defaults.
-    **choices
-        Parts of the protocol to set, such as ``metric="chrf"``.
-
     Raises
     ------
     ImportError
@@ -382,10 +320,6 @@ class ReferenceJudge(FamilyJudge):
         return {}
 
     def with_choices(self, picked: Picked, *, space: Space | None = None) -> Self:
-        """Return a judge decided as ``picked`` says, as every judge does.
-
-        BERTScore can be picked by its name though it is not among what is searched.
-        """
         own: Any = self._settings
         if space is None and picked.get("metric") == "bertscore" != own.metric:
             asked = own.decided({"metric": "bertscore"})
@@ -404,11 +338,9 @@ class _FormatsJudge(FamilyJudge):
         return {name: signature_in(form) for name, form in self._formats().items()}
 
     def adapter(self) -> PromptFormatAdapter:
-        """Return what lays out the questions in the model's form and reads the answers."""
         return _FormatsAdapter(list(self._formats().values()))
 
     def templates(self) -> dict[str, Template]:
-        """Return every question of the judge, by predictor, rendered up to the item."""
         predictors = dict(self.named_predictors())
         return {
             name: template_in(form, name, predictors[name], self.fixed_inputs(name))
@@ -434,18 +366,6 @@ class PromptFormatJudge(_FormatsJudge):
 class DistilledJudge(_FormatsJudge):
     """Ask a distilled model for errors with their places and a score from 0 to 100.
 
-    Parameters
-    ----------
-    protocol : DistilledConfig or None
-        The whole judge as one value; None starts from the defaults.
-    **choices
-        Parts of the protocol to set, such as ``rubric``.
-
-    Raises
-    ------
-    ValueError
-        If each criterion is to be scored and the rubric has none.
-
     References
     ----------
     Kartáč, Lango and Dušek (2025), "OpeNLGauge: An Explainable Metric for NLG Evaluation with
@@ -467,18 +387,6 @@ class AnnotatorJudge(_FormatsJudge):
 
     Each criterion is asked about by itself. The errors of a judgement have offsets in the
     response, or say why they have none.
-
-    Parameters
-    ----------
-    protocol : AnnotatorConfig or None
-        The whole judge as one value; None starts from the defaults.
-    **choices
-        Parts of the protocol to set, such as ``severity="words"``.
-
-    Raises
-    ------
-    ValueError
-        If each criterion is to be scored and the rubric has none.
 
     References
     ----------

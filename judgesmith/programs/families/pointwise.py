@@ -161,7 +161,6 @@ def g_eval_forms(protocol: GEvalConfig) -> dict[str, QuestionForm]:
 
 
 def g_eval_inputs(protocol: GEvalConfig, question: str) -> dict[str, str]:
-    """Return the inputs of a question that are the same for every item, by field."""
     place = place_of(question)
     if place is None:
         steps = _steps_of_all(protocol)
@@ -175,7 +174,6 @@ def g_eval_inputs(protocol: GEvalConfig, question: str) -> dict[str, str]:
 def g_eval_steps(
     protocol: GEvalConfig, *, source: str, response: str, context: str | None = None
 ) -> JudgeProgram:
-    """Judge one response by ``protocol``: a generator of questions that returns a judgement."""
     settled: _Settled = {}
     terms = (
         [criterion_term(name) for name in protocol.rubric.names]
@@ -321,7 +319,6 @@ class ChecklistConfig(JudgeConfig):
 
     @property
     def scores_criteria(self) -> bool:
-        """Each criterion has a score: the share of its questions with the answer yes."""
         return True
 
     @property
@@ -360,8 +357,6 @@ def checklist_inputs(protocol: ChecklistConfig, question: str) -> dict[str, str]
 
 @per_sample
 def checklist_steps(protocol: ChecklistConfig, asking: Asking) -> Once:
-    """Judge one response by ``protocol``: a generator of questions that returns a judgement."""
-
     def checking(predictor: str) -> Callable[[Asking], RequestProgram[Answer]]:
         return lambda part: part.of(predictor, score_on(protocol.answers), about=predictor)
 
@@ -494,7 +489,6 @@ def gptscore_template(protocol: GPTScoreConfig, question: str) -> Template:
 
 @per_sample
 def gptscore_steps(protocol: GPTScoreConfig, asking: Asking) -> Once:
-    """Judge one response by ``protocol``: a generator of questions that returns a judgement."""
     if not asking.texts["response"]:
         return Judgement.unscored(
             "an empty response has no tokens, and so no likelihood", reason=Reason.UNSUITABLE

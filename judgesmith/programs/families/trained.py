@@ -106,7 +106,6 @@ def form_questions(protocol: PromptFormatConfig) -> dict[str, QuestionForm]:
 
 
 def form_inputs(protocol: PromptFormatConfig, question: str) -> dict[str, str]:
-    """Return the inputs of a question that are the same for every item, by field."""
     rubric = protocol.rubric
     place = place_of(question)
     if place is None:
@@ -282,7 +281,6 @@ def annotator_questions(protocol: AnnotatorConfig) -> dict[str, QuestionForm]:
 
 
 def annotator_inputs(protocol: AnnotatorConfig, question: str) -> dict[str, str]:
-    """Return the inputs of a question that are the same for every item, by field."""
     rubric = protocol.rubric
     criterion = criterion_of(protocol, question)
     lines = " ".join(f"{one.name}: {one.definition}" for one in rubric.criteria)

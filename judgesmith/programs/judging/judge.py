@@ -160,7 +160,13 @@ class Judge(AskingModule):
     Parameters
     ----------
     protocol : JudgeConfig
-        Everything that can be tuned, of the judge's own family.
+        Everything that can be tuned, of the judge's own family. Judges of a family start from
+        their defaults where none is given, and take parts of it by name, such as ``rubric``.
+
+    Raises
+    ------
+    ValueError
+        If the parts make no judge, such as one that scores criteria and has none.
     """
 
     def __init__(self, protocol: JudgeConfig) -> None:

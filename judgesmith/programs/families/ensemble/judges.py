@@ -144,7 +144,6 @@ class CompositeJudge(dspy.Module):
 
     @property
     def calls_per_item(self) -> int:
-        """Model calls that one text takes, if every answer can be read."""
         return sum(calls_per_item(self.members[name]) for name in self.asked)
 
     def use_context(self) -> None:
@@ -319,22 +318,15 @@ class Panel(CompositeJudge):
     ) -> None:
         super().__init__(members)
         scales = {name: one.scale for name, one in self.members.items()}
-        self._weights = self._of_these(weights or PanelWeights.equal(scales))
-
-    @property
-    def weights(self) -> PanelWeights:
-        """How the members' scores become one."""
-        return self._weights
+        self.weights = self._of_these(weights or PanelWeights.equal(scales))
 
     @property
     def scale(self) -> Scale:
-        """What scores are measured in."""
-        return self._weights.scale
+        return self.weights.scale
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """Names of the members whose weight is above 0, the heaviest first."""
-        return self._weights.asked
+        return self.weights.asked
 
     def with_weights(self, weights: PanelWeights) -> Self:
         """Return a panel of copies of the same members with other weights."""
@@ -344,16 +336,13 @@ class Panel(CompositeJudge):
         return other
 
     def combined(self, judgements: Mapping[str, Judgement]) -> PanelJudgement:
-        """Return the judgement that the members' judgements make."""
-        return panel_judgement(judgements, self._weights)
+        return panel_judgement(judgements, self.weights)
 
     def settings(self) -> dict[str, Any]:
-        """Return the weights as plain data."""
-        return self._weights.model_dump(mode="json")
+        return self.weights.model_dump(mode="json")
 
     def adopt(self, settings: Mapping[str, Any]) -> None:
-        """Take over weights that ``settings`` returned."""
-        self._weights = self._of_these(PanelWeights.model_validate(settings))
+        self.weights = self._of_these(PanelWeights.model_validate(settings))
 
     def _of_these(self, weights: PanelWeights) -> PanelWeights:
         if set(weights.members) != set(self.members):
@@ -422,7 +411,7 @@ class PanelJudge(Panel):
         super().__init__(members, weights)
         if weights is None:
             scales = {name: one.scale for name, one in self.members.items()}
-            self._weights = PanelWeights.equal(scales, score)
+            self.weights = PanelWeights.equal(scales, score)
         elif score not in ("mean", weights.middle):
             raise InputError(
                 f"the weights are of the {weights.middle}.", hint=f"drop score={score!r}."
@@ -432,7 +421,6 @@ class PanelJudge(Panel):
 
     @property
     def calls_per_item(self) -> int:
-        """Model calls that one text takes, if every answer can be read and there are errors."""
         if self.supervisor is None:
             return super().calls_per_item
         asked = (one for name in self.asked for one in leaves_of(self.members[name]))
@@ -440,7 +428,6 @@ class PanelJudge(Panel):
 
     @property
     def fingerprint(self) -> str:
-        """Twelve hex digits that change when a member, a rule or what a supervisor is told does."""
         own = super().fingerprint
         if self.supervisor is None:
             return own
@@ -448,7 +435,6 @@ class PanelJudge(Panel):
         return fingerprint_of([own, asked])
 
     def with_weights(self, weights: PanelWeights) -> Self:
-        """Return a panel of copies of the same members and supervisor with other weights."""
         other = super().with_weights(weights)
         other.rules = self.rules
         if self.supervisor is not None:
@@ -456,43 +442,30 @@ class PanelJudge(Panel):
         return other
 
     def _asking_modules(self) -> list[AskingModule]:
-        """Return every module that asks questions itself: members, and the supervisor."""
         own = [] if self.supervisor is None else [self.supervisor]
         return [*super()._asking_modules(), *own]
 
     def executor(self, of: Callable[[Any], Executor], gathered: Gathered = at_once) -> Executor:
-        """Return what asks all members and the supervisor; see ``Panel.executor``."""
         executors = {name: of(self.members[name]) for name in self.asked}
         own = None if self.supervisor is None else of(self.supervisor)
         return AnnotatorsExecutor(executors, self._concluding(), own, gathered)
 
     def combined(self, judgements: Mapping[str, Judgement]) -> PanelVerdict:
-        """Return what the members' scores make, before errors are merged."""
         return self._concluding().verdict(judgements, [])
 
     def settings(self) -> dict[str, Any]:
-        """Return weights and rules as plain data."""
         return {"weights": super().settings(), "rules": self.rules.model_dump(mode="json")}
 
     def adopt(self, settings: Mapping[str, Any]) -> None:
-        """Take over weights and rules that ``settings`` returned."""
         super().adopt(settings["weights"])
         self.rules = PanelRules.model_validate(settings["rules"])
 
     def dump_state(self, json_mode: bool = True) -> dict[str, Any]:
-        """Return the states of members and supervisor, and what was learned beside them."""
         state = super().dump_state(json_mode=json_mode)
         own = self.supervisor
         return {**state, "supervisor": None if own is None else own.dump_state(json_mode=json_mode)}
 
     def load_state(self, state: dict[str, Any], *, allow_unsafe_lm_state: bool = False) -> None:
-        """Take over a state that ``dump_state`` returned.
-
-        Raises
-        ------
-        ValueError
-            If the state is of other members, or of a panel with a supervisor where this has none.
-        """
         own = state.get("supervisor")
         if (own is None) != (self.supervisor is None):
             has, given = ("a", "none") if own is None else ("no", "one")
@@ -503,7 +476,7 @@ class PanelJudge(Panel):
 
     def _concluding(self) -> Concluding:
         scales = {name: one.scale for name, one in self.members.items()}
-        return Concluding(weights=self._weights, rules=self.rules, scales=scales)
+        return Concluding(weights=self.weights, rules=self.rules, scales=scales)
 
 
 class Calibrated(CompositeJudge):
@@ -531,7 +504,7 @@ class Calibrated(CompositeJudge):
 
     def __init__(self, judge: AnyJudge, calibration: Calibration) -> None:
         super().__init__({"judge": judge})
-        self._calibration = calibration
+        self.calibration = calibration
 
     @property
     def judge(self) -> AnyJudge:
@@ -539,28 +512,18 @@ class Calibrated(CompositeJudge):
         return self.members["judge"]
 
     @property
-    def calibration(self) -> Calibration:
-        """What was learned."""
-        return self._calibration
-
-    @property
     def scale(self) -> Scale:
-        """What people rate on."""
-        return self._calibration.scale
+        return self.calibration.scale
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """The one member."""
         return ("judge",)
 
     def combined(self, judgements: Mapping[str, Judgement]) -> CalibratedJudgement:
-        """Return the judge's judgement, calibrated."""
-        return calibrated(judgements["judge"], self._calibration)
+        return calibrated(judgements["judge"], self.calibration)
 
     def settings(self) -> dict[str, Any]:
-        """Return the calibration as plain data."""
-        return self._calibration.model_dump(mode="json")
+        return self.calibration.model_dump(mode="json")
 
     def adopt(self, settings: Mapping[str, Any]) -> None:
-        """Take over a calibration that ``settings`` returned."""
-        self._calibration = Calibration.model_validate(settings)
+        self.calibration = Calibration.model_validate(settings)

@@ -75,7 +75,6 @@ class MembersExecutor(Executor):
         self._gathered = gathered
 
     async def judge(self, item: RatedItem) -> Judgement:
-        """Return the judgement of one item; none where no member can be asked."""
         return self._combined(await self.judgements(item))
 
     async def judgements(self, item: RatedItem) -> dict[str, Judgement]:
@@ -386,7 +385,6 @@ class AnnotatorsExecutor(MembersExecutor):
         self._supervisor = supervisor
 
     async def judge(self, item: RatedItem) -> Judgement:
-        """Return the judgement of one item; none where no member can be asked."""
         return with_note(await self._concluded(item), self._note)
 
     async def _concluded(self, item: RatedItem) -> Judgement:
