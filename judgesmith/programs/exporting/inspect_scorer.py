@@ -10,7 +10,12 @@ from judgesmith.drafts import write_synced
 from judgesmith.errors import InputError
 from judgesmith.programs.artifacts.saved_ensembles import load_saved
 from judgesmith.programs.exporting.export import Form, Row, about_lines, golden_items
-from judgesmith.programs.exporting.mlflow_loading import JudgeModel, check_settings, models_of
+from judgesmith.programs.exporting.mlflow_loading import (
+    DEFAULTS,
+    JudgeModel,
+    check_settings,
+    models_of,
+)
 from judgesmith.programs.exporting.mlflow_scorer import needed
 from judgesmith.programs.extras import library
 from judgesmith.programs.judging.runner import judges_sources
@@ -21,16 +26,7 @@ if TYPE_CHECKING:
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 
 
-SETTINGS = (
-    "model",
-    "allow_models",
-    "api_base",
-    "ledger",
-    "max_calls",
-    "max_tokens",
-    "max_usd",
-    "max_minutes",
-)
+SETTINGS = tuple(name for name in DEFAULTS if name not in ("price", "concurrency"))
 """What can be said of the model: one for all, or those that the judge may ask, and ceilings."""
 
 ONE_BY_ONE = "it compares the responses to a source, and a scorer is told of one at a time"

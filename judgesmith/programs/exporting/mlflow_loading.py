@@ -19,18 +19,9 @@ if TYPE_CHECKING:
 
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 
-DEFAULTS: Mapping[str, Any] = {
-    "model": None,
-    "allow_models": None,
-    "api_base": None,
-    "ledger": None,
-    "max_calls": None,
-    "max_tokens": None,
-    "max_usd": None,
-    "max_minutes": None,
-    "price": None,
-    "concurrency": CONCURRENCY,
-}
+_CEILINGS = ("max_calls", "max_tokens", "max_usd", "max_minutes")
+_OPTIONS = ("model", "allow_models", "api_base", "ledger", *_CEILINGS, "price")
+DEFAULTS: Mapping[str, Any] = {**dict.fromkeys(_OPTIONS), "concurrency": CONCURRENCY}
 """What ``model_config`` may say, and what is so if it does not. Keys come from the environment."""
 
 COLUMNS = ("score", "explanation", "problem", "criteria", "errors", "source_id", "system_id", "key")
@@ -116,10 +107,7 @@ def models_of(
     allow_models: Collection[str] | str | None = None,
     **options: Any,
 ) -> dict[str, dspy.LM]:
-    """Return what answers for each of a judge's models.
-
-    Itself, or the one that is named for all.
-    """
+    """Return what answers for each of a judge's models: itself, or the one named for all."""
     from uuid import uuid4
 
     from judgesmith.programs.lm import engine_for, lm_client_of

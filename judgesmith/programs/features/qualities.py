@@ -6,18 +6,10 @@ import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 Facet = Literal["support", "coverage", "richness", "fluency", "flow", "ease", "brevity"]
-FACETS: tuple[Facet, ...] = (
-    "support",
-    "coverage",
-    "richness",
-    "fluency",
-    "flow",
-    "ease",
-    "brevity",
-)
+FACETS: tuple[Facet, ...] = get_args(Facet)
 """Sides of quality that countable facts speak to, in the order of every vector of facets."""
 
 Kind = Literal["summary", "collection", "rewriting", "dialogue", "data", "open"]

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from random import Random
-from types import MappingProxyType
 from typing import Final, TypeVar
 
 from pydantic import Field
@@ -32,13 +31,6 @@ __all__ = [
 
 class Every(FrozenModel):
     """All places of a text, or every second one, with a minimum.
-
-    Parameters
-    ----------
-    step : int
-        1 for all places, 2 for every second.
-    at_least : int
-        A text with fewer is too short.
 
     Examples
     --------
@@ -78,7 +70,7 @@ def _ways(
 
 
 def _named(ways: Iterable[Perturbation]) -> Mapping[str, Perturbation]:
-    return MappingProxyType({way.name: way for way in ways})
+    return {way.name: way for way in ways}
 
 
 PERTURBATIONS: Final[Mapping[str, Perturbation]] = _named(
@@ -108,19 +100,9 @@ PERTURBATIONS: Final[Mapping[str, Perturbation]] = _named(
 )
 """Every perturbation by name, controls last."""
 
-ADDITIONS: Final[tuple[Perturbation, ...]] = tuple(
-    PERTURBATIONS[name]
-    for name in (
-        "case_loss",
-        "punctuation_loss",
-        "negation",
-        "number_swap",
-        "key_sentence_omission",
-        "unsupported_addition",
-        "repetition",
-        "truncation",
-    )
-)
+_ADDED = "case_loss punctuation_loss negation number_swap key_sentence_omission"
+_ADDED += " unsupported_addition repetition truncation"
+ADDITIONS: Final[tuple[Perturbation, ...]] = tuple(PERTURBATIONS[one] for one in _ADDED.split())
 """Ways to lower a text that belong to no task of the benchmark, and fit most."""
 
 CONTROLS: Final[tuple[Perturbation, ...]] = (PERTURBATIONS["paraphrase"], PERTURBATIONS["padding"])
@@ -147,60 +129,44 @@ _CHARACTERS = ("character_deletions", "character_typos")
 _REORDERING = _both(2, _ALL, "reordering")
 _DELETED_WORDS = _both(5, 25, "word_deletions")
 
-TASKS: Final[Mapping[str, Mapping[str, Amount]]] = MappingProxyType(
-    {
-        "summarization": MappingProxyType(
-            {
-                **_both(10, 50, *_CHARACTERS),
-                **_ENTITIES,
-                **_TWO_ERRORS,
-                **_REORDERING,
-                **_both(1, Every(step=2, at_least=2), "rewriting"),
-            }
-        ),
-        "story_completion": MappingProxyType(
-            {
-                "character_deletions": 5,
-                "character_typos": 5,
-                "fictional_entities": 1,
-                "grammatical_errors": 1,
-                "random_ending": 1,
-                "wrong_ending": 1,
-            }
-        ),
-        "question_answering": MappingProxyType(
-            {**_both(5, 25, *_CHARACTERS), **_ENTITIES, **_ONE_ERROR, "random_answer": 1}
-        ),
-        "translation": MappingProxyType(
-            {**_both(10, 50, *_CHARACTERS), **_DELETED_WORDS, **_ENTITIES, **_TWO_ERRORS}
-        ),
-    }
-)
+TASKS: Final[Mapping[str, Mapping[str, Amount]]] = {
+    "summarization": {
+        **_both(10, 50, *_CHARACTERS),
+        **_ENTITIES,
+        **_TWO_ERRORS,
+        **_REORDERING,
+        **_both(1, Every(step=2, at_least=2), "rewriting"),
+    },
+    "story_completion": {
+        "character_deletions": 5,
+        "character_typos": 5,
+        "fictional_entities": 1,
+        "grammatical_errors": 1,
+        "random_ending": 1,
+        "wrong_ending": 1,
+    },
+    "question_answering": {
+        **_both(5, 25, *_CHARACTERS),
+        **_ENTITIES,
+        **_ONE_ERROR,
+        "random_answer": 1,
+    },
+    "translation": {**_both(10, 50, *_CHARACTERS), **_DELETED_WORDS, **_ENTITIES, **_TWO_ERRORS},
+}
 """By task: the perturbations that test it, and how much of a text each changes there."""
 
-_GENERAL: Final[Mapping[str, Amount]] = MappingProxyType(
-    {
-        **TASKS["summarization"],
-        **_DELETED_WORDS,
-        **TASKS["story_completion"],
-        "random_answer": 1,
-        "case_loss": _ALL,
-        "punctuation_loss": _ALL,
-        "paraphrase": _ALL,
-        "padding": _ALL,
-    }
-)
+_GENERAL: Final[Mapping[str, Amount]] = {
+    **TASKS["summarization"],
+    **_DELETED_WORDS,
+    **TASKS["story_completion"],
+    "random_answer": 1,
+    "case_loss": _ALL,
+    "punctuation_loss": _ALL,
+    "paraphrase": _ALL,
+    "padding": _ALL,
+}
 
-_ANY_TASK = (
-    "character_deletions/minor",
-    "character_deletions/major",
-    "character_typos/minor",
-    "character_typos/major",
-    "word_deletions/minor",
-    "word_deletions/major",
-    "reordering/minor",
-    "reordering/major",
-)
+_ANY_TASK = tuple(_both(1, 1, *_CHARACTERS, "word_deletions", "reordering"))  # their names
 
 
 def perturbations_for(task: str | None = None) -> tuple[Perturbation, ...]:
@@ -318,11 +284,6 @@ _TRIES = 20
 class Donors:
     """Responses to other sources, which can replace a response or add to it.
 
-    Parameters
-    ----------
-    items : iterable of RatedItem
-        Their responses are the texts. Of equal texts to one source the first counts.
-
     Examples
     --------
     >>> from random import Random
@@ -396,7 +357,6 @@ class Case:
     donors: Donors | None = None
 
     def wanted(self, n_places: int) -> int:
-        """Return how many of ``n_places`` the amount asks for, which may be more than there are."""
         return wanted(self.amount, n_places)
 
 

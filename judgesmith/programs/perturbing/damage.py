@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from random import Random
-from types import MappingProxyType
 from typing import Final
 
 from judgesmith.programs.features.texts import CHARACTER_NOTE, Text
@@ -57,20 +56,18 @@ def _neighbours(*rows: str) -> Mapping[str, str]:
             if number + 1 < len(rows):
                 near += rows[number + 1][max(place - 1, 0) : place + 1]
             found[key] = near
-    return MappingProxyType(found)
+    return found
 
 
-NEIGHBOURS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        **_neighbours("1234567890"),
-        **_neighbours("qwertyuiop", "asdfghjkl", "zxcvbnm"),
-        **_neighbours("йцукенгшщзх", "фывапролджэ", "ячсмитьбю"),
-    }
-)
+NEIGHBOURS: Final[Mapping[str, str]] = {
+    **_neighbours("1234567890"),
+    **_neighbours("qwertyuiop", "asdfghjkl", "zxcvbnm"),
+    **_neighbours("йцукенгшщзх", "фывапролджэ", "ячсмитьбю"),
+}
 """Keys beside a key, by key: digits, and the letters of the usual Latin and Russian boards."""
 
-LOOKALIKES: Final[Mapping[str, str]] = MappingProxyType(
-    dict(zip("l1o0s5z2b6g9OISZB8iuvcenhmw", "1l0o5s2z6b9g0l528Blvuechnnv", strict=True))
+LOOKALIKES: Final[Mapping[str, str]] = dict(
+    zip("l1o0s5z2b6g9OISZB8iuvcenhmw", "1l0o5s2z6b9g0l528Blvuechnnv", strict=True)
 )
 """What a letter or digit is mistaken for."""
 
@@ -571,7 +568,7 @@ def _pairs() -> Iterator[tuple[str, str]]:
                 yield other, one
 
 
-SAME: Final[Mapping[str, str]] = MappingProxyType(dict(_pairs()))
+SAME: Final[Mapping[str, str]] = dict(_pairs())
 """Words and phrases, and what says the same in most places."""
 
 _KNOWN = re.compile(
@@ -580,25 +577,23 @@ _KNOWN = re.compile(
 )
 # By the words found: what must not stand before and after, and what has to stand after them.
 _NO_DEGREE = r"(?:more|less|most|so|as|how|too|very|not|no|than) "
-_GUARDS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
-    {
-        "often": (_NO_DEGREE, " than not| enough"),
-        "frequently": (_NO_DEGREE, " enough"),
-        "nearly": (_NO_DEGREE, " enough"),
-        "usually": ("(?:than|as) ", "$^"),
-        "normally": ("(?:than|as) ", "$^"),
-        "occurred": ("$^", " to "),
-        "everyone": ("$^", " of"),
-        "anyone": ("$^", " of"),
-        "someone": ("$^", " of"),
-        "kids": ("(?:he|she|who|nobody) ", "$^"),
-        "movie": ("$^", " theat"),
-        "in order to": ("(?:not|so) ", " (?:not|avoid) "),
-        "more than": ("(?:no|not|little|much|any|far|and|once) ", r"(?! \d)"),
-        "all of the": ("$^", " (?:above|same|time)"),
-        "near the": ("(?:the|draws?|drew|drawing) ", "$^"),
-    }
-)
+_GUARDS: Final[Mapping[str, tuple[str, str]]] = {
+    "often": (_NO_DEGREE, " than not| enough"),
+    "frequently": (_NO_DEGREE, " enough"),
+    "nearly": (_NO_DEGREE, " enough"),
+    "usually": ("(?:than|as) ", "$^"),
+    "normally": ("(?:than|as) ", "$^"),
+    "occurred": ("$^", " to "),
+    "everyone": ("$^", " of"),
+    "anyone": ("$^", " of"),
+    "someone": ("$^", " of"),
+    "kids": ("(?:he|she|who|nobody) ", "$^"),
+    "movie": ("$^", " theat"),
+    "in order to": ("(?:not|so) ", " (?:not|avoid) "),
+    "more than": ("(?:no|not|little|much|any|far|and|once) ", r"(?! \d)"),
+    "all of the": ("$^", " (?:above|same|time)"),
+    "near the": ("(?:the|draws?|drew|drawing) ", "$^"),
+}
 # A contracted verb cannot be written in full in front of its subject: isn't it.
 _INVERTED = re.compile(r" (?:i|you|he|she|it|we|they|there|this|that|the)\b", re.IGNORECASE)
 _OPENINGS = ("In other words: ", "That is to say: ", "Put differently: ", "To say it again: ")

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
-from types import MappingProxyType
 from typing import Final
 
 from pydantic import Field
@@ -428,7 +427,7 @@ def _pairs(line: str, *, both: bool = False) -> Mapping[str, str]:
     pairs = [pair.replace("_", " ").split("/") for pair in line.split()]
     table = dict(reversed(pairs))
     back = {other: one for one, other in reversed(pairs)} if both else {}
-    return MappingProxyType({**back, **table})
+    return {**back, **table}
 
 
 OPPOSITES: Final = _pairs(_OPPOSITES, both=True)
@@ -631,7 +630,7 @@ def _in_a_sentence(rule: Callable[[Case], Found]) -> ErrorRule:
 
 
 def _rules(*several: tuple[str, str, ErrorRule]) -> Mapping[str, InjectionRule]:
-    return MappingProxyType({kind: InjectionRule(kind, says, do) for kind, says, do in several})
+    return {kind: InjectionRule(kind, says, do) for kind, says, do in several}
 
 
 RULES: Final[Mapping[str, InjectionRule]] = _rules(

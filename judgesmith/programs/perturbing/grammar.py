@@ -6,7 +6,6 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import count
-from types import MappingProxyType
 from typing import Final
 
 from judgesmith.programs.perturbing.catalogue import (
@@ -247,20 +246,21 @@ def _swapped(pairs: str) -> dict[str, str]:
     return {**{one: two for two, one in both}, **dict(both)}
 
 
-WRONG_FORMS: Final[Mapping[str, str]] = MappingProxyType(_swapped(f"{_PAIRS} {_TENSES}"))
+WRONG_FORMS: Final[Mapping[str, str]] = _swapped(f"{_PAIRS} {_TENSES}")
 """A form that may be wrong where the one on the left is right: agreement, article or tense."""
 
-_ALWAYS = MappingProxyType(
-    _swapped("is/are was/were has/have does/do he/him she/her they/them we/us")
-    | {"these": "this", "himself": "hisself", "many": "much"}
-)
+_ALWAYS = _swapped("is/are was/were has/have does/do he/him she/her they/them we/us") | {
+    "these": "this",
+    "himself": "hisself",
+    "many": "much",
+}
 _PAST_AND_PARTICIPLE = (
     "went/going came/coming took/taking gave/giving made/making got/getting saw/seeing "
     "told/telling found/finding won/winning lost/losing held/holding met/meeting kept/keeping "
     "began/beginning became/becoming knew/knowing thought/thinking brought/bringing bought/buying "
     "ran/running wrote/writing spoke/speaking fell/falling said/saying"
 )
-_PARTICIPLES = MappingProxyType(dict(pair.split("/") for pair in _PAST_AND_PARTICIPLE.split()))
+_PARTICIPLES = dict(pair.split("/") for pair in _PAST_AND_PARTICIPLE.split())
 _IDIOMS = frozenset([("as", "many"), ("the", "us")])
 _AGREE = word_set("is are was were has have does do")
 _MANY = word_set(
@@ -273,7 +273,7 @@ _HAVE = word_set("have has had")
 _PAST = re.compile("[a-z]{2,}[a-df-z]ed")
 _NO_PAST = word_set("hundred sacred naked hatred kindred wicked infrared")
 _PRESENT = re.compile("[a-z]{2,}[a-rt-z]s")
-_SHORTER = MappingProxyType({"goes": "go", "does": "do", "has": "have", "tries": "try"})
+_SHORTER = {"goes": "go", "does": "do", "has": "have", "tries": "try"}
 _NO_PRESENT = word_set("is was as its this us his hers yes always perhaps")
 # Without "a" these mean something else, and stay English.
 _NO_A = word_set("few little lot hundred thousand million number bit while part half dozen")
@@ -346,19 +346,17 @@ def _participle(word: str) -> str | None:
 
 
 # Articles and prepositions, which stand before what they belong to.
-_BEFORE = MappingProxyType(
-    {
-        "English": word_set("the a an of to in for at by with from into my your his its our"),
-        "German": word_set(
-            "der die das den dem des ein eine einen einem einer mit von zu im am für bei"
-        ),
-        "French": word_set("le la les un une des du de dans pour sur avec au aux"),
-        "Spanish": word_set("el la los las un una de del en por con para al su sus"),
-        "Italian": word_set("il lo la gli un una di del della dei in per con al alla da"),
-        "Portuguese": word_set("o os um uma de do da dos das em no na por com para ao"),
-        "Dutch": word_set("de het een van in op te met voor aan bij"),
-    }
-)
+_BEFORE = {
+    "English": word_set("the a an of to in for at by with from into my your his its our"),
+    "German": word_set(
+        "der die das den dem des ein eine einen einem einer mit von zu im am für bei"
+    ),
+    "French": word_set("le la les un une des du de dans pour sur avec au aux"),
+    "Spanish": word_set("el la los las un una de del en por con para al su sus"),
+    "Italian": word_set("il lo la gli un una di del della dei in per con al alla da"),
+    "Portuguese": word_set("o os um uma de do da dos das em no na por com para ao"),
+    "Dutch": word_set("de het een van in op te met voor aan bij"),
+}
 
 
 def grammatical_errors(case: Case) -> Found:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from itertools import pairwise
 from random import Random
-from types import MappingProxyType
 from typing import Any, Final
 
 import dspy
@@ -118,56 +117,50 @@ _SIDES: Final = {
     )
 }
 
-SUB_ASPECTS: Final[Mapping[str, tuple[KnownSubAspect, ...]]] = MappingProxyType(
-    {
-        family: tuple(_SIDES[name] for name in names.split(", "))
-        for family, names in (
-            (
-                "meaning",
-                "names and numbers, direction of statements, nothing added, needed details",
-            ),
-            ("simplicity", "whole sentences, grammar, spelling, nothing said twice"),
-            ("faithfulness", "names and numbers, direction of statements, nothing added"),
-            ("coherence", "order of sentences, one subject, nothing said twice, whole sentences"),
-            ("conciseness", "nothing said twice, no empty words, one subject"),
-            ("specificity", "names and numbers, needed details, no empty words"),
-            ("relevance", "main points, one subject, nothing said twice, needed details"),
-            ("clarity", "whole sentences, grammar, spelling, order of sentences"),
-            ("fluency", "grammar, spelling, whole sentences, punctuation and capitals"),
-            ("general", "names and numbers, main points, order of sentences, grammar"),
-        )
-    }
-)
+SUB_ASPECTS: Final[Mapping[str, tuple[KnownSubAspect, ...]]] = {
+    family: tuple(_SIDES[name] for name in names.split(", "))
+    for family, names in (
+        (
+            "meaning",
+            "names and numbers, direction of statements, nothing added, needed details",
+        ),
+        ("simplicity", "whole sentences, grammar, spelling, nothing said twice"),
+        ("faithfulness", "names and numbers, direction of statements, nothing added"),
+        ("coherence", "order of sentences, one subject, nothing said twice, whole sentences"),
+        ("conciseness", "nothing said twice, no empty words, one subject"),
+        ("specificity", "names and numbers, needed details, no empty words"),
+        ("relevance", "main points, one subject, nothing said twice, needed details"),
+        ("clarity", "whole sentences, grammar, spelling, order of sentences"),
+        ("fluency", "grammar, spelling, whole sentences, punctuation and capitals"),
+        ("general", "names and numbers, main points, order of sentences, grammar"),
+    )
+}
 """Two to four sides by family of criteria, see ``judgesmith.programs.features.qualities``."""
 
 # Beginnings of words by the rule that breaks what they name; the more particular rule first.
-_CLUES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "character_typos": ("spell", "typo", "orthogra", "rechtschreib", "ortograf"),
-        "punctuation_loss": ("punctuat", "comma", "mark"),
-        "case_loss": ("capital", "uppercase"),
-        "grammatical_errors": ("gramma", "tense", "agreement", "inflect", "syntax", "pronoun"),
-        "fictional_entities": ("name", "entit", "person", "people", "place", "date", "particular"),
-        "number_swap": ("number", "figure", "quantit", "numer", "statistic"),
-        "negation": ("negat", "contradict", "polarit", "opposite", "affirm", "deni", "stance"),
-        "reordering": ("order", "sequenc", "structur", "organi", "transition", "flow", "logic"),
-        "repetition": ("repet", "redundan", "twice", "concis", "brev", "verbos"),
-        "unsupported_addition": (
-            *("add", "invent", "hallucin", "unsupport", "ground", "fabricat"),
-        ),
-        "off_topic_sentence": ("digress", "focus", "subject", "topic", "irrelevan", "extran"),
-        "wordy_phrases": ("wordi", "filler", "empty", "padding"),
-        "vague_mentions": ("specific", "vague", "concrete", "precis"),
-        "unclear_reference": ("referen", "anaphor", "antecedent"),
-        "register_break": ("tone", "style", "register", "formal", "natural", "voice"),
-        "rude_remark": ("polite", "respect", "toxic", "harm", "offen", "insult", "courte"),
-        "key_sentence_omission": (
-            *("main", "key", "cover", "complet", "omi", "miss", "important", "salien", "central"),
-        ),
-        "word_deletions": ("word", "phras", "detail", "fragment", "wording", "sentence"),
-        "truncation": ("ending", "conclu", "closing", "unfinish", "broken"),
-    }
-)
+_CLUES: Final[Mapping[str, tuple[str, ...]]] = {
+    "character_typos": ("spell", "typo", "orthogra", "rechtschreib", "ortograf"),
+    "punctuation_loss": ("punctuat", "comma", "mark"),
+    "case_loss": ("capital", "uppercase"),
+    "grammatical_errors": ("gramma", "tense", "agreement", "inflect", "syntax", "pronoun"),
+    "fictional_entities": ("name", "entit", "person", "people", "place", "date", "particular"),
+    "number_swap": ("number", "figure", "quantit", "numer", "statistic"),
+    "negation": ("negat", "contradict", "polarit", "opposite", "affirm", "deni", "stance"),
+    "reordering": ("order", "sequenc", "structur", "organi", "transition", "flow", "logic"),
+    "repetition": ("repet", "redundan", "twice", "concis", "brev", "verbos"),
+    "unsupported_addition": (*("add", "invent", "hallucin", "unsupport", "ground", "fabricat"),),
+    "off_topic_sentence": ("digress", "focus", "subject", "topic", "irrelevan", "extran"),
+    "wordy_phrases": ("wordi", "filler", "empty", "padding"),
+    "vague_mentions": ("specific", "vague", "concrete", "precis"),
+    "unclear_reference": ("referen", "anaphor", "antecedent"),
+    "register_break": ("tone", "style", "register", "formal", "natural", "voice"),
+    "rude_remark": ("polite", "respect", "toxic", "harm", "offen", "insult", "courte"),
+    "key_sentence_omission": (
+        *("main", "key", "cover", "complet", "omi", "miss", "important", "salien", "central"),
+    ),
+    "word_deletions": ("word", "phras", "detail", "fragment", "wording", "sentence"),
+    "truncation": ("ending", "conclu", "closing", "unfinish", "broken"),
+}
 _WORDS = re.compile(r"[^\W\d_]+")
 _NAME_SAYS = 4
 

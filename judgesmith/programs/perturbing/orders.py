@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import pairwise
-from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 from judgesmith.errors import InputError
@@ -403,15 +402,13 @@ class _Bounds:
     beyond: int = _SLACK
 
 
-_ANY_LENGTHS: Final[Mapping[str, _Bounds]] = MappingProxyType(
-    {
-        "fictional_entities": _Bounds(0.5, 2.0),
-        "grammatical_errors": _Bounds(0.7, 1.3),
-        "rewriting": _Bounds(1.0, 3.0, 60),
-        "empty_sentences": _Bounds(1.0, 2.0, 200),
-        "paraphrase": _Bounds(0.5, 2.0),
-    }
-)
+_ANY_LENGTHS: Final[Mapping[str, _Bounds]] = {
+    "fictional_entities": _Bounds(0.5, 2.0),
+    "grammatical_errors": _Bounds(0.7, 1.3),
+    "rewriting": _Bounds(1.0, 3.0, 60),
+    "empty_sentences": _Bounds(1.0, 2.0, 200),
+    "paraphrase": _Bounds(0.5, 2.0),
+}
 
 
 def changed_text(answer: str, original: str, *, too_long: str = "too long") -> RewrittenText | str:
@@ -491,16 +488,15 @@ def _words(text: str) -> list[str]:
 _Replacing = Callable[[RewrittenText, Sequence[TokenDifference], Amount], str]
 _Inserting = Callable[[str, Sequence[Insertion], Amount], str]
 
-_REPLACING: Final[Mapping[str, _Replacing]] = MappingProxyType(
-    {
-        "fictional_entities": entity_fault,
-        "grammatical_errors": grammar_fault,
-        "paraphrase": paraphrase_fault,
-    }
-)
-_INSERTING: Final[Mapping[str, _Inserting]] = MappingProxyType(
-    {"rewriting": restating_fault, "empty_sentences": emptiness_fault}
-)
+_REPLACING: Final[Mapping[str, _Replacing]] = {
+    "fictional_entities": entity_fault,
+    "grammatical_errors": grammar_fault,
+    "paraphrase": paraphrase_fault,
+}
+_INSERTING: Final[Mapping[str, _Inserting]] = {
+    "rewriting": restating_fault,
+    "empty_sentences": emptiness_fault,
+}
 
 
 LONGEST = 20_000
@@ -508,43 +504,41 @@ LONGEST = 20_000
 
 _EXACTLY = "{n} of them, no more and no fewer"
 
-_ORDERS: Final[Mapping[str, tuple[str, str, str]]] = MappingProxyType(
-    {
-        "fictional_entities": (
-            "Replace named entities and numbers of the text by invented ones of the same sort, "
-            "which occur nowhere in it",
-            _EXACTLY,
-            "all of them, and at least {n}",
-        ),
-        "grammatical_errors": (
-            "Put errors of grammar into the text, such as a wrong form of a verb, a missing "
-            "article or a wrong preposition. Keep its meaning, its spelling, its marks, and all "
-            "names, numbers and negations. This many errors",
-            _EXACTLY,
-            "at least one in every sentence, and at least {n} altogether",
-        ),
-        "rewriting": (
-            "Say sentences of the text once more in other words, and put each new sentence right "
-            "after the one that it repeats. The old sentences all stay as they are. This is done "
-            "to so many of them",
-            "{n}, no more and no fewer",
-            "every second one, and at least {n}",
-        ),
-        "paraphrase": (
-            "Say the text in other words, about as long, with every fact, name, number and "
-            "negation as it is. Say so much of it in other words",
-            "{n} sentences",
-            "all of it",
-        ),
-        "empty_sentences": (
-            "Add sentences without any content after sentences of the text, such as one that says "
-            "that all this is worth knowing: no fact, name, number or negation, and no remark to "
-            "whoever reads your answer. The old sentences all stay as they are. Add so many",
-            "{n}, no more and no fewer",
-            "one after every second sentence, and at least {n}",
-        ),
-    }
-)
+_ORDERS: Final[Mapping[str, tuple[str, str, str]]] = {
+    "fictional_entities": (
+        "Replace named entities and numbers of the text by invented ones of the same sort, "
+        "which occur nowhere in it",
+        _EXACTLY,
+        "all of them, and at least {n}",
+    ),
+    "grammatical_errors": (
+        "Put errors of grammar into the text, such as a wrong form of a verb, a missing "
+        "article or a wrong preposition. Keep its meaning, its spelling, its marks, and all "
+        "names, numbers and negations. This many errors",
+        _EXACTLY,
+        "at least one in every sentence, and at least {n} altogether",
+    ),
+    "rewriting": (
+        "Say sentences of the text once more in other words, and put each new sentence right "
+        "after the one that it repeats. The old sentences all stay as they are. This is done "
+        "to so many of them",
+        "{n}, no more and no fewer",
+        "every second one, and at least {n}",
+    ),
+    "paraphrase": (
+        "Say the text in other words, about as long, with every fact, name, number and "
+        "negation as it is. Say so much of it in other words",
+        "{n} sentences",
+        "all of it",
+    ),
+    "empty_sentences": (
+        "Add sentences without any content after sentences of the text, such as one that says "
+        "that all this is worth knowing: no fact, name, number or negation, and no remark to "
+        "whoever reads your answer. The old sentences all stay as they are. Add so many",
+        "{n}, no more and no fewer",
+        "one after every second sentence, and at least {n}",
+    ),
+}
 
 GENERAL_STEPS: Final = (
     "Read the text from beginning to end.",

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
-from types import MappingProxyType
 from typing import Final
 
 import regex
@@ -20,38 +19,36 @@ from judgesmith.errors import InputError
 from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.perturbation import Edit
 
-FUNCTION_WORDS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
-    {
-        language: frozenset(words.split())
-        for language, words in {
-            "English": "the a an this that these those some any each every either neither no all "
-            "both few fewer many more most much other another several such and or nor but so yet "
-            "although because if unless while whereas whether though than of to in for on as at by "
-            "with from into onto about above across after against along among around before "
-            "behind below beneath beside besides between beyond despite down during except inside "
-            "like near off out outside over past since through throughout toward towards under "
-            "until up upon within i me my mine myself you your yours yourself he him his himself "
-            "she her hers herself it its itself we us our ours ourselves they them their theirs "
-            "themselves one who whom whose which what when where why how there here then be am is "
-            "are was were been being have has had having do does did doing done will would can "
-            "could shall should may might must not",
-            "German": "der die das den dem des ein eine einen einem einer und ist war sind waren "
-            "nicht mit von zu im am auf für sich er sie es wir ich auch als bei nach wurde wird "
-            "hat haben dass aber oder",
-            "French": "le la les un une des du de et est était sont dans que qui ne pas pour sur "
-            "avec au aux ce cette ces il elle ils nous vous par plus se sa son ses a été ont mais "
-            "ou où",
-            "Spanish": "el la los las un una unos unas de del y es era son en que no por con para "
-            "al se su sus lo como más este esta fue han ha pero o muy hay también",
-            "Italian": "il lo la gli le un una di del della dei e è era sono in che non per con si "
-            "al alla da nel nella come più questo questa ha hanno ma o anche",
-            "Portuguese": "o a os as um uma de do da dos das e é era são em no na nos nas que não "
-            "por com para se ao à seu sua como mais este esta foi têm mas ou também",
-            "Dutch": "de het een van en is was zijn waren in op te dat die niet met voor aan er "
-            "hij zij wij ik ook als bij naar door om maar of wordt werd heeft hebben",
-        }.items()
-    }
-)
+FUNCTION_WORDS: Final[Mapping[str, frozenset[str]]] = {
+    language: frozenset(words.split())
+    for language, words in {
+        "English": "the a an this that these those some any each every either neither no all "
+        "both few fewer many more most much other another several such and or nor but so yet "
+        "although because if unless while whereas whether though than of to in for on as at by "
+        "with from into onto about above across after against along among around before "
+        "behind below beneath beside besides between beyond despite down during except inside "
+        "like near off out outside over past since through throughout toward towards under "
+        "until up upon within i me my mine myself you your yours yourself he him his himself "
+        "she her hers herself it its itself we us our ours ourselves they them their theirs "
+        "themselves one who whom whose which what when where why how there here then be am is "
+        "are was were been being have has had having do does did doing done will would can "
+        "could shall should may might must not",
+        "German": "der die das den dem des ein eine einen einem einer und ist war sind waren "
+        "nicht mit von zu im am auf für sich er sie es wir ich auch als bei nach wurde wird "
+        "hat haben dass aber oder",
+        "French": "le la les un une des du de et est était sont dans que qui ne pas pour sur "
+        "avec au aux ce cette ces il elle ils nous vous par plus se sa son ses a été ont mais "
+        "ou où",
+        "Spanish": "el la los las un una unos unas de del y es era son en que no por con para "
+        "al se su sus lo como más este esta fue han ha pero o muy hay también",
+        "Italian": "il lo la gli le un una di del della dei e è era sono in che non per con si "
+        "al alla da nel nella come più questo questa ha hanno ma o anche",
+        "Portuguese": "o a os as um uma de do da dos das e é era são em no na nos nas que não "
+        "por com para se ao à seu sua como mais este esta foi têm mas ou também",
+        "Dutch": "de het een van en is was zijn waren in op te dat die niet met voor aan er "
+        "hij zij wij ik ook als bij naar door om maar of wordt werd heeft hebben",
+    }.items()
+}
 """Words so common in a language that a few sentences of it hold several of them."""
 
 _LANGUAGES = {

@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from random import Random
-from types import MappingProxyType
 from typing import Final
 
 from judgesmith.errors import InputError
@@ -21,31 +20,29 @@ __all__ = ["RULES", "perturb"]
 
 Rule = Callable[[Case], Found]
 
-RULES: Final[Mapping[str, Rule]] = MappingProxyType(
-    {
-        "character_deletions": damage.character_deletions,
-        "character_typos": damage.character_typos,
-        "case_loss": damage.case_loss,
-        "punctuation_loss": damage.punctuation_loss,
-        "word_deletions": damage.word_deletions,
-        "fictional_entities": grammar.fictional_entities,
-        "grammatical_errors": grammar.grammatical_errors,
-        "negation": damage.negation,
-        "number_swap": damage.number_swap,
-        "reordering": damage.reordering,
-        "rewriting": damage.rewriting,
-        "random_ending": damage.another_text,
-        "wrong_ending": damage.wrong_ending,
-        "random_answer": damage.another_text,
-        "key_sentence_omission": damage.key_sentence_omission,
-        "unsupported_addition": damage.unsupported_addition,
-        "repetition": damage.repetition,
-        "truncation": damage.truncation,
-        "paraphrase": damage.paraphrase,
-        "padding": damage.padding,
-        "empty_sentences": damage.empty_sentences,
-    }
-)
+RULES: Final[Mapping[str, Rule]] = {
+    "character_deletions": damage.character_deletions,
+    "character_typos": damage.character_typos,
+    "case_loss": damage.case_loss,
+    "punctuation_loss": damage.punctuation_loss,
+    "word_deletions": damage.word_deletions,
+    "fictional_entities": grammar.fictional_entities,
+    "grammatical_errors": grammar.grammatical_errors,
+    "negation": damage.negation,
+    "number_swap": damage.number_swap,
+    "reordering": damage.reordering,
+    "rewriting": damage.rewriting,
+    "random_ending": damage.another_text,
+    "wrong_ending": damage.wrong_ending,
+    "random_answer": damage.another_text,
+    "key_sentence_omission": damage.key_sentence_omission,
+    "unsupported_addition": damage.unsupported_addition,
+    "repetition": damage.repetition,
+    "truncation": damage.truncation,
+    "paraphrase": damage.paraphrase,
+    "padding": damage.padding,
+    "empty_sentences": damage.empty_sentences,
+}
 """What changes a text, by kind; also for kinds that a model is better at."""
 
 # One text is changed in many ways, one after the other.

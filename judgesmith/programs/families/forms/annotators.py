@@ -121,17 +121,7 @@ _NONE = re.compile(
     r"|[\W_]*(?:n/?a|not applicable)[\W_]*",
     re.IGNORECASE,
 )
-_PAIRS = {
-    '"': '"',
-    "“": "”",
-    "„": "“”",
-    "«": "»",
-    "「": "」",
-    "『": "』",
-    "‘": "’",
-    "'": "'",
-    "`": "`",
-}
+_PAIRS = dict(zip("\"“„«「『‘'`", ['"', "”", "“”", *"»」』’'`"], strict=True))
 _OPENING = '"“„«「『`'
 
 
@@ -252,11 +242,8 @@ def _in_json(text: str, answers: Scale) -> Stated:
         around = f"{around[:start]}\n{around[end:]}"
     for line in around.splitlines():
         for label, words, _ in _parts(line):
-            if (
-                label in ("score", "grade")
-                and words
-                and (other := level_in(words, answers)) != score
-            ):
+            other = level_in(words, answers) if words and label in ("score", "grade") else score
+            if other != score:
                 raise InputError(f"it gives two overall scores, {score} and {other}.")
     errors = tuple(one for one in said.errors[:_MOST] if not one.is_none)
     return Stated(errors=errors, score=score, explanation=said.explanation)
