@@ -264,13 +264,9 @@ def _drawn(
     inputs: Mapping[str, str | None], n: int, calls: Calls
 ) -> RequestProgram[list[str] | Cause]:
     """Return the verdicts among ``n`` samples of one comparison, or why none is valid."""
-    courses = []
-    for sample in range(1, n + 1):
-        ask = PromptRequest(
-            predictor="compare", inputs=inputs, sample=sample, temperature=SAMPLED_AT
-        )
-        courses.append(_verdict(ask, n + sample, calls))
-    found = yield from gather(courses)
+    ask = PromptRequest(predictor="compare", inputs=inputs, temperature=SAMPLED_AT)
+    asks = [replace(ask, sample=sample) for sample in range(1, n + 1)]
+    found = yield from gather([_verdict(one, n + one.sample, calls) for one in asks])
     said = [one.said for one in found if isinstance(one, _Verdict)]
     return said or next(one for one in found if isinstance(one, Cause))
 
@@ -349,8 +345,7 @@ class _Writing:
         cause = yield from self._one("between", level, said, beside=(low, high))
         if cause:
             return cause
-        halves = [self.between(low, level), self.between(level, high)]
-        causes = yield from gather(halves)
+        causes = yield from gather([self.between(low, level), self.between(level, high)])
         return next(filter(None, causes), None)
 
     def _one(
@@ -358,10 +353,8 @@ class _Writing:
     ) -> RequestProgram[Cause | None]:
         inputs = {**self.texts, "criterion": self.criterion, "level": said}
         if question == "between":
-            inputs |= {
-                name: self.found[one].text
-                for name, one in zip(("worse", "better"), beside, strict=True)
-            }
+            low, high = beside
+            inputs |= {"worse": self.found[low].text, "better": self.found[high].text}
         own = self.protocol.writer_temperature
         first = PromptRequest(predictor=question, inputs=inputs, temperature=own)
         cause = Cause(Reason.OTHER, "")
@@ -555,10 +548,7 @@ class Ladder(FrozenModel):
 
 
 class LadderJudgement(Judgement):
-    """What becomes of one source.
-
-    Its ladders, and as the score how many neighbours are in order.
-    """
+    """The ladders of one source, and as the score how many neighbours are in order."""
 
     ladders: tuple[Ladder, ...] = ()
 
@@ -589,22 +579,14 @@ def ladder_steps(
     """Write the exemplars of one source for every criterion, and compare neighbours."""
     calls = Calls()
     texts: Texts = {"source": source, "context": context}
-    courses = [
-        _ladder(protocol, name, line, texts, calls)
-        for name, line in criteria_lines(protocol).items()
-    ]
-    found = yield from gather(courses)
+    lines = criteria_lines(protocol).items()
+    found = yield from gather([_ladder(protocol, *one, texts, calls) for one in lines])
     ladders, causes = tuple(one for one, _ in found), [cause for _, cause in found]
     placed = [rung.above for one in ladders for rung in one.rungs if rung.above is not None]
     if not placed:
         cause = next(filter(None, causes), Cause(Reason.OTHER, "there are no neighbours"))
-        return LadderJudgement(
-            score=None,
-            problem=cause.text,
-            reason=cause.reason,
-            calls=tuple(calls.made),
-            ladders=ladders,
-        )
+        why = {"score": None, "problem": cause.text, "reason": cause.reason}
+        return LadderJudgement(**why, calls=tuple(calls.made), ladders=ladders)
     score = 100 * sum(one > 0 for one in placed) / len(placed)
     return LadderJudgement(score=score, calls=tuple(calls.made), ladders=ladders)
 
@@ -617,12 +599,8 @@ def _ladder(
     if isinstance(written, Cause):
         return Ladder(criterion=name, problem=str(written)), written
     pairs = zip(written[1:], written[:-1], strict=True)
-    verdicts = yield from gather(
-        [
-            comparisons(protocol, line, upper.text, [lower.text], texts, calls)
-            for upper, lower in pairs
-        ]
-    )
+    courses = [comparisons(protocol, line, a.text, [b.text], texts, calls) for a, b in pairs]
+    verdicts = yield from gather(courses)
     found = [None if isinstance(one, Cause) else one.compared[0] for one in verdicts]
     above = [None, *(None if one is None else one.better - one.worse for one in found)]
     missing = next((one for one in verdicts if isinstance(one, Cause)), None)

@@ -234,11 +234,6 @@ class PreferenceJudge:
     **choices
         Parts of the protocol to set, such as ``rubric``.
 
-    Raises
-    ------
-    ValueError
-        If it is a judge that does not compare responses.
-
     Examples
     --------
     >>> judge = PreferenceJudge()
@@ -277,15 +272,7 @@ class PreferenceJudge:
     def __call__(
         self, *, source: str, first: str, second: str, context: str | None = None
     ) -> Preference:
-        """Return which of two responses is better, asked through DSPy's current model.
-
-        Parameters
-        ----------
-        source, first, second : str
-            What was answered, and both answers, verbatim.
-        context : str or None
-            Further material that the responses may draw on.
-        """
+        """Return which of two responses to a source is better, asked through DSPy's model."""
         steps = preference_steps(
             self.protocol, source=source, first=first, second=second, context=context
         )

@@ -122,10 +122,7 @@ class Preference:
 
     @property
     def probability(self) -> float | None:
-        """The probability that the first is better, the mean of both orders; None without one.
-
-        A liking for one place adds to one order what it takes from the other.
-        """
+        """The probability that the first is better, the mean of both orders; None without one."""
         if self.given.probability is None or self.swapped.probability is None:
             return None
         return (self.given.probability + self.swapped.probability) / 2
@@ -175,12 +172,10 @@ def preference_steps(
     if fault is not None:
         return Preference.unanswered(fault)
     shared = {"source": source, "context": context}
-    given, swapped = yield from gather(
-        [
-            _one_order(protocol, {**shared, "response_a": first, "response_b": second}),
-            _one_order(protocol, {**shared, "response_a": second, "response_b": first}),
-        ]
-    )
+    orders = [
+        {**shared, "response_a": a, "response_b": b} for a, b in ((first, second), (second, first))
+    ]
+    given, swapped = yield from gather([_one_order(protocol, one) for one in orders])
     return Preference(given=given, swapped=_turned(swapped))
 
 
@@ -419,8 +414,7 @@ class Comparisons:
 
 
 def _ordered(pair: tuple[int, int]) -> tuple[int, int]:
-    one, other = pair
-    return (one, other) if one < other else (other, one)
+    return min(pair), max(pair)
 
 
 @dataclass(frozen=True, slots=True)
@@ -503,18 +497,12 @@ def win_rates(n: int, comparisons: Comparisons) -> Mapping[int, float | Cause]:
     """Return the mean probability of each of ``n`` texts to be better than another one."""
     found: dict[int, float | Cause] = {}
     for place in range(n):
-        others = [other for other in range(n) if other != place]
         try:
-            chances = [comparisons.chance(place, other) for other in others]
+            chances = [comparisons.chance(place, one) for one in range(n) if one != place]
+            found[place] = sum(chances) / len(chances)
         except Unanswered as fault:
             found[place] = fault.cause
-            continue
-        found[place] = sum(chances) / len(chances)
     return found
-
-
-def every_pair(n: int) -> set[tuple[int, int]]:
-    return set(combinations(range(n), 2))
 
 
 def most_merge_comparisons(n: int) -> int:
@@ -609,15 +597,14 @@ def source_steps(
     comparisons = Comparisons(compare)
     found = yield from _scores(protocol, len(texts), comparisons)
     judgements = []
-    asked_for: set[int] = set()
+    calls = {place: _calls(place, comparisons) for place in found}  # each belongs to one response
     for text, fault in zip(responses, faults, strict=True):
         if fault is not None:
             judgements.append(Judgement.unscored(fault))
             continue
         place = place_of[text]
-        calls = () if place in asked_for else _calls(place, comparisons)
-        asked_for.add(place)
-        judgements.append(_judgement(protocol, found[place], comparisons, calls))
+        own = calls.pop(place, ())
+        judgements.append(_judgement(protocol, found[place], comparisons, own))
     return judgements
 
 
@@ -631,7 +618,7 @@ def _scores(
     if n == 1:
         return {0: (50.0, "all responses to the source say the same")}
     if protocol.ranking == "all":
-        yield from comparisons.all_of(every_pair(n))
+        yield from comparisons.all_of(set(combinations(range(n), 2)))
         return {
             place: rate
             if isinstance(rate, Cause)
@@ -672,12 +659,10 @@ def _judgement(
 ) -> Judgement:
     if isinstance(found, Cause):
         return Judgement.unscored(found, calls=calls)
-    score, explanation = found
+    score, said = found
     how = _weighting(protocol, score, comparisons)
     weighting = {} if how is None else {OVERALL: how}
-    return Judgement(
-        score=score, raw=score, explanation=explanation, calls=calls, weighting=weighting
-    )
+    return Judgement(score=score, raw=score, explanation=said, calls=calls, weighting=weighting)
 
 
 def _weighting(

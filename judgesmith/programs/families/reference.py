@@ -342,9 +342,9 @@ def measure_of(protocol: ReferenceConfig) -> Measure:
     if name == "bertscore":
         return bertscore(protocol)
     if name == "bleu":
-        return _bleu(protocol.tokens)
+        return _sacrebleu("BLEU", tokenize=protocol.tokens, effective_order=True)
     if name == "chrf":
-        return _chrf()
+        return _sacrebleu("CHRF")
     if name == "meteor":
         return _meteor(synonyms=protocol.synonyms == "wordnet")
     return _rouge(name, stems=protocol.stem == "porter")
@@ -395,19 +395,9 @@ def _rouge(kind: str, *, stems: bool) -> Measure:
 
 
 @functools.cache
-def _bleu(tokens: str) -> Measure:
-    bleu = library("sacrebleu").BLEU(tokenize=tokens, effective_order=True)
-    return lambda response, reference: _within(bleu.sentence_score(response, [reference]).score)
-
-
-@functools.cache
-def _chrf() -> Measure:
-    chrf = library("sacrebleu").CHRF()
-    return lambda response, reference: _within(chrf.sentence_score(response, [reference]).score)
-
-
-def _within(score: float) -> float:
-    return min(max(float(score), 0.0), 100.0)
+def _sacrebleu(name: str, **settings: Any) -> Measure:
+    score = getattr(library("sacrebleu"), name)(**settings).sentence_score
+    return lambda response, known: min(max(float(score(response, [known]).score), 0.0), 100.0)
 
 
 class _NoSynonyms:
@@ -475,20 +465,15 @@ def compared_with(
     protocol: ReferenceConfig, *, source: str, context: str | None, references: Sequence[str]
 ) -> tuple[str, ...] | Cause:
     """Return the texts that a response is compared with, or why there are none."""
-    if protocol.against == "references":
-        given = tuple(references)
-        if not given:
-            return Cause(
-                Reason.UNSUITABLE,
-                "no reference: the item has none, and a source is taken for one only where that is "
-                "chosen",
-            )
-    elif protocol.against == "source":
-        given = (source,)
-    else:
-        given = () if context is None else (context,)
-        if not given:
-            return Cause(Reason.UNSUITABLE, "no context to compare with")
+    known = {"references": tuple(references), "source": (source,), "context": (context,)}
+    given = tuple(one for one in known[protocol.against] if one is not None)
+    if not given:
+        why = {
+            "references": "no reference: the item has none, and a source is taken for one only "
+            "where that is chosen",
+            "context": "no context to compare with",
+        }
+        return Cause(Reason.UNSUITABLE, why[protocol.against])
     least = least_words(protocol)
     kept = tuple(one for one in given if len(words_of(one)) >= least)
     if not kept:

@@ -57,8 +57,7 @@ def judged_samples(
             "a judge that ranks the responses to a source has no samples of a score.",
             hint="leave the samples out.",
         )
-    _check_samples(judge, n)
-    judge, lm = with_own_models(judge, lm)
+    judge, lm = _sampling_once(judge, n, lm)
     steps: Any = judge.steps
     more_texts = family_of(judge.protocol.judge).more_texts
 
@@ -91,8 +90,7 @@ def preferred_samples(
 ) -> list[Preferences]:
     """Return ``n`` preferences between the texts of every pair, in order, each in both orders."""
     protocol = compares(judge)
-    _check_samples(judge, n)
-    judge, lm = with_own_models(judge, lm)
+    judge, lm = _sampling_once(judge, n, lm)
     work = StepsWork[ResponsePair, Preferences](
         Executor.of(judge, lm),
         lambda pair: _several(lambda: pair_steps(protocol, pair), n),
@@ -105,7 +103,8 @@ def preferred_samples(
     return [several for _, several in done]
 
 
-def _check_samples(judge: JudgeLike, n: int) -> None:
+def _sampling_once(judge: JudgeLike, n: int, lm: Any) -> tuple[Any, Any]:
+    """Return a judge that takes one sample, and the model that it is asked through."""
     if n < 1:
         raise InputError(f"samples must be 1 or more; got {n}.")
     if judge.protocol.samples != 1:
@@ -113,6 +112,7 @@ def _check_samples(judge: JudgeLike, n: int) -> None:
             f"the judge already takes {judge.protocol.samples} samples of each text.",
             hint="set its samples to 1.",
         )
+    return with_own_models(judge, lm)
 
 
 def _several(
@@ -132,11 +132,8 @@ def _of_sample(steps: RequestProgram[Value], sample: int, n: int) -> Generator[A
     try:
         asked = next(steps)
         while True:
-            if isinstance(asked, tuple):
-                reply = yield tuple(map(numbered, asked))
-            else:
-                reply = yield numbered(asked)
-            asked = steps.send(reply)
+            ask = tuple(map(numbered, asked)) if isinstance(asked, tuple) else numbered(asked)
+            asked = steps.send((yield ask))
     except StopIteration as end:
         value: Value = end.value
         return value

@@ -45,11 +45,6 @@ class Supervisor(AskingModule):
     members of the panel are asked. Instruction and demonstrations of ``merge`` are open to
     DSPy's optimizers like those of any predictor.
 
-    Attributes
-    ----------
-    merge : dspy.Predict
-        Asks for one list.
-
     Examples
     --------
     >>> from judgesmith.signatures.judgement import ErrorSpan
@@ -67,20 +62,10 @@ class Supervisor(AskingModule):
         self.merge = dspy.Predict(MergeAnnotations)
 
     def forward(self, *, response: str, annotations: Sequence[Annotation]) -> dspy.Prediction:
-        """Merge the annotations of one response.
+        """Merge the numbered annotations of one response.
 
-        Parameters
-        ----------
-        response : str
-            What they are about.
-        annotations : sequence of Annotation
-            As ``panel_annotations.numbered`` makes them.
-
-        Returns
-        -------
-        dspy.Prediction
-            ``merged`` (the errors), ``n_dropped`` (entries that did not stand up to the checks),
-            ``problem`` (why they were merged by rule instead, else empty) and ``calls``.
+        Returned are ``merged`` (the errors), ``n_dropped`` (entries that did not stand up to the
+        checks), ``problem`` (why they were merged by rule instead, else empty) and ``calls``.
         """
         found = self.run(merging_steps(annotations, response))
         return dspy.Prediction(
@@ -185,9 +170,8 @@ class CompositeJudge(dspy.Module):
         references: Sequence[str] = (),
     ) -> dspy.Prediction:
         """Judge one response; see ``Judge.forward``. Members are asked one after the other."""
-        item = RatedItem(
-            source=source, response=response, context=context, references=tuple(references)
-        )
+        known = tuple(references)
+        item = RatedItem(source=source, response=response, context=context, references=known)
         executor = self.executor(lambda one: _Called(one, blocking=True), one_by_one)
         return self._prediction(driven(executor.judge(item)))
 
@@ -200,9 +184,8 @@ class CompositeJudge(dspy.Module):
         references: Sequence[str] = (),
     ) -> dspy.Prediction:
         """Judge one response without blocking, asking all members at once."""
-        item = RatedItem(
-            source=source, response=response, context=context, references=tuple(references)
-        )
+        known = tuple(references)
+        item = RatedItem(source=source, response=response, context=context, references=known)
         executor = self.executor(lambda one: _Called(one, blocking=False))
         return self._prediction(await executor.judge(item))
 
@@ -249,12 +232,9 @@ class _Called(Executor):
         return judgement_of(said)
 
     async def run(self, steps: RequestProgram[Found]) -> Found:
-        found: Found
+        module = self._module
         with our_errors():
-            if self._blocking:
-                found = self._module.run(steps)
-            else:
-                found = await self._module.ataken(steps)
+            found: Found = module.run(steps) if self._blocking else await module.ataken(steps)
         return found
 
 
@@ -294,13 +274,6 @@ class Panel(CompositeJudge):
     weights : PanelWeights or None
         Of just these members; None weighs them alike, on 0 to 100. ``PanelSelection`` learns
         them.
-
-    Raises
-    ------
-    ValueError
-        If the weights are of other members.
-    TypeError
-        If a member is no judge.
 
     Examples
     --------
@@ -376,13 +349,6 @@ class PanelJudge(Panel):
     rules : PanelRules or None
         Who stands apart, how many must have a score, how many errors are kept; None takes the
         defaults.
-
-    Raises
-    ------
-    ValueError
-        If the weights are of other members, or both weights and another ``score`` are given.
-    TypeError
-        If a member is no judge.
 
     References
     ----------
