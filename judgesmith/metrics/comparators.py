@@ -2,12 +2,12 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgesmith.metrics.records import Estimate, Record, plain
+from judgesmith.metrics.records import Estimate, Record
 from judgesmith.metrics.resampling.jackknife import jackknife_interval
 from judgesmith.metrics.resampling.shares import share_interval
 
@@ -170,6 +170,7 @@ class SeenKind(Record):
     seen: Estimate
     fooled: float
     n_unanswered: int
+    _shown = ("kind", "sight", "seen", "fooled", "n_unanswered")
 
     @property
     def sight(self) -> Sight:
@@ -180,12 +181,6 @@ class SeenKind(Record):
         if self.seen.high < 0.5:
             return "blind"
         return "sees" if self.seen.low > 0.5 else "unclear"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all that a report says of the kind, ready for JSON."""
-        fields = {name: getattr(self, name) for name in ("seen", "fooled", "n_unanswered")}
-        found: dict[str, Any] = plain({"kind": self.kind, "sight": self.sight, **fields})
-        return found
 
 
 def seen_kinds(

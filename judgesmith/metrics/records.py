@@ -88,10 +88,8 @@ class Estimate(Record):
     value, low, high : float
         The statistic and the ends of its interval, in the unit of the statistic. nan is
         undefined: ``low`` and ``high`` together, where no interval can be given.
-    confidence : float
-        Nominal coverage of the interval, a fraction such as 0.95.
-    n : int
-        Rows that entered, all of them scored.
+    confidence : float; nominal coverage of the interval, a fraction such as 0.95
+    n : int; rows that entered, all of them scored
     n_groups : int
         Independent units among these rows, the ones that were resampled: sources, unless the
         function says otherwise.

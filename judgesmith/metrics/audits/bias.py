@@ -39,12 +39,10 @@ class LengthBias(Record):
     ----------
     slope : Estimate
         Standard deviations of the judge's score for one of log length, at equal human scores.
-    rank_slope : Estimate
-        The same of ranks, unmoved by a few very long answers.
+    rank_slope : Estimate; the same of ranks, unmoved by a few very long answers
     correlation, human_correlation : Estimate
         Pearson's, of log length with the judge's and with human scores, for comparison.
-    n_unscored : int
-        Rows left out because the judge gave no score.
+    n_unscored : int; rows left out because the judge gave no score
     """
 
     slope: Estimate
@@ -75,8 +73,7 @@ def length_bias(
     Parameters
     ----------
     human, judge : array-like, shape (n_rows,); nan (or None) in ``judge`` where unscored
-    lengths : array-like, shape (n_rows,), above 0
-        Characters, words or tokens.
+    lengths : array-like, shape (n_rows,), above 0; characters, words or tokens
     sources : sequence of labels, one per row, optional
     reliability : float, above 0 and up to 1
         Of the human scores, such as the intraclass correlation of their mean. The intervals do
@@ -168,8 +165,7 @@ class SelfPreference(Record):
 
     Attributes
     ----------
-    gap : Estimate
-        ``judge_gap`` minus ``human_gap``.
+    gap : Estimate; ``judge_gap`` minus ``human_gap``
     adjusted : Estimate
         How much more the judge gives its own answers than others that raters score alike.
     judge_gap, human_gap : Estimate
@@ -205,8 +201,7 @@ def self_preference(
     Parameters
     ----------
     human, judge : array-like, shape (n_rows,); nan (or None) in ``judge`` where unscored
-    own : sequence of bool, one per row
-        Whether the judge's family wrote the answer.
+    own : sequence of bool, one per row; whether the judge's family wrote the answer
     sources : sequence of labels, one per row, optional
     rng, n_resamples, confidence : seed or generator, 20 resamples or more, coverage
 
@@ -279,10 +274,8 @@ class PositionBias(Record):
         .5 (always the first); 0 is none.
     among_inconsistent : Estimate
         The same among pairs whose answer changed with the order, which ``n`` counts.
-    inconsistent : Estimate
-        The share of pairs whose answer changed, from 0 to 1.
-    n_unscored : int
-        Pairs left out because an answer is missing.
+    inconsistent : Estimate; the share of pairs whose answer changed, from 0 to 1
+    n_unscored : int; pairs left out because an answer is missing
     """
 
     bias: Estimate
@@ -300,10 +293,8 @@ class PlaceEffects(Record):
     places : tuple of int or float, in order
     effects : tuple of Estimate
         The mean score at each place minus the mean of all rows, in points; 0 is none.
-    slope : Estimate
-        Points for each place further down, by least squares.
-    n_unscored : int
-        Rows left out because they have no score.
+    slope : Estimate; points for each place further down, by least squares
+    n_unscored : int; rows left out because they have no score
     """
 
     places: tuple[float, ...]

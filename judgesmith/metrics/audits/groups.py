@@ -44,8 +44,7 @@ class GroupGap(Record):
         score; below 0 it is put at a disadvantage.
     p_value : float
         Two-sided, for the hypothesis of no gap, not corrected for the number of groups.
-    agreement : Estimate
-        Correlation of judge and raters over the rows of the group.
+    agreement : Estimate; correlation of judge and raters over the rows of the group
     """
 
     group: object
@@ -60,17 +59,13 @@ class GroupGaps(Record):
 
     Attributes
     ----------
-    groups : tuple of GroupGap
-        In order of first appearance.
+    groups : tuple of GroupGap; in order of first appearance
     largest : Estimate
         The highest gap minus the lowest, in the judge's points. Chance alone makes it larger than
         0; its interval holds all such differences at once, and starts at 0 where chance suffices.
-    p_value : float
-        For the hypothesis that no group differs from another.
-    slope : float
-        Points of the judge for one of raters, within groups.
-    n_unscored : int
-        Rows left out because the judge gave no score.
+    p_value : float; for the hypothesis that no group differs from another
+    slope : float; points of the judge for one of raters, within groups
+    n_unscored : int; rows left out because the judge gave no score
     """
 
     groups: tuple[GroupGap, ...]

@@ -123,8 +123,7 @@ class ScaleUse(Record):
     entropy : Estimate
         Of the scores, over that of an even use of all levels: 0 if one is used, 1 if all are
         used alike. With few rows it sits too low.
-    n_used, n_unscored : int
-        Distinct scores, and rows left out because they have no score.
+    n_used, n_unscored : int; distinct scores, and rows left out because they have no score
     """
 
     most_used: float

@@ -38,8 +38,7 @@ class RiskCoverage(Record):
     coverage, risk, threshold : tuple of float, from the most certain rows on
         One entry per distinct certainty: the share of rows at least so certain, their mean
         loss, and that certainty.
-    n_unscored : int
-        Rows left out because they had no loss or no certainty.
+    n_unscored : int; rows left out because they had no loss or no certainty
     """
 
     area: Estimate
@@ -61,8 +60,7 @@ def risk_coverage_error(losses: ArrayLike, *, certainty: ArrayLike) -> float:
 
     Parameters
     ----------
-    losses : array-like, shape (n_rows,), 0 or more
-        For example ``abs(judge - human)``.
+    losses : array-like, shape (n_rows,), 0 or more; for example ``abs(judge - human)``
     certainty : array-like, shape (n_rows,)
         Larger is surer; only its order counts, tied rows as if in random order.
 
@@ -234,10 +232,8 @@ class CertifiedThreshold(Record):
     coverage, risk : float
         Share of the rows at hand that it accepts, and their observed loss (nan without any), the
         mean over rows, or over sources where they are given.
-    wished : float, in units of the loss
-        The bound on the risk of new rows.
-    confidence : float
-        Least chance, over the rows at hand, that the bound holds.
+    wished : float, in units of the loss; the bound on the risk of new rows
+    confidence : float; least chance, over the rows at hand, that the bound holds
     n_candidates : int
         Thresholds that were tried; the confidence holds for all of them together.
     n, n_groups, n_unscored : int
@@ -303,8 +299,7 @@ def certified_threshold(
     largest_loss : float, above 0
         The largest loss there can be, known beforehand: the range of the scale for absolute
         errors.
-    n_candidates : int, 1 or more
-        Few candidates are tested more sharply, many are finer.
+    n_candidates : int, 1 or more; few candidates are tested more sharply, many are finer
     confidence : float, between 0 and 1
     rng : int or numpy.random.Generator, shuffles the sources (or rows) for the bets
 
@@ -351,19 +346,16 @@ def certified_threshold(
     order, ends = _runs(sure)
     sizes = [n * k // n_candidates for k in range(1, n_candidates + 1)]
     runs = np.searchsorted(ends, sizes, side="right") - 1
-    observed = [
-        _source_means(loss[rows], shuffled[rows])
-        for rows in (order[: ends[run] if run >= 0 else 0] for run in runs)
-    ]
+    accepted = [order[: ends[run] if run >= 0 else 0] for run in runs]
+    observed = [_source_means(loss[rows], shuffled[rows]) for rows in accepted]
     level = (1 - confidence) / n_candidates
     p_values = np.array([_p_value(means, max_risk / largest_loss, level) for means in observed])
     passed = np.flatnonzero(_holm(p_values, 1 - confidence))
     if passed.size:
-        best = passed[-1]
-        end = ends[runs[best]]
-        # The largest of the next run, so that every row of it stays below.
-        threshold, coverage = float(np.max(sure[order[end:]], initial=-math.inf)), float(end) / n
-        risk = float(observed[best].mean()) * largest_loss
+        end = len(accepted[passed[-1]])
+        # The largest of the others, so that every one of them stays below.
+        threshold = float(np.max(sure[order[end:]], initial=-math.inf))
+        coverage, risk = end / n, float(observed[passed[-1]].mean()) * largest_loss
     return CertifiedThreshold(
         threshold=threshold,
         coverage=coverage,

@@ -86,10 +86,8 @@ class ReliabilityBin(Record):
 
     Attributes
     ----------
-    low, high, predicted : float
-        Smallest, largest and mean predicted score in the bin.
-    human : Estimate
-        Mean human score, with an interval over sources.
+    low, high, predicted : float; smallest, largest and mean predicted score in the bin
+    human : Estimate; mean human score, with an interval over sources
     """
 
     low: float
@@ -311,8 +309,7 @@ class ProbabilityErrors(Record):
     ----------
     brier, ranked : Estimate, from 0 to 2 and from 0 to 1
         As :func:`brier_error` and :func:`ranked_probability_error`.
-    n_unscored : int
-        Rows left out because a probability was missing.
+    n_unscored : int; rows left out because a probability was missing
     """
 
     brier: Estimate
@@ -330,8 +327,7 @@ def brier_error(probabilities: ArrayLike, human: ArrayLike, *, levels: ArrayLike
     probabilities : array-like, shape (n_rows, n_levels), each row sums to 1
     human : array-like, shape (n_rows,)
         The level that raters gave, one of ``levels``. For several raters repeat the row.
-    levels : array-like, shape (n_levels,), increasing
-        What the columns stand for.
+    levels : array-like, shape (n_levels,), increasing; what the columns stand for
 
     Returns
     -------

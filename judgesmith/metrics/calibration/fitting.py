@@ -54,10 +54,8 @@ class AffineMap(_Map):
 
     Attributes
     ----------
-    slope, intercept : float
-        ``slope * score + intercept``.
-    bounds : (float, float) or None
-        Ends of the human scale, at which values stop.
+    slope, intercept : float; ``slope * score + intercept``
+    bounds : (float, float) or None; ends of the human scale, at which values stop
     n, n_unscored : int
         Rows it was learned from, and rows left out because they had no predicted score.
     """
@@ -140,8 +138,7 @@ def affine_map(
     ----------
     human, judge : array-like, shape (n_rows,)
         Rows that ``judge`` leaves unscored (nan or None) are left out and counted.
-    bounds : (float, float), optional
-        Ends of the human scale, at which mapped scores stop.
+    bounds : (float, float), optional; ends of the human scale, at which mapped scores stop
 
     Returns
     -------
@@ -193,8 +190,7 @@ def isotonic_map(human: ArrayLike, judge: ArrayLike, *, increasing: bool = True)
     human, judge : array-like, shape (n_rows,)
         Rows that ``judge`` leaves unscored (nan or None) are left out and counted. Tied scores
         are one corner, with the mean of their human scores.
-    increasing : bool
-        Whether raters score higher what the judge scores higher.
+    increasing : bool; whether raters score higher what the judge scores higher
 
     Returns
     -------
@@ -253,8 +249,7 @@ def cross_calibrated(
     Parameters
     ----------
     human, judge : array-like, shape (n_rows,); nan (or None) in ``judge`` stays nan
-    sources : sequence of labels, one per row, optional
-        Rows of one source fall in one fold.
+    sources : sequence of labels, one per row, optional; rows of one source fall in one fold
     fit : callable
         From human scores and the judge's to a map, such as :func:`affine_map`.
     n_folds : int, 2 or more
@@ -309,8 +304,7 @@ class ConformalMargin(Record):
     confidence : float
         Least chance that the interval of a new row (or all of a new source) holds.
     covers : {"row", "source"}
-    normalised : bool
-        Whether intervals need a spread for each row.
+    normalised : bool; whether intervals need a spread for each row
     n, n_groups, n_unscored : int
         Rows and sources it was learned from, and rows left out because they had no score.
     """

@@ -30,10 +30,8 @@ def sample_size_pearson(
     ----------
     half_width : float, between 0 and 1
         Half the length of the interval, in units of the correlation.
-    correlation : float, between -1 and 1
-        What is expected; 0 needs the most items.
-    cluster_size : float, at least 1
-        Rated items per source.
+    correlation : float, between -1 and 1; what is expected; 0 needs the most items
+    cluster_size : float, at least 1; rated items per source
     intraclass : float, from 0 to 1
         How alike the items of one source are in the products of their standardised scores.
     confidence : float, between 0 and 1

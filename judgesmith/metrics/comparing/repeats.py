@@ -1,7 +1,5 @@
 """Changes of a judge's scores between repeats and between orders."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -17,8 +17,7 @@ def effective_size(values: ArrayLike, *, sources: Labels) -> float:
 
     Parameters
     ----------
-    values : array-like, shape (n_items,)
-        Numbers, or 0 and 1 for a share.
+    values : array-like, shape (n_items,); numbers, or 0 and 1 for a share
     sources : sequence of labels, one per value
 
     Returns
@@ -62,10 +61,8 @@ class ShareShift(Record):
     Attributes
     ----------
     before, now : float, fractions from 0 to 1
-    difference, low, high : float
-        ``now`` minus ``before`` and its interval, from -1 to 1.
-    p_value : float
-        Of the hypothesis that both are draws of one share.
+    difference, low, high : float; ``now`` minus ``before`` and its interval, from -1 to 1
+    p_value : float; of the hypothesis that both are draws of one share
     n_before, n_now : float, independent draws that they are worth
     """
 
@@ -148,8 +145,7 @@ class DistributionShift(Record):
         How far values have to be moved on average to be spread as the others (Wasserstein), in
         their own unit.
     before, now : float, means
-    p_value : float
-        Of the hypothesis that both are drawn from one distribution.
+    p_value : float; of the hypothesis that both are drawn from one distribution
     n_before, n_now : float, independent values that they are worth
     """
 

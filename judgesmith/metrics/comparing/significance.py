@@ -168,12 +168,9 @@ class SignificanceTest(Record):
     p_value : float
         From 0 to 1, of a permutation test never 0; nan if the test is undefined. It holds for one
         comparison that was planned; several are adjusted by :func:`~judgesmith.metrics.holm`.
-    first, second : float
-        The agreement of either judge.
-    n, n_groups : int
-        Rows that entered, scored by both, and independent units among them.
-    n_undefined : int
-        Groups left out because either judge has no value there.
+    first, second : float; the agreement of either judge
+    n, n_groups : int; rows that entered, scored by both, and independent units among them
+    n_undefined : int; groups left out because either judge has no value there
     n_permutations, swap : int and str
         Defined permutations behind ``p_value``, and what changed hands; 0 and empty for a formula.
     alternative : {"two-sided", "greater"}
@@ -236,8 +233,7 @@ def permutation_test(
         on sources (PERM-BOTH). Only ``systems`` is about other systems: where judges are partial to
         systems of their own, the other two reject in a quarter to a half of cases at 5 %
         (benchmark ``resampling_coverage``).
-    alternative : {"two-sided", "greater"}
-        ``greater``: the first agreement is the larger.
+    alternative : {"two-sided", "greater"}; ``greater``: the first agreement is the larger
     rng, n_permutations : seed or generator, and 20 permutations or more
 
     Returns
@@ -335,8 +331,7 @@ def williams_test(
     ----------
     human, judge, other : array-like, shape (n_rows,)
         Rows that either judge leaves unscored (nan or None) are left out.
-    alternative : {"two-sided", "greater"}
-        ``greater``: the first correlation is the larger.
+    alternative : {"two-sided", "greater"}; ``greater``: the first correlation is the larger
 
     Returns
     -------

@@ -44,12 +44,10 @@ class LevelValue(Record):
 
     Attributes
     ----------
-    value : float
-        The statistic; nan if it is undefined.
+    value : float; the statistic; nan if it is undefined
     n, n_unscored : int
         Scored rows that entered, and rows left out because ``judge`` was nan.
-    n_groups : int
-        Groups that the level looks at: systems, sources, or the one dataset.
+    n_groups : int; groups that the level looks at: systems, sources, or the one dataset
     n_undefined : int
         Those among them left out of ``value``: sources whose own correlation is undefined, systems
         without a scored row, the dataset itself.
@@ -323,8 +321,7 @@ class WorstPair(Record):
 
     Attributes
     ----------
-    better, worse : int
-        Index of the row that raters score higher, and of the other.
+    better, worse : int; index of the row that raters score higher, and of the other
     human_gap, predicted_gap : float
         Better minus worse, in points of either scale: above 0 for raters, 0 or below for the judge.
     harm : float
@@ -357,8 +354,7 @@ def worst_pairs(
     human, judge : array-like, shape (n_rows,); nan (or None) in ``judge`` where unscored
     sources : sequence of labels, one per row, or None
         Only rows of one source make a pair; without sources any two rows do.
-    n : int, from 1 to 1000
-        How many pairs, at most.
+    n : int, from 1 to 1000; how many pairs, at most
     kind : {"reversed", "tied"}
         Pairs that the judge orders the other way round, or gives one score.
 

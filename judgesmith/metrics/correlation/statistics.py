@@ -103,8 +103,7 @@ def kendall(
     ----------
     human, judge, sources, systems, level
         As for :func:`pearson`.
-    variant : {"b", "c"}
-        Tau-b, or tau-c for lists with unequal numbers of distinct scores.
+    variant : {"b", "c"}; tau-b, or tau-c for lists with unequal numbers of distinct scores
 
     Returns
     -------

@@ -23,10 +23,8 @@ class PairLosses(Record):
     ----------
     losses : float array, shape (n_pairs,)
         1 where the judge orders the pair the other way, 1/2 where it ties it, else 0.
-    certainty : float array, shape (n_pairs,), in points
-        How far apart its two scores are.
-    sources : int array, shape (n_pairs,)
-        Number of the pair's source, by first appearance.
+    certainty : float array, shape (n_pairs,), in points; how far apart its two scores are
+    sources : int array, shape (n_pairs,); number of the pair's source, by first appearance
     n_ties, n_unscored : int
         Pairs that raters tie, and rows without a judge score: both are left out.
     """
@@ -133,8 +131,7 @@ def accuracy_by_errors(
     ----------
     judge : array-like, shape (n_rows,) or (n_rows, n_samples), in points of the judge's scale
         As for :func:`~judgesmith.metrics.pairs.adjacent_accuracy`.
-    n_errors : array-like, shape (n_rows,)
-        How many errors each text has, 0 or more.
+    n_errors : array-like, shape (n_rows,); how many errors each text has, 0 or more
     sources : sequence of labels, one per row
 
     Raises

@@ -155,10 +155,8 @@ class AdjacentAccuracy(Estimate):
 
     Attributes
     ----------
-    tied : float
-        Share of pairs with equal scores, all of them wrong.
-    n_unscored : int
-        Pairs left out because a side had no score.
+    tied : float; share of pairs with equal scores, all of them wrong
+    n_unscored : int; pairs left out because a side had no score
     """
 
     tied: float
@@ -181,8 +179,7 @@ def adjacent_accuracy(
         Samples are averaged, means rounded to 1e-9. A row without an answer (nan or None) keeps
         its rating occupied, but its pairs are left out and counted.
     sources : sequence of labels, one per row
-    apart : int, 1 or more
-        How many occupied ratings further the better one is.
+    apart : int, 1 or more; how many occupied ratings further the better one is
     confidence : float, between 0 and 1
         Of :func:`~judgesmith.metrics.resampling.share_interval` over sources.
 

@@ -122,8 +122,7 @@ class PreferenceAgreement(Record):
     ----------
     accuracy : Estimate
         Share of pairs with the same answer of three: first, second, neither.
-    accuracy_decided : Estimate
-        The same for the pairs in which raters prefer one text.
+    accuracy_decided : Estimate; the same for the pairs in which raters prefer one text
     confusion : 3 x 3 counts
         Rows are raters' answers, columns the judge's: second (0), neither (0.5), first (1).
     n_unscored : int, pairs left out because the judge gave no answer
@@ -141,8 +140,7 @@ class OrderConsistency(Record):
 
     Attributes
     ----------
-    consistent : Estimate
-        Share of pairs with the same answer in both orders.
+    consistent : Estimate; share of pairs with the same answer in both orders
     flipped : Estimate
         Share of pairs in which one text wins in one order and the other text in the other.
     first_place : Estimate

@@ -134,10 +134,8 @@ class BradleyTerry(Record):
 
     Attributes
     ----------
-    systems : tuple of labels
-        In sorted order where labels can be sorted.
-    strengths : float array, shape (n_systems,)
-        Log-odds of winning; their mean is 0.
+    systems : tuple of labels; in sorted order where labels can be sorted
+    strengths : float array, shape (n_systems,); log-odds of winning; their mean is 0
     covariance : float array, shape (n_systems, n_systems)
         Of the strengths, over sources; nan with fewer than two sources.
     n_comparisons : int array, shape (n_systems,)

@@ -304,8 +304,7 @@ class TieCalibration(Record):
     chosen_accuracy, untied_accuracy : float
         Tie-aware accuracy with and without it on the rows it was chosen on. The former is too high
         for other rows.
-    n, n_pairs : int
-        Scored rows, and the pairs of them that were compared.
+    n, n_pairs : int; scored rows, and the pairs of them that were compared
     n_groups, n_undefined : int
         Sources with a scored row, and those with fewer than two, left out.
     """

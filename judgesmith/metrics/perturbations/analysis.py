@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import cast
 
 import numpy as np
@@ -65,8 +66,7 @@ def items_needed(
         Expert weights; without them all metrics count the same.
     form : {"normalised", "printed"}
         As for :func:`~judgesmith.metrics.perturbations.harmonic_mean_log_p`.
-    power : float, between 0 and 1
-        How many of the resamples must reach D of 1.
+    power : float, between 0 and 1; how many of the resamples must reach D of 1
     rng, n_resamples : seed or generator, and 20 resamples or more for each n
 
     Returns
@@ -195,8 +195,7 @@ def discernment(
         nan where unscored or not perturbed: the pair is dropped and counted.
     perturbations, metrics : sequence of str
         Their names; a degree such as minor or major is a perturbation of its own.
-    levels : sequence of {"character", "word", "sentence"}
-        What each perturbation changes.
+    levels : sequence of {"character", "word", "sentence"}; what each perturbation changes
     weights : mapping from perturbation to metric to weight
         Expert weights, such as entries of :data:`~judgesmith.metrics.perturbations.EXPERT_WEIGHTS`.
         A perturbation that is not in it has no expert score.
@@ -252,29 +251,21 @@ def discernment(
     test = compare_steps(steps)
     resampled = resampled_log_p(steps, n_resamples, rng)
     seed = int(rng.integers(2**63))
+    items = np.any(~np.isnan(steps), axis=1)
     scores, expert_scores = (
-        Scores.of(
-            test.log_p,
-            resampled,
-            combines,
-            n_pairs=test.n_pairs.sum(axis=1),
-            items=np.any(~np.isnan(steps), axis=1),
-            confidence=confidence,
-        )
+        Scores.of(test, resampled, combines, items, confidence)
         for combines in ([plain] * len(names), experts)
     )
     found = []
     for place, (name, level, expert) in enumerate(zip(names, levels, experts, strict=True)):
-        n_undefined = int(np.count_nonzero(test.n_pairs[place] == 0))
         resamples = Resamples(steps[place], n_resamples, seed)
         found.append(
             PerturbationDiscernment(
                 name=name,
                 level=level,
                 tests=_tests(test, place, metric_names),
-                score=scores.of_perturbation(place, n_undefined=n_undefined),
-                expert_score=expert
-                and expert_scores.of_perturbation(place, n_undefined=n_undefined),
+                score=scores.of_perturbation(place),
+                expert_score=expert and expert_scores.of_perturbation(place),
                 log_p_opposite=float(plain(test.log_p_opposite[place])),
                 items_needed=fewest_items(resamples, plain, power),
                 expert_items_needed=expert and fewest_items(resamples, expert, power),
@@ -353,14 +344,8 @@ def _experts(
 
 def _tests(test: SignedRankTest, place: int, metrics: list[str]) -> tuple[MetricTest, ...]:
     """Return the tests of one perturbation."""
+    columns = {one.name: getattr(test, one.name)[place].tolist() for one in fields(test)}
     return tuple(
-        MetricTest(
-            metric=metric,
-            log_p=float(test.log_p[place, column]),
-            log_p_opposite=float(test.log_p_opposite[place, column]),
-            n_pairs=int(test.n_pairs[place, column]),
-            n_dropped=int(test.n_dropped[place, column]),
-            n_nonzero=int(test.n_nonzero[place, column]),
-        )
-        for column, metric in enumerate(metrics)
+        MetricTest(metric=metric, **{name: own[at] for name, own in columns.items()})
+        for at, metric in enumerate(metrics)
     )

@@ -14,7 +14,7 @@ from judgesmith.metrics.perturbations.scores import (
     discernment_score,
     level_shares,
 )
-from judgesmith.metrics.perturbations.wilcoxon import FEWEST_NONZERO, ResampledTest
+from judgesmith.metrics.perturbations.wilcoxon import FEWEST_NONZERO, ResampledTest, SignedRankTest
 from judgesmith.metrics.records import Estimate, Record
 from judgesmith.metrics.resampling.draws import draws_of_sources, percentile_interval
 
@@ -46,74 +46,60 @@ class Scores:
 
     values: FloatArray
     resampled: FloatArray
-    n_pairs: IntArray
+    test: SignedRankTest
     items: NDArray[np.bool_]
     confidence: float
 
     @classmethod
     def of(
         cls,
-        log_p: FloatArray,
+        test: SignedRankTest,
         resampled: FloatArray,
         combines: Sequence[Combine | None],
-        *,
-        n_pairs: IntArray,
         items: NDArray[np.bool_],
         confidence: float,
     ) -> "Scores":
         """Combine log p-values over metrics, in each perturbation's own way; None is undefined."""
-        values = np.full(len(log_p), np.nan)
+        values = np.full(len(test.log_p), np.nan)
         varied = np.full(resampled.shape[:2], np.nan)
         for place, combine in enumerate(combines):
             if combine is not None:
-                values[place] = discernment_score(combine(log_p[place]))
+                values[place] = discernment_score(combine(test.log_p[place]))
                 varied[place] = discernment_score(combine(resampled[place]))
-        return cls(
-            values=values, resampled=varied, n_pairs=n_pairs, items=items, confidence=confidence
-        )
+        return cls(values=values, resampled=varied, test=test, items=items, confidence=confidence)
 
-    def of_perturbation(self, place: int, *, n_undefined: int) -> Estimate:
+    def of_perturbation(self, place: int) -> Estimate:
         """Return the score of one perturbation."""
-        chosen = np.array([place])
-        return self._estimate(float(self.values[place]), self.resampled[place], chosen, n_undefined)
+        n_undefined = int(np.count_nonzero(self.test.n_pairs[place] == 0))
+        value, chosen = float(self.values[place]), np.array([place])
+        return self._estimate(value, self.resampled[place], chosen, n_undefined)
 
     def lowest(self) -> Estimate:
         """Return the lowest defined score."""
-        chosen = self._defined()
-        if not len(chosen):
-            return self._undefined()
-        return self._estimate(
-            float(np.min(self.values[chosen])), np.min(self.resampled[chosen], axis=0), chosen
-        )
+        return self._over(lambda scores: np.min(scores, axis=0))
 
     def average(self, levels: Sequence[PerturbationLevel]) -> Estimate:
         """Return the average of defined scores in which every level weighs the same."""
-        chosen = self._defined()
-        if not len(chosen):
-            return self._undefined()
-        shares = level_shares([levels[place] for place in chosen])
-        return self._estimate(
-            float(shares @ self.values[chosen]), shares @ self.resampled[chosen], chosen
-        )
+        defined = ~np.isnan(self.values)
+        shares = level_shares([one for one, has in zip(levels, defined, strict=True) if has])
+        return self._over(lambda scores: shares @ scores)
 
-    def _defined(self) -> IntArray:
-        return np.flatnonzero(~np.isnan(self.values))
-
-    def _undefined(self) -> Estimate:
-        nothing = np.full(self.resampled.shape[1], np.nan)
-        return self._estimate(math.nan, nothing, self._defined())
+    def _over(self, joined: Callable[[FloatArray], FloatArray]) -> Estimate:
+        chosen = np.flatnonzero(~np.isnan(self.values))
+        value, resampled = math.nan, self.resampled[chosen]
+        if chosen.size:
+            value, resampled = float(joined(self.values[chosen])), joined(resampled)
+        return self._estimate(value, resampled, chosen, len(self.values) - len(chosen))
 
     def _estimate(
-        self, value: float, resampled: FloatArray, chosen: IntArray, n_undefined: int | None = None
+        self, value: float, resampled: FloatArray, chosen: IntArray, n_undefined: int
     ) -> Estimate:
         """Return a value over the chosen perturbations with its interval."""
         n_items = int(np.count_nonzero(self.items[chosen].any(axis=0)))
         ends = math.nan, math.nan
         if n_items > 1 and not math.isnan(value):
             ends = centred_interval(value, resampled, n_items, self.confidence)
-        if n_undefined is None:
-            n_undefined = len(self.values) - len(chosen)
-        counts = {"n": int(self.n_pairs[chosen].sum()), "n_groups": n_items}
+        counts = {"n": int(self.test.n_pairs[chosen].sum()), "n_groups": n_items}
         return Estimate.of(value, ends, self.confidence, n_undefined=n_undefined, **counts)
 
 

@@ -204,8 +204,7 @@ def average_discernment(scores: ArrayLike, levels: Sequence[PerturbationLevel]) 
 
     Parameters
     ----------
-    scores : array-like, shape (n_perturbations,)
-        Discernment scores; nan where undefined.
+    scores : array-like, shape (n_perturbations,); discernment scores; nan where undefined
     levels : sequence of {"character", "word", "sentence"}, one per perturbation
 
     Returns

@@ -135,8 +135,7 @@ def nearest_levels(
     Parameters
     ----------
     scores : array-like, any shape, in points of ``scale``; nan (or None) stays missing
-    levels : array-like, shape (n_levels,)
-        Two or more, in rising order.
+    levels : array-like, shape (n_levels,); two or more, in rising order
     scale : (float, float) or None
         The lowest and the highest score, laid on the ends of ``levels``. None: scores are on the
         scale of the levels.
@@ -269,10 +268,8 @@ class UnanimousCounts(Record):
     n_kept, n_dropped : tuple of int, shape (n_levels,)
         Items on which all raters gave the level, and those on which they did not, by the level that
         :func:`~judgesmith.metrics.ratings.modes` finds.
-    n_unknown : int
-        Items of which only a mean is known, and one that does not tell.
-    n_too_few : int
-        Items with fewer than two ratings.
+    n_unknown : int; items of which only a mean is known, and one that does not tell
+    n_too_few : int; items with fewer than two ratings
     """
 
     levels: tuple[float, ...]
@@ -291,8 +288,7 @@ def unanimous_ratings(
     ----------
     ratings : array-like, shape (n_items, n_raters), in points of the scale
         nan (or None) where a rating is missing. Fewer than two ratings are not unanimous.
-    levels : array-like, shape (n_levels,)
-        The levels of the scale in rising order.
+    levels : array-like, shape (n_levels,); the levels of the scale in rising order
     is_mean : array-like of bool, shape (n_items,), or None
         Items of which only the mean over raters is known, the one number in their row. At an
         end of the scale all raters gave it; anywhere else the item is left out.

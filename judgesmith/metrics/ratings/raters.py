@@ -263,8 +263,7 @@ def raters_needed(reliability: float, target: float) -> int:
 
     Parameters
     ----------
-    reliability : float, above 0, at most 1
-        Of one rating, such as ``icc(...).single``.
+    reliability : float, above 0, at most 1; of one rating, such as ``icc(...).single``
     target : float, between 0 and 1
 
     References

@@ -195,16 +195,9 @@ def scored_by_both(
 
 def _with_lists(part: RatedPart, level: Level) -> RatedPart:
     check_sources(part.sources, level)
-    sources, systems = part.sources, part.systems
-    if sources is None:
-        sources = range(np.size(part.human))
-    return replace(
-        part,
-        sources=sources if isinstance(sources, list) else label_list(sources, name="sources"),
-        systems=systems
-        if systems is None or isinstance(systems, list)
-        else label_list(systems, name="systems"),
-    )
+    sources = range(np.size(part.human)) if part.sources is None else part.sources
+    systems = None if part.systems is None else label_list(part.systems, name="systems")
+    return replace(part, sources=label_list(sources, name="sources"), systems=systems)
 
 
 def _same(one: Iterable[Any] | None, other: Iterable[Any] | None) -> bool:

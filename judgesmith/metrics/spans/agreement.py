@@ -43,8 +43,7 @@ class Span(NamedTuple):
         place in the text, such as an omission: it is left out and counted.
     severity : float, above 0 and up to 1e100
         How bad it is, for example 1 for minor and 5 for major.
-    label : hashable
-        Its kind; nan is none, as None is.
+    label : hashable; its kind; nan is none, as None is
 
     Examples
     --------
@@ -265,8 +264,7 @@ class SpanAgreement(Record):
     predicted, gold, matched_predicted, matched_gold : float
         What each side marked (characters, their severities, or spans), and the part of each that
         the other side supports.
-    n_unscored : int
-        Texts left out because ``judge`` was None.
+    n_unscored : int; texts left out because ``judge`` was None
     n_unlocated_predicted, n_unlocated_gold : int
         Spans left out because they have no place in their text.
     of_texts : float array, shape (n_texts_given, 4)

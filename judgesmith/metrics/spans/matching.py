@@ -194,12 +194,10 @@ def matched_span_agreement(
     iou_threshold : float, from 0 to 1
         Least overlap of partners: characters in both over characters in either. At 0 one common
         character is enough, at 1 spans must be equal.
-    partial : bool
-        Whether a pair earns its overlap instead of 1.
+    partial : bool; whether a pair earns its overlap instead of 1
     severity_credit : float, from 0 to 1
         By how much the credit of a pair is multiplied if its severities differ.
-    same_label : bool
-        Whether partners must have the same label.
+    same_label : bool; whether partners must have the same label
 
     Returns
     -------

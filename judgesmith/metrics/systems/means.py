@@ -393,8 +393,7 @@ class SystemMean(PredictionPoweredMean):
 
     Attributes
     ----------
-    system : object
-        Its label.
+    system : object; its label
     """
 
     system: object
@@ -408,14 +407,11 @@ class SystemDifference(Record):
     ----------
     estimate : PairedEstimate
         With the judge. ``first`` and ``second`` use one weight, the best for their difference.
-    classical : PairedEstimate
-        From the ratings alone.
-    weight, gain : float
-        As in :class:`PredictionPoweredMean`.
+    classical : PairedEstimate; from the ratings alone
+    weight, gain : float; as in :class:`PredictionPoweredMean`
     n_shared : int
         Sources on which both systems were rated: on these the difference is paired.
-    n_unscored : int
-        Rows of the two systems left out because the judge gave no score.
+    n_unscored : int; rows of the two systems left out because the judge gave no score
     """
 
     estimate: PairedEstimate
