@@ -91,12 +91,6 @@ def _names(kinds: Any) -> str:
     return ", ".join(one.name for one in kinds or ()) or "none"
 
 
-def holder_title(judge: SavedRecord) -> str:
-    from judgesmith.programs.artifacts.saved_ensembles import SavedPanel
-
-    return "A panel of judges" if isinstance(judge, SavedPanel) else "A calibrated judge"
-
-
 def holder_lines(judge: SavedComposite) -> Iterator[str]:
     """Yield what was learned, then every member."""
     from judgesmith.programs.artifacts.saved_ensembles import SavedCalibrated, SavedPanel
@@ -254,10 +248,11 @@ def _on_one_line(text: str) -> str:
 
 def _lines(judge: SavedRecord) -> Iterator[str]:
     from judgesmith.programs.artifacts.saved import SavedJudge
-    from judgesmith.programs.artifacts.saved_ensembles import SavedComposite
+    from judgesmith.programs.artifacts.saved_ensembles import SavedComposite, SavedPanel
 
     alone = isinstance(judge, SavedJudge)
-    yield "# A compiled judge" if alone else f"# {holder_title(judge)}"
+    panel = isinstance(judge, SavedPanel)
+    yield f"# A {'compiled judge' if alone else 'panel of judges' if panel else 'calibrated judge'}"
     yield ""
     if not judge.agreement.is_unrated:
         yield f"Judges `{judge.target}`, rated by people on {judge.human_scale};"

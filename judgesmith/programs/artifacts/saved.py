@@ -144,14 +144,7 @@ def taken_number(judge: SavedJudge) -> int | None:
     return number
 
 
-__all__ = [
-    "JUDGE_FILE",
-    "SCHEMA",
-    "GoldenItem",
-    "SavedJudge",
-    "SavedJudgeError",
-    "content_hash",
-]
+__all__ = ["JUDGE_FILE", "SCHEMA", "GoldenItem", "SavedJudge", "SavedJudgeError", "content_hash"]
 
 
 class SavedJudge(SavedRecord):
@@ -253,11 +246,7 @@ class SavedJudge(SavedRecord):
     ) -> JudgeProgram:
         """Return the judgement of one response, as a generator of questions."""
         return family_of(self.protocol.judge).steps_of(
-            self.protocol,
-            source=source,
-            response=response,
-            context=context,
-            references=references,
+            self.protocol, source=source, response=response, context=context, references=references
         )
 
     def program(self) -> Judge:

@@ -30,12 +30,7 @@ from judgesmith.programs.families.ensemble.members import (
     refuse_ranks,
 )
 from judgesmith.programs.families.ensemble.merging import QUESTION, n_aspects
-from judgesmith.programs.judging.executors import (
-    Binding,
-    Executor,
-    as_dspy,
-    unnamed_model,
-)
+from judgesmith.programs.judging.executors import Binding, Executor, as_dspy, unnamed_model
 from judgesmith.programs.judging.program import JudgeProgram
 from judgesmith.programs.judging.prompts import Slot, Template
 from judgesmith.programs.judging.scoring import place_of
@@ -583,18 +578,13 @@ def named_by_user(
     return saved.with_models(lms)
 
 
-def pointing_leaves(judge: AnySaved) -> list[SavedJudge]:
-    """Return the judges in a judge whose answers list errors, itself if it is one."""
-    return [
+def pointed_rubric(judge: AnySaved) -> Rubric:
+    """Return task and criteria that a judge finds errors about; no criteria for the whole."""
+    leaves = [
         one
         for one in saved_leaves(judge)
         if any("errors" in question.outputs for _, question in one.asked_questions())
     ]
-
-
-def pointed_rubric(judge: AnySaved) -> Rubric:
-    """Return task and criteria that a judge finds errors about; no criteria for the whole."""
-    leaves = pointing_leaves(judge)
     if not leaves:
         raise InputError(
             "the judge lists no errors.",
@@ -610,20 +600,12 @@ def pointed_rubric(judge: AnySaved) -> Rubric:
     return Rubric(task=task, criteria=tuple(found.values()))
 
 
-def narrowed(judge: AnySaved, criteria: Collection[str]) -> AnySaved:
+def narrowed(judge: SavedRecord, criteria: Collection[str]) -> AnySaved:
     """Return a judge that is asked about these criteria only, by the questions that it has."""
     if isinstance(judge, SavedComposite):
-        members = {name: _of_any_kind(one, criteria) for name, one in judge.members.items()}
+        members = {name: narrowed(one, criteria) for name, one in judge.members.items()}
         return judge.model_copy(update={"members": members})
-    return _narrowed(judge, criteria)
-
-
-def _of_any_kind(judge: object, criteria: Collection[str]) -> AnySaved:
-    assert isinstance(judge, SavedJudge | SavedComposite)  # there are no others
-    return narrowed(judge, criteria)
-
-
-def _narrowed(judge: SavedJudge, criteria: Collection[str]) -> SavedJudge:
+    assert isinstance(judge, SavedJudge)  # there are no others
     rubric = judge.protocol.rubric
     places = {place_of(name): name for name in judge.questions}
     kept = [at for at, name in enumerate(rubric.names) if name in criteria]

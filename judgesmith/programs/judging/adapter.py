@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any
 
 import dspy
@@ -47,10 +47,7 @@ class FencedAdapter(dspy.ChatAdapter):
         super().__init__(use_json_adapter_fallback=False)
 
     def format(
-        self,
-        signature: type[dspy.Signature],
-        demos: list[dict[str, Any]],
-        inputs: dict[str, Any],
+        self, signature: type[dspy.Signature], demos: list[dict[str, Any]], inputs: dict[str, Any]
     ) -> list[dict[str, Any]]:
         """Return system message, demonstrations in their given order, and the question."""
         system = self.format_system_message(signature)
@@ -116,17 +113,20 @@ class FencedAdapter(dspy.ChatAdapter):
 
     def parse(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
         """Return the output fields of an answer, or raise ``AdapterParseError``."""
-        annotations = {name: field.annotation for name, field in signature.output_fields.items()}
         try:
-            fields = read_answer(completion, annotations, answers_of(signature))
+            fields = self._read(signature, completion)
         except ValueError as fault:
             raise AdapterParseError(
-                adapter_name="FencedAdapter",
+                adapter_name=type(self).__name__,
                 signature=signature,
                 lm_response=completion,
                 message=str(fault),
             ) from None
         return dict(apply_output_field_defaults(signature, fields))
+
+    def _read(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
+        annotations = {name: field.annotation for name, field in signature.output_fields.items()}
+        return read_answer(completion, annotations, answers_of(signature))
 
 
 def _in_own_order(schema: str) -> str:
@@ -195,7 +195,7 @@ def template_of(name: str, predictor: dspy.Predict, fixed: Mapping[str, str]) ->
     return Template(
         predictor=name,
         turns=tuple(turns),
-        question=tuple(_question(signature, fixed, adapter)),
+        question=_pieces(_question(signature, fixed, adapter)),
         outputs={key: _kind(key, field, answers) for key, field in signature.output_fields.items()},
         answers=answers,
     )
@@ -203,20 +203,26 @@ def template_of(name: str, predictor: dspy.Predict, fixed: Mapping[str, str]) ->
 
 def _question(
     signature: type[dspy.Signature], fixed: Mapping[str, str], adapter: FencedAdapter
-) -> list[str | Slot]:
+) -> Iterator[str | Slot]:
     outside = untrusted_fields(signature)
+    for name in signature.input_fields:
+        yield f"[[ ## {name} ## ]]\n"
+        yield fixed[name] if name in fixed else Slot(name=name, fenced=name in outside)
+        yield "\n\n"
+    yield adapter.user_message_output_requirements(signature)
+
+
+def _pieces(parts: Iterable[str | Slot]) -> tuple[str | Slot, ...]:
+    """Return texts and slots in turn, beginning and ending with a text."""
     pieces: list[str | Slot] = []
     literal = ""
-    for name in signature.input_fields:
-        literal += f"[[ ## {name} ## ]]\n"
-        if name in fixed:
-            literal += fixed[name]
+    for one in parts:
+        if isinstance(one, str):
+            literal += one
         else:
-            pieces += [literal, Slot(name=name, fenced=name in outside)]
+            pieces += [literal, one]
             literal = ""
-        literal += "\n\n"
-    pieces.append(literal + adapter.user_message_output_requirements(signature))
-    return pieces
+    return (*pieces, literal)
 
 
 def _kind(name: str, field: Any, answers: Scale) -> Kind:
@@ -235,10 +241,7 @@ class PromptFormatAdapter(FencedAdapter):
         self.form = form
 
     def format(
-        self,
-        signature: type[dspy.Signature],
-        demos: list[dict[str, Any]],
-        inputs: dict[str, Any],
+        self, signature: type[dspy.Signature], demos: list[dict[str, Any]], inputs: dict[str, Any]
     ) -> list[dict[str, Any]]:
         """Return the system message and the question; forms show no demonstrations."""
         key = fence_key(signature.instructions, self._before(inputs))
@@ -257,16 +260,8 @@ class PromptFormatAdapter(FencedAdapter):
             said += ABSENT if value is None else value
         return said
 
-    def parse(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
-        try:
-            return self.form.read(completion)
-        except ValueError as fault:
-            raise AdapterParseError(
-                adapter_name="PromptFormatAdapter",
-                signature=signature,
-                lm_response=completion,
-                message=str(fault),
-            ) from None
+    def _read(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
+        return self.form.read(completion)
 
 
 def signature_in(form: PromptFormat) -> type[dspy.Signature]:
@@ -289,18 +284,14 @@ def template_in(
     form: PromptFormat, name: str, predictor: dspy.Predict, fixed: Mapping[str, str]
 ) -> Template:
     """Return the template that renders what ``predictor`` would send in a form."""
-    pieces: list[str | Slot] = []
-    literal = ""
-    for at, part in enumerate(parts(form.layout)):
-        if at % 2 and part not in fixed:
-            pieces += [literal, Slot(name=part, fenced=part in form.outside)]
-            literal = ""
-        else:
-            literal += fixed[part] if at % 2 else part
+    said = [
+        part if at % 2 == 0 else fixed.get(part, Slot(name=part, fenced=part in form.outside))
+        for at, part in enumerate(parts(form.layout))
+    ]
     return Template(
         predictor=name,
         turns=(Turn(role="system", text=predictor.signature.instructions),),
-        question=(*pieces, literal),
+        question=_pieces(said),
         outputs=dict(form.outputs),
         answers=form.answers,
         form=form.name,

@@ -101,18 +101,16 @@ def record_type(annotation: Any) -> type[BaseModel] | None:
     return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
 
 
+_adapter = functools.lru_cache(maxsize=64)(TypeAdapter)
+
+
 def _validated(plain: Any, annotation: Any) -> Any:
     try:
-        return _type_adapter(annotation).validate_python(plain)
+        return _adapter(annotation).validate_python(plain)
     except ValidationError as fault:
         first = fault.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"])) or "the value"
         raise InputError(f"{first['msg'].removeprefix('Value error, ')}", at=where) from None
-
-
-@functools.lru_cache(maxsize=64)
-def _type_adapter(annotation: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(annotation)
 
 
 _OPENING = re.compile(r"""[\[{]\s*["'“‘{\[]""")
@@ -188,7 +186,9 @@ def shaped(value: Any, annotation: Any, name: str) -> Any:
     """Return a JSON value in the shape that field ``name`` is asked for in."""
     if isinstance(value, dict) and list(map(_key, value)) == [name]:
         (value,) = value.values()
-    elif isinstance(value, dict) and [k for k, v in value.items() if _is_long(v)] == [name]:
+    elif isinstance(value, dict) and [
+        k for k, v in value.items() if isinstance(v, list | dict)
+    ] == [name]:
         value = value[name]
     kind = record_type(annotation)
     if kind is None:
@@ -263,10 +263,6 @@ def _titled(name: str, record: Mapping[str, Any], title: str) -> dict[str, Any]:
     if not name.strip().isdigit() and folded(name) != folded(str(own)):
         raise InputError(f"the JSON calls one record {name[:80]!r} and {str(own)[:80]!r}.")
     return dict(record)
-
-
-def _is_long(value: Any) -> bool:
-    return isinstance(value, list | dict)
 
 
 def _key(name: str) -> str:

@@ -49,10 +49,7 @@ class LineOrder:
 
 
 def written_side_by_side(
-    orders: Sequence[LineOrder],
-    lm: dspy.LM,
-    *,
-    concurrency: int = CONCURRENCY,
+    orders: Sequence[LineOrder], lm: dspy.LM, *, concurrency: int = CONCURRENCY
 ) -> list[Lines | Cause]:
     """Return the lines of every order, or the sentence that says why there are none."""
     work = _Writing(Executor.of(_Writer(orders), lm), orders)
@@ -221,10 +218,7 @@ def _listed(text: str) -> list[str]:
 
 
 STEPS = CriterionLines(
-    question=WriteSteps,
-    field="steps",
-    check=check_steps,
-    stood_in_for="is judged by general steps",
+    question=WriteSteps, field="steps", check=check_steps, stood_in_for="is judged by general steps"
 )
 """Evaluation steps."""
 

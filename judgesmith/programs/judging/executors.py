@@ -219,7 +219,9 @@ class Executor(ABC):
             return judge.bound_to(lm)
         own = own_models(judge)
         note = another_model(judge, lm)
-        if _has_own_settings(judge) or None in map(lm_client_of, (lm, *own.values())):
+        named: Any = getattr(judge, "named_predictors", tuple)
+        has_settings = any(one.config for _, one in named())
+        if has_settings or None in map(lm_client_of, (lm, *own.values())):
             slow: Executor = at(_THROUGH_DSPY)(judge, as_dspy(lm), note)
             return slow
         return ClientExecutor(judge, lm, own, note)
@@ -299,11 +301,6 @@ def current_lm() -> dspy.LM:
 def own_models(judge: JudgeLike) -> Mapping[str, AnyModel]:
     own = getattr(judge, "own_models", None)
     return {} if own is None else own()
-
-
-def _has_own_settings(judge: JudgeLike) -> bool:
-    named = getattr(judge, "named_predictors", None)
-    return named is not None and any(one.config for _, one in named())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -182,11 +182,7 @@ class Judge(AskingModule):
     ) -> JudgeProgram:
         """Return the judgement of one response, as a generator of questions."""
         return family_of(self._settings.judge).steps_of(
-            self._settings,
-            source=source,
-            response=response,
-            context=context,
-            references=references,
+            self._settings, source=source, response=response, context=context, references=references
         )
 
     def fixed_inputs(self, predictor: str) -> Mapping[str, str]:

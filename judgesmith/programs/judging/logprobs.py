@@ -232,9 +232,7 @@ def as_stated(judgement: Judgement) -> Judgement:
     if not how:
         return judgement
     return _rescored(
-        judgement,
-        lambda term, now: how[term].stated if term in how else now,
-        asked=OVERALL in how,
+        judgement, lambda term, now: how[term].stated if term in how else now, asked=OVERALL in how
     )
 
 

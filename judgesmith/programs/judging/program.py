@@ -431,7 +431,9 @@ async def text_reply(client: LMClient, request: ModelRequest, waiting: Waiting) 
     """Return the log-probabilities of a text, by ``logprobs``."""
     if client not in _TOLD and not isinstance(client.engine, PureEngine):
         try:
-            await client.complete(_probe(request), waiting=waiting)
+            prompt, continuation = _PROBE
+            probe = replace(request, prefix=Prefix(), user=prompt, continuation=continuation)
+            await client.complete(probe, waiting=waiting)
         except ModelError as fault:
             # It speaks of the endpoint, not of one item, unless it may pass.
             passes = isinstance(fault, TransientModelError)
@@ -446,14 +448,3 @@ async def text_reply(client: LMClient, request: ModelRequest, waiting: Waiting) 
         problem = "the tokens that came back do not spell the text, so none of their numbers counts"
         return ModelReply(cause=Cause(Reason.UNREADABLE, problem), call=call, final=True)
     return ModelReply(fields={"logprobs": tuple(one.logprob for one in answer.logprobs)}, call=call)
-
-
-def _probe(request: ModelRequest) -> ModelRequest:
-    prompt, continuation = _PROBE
-    return ModelRequest(
-        model=request.model,
-        prefix=Prefix(),
-        user=prompt,
-        settings=request.settings,
-        continuation=continuation,
-    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log, sqrt
 from typing import Any, Literal, Self
@@ -249,15 +249,9 @@ class Template(FrozenModel):
 
     def as_text(self) -> str:
         """Return the whole conversation for people, holes as ``{name}``."""
-        return "\n\n".join(f"{role.upper()}\n{text}" for role, text in self._spoken())
-
-    def _spoken(self) -> Iterator[tuple[str, str]]:
-        for turn in self.turns:
-            yield turn.role, turn.text
-        holes = [
-            piece if isinstance(piece, str) else f"{{{piece.name}}}" for piece in self.question
-        ]
-        yield "user", "".join(holes)
+        question = (one if isinstance(one, str) else f"{{{one.name}}}" for one in self.question)
+        spoken = [*((turn.role, turn.text) for turn in self.turns), ("user", "".join(question))]
+        return "\n\n".join(f"{role.upper()}\n{text}" for role, text in spoken)
 
 
 TEXTS = ("source", "context", "response")

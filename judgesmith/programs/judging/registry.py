@@ -43,52 +43,47 @@ class UnknownJudgeError(InputError):
 class JudgeFamily:
     """One kind of judge, by its parts.
 
-    A part that is a text is a place, ``module:name``, which is imported when it is used.
+    A part that is a text is a place, ``module:name``, which is imported when it is used. Callables
+    take the configuration first.
 
     Attributes
     ----------
-    name : str
-        What ``--judge`` and the configuration's ``judge`` call it.
+    name, about : str
+        What ``--judge`` and the configuration's ``judge`` call it; what it does, in one sentence.
     judge, protocol : class
         The ``Judge`` and its ``JudgeConfig``.
     forms : callable
-        Takes the configuration and returns a ``QuestionForm`` by question, in the order in which
-        they are asked.
-    about : str
-        What such a judge does, in one sentence.
+        Returns a ``QuestionForm`` by question, in the order in which they are asked.
     steps : callable
-        Takes the configuration and, by name, source, response and context, and returns the steps
-        of a judgement; free of DSPy. Empty where each question asks for one score.
+        Takes, by name, source, response and context, and returns the steps of a judgement; free of
+        DSPy. Empty where each question asks for one score.
     inputs : callable
-        Takes the configuration and the name of a question, and returns the inputs that are the same
-        for every item; empty where these are task and criteria.
+        Takes a question, and returns the inputs that are the same for every item; empty where these
+        are task and criteria.
     questions : module
         Its ``QUESTIONS`` are the DSPy signatures by name, or as ``whole`` and ``each``; its
         ``ENDS`` what the lowest and the highest score mean.
     space : callable
-        Takes the configuration and other rubrics by name, and returns the ``Space`` of what can be
-        chosen; empty where that is the criterion, the scale, and how answers are sampled.
+        Takes other rubrics by name, and returns the ``Space`` of what can be chosen; empty where
+        that is the criterion, the scale, and how answers are sampled.
     has_demonstrations : bool
-        Whether graded examples can be shown. They are drawn and worded for the questions of
-        Active-Critic.
+        Whether graded examples can be shown, drawn and worded for the questions of Active-Critic.
     scores_texts : bool
         Whether it asks how likely a given text is, which few endpoints return.
     reads_references : bool
         Whether its steps take the item's ``references``, too.
     calls : callable
-        Takes the configuration and returns how many calls a text takes if every answer can be read;
-        empty where each question is asked once per sample.
+        Returns how many calls a text takes if every answer can be read; empty where each question
+        is asked once per sample.
     efforts : callable
-        Takes the configuration and the number of responses to a source and returns an ``Effort`` by
-        question; empty where every response takes ``calls``, spread evenly over the questions.
+        Takes the number of responses to a source and returns an ``Effort`` by question; empty where
+        every response takes ``calls``, spread evenly over the questions.
     roles : tuple of (str, tuple of str)
         Work that another model than the judge's own may do: its name, and its questions.
-    source_steps : callable
-        Of a family that judges all responses to a source together: takes the configuration and, by
-        name, source, context and responses, and returns the steps to their judgements.
-    most_calls : callable
-        Of such a family: takes the configuration and the number of responses to a source and
-        returns how many calls they take at most, if every answer can be read.
+    source_steps, most_calls : callable
+        Of a family that judges all responses to a source together: takes, by name, source, context
+        and responses, and returns the steps to their judgements; and takes their number and returns
+        the most calls, if every answer can be read.
     """
 
     name: str
@@ -186,12 +181,7 @@ class JudgeFamily:
         return choose(protocol, rubrics)
 
     def source_steps_of(
-        self,
-        protocol: JudgeConfig,
-        *,
-        source: str,
-        context: str | None,
-        responses: Sequence[str],
+        self, protocol: JudgeConfig, *, source: str, context: str | None, responses: Sequence[str]
     ) -> RequestProgram[list[Judgement]]:
         """Return the judgements of all responses to one source, as a generator of questions."""
         take: Callable[..., RequestProgram[list[Judgement]]] = at(self.source_steps)

@@ -555,11 +555,7 @@ def iter_source_scores(
     found: dict[int, Judgement] = {}
     handed_out = 0
     for group, judgements in work_each(
-        work,
-        groups,
-        concurrency=concurrency,
-        may_begin=beginning(n_calls, lm),
-        progress=told,
+        work, groups, concurrency=concurrency, may_begin=beginning(n_calls, lm), progress=told
     ):
         found.update(zip(group, judgements, strict=True))
         while handed_out in found:

@@ -36,11 +36,7 @@ from judgesmith.signatures.scale import PERCENT, Scale, levels_of, percent_of
 
 
 def aggregate(
-    aggregation: Aggregation,
-    judgement: Judgement,
-    source: str,
-    context: str | None,
-    response: str,
+    aggregation: Aggregation, judgement: Judgement, source: str, context: str | None, response: str
 ) -> Judgement:
     """Return ``judgement`` with the score that ``aggregation`` makes of it."""
     if judgement.problem is not None or aggregation.kind == "overall":
@@ -218,8 +214,7 @@ class Asking:
 def score_on(answers: Scale) -> Callable[[Mapping[str, Any]], CriterionScore]:
     def read(fields: Mapping[str, Any]) -> CriterionScore:
         return CriterionScore(
-            score=percent_of(fields["score"], answers),
-            explanation=said(fields.get("explanation")),
+            score=percent_of(fields["score"], answers), explanation=said(fields.get("explanation"))
         )
 
     return read
@@ -316,11 +311,7 @@ def _criterion_line(criterion: Criterion, answers: Scale) -> str:
     names = answers.labels or (f"{answers.low:g}", f"{answers.high:g}")
     ends = [(names[0], criterion.worst), (names[-1], criterion.best)]
     meanings = [f"{points} means: {text}." for points, text in ends if text]
-    return f"{criterion.name}: {_one_line(' '.join([criterion.definition, *meanings]))}"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return f"{criterion.name}: {' '.join(' '.join([criterion.definition, *meanings]).split())}"
 
 
 Answer = CriterionScore | Cause

@@ -70,16 +70,12 @@ def folded_text(text: str) -> Folded:
         for _ in piece:
             places.append(place)
     if space and pieces:
-        _drop_last_space(pieces, places)
+        while pieces and not pieces[-1]:
+            pieces.pop()
+        if pieces and pieces[-1] == " ":
+            pieces.pop()
+            places.pop()
     return Folded("".join(pieces), places)
-
-
-def _drop_last_space(pieces: list[str], places: array[int]) -> None:
-    while pieces and not pieces[-1]:
-        pieces.pop()
-    if pieces and pieces[-1] == " ":
-        pieces.pop()
-        places.pop()
 
 
 SIMILARITY = 0.85
@@ -306,7 +302,9 @@ class Locator:
         found = self._found(plain)
         if found is None:
             in_marks = is_quoted or _is_quoted(plain)
-            return Place(None, None, _unfound(plain, in_marks=in_marks))
+            # In marks it is words, however it begins.
+            says = _MISSING_QUOTED if in_marks else _MISSING_AND_MORE
+            return Place(None, None, "missing" if not plain or says.match(plain) else "unresolved")
         stretch, located = found
         return Place(stretch.start, stretch.end, located, stretch.ambiguous)
 
@@ -316,7 +314,8 @@ class Locator:
             if (exact := self._first(form, self.response, None)) is not None:
                 return exact, "exact"
         for form in forms:
-            if (close := self._without_case(form)) is not None:
+            folded = folded_text(form).text
+            if (close := self._first(folded, self._folded.text, self._folded)) is not None:
                 return close, "normalised"
         if _WHOLE.fullmatch(plain) and self.response and not _is_quoted(plain):
             return _Stretch(0, len(self.response), ambiguous=False), "normalised"
@@ -347,9 +346,6 @@ class Locator:
             last += 1
         return first, last
 
-    def _without_case(self, quoted: str) -> _Stretch | None:
-        return self._first(folded_text(quoted).text, self._folded.text, self._folded)
-
     def _with_words_left_out(self, quoted: str) -> _Stretch | None:
         parts = [one for part in _ELLIPSIS.split(quoted) if (one := folded_text(part).text)]
         found = with_gaps(parts, self._folded.text) if len(parts) > 1 else None
@@ -368,25 +364,15 @@ def _forms(plain: str) -> list[str]:
         forms.append(forms[-1][1:-1].strip())
     # A quotation that was cut off, or begun outside, has a mark at one end alone.
     emphasised = forms[-1].strip("*_ ").lstrip(_OPENING).rstrip(_CLOSING)
-    undotted = _ELLIPSIS.sub("", emphasised, count=1) if _dots_first(emphasised) else emphasised
+    undotted = _ELLIPSIS.sub("", emphasised, count=1) if _ELLIPSIS.match(emphasised) else emphasised
     undotted = re.sub(rf"(?:{_ELLIPSIS.pattern})\Z", "", undotted)
     bare = html.unescape(undotted).translate(_UNMARKED).replace("**", "").strip(_QUOTES + " ")
     forms += [emphasised, undotted.strip(), bare]
     return [one for one in dict.fromkeys(forms) if one]
 
 
-def _dots_first(text: str) -> bool:
-    return _ELLIPSIS.match(text) is not None
-
-
 def _is_quoted(text: str) -> bool:
     return len(text) > 1 and text[0] in _QUOTES and text[-1] in _QUOTES
-
-
-def _unfound(plain: str, *, in_marks: bool) -> Located:
-    """Return what a quotation without a place is; in marks it is words, however it begins."""
-    says = _MISSING_QUOTED if in_marks else _MISSING_AND_MORE
-    return "missing" if not plain or says.match(plain) else "unresolved"
 
 
 def _occurrences(quoted: str, text: str) -> Iterator[int]:

@@ -4,13 +4,12 @@ import asyncio
 import math
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 from judgesmith.programs.lm.budget import UNSEEN_OUTPUT, Budget, Price, Spent, UsageMeter, check
-from judgesmith.programs.lm.cache.records import Claim, Granted, Record, Settle, Withdraw, Write
+from judgesmith.programs.lm.cache.records import CacheDatabase, Claim, Pen, Write
 from judgesmith.programs.lm.cache.store import PendingRequests, ResponseCache
 from judgesmith.programs.lm.errors import BudgetSpent
 from judgesmith.programs.lm.records import ModelAnswer, ModelRequest
@@ -65,17 +64,25 @@ class Reservations:
 
     def cost(self, request: ModelRequest, answer: ModelAnswer) -> tuple[int, float]:
         """Return tokens and dollars of an answer, estimated where the server did not count."""
-        tokens_in, tokens_out = answer.input_tokens, answer.output_tokens
-        if tokens_in is None:
-            tokens_in = self._meter.estimated_input(request.n_characters)
-        if tokens_out is None:
-            tokens_out = self._meter.estimated_input(len(answer.text))
+        tokens_in, tokens_out = self._counted(request.n_characters, answer)
         if self._held_to:
             self._excess = max(self._excess, tokens_in / _most_input(request))
             allowed = request.settings.max_tokens
             if allowed is not None and tokens_out > allowed:
                 self._beyond = max(self._beyond, tokens_out)
         return self._priced(tokens_in, tokens_out)
+
+    def cost_of(self, n_characters: int, answer: ModelAnswer) -> tuple[int, float]:
+        """Return tokens and dollars of the answer to a prompt of this length."""
+        return self._priced(*self._counted(n_characters, answer))
+
+    def _counted(self, n_characters: int, answer: ModelAnswer) -> tuple[int, int]:
+        tokens_in, tokens_out = answer.input_tokens, answer.output_tokens
+        if tokens_in is None:
+            tokens_in = self._meter.estimated_input(n_characters)
+        if tokens_out is None:
+            tokens_out = self._meter.estimated_input(len(answer.text))
+        return tokens_in, tokens_out
 
     def hold(self, claim: Claim) -> None:
         with self._lock:
@@ -117,10 +124,8 @@ class NoCache:
         self.pending = PendingRequests()
         self._lock = threading.Lock()
         self._runs: list[str] = []
-        self._calls: defaultdict[int, int] = defaultdict(int)
-        self._tokens: defaultdict[int, int] = defaultdict(int)
-        self._usd: defaultdict[int, float] = defaultdict(float)
-        self._seconds: defaultdict[int, float] = defaultdict(float)
+        self._database = CacheDatabase()
+        self._pen = Pen(0, lambda owner: True)
 
     distant = False
 
@@ -155,32 +160,11 @@ class NoCache:
         return 0
 
     def spent(self, run: str) -> Spent:
-        return self._spent(self.run(run), 0.0)
-
-    def _spent(self, run: int, at_least_seconds: float) -> Spent:
-        return Spent(
-            calls=self._calls[run],
-            tokens=self._tokens[run],
-            usd=self._usd[run],
-            minutes=max(self._seconds[run], at_least_seconds) / 60.0,
-        )
+        return self._database.spent(self.run(run), at_least_seconds=0.0)
 
     def perform(self, write: Write) -> Any:
         with self._lock:
-            if isinstance(write, Claim):
-                return self._granted(write)
-            if isinstance(write, Record):
-                self._granted(write.claim)
-                return write.answer
-            if isinstance(write, Settle):
-                self._charge(write.claim, write.tokens, write.usd)
-                self._seconds[write.claim.run] = write.seconds
-                return write.answer
-            if isinstance(write, Withdraw):
-                self._calls[write.claim.run] -= 1
-                self._charge(write.claim, 0, 0.0)
-                return None
-            raise TypeError(f"expected a write to a cache; got {type(write).__name__}.")
+            return write.apply(self._database, self._pen)
 
     def perform_soon(self, write: Write) -> "asyncio.Future[Any]":
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
@@ -190,25 +174,15 @@ class NoCache:
             future.set_exception(fault)
         return future
 
-    def _granted(self, claim: Claim) -> Granted:
-        spent = self._spent(claim.run, claim.seconds)
-        check(claim.budget, spent, tokens=claim.tokens, usd=claim.usd)
-        self._calls[claim.run] += 1
-        self._tokens[claim.run] += claim.tokens
-        self._usd[claim.run] += claim.usd
-        return Granted(0)
 
-    def _charge(self, claim: Claim, tokens: int, usd: float) -> None:
-        self._tokens[claim.run] += tokens - claim.tokens
-        self._usd[claim.run] += usd - claim.usd
+Store = ResponseCache | NoCache
+"""Where writes go: a cache, or its stand-in."""
 
 
 class RunAccount:
     """Counts and claims of one run, over the store that all processes of the run share."""
 
-    def __init__(
-        self, store: ResponseCache | NoCache, run_id: str, budget: Budget, price: Price | None
-    ) -> None:
+    def __init__(self, store: Store, run_id: str, budget: Budget, price: Price | None) -> None:
         self.meter = UsageMeter(priced=price is not None)
         self.reservations = Reservations(self.meter, price, budget)
         self._store = store

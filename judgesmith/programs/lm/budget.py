@@ -55,11 +55,6 @@ class Price:
     def parse(cls, text: str) -> "Price":
         """Read ``IN,OUT``, as given to ``--price``.
 
-        Raises
-        ------
-        ValueError
-            If ``text`` is anything but two numbers with a comma between.
-
         Examples
         --------
         >>> Price.parse("0.15,0.60")
@@ -78,15 +73,13 @@ class Price:
 def price_of(model: str) -> Price | None:
     """Return the price of ``provider/model`` from the table, or None where it is not known.
 
-    Models that run on the user's own machine cost nothing. A dated name
-    (``openai/gpt-4o-mini-2024-07-18``) has the price of the name without the date.
+    Models on the user's own machine cost nothing. A dated name (``…-2024-07-18``) has the price of
+    the name without the date.
 
     Examples
     --------
     >>> price_of("ollama/llama3")
     Price(input=0.0, output=0.0)
-    >>> price_of("somewhere/unheard-of") is None
-    True
     """
     if model.partition("/")[0] in LOCAL_PROVIDERS:
         return Price(0.0, 0.0)
@@ -180,10 +173,8 @@ class Spent:
     ----------
     calls : int
         Requests sent.
-    tokens : int
-        Tokens charged: as counted by the server, or as reserved where no reply came.
-    usd : float
-        Charged like tokens; 0 where no price is known.
+    tokens, usd : int, float
+        As counted by the server, or as reserved where no reply came; dollars are 0 without a price.
     minutes : float
         Time at work.
     """
@@ -227,16 +218,14 @@ class Usage:
 
     Attributes
     ----------
-    calls : int
-        Requests sent, attempts that failed included.
+    calls, retries : int
+        Requests sent, failed attempts included; and those sent again after a fault.
     hits : int
         Answers that needed no request: from the cache, or asked by someone else meanwhile.
     input_tokens, output_tokens : int
         As servers counted them.
     cost_usd : float or None
         At the prices in force; None if the price is unknown.
-    retries : int
-        Requests sent again after a fault.
     seconds : float
         Sum of the time that answers took, over all requests in flight at once.
     renewals : int

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from judgesmith.errors import InputError
-from judgesmith.programs.lm.accounts import NoCache, RunAccount
+from judgesmith.programs.lm.accounts import NoCache, RunAccount, Store
 from judgesmith.programs.lm.budget import Budget, Price, Spent, Usage
 from judgesmith.programs.lm.cache.recordings import Recording
 from judgesmith.programs.lm.cache.records import (
@@ -47,7 +47,7 @@ class Sender:
         self,
         engine: Engine,
         *,
-        store: ResponseCache | NoCache,
+        store: Store,
         accounts: RunAccount,
         limits: Limits | None,
         retry: Retry,
@@ -257,9 +257,7 @@ class Sender:
 class PureSender:
     """Computes the answers of a model that is a function."""
 
-    def __init__(
-        self, engine: PureEngine, *, store: ResponseCache | NoCache, accounts: RunAccount
-    ) -> None:
+    def __init__(self, engine: PureEngine, *, store: Store, accounts: RunAccount) -> None:
         self._engine = engine
         self._store = store
         self._accounts = accounts
@@ -308,15 +306,11 @@ class LMClient:
         What sends requests.
     ledger : ResponseCache or None
         What remembers answers; None remembers nothing.
-    budget : Budget or None
-        Ceilings for the run; None means no ceiling.
-    limits : Limits or None
-        Requests and tokens per minute, of all processes of the run that share the cache; None
-        means no limit.
-    retry : Retry or None
-        When to send again; None means the defaults of ``Retry``.
+    budget, limits, retry : Budget, Limits, Retry or None
+        Ceilings for the run; requests and tokens per minute, of all its processes that share the
+        cache; when to send again. None means no ceiling, no limit, the defaults of ``Retry``.
     price : Price or None
-        Dollars per million tokens; None means unknown.
+        Dollars per million tokens; a ceiling in dollars without one is a ``ValueError``.
     run_id : str or None
         What the budget is kept under; the same name again, also in a new process, continues the
         same budget. None starts a run of its own.
@@ -330,21 +324,15 @@ class LMClient:
     Attributes
     ----------
     refused_logprobs : str
-        Why log-probabilities are not asked for any more: what the endpoint said when it refused
-        them; empty until then.
-
-    Raises
-    ------
-    ValueError
-        If there is a ceiling in dollars but no price.
+        What the endpoint said when it refused log-probabilities; empty until then.
 
     Examples
     --------
-    >>> from judgesmith.programs.lm.records import Prefix
     >>> class Echo:
     ...     endpoint = "echo"
     ...     def answer(self, request):
     ...         return ModelAnswer(text=request.user, input_tokens=1, output_tokens=1)
+    >>> from judgesmith.programs.lm import Prefix
     >>> client = LMClient(Echo())
     >>> client.complete_sync(ModelRequest(model="echo", prefix=Prefix(), user="Hello")).text
     'Hello'
@@ -380,10 +368,9 @@ class LMClient:
                 hint="give one as "
                 "--price IN,OUT (price=Price(...)), in dollars per million tokens.",
             )
-        self._store: ResponseCache | NoCache = NoCache() if ledger is None else ledger
+        self._store: Store = NoCache() if ledger is None else ledger
         self._accounts = RunAccount(self._store, self.run_id, self.budget, price)
         self._meter = self._accounts.meter
-        self._reservations = self._accounts.reservations
         self._sender: AnySender
         if sender is not None:
             self._sender = sender
@@ -409,11 +396,7 @@ class LMClient:
     # -- asking ----------------------------------------------------------------------------
 
     async def complete(
-        self,
-        request: ModelRequest,
-        *,
-        identity: bytes | None = None,
-        waiting: Waiting = SUSPENDING,
+        self, request: ModelRequest, *, identity: bytes | None = None, waiting: Waiting = SUSPENDING
     ) -> ModelAnswer:
         """Return the answer to ``request``, from the cache if it is there.
 

@@ -378,15 +378,10 @@ class NativeEngine:
             # A server without keys still gets the header that the protocol asks for.
             api_keys = {_DECLARED: key or "none"}
         transport = connections(
-            read_timeout=self._timeout,
-            max_connections=_CONNECTIONS,
-            trust_env=bool(getproxies()),
+            read_timeout=self._timeout, max_connections=_CONNECTIONS, trust_env=bool(getproxies())
         )
         config = lm15.RouterConfig(
-            providers=providers,
-            api_keys=api_keys,
-            base_urls=self._base_urls,
-            transport=transport,
+            providers=providers, api_keys=api_keys, base_urls=self._base_urls, transport=transport
         )
         return transport, kind(config).lm(f"{self._provider}:{self._name}")
 

@@ -72,10 +72,7 @@ def public_address(url: str) -> str:
 class ModelError(JudgesmithError):
     """The model could not be asked, or refused: wrong key, unknown model, bad request.
 
-    Attributes
-    ----------
-    status : int or None
-        HTTP status of the reply, where there was one.
+    ``status`` is the HTTP status of the reply, None without one.
     """
 
     reason: ClassVar[Reason] = Reason.REFUSED
@@ -88,10 +85,7 @@ class ModelError(JudgesmithError):
 class TransientModelError(ModelError):
     """A fault that a later attempt may not meet: rate limit, server error, lost connection.
 
-    Attributes
-    ----------
-    retry_after : float or None
-        Seconds that the server asked to wait.
+    ``retry_after`` is how many seconds the server asked to wait, or None.
     """
 
     reason = Reason.UNREACHABLE
@@ -170,18 +164,8 @@ class CacheError(JudgesmithError):
 class BudgetSpent(JudgesmithError):  # noqa: N818 - an expected end of a run, not a fault
     """A ceiling of the budget is reached; nothing further is sent.
 
-    Attributes
-    ----------
-    ceiling : str
-        Which one: ``max_calls``, ``max_tokens``, ``max_usd`` or ``max_minutes``.
-    calls : int
-        Requests sent in this run, including earlier processes.
-    tokens : int
-        Tokens charged to this run.
-    usd : float
-        United States dollars charged to this run.
-    minutes : float
-        How long the run has been at work.
+    ``ceiling`` names it as ``Budget`` does. ``calls``, ``tokens``, ``usd`` and ``minutes`` are what
+    was charged to the run, earlier processes included.
     """
 
     reason: ClassVar[Reason] = Reason.OVER_BUDGET

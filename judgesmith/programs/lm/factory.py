@@ -51,10 +51,8 @@ class ClientModel:
         ``provider/model``, or ``offline``.
     client : LMClient
         What every call goes through.
-    temperature : float or None
-        None leaves it to the server.
-    max_tokens : int or None
-        Ceiling on each answer.
+    temperature, max_tokens : number or None
+        None leaves the temperature to the server, and each answer without a ceiling.
     recipe : dict of str to object
         How to make it again, without keys and budget.
     options : dict of str to object

@@ -78,9 +78,7 @@ def request_to_lm15(request: ModelRequest, model: str) -> tuple[lm15.Request, tu
     return lm15.Request(model=model, messages=messages, system=system, config=config), changed
 
 
-def _native_prefix(
-    prefix: Prefix,
-) -> tuple[str | None, tuple[lm15.Message, ...], tuple[str, ...]]:
+def _native_prefix(prefix: Prefix) -> tuple[str | None, tuple[lm15.Message, ...], tuple[str, ...]]:
     system = None
     messages = []
     changed: tuple[str, ...] = ()
@@ -427,8 +425,5 @@ def plain_answer(body: bytes) -> ModelAnswer | None:
     if sent is not None and came is not None and total is not None:
         came = max(came, total - sent)
     return ModelAnswer(
-        text=text,
-        finish_reason=reason,
-        input_tokens=counted(sent),
-        output_tokens=counted(came),
+        text=text, finish_reason=reason, input_tokens=counted(sent), output_tokens=counted(came)
     )

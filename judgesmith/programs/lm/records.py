@@ -25,27 +25,20 @@ class Message:
 class Prefix:
     """The part of a request that many requests share: system message and demonstrations.
 
-    Build one per template and hand the same object to every request. What depends on it alone
-    (its share of the identity, its client-side form) is computed once, so that a request costs the
-    same with 0 or 32 demonstrations.
+    Build one per template and hand the same object to every request: what depends on it alone (its
+    share of the identity, its client-side form) is computed once.
 
     Parameters
     ----------
     messages : sequence of Message
-        In the order in which they are sent. A system message, where there is one, comes first.
-
-    Raises
-    ------
-    ValueError
-        If a system message stands anywhere but first.
+        In the order in which they are sent; a system message comes first, or ``ValueError`` says
+        so.
 
     Examples
     --------
     >>> shared = Prefix([Message("system", "Rate it."), Message("user", "Is A good?")])
-    >>> shared == Prefix(shared.messages)
-    True
-    >>> shared.n_characters
-    18
+    >>> shared == Prefix(shared.messages), shared.n_characters
+    (True, 18)
     """
 
     __slots__ = (
@@ -113,14 +106,12 @@ class SamplingSettings:
 
     Attributes
     ----------
-    temperature, top_p : float or None
+    temperature, top_p, seed : number or None
         None leaves the choice to the server.
     max_tokens : int or None
         Ceiling on the answer, in tokens of the model.
     stop : tuple of str
         Texts that end the answer.
-    seed : int or None
-        Passed on to servers that know one.
     logprobs : int or None
         Number of alternatives to report per token; 0 reports the chosen token only.
     extra : tuple of (str, str)
@@ -144,11 +135,9 @@ class ModelRequest:
     ----------
     model : str
         ``provider/model``, or ``offline``.
-    prefix : Prefix
-        System message and demonstrations.
-    user : str
-        The last user message.
-    settings : Settings
+    prefix, user : Prefix, str
+        System message and demonstrations; the last user message.
+    settings : SamplingSettings
         How to sample.
     sample : int
         0 asks for the first answer; 1, 2, … ask for further answers to the same question.
@@ -158,8 +147,8 @@ class ModelRequest:
         The request in the client's own type, only for what the fields above cannot hold (tools,
         images); ``user`` is then its canonical JSON.
     continuation : str or None
-        A text that is given after the prompt: the answer is this text with the log-probability of
-        each of its tokens, and nothing is written. None asks for an answer, as usual.
+        A text after the prompt: nothing is written, and the answer is the log-probability of each
+        of its tokens.
     """
 
     model: str
@@ -211,7 +200,7 @@ class ModelAnswer:
     finish_reason : str
         ``stop``, ``length`` (cut off), ``tool_call``, ``content_filter`` or ``error``.
     input_tokens, output_tokens : int or None
-        As the server counted them; None where it did not say.
+        As the server counted them.
     logprobs : tuple of TokenLogprob or None
         None where they were not asked for or not given.
     adaptations : tuple of str

@@ -9,8 +9,9 @@ from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for_futures
 from contextlib import suppress
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
+from judgesmith.programs.lm.accounts import Store
 from judgesmith.programs.lm.cache.records import Claim, Find, Granted, Watch, Withdraw, Write
 from judgesmith.programs.lm.cache.store import PendingRequest
 from judgesmith.programs.lm.errors import CacheError, TransientModelError, is_overload
@@ -21,43 +22,6 @@ _T = TypeVar("_T")
 
 # Seconds between two looks whether the run is to stop.
 _LOOK = 0.25
-
-
-class Store(Protocol):
-    """Where writes go: a cache, or its stand-in."""
-
-    @property
-    def distant(self) -> bool: ...
-
-    def lookup(self, identity: bytes) -> ModelAnswer | None: ...
-
-    def held_elsewhere(self, identity: bytes) -> bool: ...
-
-    def perform(self, write: Write) -> Any: ...
-
-    def perform_soon(self, write: Write) -> asyncio.Future[Any]:
-        """Apply ``write`` with others, soon."""
-        ...
-
-
-class Waiting(Protocol):
-    """A way to wait for what takes time."""
-
-    async def sleep(self, seconds: float) -> None:
-        """Let time pass; raise ``Stopped`` soon after the end was asked for."""
-        ...
-
-    async def perform(self, store: Store, write: Write) -> Any: ...
-
-    async def found(self, store: Store, identity: bytes) -> ModelAnswer | None: ...
-
-    async def held(self, store: Store, identity: bytes) -> bool: ...
-
-    async def join(self, pending: PendingRequest) -> ModelAnswer: ...
-
-    async def until(self, event: Future[None], seconds: float) -> None:
-        """Wait for an event, so long at most; raise ``Stopped`` if the end was asked for."""
-        ...
 
 
 def _parts(seconds: float) -> Iterator[float]:
@@ -89,6 +53,7 @@ class Blocking:
         return pending.wait()
 
     async def until(self, event: Future[None], seconds: float) -> None:
+        """Wait for an event, so long at most; raise ``Stopped`` if the end was asked for."""
         wait_for_futures([event], timeout=seconds)
         STOPPING.check()
 
@@ -97,7 +62,6 @@ class Suspending:
     """Waits by suspending the coroutine."""
 
     async def sleep(self, seconds: float) -> None:
-        """Let time pass; raise ``Stopped`` soon after the end was asked for."""
         for part in _parts(seconds):
             await asyncio.sleep(part)
             STOPPING.check()
@@ -139,6 +103,9 @@ class Suspending:
         await asyncio.wait([asyncio.wrap_future(event)], timeout=seconds)
         STOPPING.check()
 
+
+Waiting = Blocking | Suspending
+"""A way to wait for what takes time."""
 
 BLOCKING = Blocking()
 SUSPENDING = Suspending()

@@ -184,25 +184,16 @@ def run(
     """Serve until a signal, and return how many accepted requests were not finished.
 
     The first SIGINT or SIGTERM has the server accept nothing more, and end when what it accepted
-    is answered; the second ends it at once.
+    is answered; the second ends it at once, with ``KeyboardInterrupt``.
 
     Parameters
     ----------
-    app : FastAPI
-        From ``app``.
-    bound : socket
-        Where to listen.
+    app, bound : FastAPI, socket
+        From ``app`` and ``bound_socket``.
     grace : float
         Seconds that accepted requests are waited for.
-    ready : callable
-        Called when requests are taken.
-    say : callable
-        Told what happens, in sentences.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        If a second signal came before the end.
+    ready, say : callable
+        Called when requests are taken; told what happens, in sentences.
     """
     uvicorn: Any = library("uvicorn", extra="serve")
     service = app.state.service

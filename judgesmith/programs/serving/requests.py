@@ -481,11 +481,7 @@ _EXAMPLE: dict[str, JsonValue] = {
 class Item(BaseModel):
     """One response to judge, with what it answers."""
 
-    model_config = ConfigDict(
-        frozen=True,
-        extra="ignore",
-        json_schema_extra={"example": _EXAMPLE},
-    )
+    model_config = ConfigDict(frozen=True, extra="ignore", json_schema_extra={"example": _EXAMPLE})
 
     response: str = Field(description="the text under judgement, verbatim")
     source: str | None = Field(default=None, description="what was answered, verbatim")

@@ -460,11 +460,10 @@ def routes(service: Service) -> APIRouter:
     async def judges() -> Response:
         """List the judges that are served, and how much is taken at a time."""
         limits = service.limits
-        bounds = ("max_body", "max_items", "max_chars", "queue", "concurrency")
         return Json(
             {
                 "judges": [one.described() for one in service.judges.values()],
-                "limits": {name: getattr(limits, name) for name in bounds},
+                "limits": {name: getattr(limits, name) for name in Bounds.model_fields},
                 "version": version("judgesmith"),
             }
         )

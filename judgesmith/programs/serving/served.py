@@ -224,15 +224,10 @@ class ServedJudge:
     name : str
         What clients call it: letters, digits, ``_``, ``.`` and ``-``, 64 at most.
     judge : saved judge or judge
-        Of any kind.
+        Of any kind; ``InputError`` if it is saved and asks models that the user did not name.
     lms : dspy.LM or ClientModel
         The model, and all others that the judge holds; without any it asks DSPy's current one, or
         the offline model.
-
-    Raises
-    ------
-    InputError
-        If it cannot be called so, or its models are those of an unnamed saved judge.
 
     Examples
     --------

@@ -355,10 +355,6 @@ class RowStream(Response):
         self._n_bytes += n
         self._service.hold(self._client, n)
 
-    def _has_room(self, n: int) -> bool:
-        """Return whether so many bytes more may be held; one item always may."""
-        return not self._n_bytes or self._service.has_bytes(n)
-
     def _check_open(self, number: int) -> None:
         if self._service.stopping:
             raise Refusal(
@@ -405,7 +401,10 @@ class RowStream(Response):
             return _NoItem(refusal)
         job, size = self._served.job(item), len(line.text)
         take = self._service.desk.take_of_stream
-        while not self._has_room(size) or (future := take(job)) is None:
+        # Where nothing is held, one item always has room.
+        while (self._n_bytes and not self._service.has_bytes(size)) or (
+            future := take(job)
+        ) is None:
             await asyncio.sleep(_PAUSE)
             self._check_open(line.number)
         self._hold(size)

@@ -313,9 +313,6 @@ class Coordinator(Protocol):
         """Return why there is no answer to a request yet."""
 
 
-_NOT_SUBMITTED = "the budget leaves no room for it."
-
-
 class BatchClient(LMClient):
     """The client of one model whose requests are put down with a coordinator."""
 
@@ -334,45 +331,37 @@ class BatchClient(LMClient):
             retry=like.retry,
             price=price,
             run_id=like.run_id,
-            sender=_Collector(self, coordinator),
+            sender=self,
         )
+        self._coordinator = coordinator
+        self.reservations = self._accounts.reservations
+        self.meter = self._meter
+
+    async def answer(self, identity: bytes, request: ModelRequest, waiting: Waiting) -> ModelAnswer:
+        """Raise why there is no answer: it was refused, is not paid for, or is still to come."""
+        STOPPING.check()
+        raise self._coordinator.ask(self, identity, request)
 
     def finish(self) -> None:
         """Note that the run is finished, if it was begun: here what waits is refused, too."""
         self._accounts.finish()
 
-    def most(self, request: ModelRequest) -> tuple[int, float]:
-        """Return how many tokens and dollars a request can cost at most."""
-        return self._reservations.most(request)
-
-    def may_go(self, identity: bytes, request: ModelRequest) -> bool:
-        """Return whether a request may be sent while the length of answers is unknown."""
-        return self._reservations.may_go(identity, request)
-
-    def came_back(self, identity: bytes) -> None:
-        """Let another request go ahead, where there is no answer yet."""
-        self._reservations.came_back(identity)
-
     def refuse(self, request: ModelRequest) -> BudgetSpent:
         """Return why a request was not sent: the ceiling in its way."""
-        tokens, usd = self.most(request)
+        tokens, usd = self.reservations.most(request)
         spent = self.spent
         minutes = max(spent.minutes, self._accounts.seconds / 60.0)
         try:
             check(self.budget, replace(spent, minutes=minutes), tokens=tokens, usd=usd)
         except BudgetSpent as refusal:
             return refusal
-        return not_yet(_NOT_SUBMITTED)
+        return not_yet("the budget leaves no room for it.")
 
     # -- writes ----------------------------------------------------------------------------
 
     def claim(self, asked: Asked) -> Claim:
         """Return the claim to send a request."""
         return self._accounts.claim(asked.identity, tokens=asked.tokens, usd=asked.usd)
-
-    def sent(self) -> None:
-        """Count a request that goes into a batch."""
-        self._meter.sent(again=False)
 
     def withdrawal(self, asked: Asked, intent: int) -> WithdrawOnce:
         """Return what takes a claim back that led to nothing."""
@@ -388,7 +377,7 @@ class BatchClient(LMClient):
         assert asked.intent is not None
         tokens, usd = (0, 0.0) if free else (asked.tokens, asked.usd)
         if answer is not None:
-            tokens, usd = self._cost(asked, answer)
+            tokens, usd = self.reservations.cost_of(asked.characters, answer)
         return SettleOnce(
             Settle(
                 claim=self.claim(asked),
@@ -403,28 +392,9 @@ class BatchClient(LMClient):
 
     def answered(self, asked: Asked, answer: ModelAnswer) -> None:
         """Count an answer that was cached."""
-        self._meter.answered(asked.characters, answer, usd=self._cost(asked, answer)[1])
-
-    def _cost(self, asked: Asked, answer: ModelAnswer) -> tuple[int, float]:
-        came, wrote = answer.input_tokens, answer.output_tokens
-        if came is None:
-            came = self._meter.estimated_input(asked.characters)
-        if wrote is None:
-            wrote = self._meter.estimated_input(len(answer.text))
-        return came + wrote, 0.0 if self.price is None else self.price.usd(came, wrote)
-
-
-class _Collector:
-    """Stands where a sender would, and sends nothing."""
-
-    def __init__(self, client: BatchClient, coordinator: Coordinator) -> None:
-        self._client = client
-        self._coordinator = coordinator
-
-    async def answer(self, identity: bytes, request: ModelRequest, waiting: Waiting) -> ModelAnswer:
-        """Raise why there is no answer: it was refused, is not paid for, or is still to come."""
-        STOPPING.check()
-        raise self._coordinator.ask(self._client, identity, request)
+        self._meter.answered(
+            asked.characters, answer, usd=self.reservations.cost_of(asked.characters, answer)[1]
+        )
 
 
 def not_yet(why: str) -> BudgetSpent:

@@ -71,13 +71,13 @@ class Collection:
         if not item or not self._fits(place, len(item)):
             return
         for identity, (client, request) in item.items():
-            if client.may_go(identity, request):
+            if client.reservations.may_go(identity, request):
                 self._scouts.setdefault(client.engine.model, (client, identity))
                 self._write(client, identity, request)
 
     def close(self) -> None:
         for client, identity in self._scouts.values():
-            client.came_back(identity)
+            client.reservations.came_back(identity)
         for file in self._open.values():
             file.stream.close()
 
@@ -104,7 +104,7 @@ class Collection:
     def _write(self, client: BatchClient, identity: bytes, request: ModelRequest) -> None:
         line, path, changed = client.engine.line(identity, request)
         file = self._file(client.engine.model, path, len(line))
-        tokens, usd = client.most(request)
+        tokens, usd = client.reservations.most(request)
         self._state.add(
             Asked(
                 identity=identity,
@@ -538,7 +538,7 @@ class BatchCoordinator:
             for one, outcome in zip(some, outcomes, strict=True):
                 if isinstance(outcome, Granted):
                     granted.append((outcome.intent, one.identity))
-                    client.sent()
+                    client.meter.sent(again=False)
                 else:
                     others.append(one.identity)
                     self.n_elsewhere += not isinstance(outcome, BudgetSpent)

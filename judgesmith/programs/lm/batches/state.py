@@ -13,13 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from judgesmith.errors import ExistingFileError
-from judgesmith.programs.lm.cache.records import CacheDatabase, Pen, Settle, Withdraw, Write
-from judgesmith.programs.lm.errors import (
-    BudgetSpent,
-    ContextWindowExceeded,
-    ModelError,
-    TransientModelError,
+from judgesmith.programs.lm.cache.records import (
+    CacheDatabase,
+    Pen,
+    Settle,
+    Withdraw,
+    Write,
+    outcome_of,
 )
+from judgesmith.programs.lm.errors import ContextWindowExceeded, ModelError, TransientModelError
 from judgesmith.programs.lm.records import ModelAnswer
 
 
@@ -70,13 +72,7 @@ class Together:
 
     def apply(self, database: CacheDatabase, pen: Pen) -> list[Any]:
         """Return the outcome of each, ``BudgetSpent`` of one that the budget refused."""
-        outcomes: list[Any] = []
-        for write in self.parts:
-            try:
-                outcomes.append(write.apply(database, pen))
-            except BudgetSpent as refusal:
-                outcomes.append(refusal)
-        return outcomes
+        return [outcome_of(write, database, pen) for write in self.parts]
 
 
 def _is_open(database: CacheDatabase, pen: Pen, identity: bytes) -> bool:

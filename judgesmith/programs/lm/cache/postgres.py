@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import threading
 import time
 import weakref
 from collections.abc import Callable, Sequence
@@ -30,6 +28,7 @@ from judgesmith.programs.lm.cache.records import (
     Watch,
     Withdraw,
     Write,
+    outcome_of,
 )
 from judgesmith.programs.lm.cache.store import (
     Batch,
@@ -37,8 +36,9 @@ from judgesmith.programs.lm.cache.store import (
     ResponseCache,
     postgres_address,
     shown_place,
+    shut,
 )
-from judgesmith.programs.lm.errors import BudgetSpent, CacheError
+from judgesmith.programs.lm.errors import CacheError
 
 if TYPE_CHECKING:
     import psycopg
@@ -95,7 +95,7 @@ class Transaction:
         pen = Pen(owner, database.alive)
         try:
             number = database.begin(self._writes)
-            self._outcomes = [_outcome(write, database, pen) for write in self._writes]
+            self._outcomes = [outcome_of(write, database, pen) for write in self._writes]
             if number:
                 database.write()
                 self._sent = number
@@ -113,13 +113,6 @@ class Transaction:
         if row is not None and row[0] == "in progress":
             raise Unsettled
         return row is not None and row[0] == "committed"
-
-
-def _outcome(write: Write, database: PostgresDatabase, pen: Pen) -> Any:
-    try:
-        return write.apply(database, pen)
-    except BudgetSpent as refusal:
-        return refusal
 
 
 class AsideCommit(GroupCommit):
@@ -183,13 +176,9 @@ class PostgresCache(ResponseCache):
 
     def _start(self) -> None:
         super()._start()
-        self._link: psycopg.Connection[Any] | None = None
         self._owner: int | None = None
         self._was_open = False
         self._gone_until = float("-inf")
-
-    def __repr__(self) -> str:
-        return f"PostgresCache({self.name!r})"
 
     @property
     def name(self) -> str:
@@ -224,10 +213,6 @@ class PostgresCache(ResponseCache):
 
     def vacuum(self) -> None:
         """Do nothing: the database looks after the space of deleted rows by itself."""
-
-    def close(self) -> None:
-        with self._exclusively():
-            self._drop()
 
     # -- the connection --------------------------------------------------------------------
 
@@ -277,7 +262,7 @@ class PostgresCache(ResponseCache):
 
     def _linked(self) -> psycopg.Connection[Any]:
         """Return the open connection, whose lock says that this process lives."""
-        if self._link is None or self._link.closed:
+        if self._connection is None or self._connection.closed:
             if time.monotonic() < self._gone_until:
                 raise CacheError(
                     f"the cache {self.name} does not answer.", hint="give the same command again."
@@ -289,22 +274,11 @@ class PostgresCache(ResponseCache):
             except BaseException:
                 link.close()
                 raise
-            self._link = link
-            self._shutting = weakref.finalize(self, _shut, link, self._pid)
+            self._connection = link
+            self._finalizer = weakref.finalize(self, shut, link, self._pid)
             self._was_open = True
-        return self._link
-
-    def _drop(self) -> None:
-        if self._link is not None:
-            self._shutting()
-            self._link = None
-
-    def _exclusively(self) -> threading.RLock:
-        # As with a file, a forked child touches neither the connection nor the lock it inherits.
-        if os.getpid() != self._pid:
-            _inherited.append(self._link)
-            self._start()
-        return self._lock
+        found: psycopg.Connection[Any] = self._connection
+        return found
 
 
 class _Marked:
@@ -315,11 +289,3 @@ class _Marked:
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
         return self._link.execute(sql.replace("?", "%s").encode(), parameters)
-
-
-_inherited: list[object] = []
-
-
-def _shut(link: psycopg.Connection[Any], pid: int) -> None:
-    if os.getpid() == pid:
-        link.close()

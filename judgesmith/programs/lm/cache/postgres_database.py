@@ -9,10 +9,11 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import astuple, replace
 from typing import TYPE_CHECKING, Any
 
-from judgesmith.programs.lm.budget import Spent
 from judgesmith.programs.lm.cache.records import (
     ANSWER_COLUMNS,
     READING,
+    Account,
+    CacheDatabase,
     Claim,
     DamagedAnswer,
     Record,
@@ -282,18 +283,17 @@ class Overtaken(Exception):  # noqa: N818 - a message to whoever tries again, ne
     """Another run has changed what this transaction had read; from the start it may go through."""
 
 
-class PostgresDatabase:
-    """The cache inside one transaction, as ``CacheDatabase`` says."""
+class PostgresDatabase(CacheDatabase):
+    """The cache in a PostgreSQL database: read at the beginning, written at the end."""
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        super().__init__()
         self._connection = connection
         self._answers: dict[bytes, ModelAnswer | None] = {}
         self._holders: dict[bytes, int | None] = {}
-        self._runs: dict[int, list[Any]] = {}
         self._numbers: list[int] = []
         self._living: set[int] | None = None
         self._now = 0.0
-        self._charged: set[int] = set()
         self._intended: dict[int, tuple[bytes, int, int, int]] = {}
         self._forgotten: list[int] = []
         self._held: dict[bytes, int] = {}
@@ -324,7 +324,7 @@ class PostgresDatabase:
             if changing:
                 said = execute(_MOMENT)
         for number, *spent in locked or ():
-            self._runs[number] = spent
+            self.accounts[number] = Account(*spent)
         if identities:
             self._holders = dict.fromkeys(identities) | dict(pending or ())
             self._answers = dict.fromkeys(identities)
@@ -355,11 +355,6 @@ class PostgresDatabase:
             self._living = {row[0] for row in self._connection.execute(_LIVING, (MARK,))}
         return owner in self._living
 
-    def spent(self, run: int, *, at_least_seconds: float) -> Spent:
-        calls, tokens, usd, seconds = self._run(run)
-        minutes = max(seconds, at_least_seconds) / 60.0
-        return Spent(calls=calls, tokens=tokens, usd=usd, minutes=minutes)
-
     def intends(self, intent: int, identity: bytes, run: int) -> bool:
         if intent in self._intended:
             return self._intended[intent][:2] == (identity, run)
@@ -370,8 +365,7 @@ class PostgresDatabase:
         return intent not in self._forgotten and found.fetchone() is not None
 
     def schedule(self, run: int, model: int) -> tuple[Schedule, float]:
-        """Return when the next request of a run may leave, and the time of the database's clock."""
-        self._run(run)  # which locks the turns, too
+        self.account(run)  # which locks the turns, too
         if (run, model) not in self._turns:
             row = self._connection.execute(
                 "SELECT seen, next_request, next_token, closed_until FROM turns "
@@ -402,26 +396,13 @@ class PostgresDatabase:
         self._holders[identity] = self._held[identity] = owner
 
     def let_go(self, identity: bytes, owner: int | None = None) -> None:
-        """Note that this owner, or any other, is not asking any more."""
         self._let_go.append((identity, owner))
         if owner is None or self._held.get(identity) == owner:
             self._held.pop(identity, None)
         if owner is None or self._holders.get(identity) == owner:
             self._holders[identity] = None
 
-    def charge(
-        self, run: int, *, calls: int = 0, tokens: int = 0, usd: float = 0.0, seconds: float = 0.0
-    ) -> None:
-        """Add to what a run was charged; it has been at work for so many seconds at least."""
-        spent = self._run(run)
-        spent[0] += calls
-        spent[1] += tokens
-        spent[2] += usd
-        spent[3] = max(spent[3], seconds)
-        self._charged.add(run)
-
     def intend(self, identity: bytes, run: int, owner: int) -> int:
-        """Record that a request is about to be sent, and return the intent's number."""
         if not self._numbers:
             self._numbers = [one for (one,) in self._connection.execute(_NUMBERS, (1,))]
         number = self._numbers.pop(0)
@@ -433,12 +414,10 @@ class PostgresDatabase:
             self._forgotten.append(intent)
 
     def reschedule(self, run: int, model: int, schedule: Schedule) -> None:
-        """Note when the next request of a run may leave."""
         self._turns[run, model] = schedule
         self._moved.add((run, model))
 
     def delete(self, condition: str, values: Sequence[Any], at_most: int) -> int:
-        """Take out answers that meet a condition on their columns, with their intents."""
         chosen = f"SELECT id FROM answers WHERE {condition} LIMIT ?".replace("?", "%s")  # noqa: S608
         rows = self._connection.execute(
             f"DELETE FROM answers WHERE id IN ({chosen}) RETURNING intent",  # noqa: S608
@@ -449,13 +428,13 @@ class PostgresDatabase:
         )
         return len(rows)
 
-    def _run(self, run: int) -> list[Any]:
-        if run not in self._runs:
+    def account(self, run: int) -> Account:
+        if run not in self.accounts:
             for number, *spent in self._connection.execute(_RUNS, ([run],)):
-                self._runs[number] = spent
-        if run not in self._runs:
+                self.accounts[number] = Account(*spent)
+        if run not in self.accounts:
             raise DamagedAnswer("the record of a run is missing")
-        return self._runs[run]
+        return self.accounts[run]
 
     # -- the end ---------------------------------------------------------------------------
 
@@ -477,8 +456,8 @@ class PostgresDatabase:
                 put = execute(_KEPT, _columns(kept))
             if self._forgotten:
                 execute("DELETE FROM intents WHERE id = ANY(%s)", (self._forgotten,))
-            for run in sorted(self._charged):
-                execute(_CHARGED, (*self._runs[run], run))
+            for run in sorted(self.charged):
+                execute(_CHARGED, (*self.accounts[run].row, run))
             for key in sorted(self._moved):
                 execute(_TURN, (*key, *astuple(self._turns[key])))
         if (

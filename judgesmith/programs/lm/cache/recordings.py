@@ -249,9 +249,7 @@ def read_recording(path: Path) -> RecordingFile:
                 raise InputError(f"{len(rows)} answers")
     except (ValueError, TypeError, KeyError, EOFError, RecursionError, zlib.error) as fault:
         raise InputError(
-            "not a recording, or changed since it was recorded.",
-            at=path,
-            hint="record it again.",
+            "not a recording, or changed since it was recorded.", at=path, hint="record it again."
         ) from fault
     except gzip.BadGzipFile as fault:
         raise InputError(

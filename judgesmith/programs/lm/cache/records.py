@@ -10,13 +10,13 @@ import time
 import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, Protocol
 
 from judgesmith.programs.lm.budget import Budget, Spent, check
-from judgesmith.programs.lm.errors import CacheError
+from judgesmith.programs.lm.errors import BudgetSpent, CacheError
 from judgesmith.programs.lm.limits import AHEAD, Schedule
 from judgesmith.programs.lm.records import ModelAnswer, TokenLogprob
 
@@ -273,6 +273,14 @@ class Write(Protocol):
         ...
 
 
+def outcome_of(write: Write, database: CacheDatabase, pen: Pen) -> Any:
+    """Return what comes of a write: ``BudgetSpent`` of one that the budget refused."""
+    try:
+        return write.apply(database, pen)
+    except BudgetSpent as refusal:
+        return refusal
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """Ask to send a request: refused by the budget, spared by the cache, or recorded."""
@@ -467,107 +475,118 @@ def unpacked(identity: bytes, row: tuple[Any, ...]) -> ModelAnswer:
     try:
         if expected is not None and checksum(identity, tuple(kept)) != expected:
             raise DamagedAnswer("an answer was changed after it was kept")
-        return _unpacked(*kept)
+        text, finish_reason, input_tokens, output_tokens, seconds, detail = kept
+        more = {} if detail is None else json.loads(detail)
+        return ModelAnswer(
+            text=text.decode("utf-8", "surrogatepass"),
+            finish_reason=finish_reason,
+            input_tokens=input_tokens,
+            output_tokens=output_tokens,
+            seconds=seconds,
+            from_cache=True,
+            logprobs=tuple(
+                TokenLogprob(token, logprob, tuple((other, value) for other, value in top))
+                for token, logprob, top in more["logprobs"]
+            )
+            if "logprobs" in more
+            else None,
+            adaptations=tuple(more.get("adaptations", ())),
+            original=more.get("original"),
+        )
     except (TypeError, ValueError, AttributeError, KeyError, RecursionError) as fault:
         raise DamagedAnswer("an answer was changed after it was kept") from fault
 
 
-def _unpacked(
-    text: bytes,
-    finish_reason: str,
-    input_tokens: int | None,
-    output_tokens: int | None,
-    seconds: float,
-    detail: bytes | None,
-) -> ModelAnswer:
-    answer = ModelAnswer(
-        text=text.decode("utf-8", "surrogatepass"),
-        finish_reason=finish_reason,
-        input_tokens=input_tokens,
-        output_tokens=output_tokens,
-        seconds=seconds,
-        from_cache=True,
-    )
-    return answer if detail is None else _with_detail(answer, json.loads(detail))
+@dataclass(slots=True)
+class Account:
+    """What a run was charged."""
+
+    calls: int = 0
+    tokens: int = 0
+    usd: float = 0.0
+    seconds: float = 0.0
+
+    @property
+    def row(self) -> tuple[int, int, float, float]:
+        return self.calls, self.tokens, self.usd, self.seconds
 
 
-def _with_detail(answer: ModelAnswer, detail: dict[str, Any]) -> ModelAnswer:
-    logprobs = None
-    if "logprobs" in detail:
-        logprobs = tuple(
-            TokenLogprob(token, logprob, tuple((other, value) for other, value in top))
-            for token, logprob, top in detail["logprobs"]
+class CacheDatabase:
+    """The cache inside one transaction; this one keeps what runs were charged, and no answers."""
+
+    def __init__(self) -> None:
+        self.accounts: dict[int, Account] = {}
+        self.charged: set[int] = set()
+
+    def account(self, run: int) -> Account:
+        """Return what a run was charged, looked up once in a transaction."""
+        return self.accounts.setdefault(run, Account())
+
+    def spent(self, run: int, *, at_least_seconds: float) -> Spent:
+        found = self.account(run)
+        return Spent(
+            calls=found.calls,
+            tokens=found.tokens,
+            usd=found.usd,
+            minutes=max(found.seconds, at_least_seconds) / 60.0,
         )
-    return replace(
-        answer,
-        logprobs=logprobs,
-        adaptations=tuple(detail.get("adaptations", ())),
-        original=detail.get("original"),
-    )
-
-
-class CacheDatabase(Protocol):
-    """The cache inside one transaction."""
-
-    def answer(self, identity: bytes) -> ModelAnswer | None: ...
-
-    def keep(
-        self, identity: bytes, intent: int, model: int, answer: ModelAnswer
-    ) -> ModelAnswer: ...
-
-    def holder(self, identity: bytes) -> int | None:
-        """Return the owner who is asking this at the moment, if he was not seen to end."""
-        ...
-
-    def hold(self, identity: bytes, owner: int) -> None: ...
-
-    def let_go(self, identity: bytes, owner: int | None = None) -> None: ...
-
-    def spent(self, run: int, *, at_least_seconds: float) -> Spent: ...
 
     def charge(
         self, run: int, *, calls: int = 0, tokens: int = 0, usd: float = 0.0, seconds: float = 0.0
     ) -> None:
         """Add to what a run was charged; it has been at work for so many seconds at least."""
-        ...
+        found = self.account(run)
+        found.calls += calls
+        found.tokens += tokens
+        found.usd += usd
+        found.seconds = max(found.seconds, seconds)
+        self.charged.add(run)
+
+    def answer(self, identity: bytes) -> ModelAnswer | None:
+        return None
+
+    def keep(self, identity: bytes, intent: int, model: int, answer: ModelAnswer) -> ModelAnswer:
+        return answer
+
+    def holder(self, identity: bytes) -> int | None:
+        """Return the owner who is asking this at the moment, if he was not seen to end."""
+        return None
+
+    def hold(self, identity: bytes, owner: int) -> None:
+        """Note that this owner is asking."""
+
+    def let_go(self, identity: bytes, owner: int | None = None) -> None:
+        """Note that this owner, or any other, is not asking any more."""
 
     def intend(self, identity: bytes, run: int, owner: int) -> int:
         """Record that a request is about to be sent, and return the intent's number."""
-        ...
+        return 0
 
-    def intends(self, intent: int, identity: bytes, run: int) -> bool: ...
+    def intends(self, intent: int, identity: bytes, run: int) -> bool:
+        return False
 
-    def forget(self, intent: int) -> None: ...
+    def forget(self, intent: int) -> None:
+        """Take the record of an intent out."""
 
     def schedule(self, run: int, model: int) -> tuple[Schedule, float]:
-        """Return when a run may next ask a model, and the time by its clock."""
-        ...
+        """Return when a run may next ask a model, and the time by the database's clock."""
+        return Schedule(), time.time()
 
-    def reschedule(self, run: int, model: int, schedule: Schedule) -> None: ...
+    def reschedule(self, run: int, model: int, schedule: Schedule) -> None:
+        """Note when the next request of a run may leave."""
 
     def delete(self, condition: str, values: Sequence[Any], at_most: int) -> int:
         """Take out answers that meet a condition on their columns, with their intents."""
-        ...
+        return 0
 
 
-@dataclass(slots=True)
-class _Account:
-    """What a run was charged."""
-
-    calls: int
-    tokens: int
-    usd: float
-    seconds: float
-    changed: bool = False
-
-
-class SqliteDatabase:
-    """The book in an SQLite file."""
+class SqliteDatabase(CacheDatabase):
+    """The cache in an SQLite file."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
+        super().__init__()
         self._execute = connection.execute
         self._connection = connection
-        self._accounts: dict[int, _Account] = {}
 
     def answer(self, identity: bytes) -> ModelAnswer | None:
         row = self._execute(FIND_ANSWER, (identity,)).fetchone()
@@ -597,50 +616,26 @@ class SqliteDatabase:
         else:
             self._execute("DELETE FROM flights WHERE identity = ? AND owner = ?", (identity, owner))
 
-    def spent(self, run: int, *, at_least_seconds: float) -> Spent:
-        found = self._account(run)
-        return Spent(
-            calls=found.calls,
-            tokens=found.tokens,
-            usd=found.usd,
-            minutes=max(found.seconds, at_least_seconds) / 60.0,
-        )
-
-    def charge(
-        self, run: int, *, calls: int = 0, tokens: int = 0, usd: float = 0.0, seconds: float = 0.0
-    ) -> None:
-        """Add to what a run was charged; ``balance`` writes it down."""
-        found = self._account(run)
-        found.calls += calls
-        found.tokens += tokens
-        found.usd += usd
-        found.seconds = max(found.seconds, seconds)
-        found.changed = True
-
     def balance(self) -> None:
         """Write down what was charged, at the end of a transaction: once for all its writes."""
-        for run, found in self._accounts.items():
-            if found.changed:
-                self._execute(
-                    "UPDATE runs SET calls = ?, tokens = ?, usd = ?, seconds = ? WHERE id = ?",
-                    (found.calls, found.tokens, found.usd, found.seconds, run),
-                )
-                found.changed = False
+        for run in self.charged:
+            self._execute(
+                "UPDATE runs SET calls = ?, tokens = ?, usd = ?, seconds = ? WHERE id = ?",
+                (*self.accounts[run].row, run),
+            )
 
-    def _account(self, run: int) -> _Account:
-        """Return what a run was charged; no other process writes during a transaction."""
-        found = self._accounts.get(run)
+    def account(self, run: int) -> Account:
+        found = self.accounts.get(run)
         if found is None:
             row = self._execute(
                 "SELECT calls, tokens, usd, seconds FROM runs WHERE id = ?", (run,)
             ).fetchone()
             if row is None or not all(isinstance(one, int | float) for one in row):
                 raise DamagedAnswer("what a run has spent was changed after it was kept")
-            found = self._accounts[run] = _Account(*row)
+            found = self.accounts[run] = Account(*row)
         return found
 
     def intend(self, identity: bytes, run: int, owner: int) -> int:
-        """Record that a request is about to be sent, and return the intent's number."""
         cursor = self._execute(
             "INSERT INTO intents (identity, run, owner, time) VALUES (?, ?, ?, ?)",
             (identity, run, owner, int(time.time())),
@@ -659,7 +654,6 @@ class SqliteDatabase:
         self._execute("DELETE FROM intents WHERE id = ?", (intent,))
 
     def schedule(self, run: int, model: int) -> tuple[Schedule, float]:
-        """Return when a run may next ask a model, and the time by this machine's clock."""
         row = self._execute(
             "SELECT seen, next_request, next_token, closed_until FROM turns "
             "WHERE run = ? AND model = ?",
@@ -674,7 +668,6 @@ class SqliteDatabase:
         )
 
     def delete(self, condition: str, values: Sequence[Any], at_most: int) -> int:
-        """Take out answers that meet a condition on their columns, with their intents."""
         chosen = f"SELECT id, intent FROM answers WHERE {condition} LIMIT ?"  # noqa: S608
         rows = self._execute(chosen, (*values, at_most)).fetchall()
         many = self._connection.executemany

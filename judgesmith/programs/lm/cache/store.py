@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from judgesmith.front_door import at
 from judgesmith.programs.lm.budget import Spent
@@ -27,9 +27,10 @@ from judgesmith.programs.lm.cache.records import (
     check_file,
     connect,
     is_busy,
+    outcome_of,
     unpacked,
 )
-from judgesmith.programs.lm.errors import BudgetSpent, CacheError, public_address
+from judgesmith.programs.lm.errors import CacheError, public_address
 from judgesmith.programs.lm.records import ModelAnswer
 
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
@@ -204,17 +205,11 @@ Batch = list[tuple[Write, "asyncio.Future[Any]"]]
 """Writes, and who waits for what comes of them."""
 
 
-class Applier(Protocol):
-    """Something that applies writes in one transaction."""
-
-    def apply(self, writes: Sequence[Write]) -> list[Any]: ...
-
-
 class GroupCommit:
     """Collects the writes of one event loop and commits them together."""
 
     def __init__(
-        self, ledger: Applier, loop: asyncio.AbstractEventLoop, *, patience: float = 60.0
+        self, ledger: "ResponseCache", loop: asyncio.AbstractEventLoop, *, patience: float = 60.0
     ) -> None:
         self._ledger = ledger
         self._loop = loop
@@ -248,12 +243,18 @@ class GroupCommit:
         try:
             outcomes = self._ledger.apply([write for write, _ in batch])
         except sqlite3.OperationalError as fault:
-            if is_busy(fault) and not self._given_up():
+            now = time.monotonic()
+            self._busy_since = now if self._busy_since is None else self._busy_since
+            if is_busy(fault) and now - self._busy_since <= self._patience:
                 self._batch = batch + self._batch
                 self._scheduled = True
                 self._loop.call_later(0.002, self._flush)
                 return
-            outcomes = [_as_ledger_error(fault)] * len(batch)
+            said = CacheError(
+                f"another process does not release the cache ({fault}).",
+                hint="wait for it to finish, or choose another file (--ledger PATH).",
+            )
+            outcomes = [said] * len(batch)
         except Exception as fault:
             outcomes = [fault] * len(batch)
         self._busy_since = None
@@ -267,18 +268,6 @@ class GroupCommit:
                 future.set_exception(outcome)
             else:
                 future.set_result(outcome)
-
-    def _given_up(self) -> bool:
-        if self._busy_since is None:
-            self._busy_since = time.monotonic()
-        return time.monotonic() - self._busy_since > self._patience
-
-
-def _as_ledger_error(fault: Exception) -> CacheError:
-    return CacheError(
-        f"another process does not release the cache ({fault}).",
-        hint="wait for it to finish, or choose another file (--ledger PATH).",
-    )
 
 
 # How long to wait for another process that is writing. Its transactions take milliseconds; only a
@@ -294,21 +283,15 @@ class ResponseCache:
     """An append-only store of answers, shared by threads, event loops and processes.
 
     Within a process there is one cache per path: ``ResponseCache(path) is ResponseCache(path)``.
-    The file is opened, and if need be created, on first use. The address of a PostgreSQL database
-    makes a ``PostgresCache``, which processes of several machines share.
+    The file is opened, and if need be created, on first use; ``CacheError`` says why it cannot be.
+    The address of a PostgreSQL database makes a ``PostgresCache``, which several machines share.
 
     Parameters
     ----------
     path : path-like
-        An SQLite file, or ``postgresql://user@host/database``. ``-wal`` and ``-shm`` files and a
-        ``-owners`` file appear beside a file. All are readable by their owner only. They hold
-        answers and counts, but neither prompts nor keys.
-
-    Raises
-    ------
-    CacheError
-        If this is the address of something else. On use: if the file cannot be created, read or
-        written, or is something else.
+        An SQLite file, or ``postgresql://user@host/database``. ``-wal``, ``-shm`` and ``-owners``
+        files appear beside a file, readable by their owner only. They hold answers and counts, but
+        neither prompts nor keys.
 
     Examples
     --------
@@ -348,7 +331,7 @@ class ResponseCache:
 
     def _start(self) -> None:
         self._lock = threading.RLock()
-        self._connection: sqlite3.Connection | None = None
+        self._connection: Any = None
         self._pen: Pen | None = None
         self._runs: dict[str, int] = {}
         self._models: dict[tuple[str, str], int] = {}
@@ -357,7 +340,7 @@ class ResponseCache:
         self._pid = os.getpid()
 
     def __repr__(self) -> str:
-        return f"ResponseCache({self.name!r})"
+        return f"{type(self).__name__}({self.name!r})"
 
     @property
     def name(self) -> str:
@@ -396,14 +379,14 @@ class ResponseCache:
             part = wanted[start : start + 500]
             marks = ",".join("?" * len(part))
             query = f"SELECT identity, {ANSWER_COLUMNS} FROM answers WHERE identity IN ({marks})"  # noqa: S608
-            rows = self._read(query, part)
+            rows = self.query(query, part)
             with self.explained():
                 found.update({row[0]: unpacked(row[0], row[1:]) for row in rows})
         return found
 
     def held_elsewhere(self, identity: bytes) -> bool:
         """Return whether another living process is asking this at the moment."""
-        rows = self._read("SELECT owner FROM flights WHERE identity = ?", (identity,))
+        rows = self.query("SELECT owner FROM flights WHERE identity = ?", (identity,))
         if not rows:
             return False
         with self._exclusively():
@@ -419,9 +402,6 @@ class ResponseCache:
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return the rows of a reading query, for housekeeping."""
-        return self._read(sql, parameters)
-
-    def _read(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
         return self._patiently(lambda connection: connection.execute(sql, parameters).fetchall())
 
     # -- writing ---------------------------------------------------------------------------
@@ -457,12 +437,7 @@ class ResponseCache:
             database = SqliteDatabase(connection)
             connection.execute("BEGIN IMMEDIATE")
             try:
-                outcomes: list[Any] = []
-                for write in writes:
-                    try:
-                        outcomes.append(write.apply(database, pen))
-                    except BudgetSpent as refusal:
-                        outcomes.append(refusal)
+                outcomes = [outcome_of(write, database, pen) for write in writes]
                 database.balance()
                 connection.execute("COMMIT")
             except BaseException:
@@ -526,7 +501,7 @@ class ResponseCache:
     def has_among(self, identity: bytes, last: int) -> bool:
         """Return whether an answer is among those up to this number."""
         query = "SELECT 1 FROM answers WHERE identity = ? AND id <= ?"
-        return bool(self._read(query, (identity, last)))
+        return bool(self.query(query, (identity, last)))
 
     def vacuum(self) -> None:
         """Give the space of deleted rows back to the file system."""
@@ -546,7 +521,11 @@ class ResponseCache:
                 if not is_busy(fault):
                     raise
                 if time.monotonic() > give_up:
-                    raise CacheError(still_busy(self.path)) from fault
+                    raise CacheError(
+                        f"another process has held the cache {self.path} for more than "
+                        f"{PATIENCE:.0f} seconds; wait for it to finish, or choose another file "
+                        "(--ledger PATH)."
+                    ) from fault
             time.sleep(pause)
             pause = min(2 * pause, 0.05)
 
@@ -570,15 +549,18 @@ class ResponseCache:
                 connection.close()
                 raise
             self._connection = connection
-            self._finalizer = weakref.finalize(self, _shut, connection, self._pid)
+            self._finalizer = weakref.finalize(self, shut, connection, self._pid)
         return self._connection, self._pen
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
         with self._exclusively():
-            if self._connection is not None:
-                self._finalizer()
-                self._connection = self._pen = None
+            self._drop()
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            self._finalizer()
+            self._connection = None
 
 
 _inherited: list[object] = []
@@ -591,14 +573,6 @@ def _drawn(connection: sqlite3.Connection) -> int:
     return cursor.lastrowid
 
 
-def _shut(connection: sqlite3.Connection, pid: int) -> None:
+def shut(connection: Any, pid: int) -> None:
     if os.getpid() == pid:
         connection.close()
-
-
-def still_busy(path: Path) -> str:
-    """Say what to do when another process does not let go of the file."""
-    return (
-        f"another process has held the cache {path} for more than {PATIENCE:.0f} seconds; "
-        "wait for it to finish, or choose another file (--ledger PATH)."
-    )

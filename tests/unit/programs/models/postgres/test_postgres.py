@@ -366,7 +366,7 @@ class Between:
 
 def test_what_another_run_has_answered_meanwhile_is_not_asked(ledger, other):
     claimed = claim(ledger, run="other")
-    ledger._link = Between(ledger._link, lambda: keep(other))
+    ledger._connection = Between(ledger._connection, lambda: keep(other))
     assert ledger.perform(claimed) == replace(ANSWER, from_cache=True)
     assert ledger.spent("other").calls == 0
     assert ledger.query("SELECT count(*) FROM flights")[0][0] == 0
@@ -376,7 +376,7 @@ def test_what_another_run_has_worked_out_meanwhile_is_charged_to_that_alone(ledg
     number = ledger.model("m", "e")
     first = Record(claim=claim(ledger), model=number, answer=ANSWER)
     second = Record(claim=claim(ledger, run="other"), model=number, answer=ModelAnswer(text="8"))
-    ledger._link = Between(ledger._link, lambda: other.perform(first))
+    ledger._connection = Between(ledger._connection, lambda: other.perform(first))
     assert ledger.perform(second) == replace(ANSWER, from_cache=True)
     assert [ledger.spent(run).calls for run in ("run", "other")] == [1, 0]
     assert ledger.query("SELECT count(*) FROM intents")[0][0] == 1
@@ -409,7 +409,7 @@ def test_what_two_processes_find_of_a_batch_at_once_is_corrected_once(ledger, ot
     dead.close()
     wait_for(lambda: not ledger.held_elsewhere(A))
     begun = threading.Event()
-    ledger._link = Slow(ledger._link, begun)
+    ledger._connection = Slow(ledger._connection, begun)
 
     def second():
         begun.wait(60)
@@ -436,7 +436,9 @@ def test_a_connection_that_ends_in_mid_transaction_grumbles_into_no_line_of_prog
 ):
     monkeypatch.setattr(logging.getLogger("psycopg"), "propagate", False)
     claimed = claim(ledger)
-    ledger._link = Between(ledger._link, lambda: (databases.cut_off(address), time.sleep(0.1)))
+    ledger._connection = Between(
+        ledger._connection, lambda: (databases.cut_off(address), time.sleep(0.1))
+    )
     assert isinstance(ledger.perform(claimed), Granted)
     assert ledger.spent("run").calls == 1
     assert capsys.readouterr().err == ""
@@ -445,7 +447,7 @@ def test_a_connection_that_ends_in_mid_transaction_grumbles_into_no_line_of_prog
 def test_a_connection_that_only_the_database_has_left_is_ended_so_that_the_number_is_kept(ledger):
     claimed = claim(ledger)
     granted = ledger.perform(claimed)
-    ghost, ledger._link = ledger._link, None
+    ghost, ledger._connection = ledger._connection, None
     assert ledger.perform(settle(ledger, claimed, granted)) == ANSWER
     assert ledger.query("SELECT count(*) FROM flights")[0][0] == 0
     assert ledger.query("SELECT count(*) FROM owners")[0][0] == 1
@@ -476,7 +478,7 @@ class FastPath:
 @pytest.mark.parametrize("arrives", [False, True])
 def test_a_commit_of_which_nobody_heard_is_neither_lost_nor_made_twice(ledger, arrives):
     claimed = claim(ledger)
-    ledger._link = FastPath(ledger._link, arrives=arrives)
+    ledger._connection = FastPath(ledger._connection, arrives=arrives)
     assert isinstance(ledger.perform(claimed), Granted)
     spent = ledger.spent("run")
     assert (spent.calls, spent.tokens) == (1, 100)
@@ -531,7 +533,7 @@ def test_there_is_one_per_address_and_it_does_not_tell_the_password(address, led
 def test_a_forgotten_ledger_is_closed(address):
     ledger = ResponseCache(address)
     ledger.lookup(A)
-    link = ledger._link
+    link = ledger._connection
     del ledger
     gc.collect()
     assert link.closed
