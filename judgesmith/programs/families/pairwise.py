@@ -13,17 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from pydantic import Field, FiniteFloat, model_validator
 
 from judgesmith.errors import InputError
+from judgesmith.programs.judging import program
 from judgesmith.programs.judging.executors import Executor, JudgeLike, with_own_models
 from judgesmith.programs.judging.logprobs import OVERALL
-from judgesmith.programs.judging.program import (
-    Calls,
-    JudgeProgram,
-    ProbabilitiesOf,
-    PromptRequest,
-    RequestProgram,
-    asked,
-    gather,
-)
 from judgesmith.programs.judging.prompts import QuestionForm
 from judgesmith.programs.judging.registry import Effort, JudgeFamily
 from judgesmith.programs.judging.runner import (
@@ -165,7 +157,7 @@ class Preference:
 
 def preference_steps(
     protocol: PairwiseConfig, *, source: str, first: str, second: str, context: str | None = None
-) -> RequestProgram[Preference]:
+) -> program.RequestProgram[Preference]:
     """Ask which of two responses is better, in both orders at once."""
     texts = {"source": source, "context": context, "first response": first}
     fault = unsendable({**texts, "second response": second})
@@ -175,7 +167,7 @@ def preference_steps(
     orders = [
         {**shared, "response_a": a, "response_b": b} for a, b in ((first, second), (second, first))
     ]
-    given, swapped = yield from gather([_one_order(protocol, one) for one in orders])
+    given, swapped = yield from program.gather([_one_order(protocol, one) for one in orders])
     return Preference(given=given, swapped=_turned(swapped))
 
 
@@ -207,20 +199,22 @@ class _Answer:
 
 def _one_order(
     protocol: PairwiseConfig, inputs: Mapping[str, str | None]
-) -> RequestProgram[OneOrder]:
+) -> program.RequestProgram[OneOrder]:
     """Return the answer about the first text, reduced over all samples."""
     wanted = None
     if protocol.weighting == "probabilities":
-        wanted = ProbabilitiesOf(field="better", answers=tuple(_LEVELS))
+        wanted = program.ProbabilitiesOf(field="better", answers=tuple(_LEVELS))
 
-    several = [Calls() for _ in range(protocol.samples)]
+    several = [program.Calls() for _ in range(protocol.samples)]
 
-    def sampled(sample: int, calls: Calls) -> RequestProgram[_Answer | Cause]:
-        ask = PromptRequest(predictor=COMPARE, inputs=inputs, sample=sample, probabilities=wanted)
+    def sampled(sample: int, calls: program.Calls) -> program.RequestProgram[_Answer | Cause]:
+        ask = program.PromptRequest(
+            predictor=COMPARE, inputs=inputs, sample=sample, probabilities=wanted
+        )
         again = protocol.samples + sample
-        return asked(ask, lambda fields: _answered(fields, calls), again=again, calls=calls)
+        return program.asked(ask, lambda fields: _answered(fields, calls), again=again, calls=calls)
 
-    found = yield from gather([sampled(*one) for one in enumerate(several)])
+    found = yield from program.gather([sampled(*one) for one in enumerate(several)])
     made = tuple(call for calls in several for call in calls.made)
     answers = [one for one in found if not isinstance(one, Cause)]
     if not answers:
@@ -230,7 +224,7 @@ def _one_order(
     return _together(answers, made)
 
 
-def _answered(fields: Mapping[str, Any], calls: Calls) -> _Answer:
+def _answered(fields: Mapping[str, Any], calls: program.Calls) -> _Answer:
     stated = percent_of(fields["better"], PREFERENCES) / 100
     found = None if calls.latest is None else calls.latest.probabilities.get("better")
     if found is None:
@@ -298,7 +292,7 @@ class ResponsePair:
         )
 
 
-def pair_steps(protocol: PairwiseConfig, pair: ResponsePair) -> RequestProgram[Preference]:
+def pair_steps(protocol: PairwiseConfig, pair: ResponsePair) -> program.RequestProgram[Preference]:
     return preference_steps(
         protocol, source=pair.source, first=pair.first, second=pair.second, context=pair.context
     )
@@ -377,7 +371,7 @@ def as_read(found: Preference) -> Judgement:
     return Judgement(score=0.0)
 
 
-Compare = Callable[[int, int], RequestProgram[Preference]]
+Compare = Callable[[int, int], program.RequestProgram[Preference]]
 """Takes the places of two texts, the lower one first, and returns the steps of comparing them."""
 
 _LEAST = 1e-6  # probability of an answer that a model calls impossible
@@ -399,9 +393,9 @@ class Comparisons:
     compare: Compare
     made: dict[tuple[int, int], Preference] = field(default_factory=dict)
 
-    def all_of(self, pairs: set[tuple[int, int]]) -> RequestProgram[None]:
+    def all_of(self, pairs: set[tuple[int, int]]) -> program.RequestProgram[None]:
         wanted = sorted({_ordered(pair) for pair in pairs} - set(self.made))
-        found = yield from gather([self.compare(*pair) for pair in wanted])
+        found = yield from program.gather([self.compare(*pair) for pair in wanted])
         self.made.update(zip(wanted, found, strict=True))
 
     def chance(self, one: int, other: int) -> float:
@@ -457,13 +451,13 @@ class _Path:
 
 def merge_ranked(
     places: tuple[int, ...], comparisons: Comparisons, *, beam: int, doubt: float
-) -> RequestProgram[tuple[int, ...]]:
+) -> program.RequestProgram[tuple[int, ...]]:
     """Return texts from best to worst, by a merge sort with a beam of rankings in every merge."""
     if len(places) < 2:
         return places
     middle = len(places) // 2
     halves = (places[:middle], places[middle:])
-    first, second = yield from gather(
+    first, second = yield from program.gather(
         [merge_ranked(half, comparisons, beam=beam, doubt=doubt) for half in halves]
     )
     uncertain = doubt if beam > 1 else 0.0
@@ -541,7 +535,7 @@ def pair_inputs(protocol: PairwiseConfig) -> dict[str, str]:
 
 def lone_steps(
     protocol: PairwiseConfig, *, source: str, response: str, context: str | None = None
-) -> JudgeProgram:
+) -> program.JudgeProgram:
     """Say of one response by itself that it cannot be ranked; nothing is asked."""
     yield from ()
     return Judgement.unscored(ALONE)
@@ -578,7 +572,7 @@ def pair_efforts(protocol: PairwiseConfig, n: int) -> dict[str, Effort]:
 
 def source_steps(
     protocol: PairwiseConfig, *, source: str, context: str | None, responses: Sequence[str]
-) -> RequestProgram[list[Judgement]]:
+) -> program.RequestProgram[list[Judgement]]:
     """Rank the responses to one source: a generator of questions that returns judgements."""
     faults = [
         unsendable({"source": source, "context": context, "response": one}) for one in responses
@@ -589,7 +583,7 @@ def source_steps(
     texts = sorted(set(sendable), key=_content)
     place_of = {text: place for place, text in enumerate(texts)}
 
-    def compare(one: int, other: int) -> RequestProgram[Preference]:
+    def compare(one: int, other: int) -> program.RequestProgram[Preference]:
         return preference_steps(
             protocol, source=source, first=texts[one], second=texts[other], context=context
         )

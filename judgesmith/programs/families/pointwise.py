@@ -10,6 +10,7 @@ from typing import Any, Literal, Self
 from pydantic import field_validator, model_validator
 
 from judgesmith.errors import InputError
+from judgesmith.programs.judging import scoring
 from judgesmith.programs.judging.answers import Kind
 from judgesmith.programs.judging.logprobs import (
     OVERALL,
@@ -20,22 +21,6 @@ from judgesmith.programs.judging.logprobs import (
 from judgesmith.programs.judging.program import JudgeProgram, PromptRequest, RequestProgram, asked
 from judgesmith.programs.judging.prompts import QuestionForm, Slot, Template, Turn
 from judgesmith.programs.judging.registry import JudgeFamily
-from judgesmith.programs.judging.scoring import (
-    Answer,
-    Asking,
-    Once,
-    aggregate,
-    criteria_text,
-    each_scored,
-    of_criteria,
-    of_the_whole,
-    per_sample,
-    place_of,
-    sampled_steps,
-    score_on,
-    told_inputs,
-    whole_or_each,
-)
 from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.config import (
     JudgeConfig,
@@ -69,7 +54,7 @@ class DirectConfig(WholeOrEachConfig):
 
 
 def direct_forms(protocol: DirectConfig) -> dict[str, QuestionForm]:
-    return whole_or_each(protocol, _FORM, whole="whole", each="one")
+    return scoring.whole_or_each(protocol, _FORM, whole="whole", each="one")
 
 
 DIRECT = JudgeFamily(
@@ -95,7 +80,7 @@ def explain_eval_forms(protocol: ExplainEvalConfig) -> dict[str, QuestionForm]:
     if protocol.explain != "none":
         outputs["explanation"] = "text"
     form = QuestionForm(outputs=(outputs,))
-    return whole_or_each(protocol, form, whole="analyse", each="analyse")
+    return scoring.whole_or_each(protocol, form, whole="analyse", each="analyse")
 
 
 def explain_eval_space(
@@ -157,18 +142,18 @@ _Settled = dict[str, tuple[CriterionScore, AnswerProbabilities]]
 
 def g_eval_forms(protocol: GEvalConfig) -> dict[str, QuestionForm]:
     """Return one question for each criterion, or one about the whole."""
-    return whole_or_each(protocol, _FORM, whole="follow", each="follow")
+    return scoring.whole_or_each(protocol, _FORM, whole="follow", each="follow")
 
 
 def g_eval_inputs(protocol: GEvalConfig, question: str) -> dict[str, str]:
-    place = place_of(question)
+    place = scoring.place_of(question)
     if place is None:
         steps = _steps_of_all(protocol)
     else:
         criterion = protocol.rubric.criteria[place]
         own = protocol.steps_for(criterion) if protocol.plan == "own" else None
         steps = _numbered(own or GENERAL_STEPS)
-    return {**told_inputs(protocol, question), "steps": steps}
+    return {**scoring.told_inputs(protocol, question), "steps": steps}
 
 
 def g_eval_steps(
@@ -183,16 +168,16 @@ def g_eval_steps(
 
     n_scored = 0
 
-    def once(asking: Asking) -> Once:
-        def ask(part: Asking, question: str, about: str) -> RequestProgram[Answer]:
+    def once(asking: scoring.Asking) -> scoring.Once:
+        def ask(part: scoring.Asking, question: str, about: str) -> RequestProgram[scoring.Answer]:
             return _asked_until_settled(protocol, part, settled, question, about)
 
         nonlocal n_scored
-        found = yield from each_scored(protocol, asking, g_eval_forms(protocol), ask)
+        found = yield from scoring.each_scored(protocol, asking, g_eval_forms(protocol), ask)
         n_scored += found.score is not None
         return found
 
-    judgement = yield from sampled_steps(
+    judgement = yield from scoring.sampled_steps(
         protocol.model_copy(update={"aggregation": Aggregation()}),
         once,
         source=source,
@@ -201,7 +186,7 @@ def g_eval_steps(
         enough=lambda: all(term in settled for term in terms),
     )
     judgement = _counted(_settled_alone(judgement, settled, protocol.answers), n_scored)
-    return aggregate(protocol.aggregation, judgement, source, context, response)
+    return scoring.aggregate(protocol.aggregation, judgement, source, context, response)
 
 
 def _settled_alone(judgement: Judgement, settled: _Settled, answers: Scale) -> Judgement:
@@ -212,7 +197,7 @@ def _settled_alone(judgement: Judgement, settled: _Settled, answers: Scale) -> J
         return judgement
     for term in mixed:
         answer, chances = settled[term]
-        alone = weighed(of_the_whole(answer), {OVERALL: chances}, answers)
+        alone = weighed(scoring.of_the_whole(answer), {OVERALL: chances}, answers)
         how[term] = alone.weighting[OVERALL]
         if term == OVERALL:
             raw = alone.raw
@@ -236,13 +221,13 @@ def _counted(judgement: Judgement, n: int) -> Judgement:
 
 
 def _asked_until_settled(
-    protocol: GEvalConfig, asking: Asking, settled: _Settled, question: str, about: str
-) -> RequestProgram[Answer]:
+    protocol: GEvalConfig, asking: scoring.Asking, settled: _Settled, question: str, about: str
+) -> RequestProgram[scoring.Answer]:
     """Ask for a score, unless an earlier answer came with probabilities, which stands."""
     if about in settled:
         answer, asking.probabilities[about] = settled[about]
         return answer
-    found = yield from asking.of(question, score_on(protocol.answers), about=about)
+    found = yield from asking.of(question, scoring.score_on(protocol.answers), about=about)
     chances = asking.probabilities.get(about)
     if not isinstance(found, Cause) and chances is not None and chances.mode == "probabilities":
         settled.setdefault(about, (found, chances))
@@ -355,15 +340,15 @@ def checklist_inputs(protocol: ChecklistConfig, question: str) -> dict[str, str]
     return {**fixed, "question": said[question]}
 
 
-@per_sample
-def checklist_steps(protocol: ChecklistConfig, asking: Asking) -> Once:
-    def checking(predictor: str) -> Callable[[Asking], RequestProgram[Answer]]:
-        return lambda part: part.of(predictor, score_on(protocol.answers), about=predictor)
+@scoring.per_sample
+def checklist_steps(protocol: ChecklistConfig, asking: scoring.Asking) -> scoring.Once:
+    def checking(predictor: str) -> Callable[[scoring.Asking], RequestProgram[scoring.Answer]]:
+        return lambda part: part.of(predictor, scoring.score_on(protocol.answers), about=predictor)
 
     predictors = [name for _, questions in asked_of(protocol) for name in questions]
     replies = yield from asking.each([checking(one) for one in predictors])
     checked = dict(zip(predictors, replies, strict=True))
-    answers: dict[str, Answer] = {}
+    answers: dict[str, scoring.Answer] = {}
     for criterion, questions in asked_of(protocol):
         points: list[float] = []
         said: list[str] = []
@@ -388,7 +373,7 @@ def checklist_steps(protocol: ChecklistConfig, asking: Asking) -> Once:
                 chances, len(points)
             )
         answers[criterion.name] = CriterionScore(score=fmean(points), explanation=" ".join(said))
-    return of_criteria(answers, some="lack an answer")
+    return scoring.of_criteria(answers, some="lack an answer")
 
 
 def mean_chances(found: Sequence[AnswerProbabilities], n: int) -> AnswerProbabilities:
@@ -452,15 +437,15 @@ _NOTES_AND_TEXT = (
 
 def gptscore_forms(protocol: GPTScoreConfig) -> dict[str, QuestionForm]:
     """Return the prompts after which the response is read: one, or one for each criterion."""
-    return whole_or_each(protocol, _LIKELY, whole="likely", each="likely")
+    return scoring.whole_or_each(protocol, _LIKELY, whole="likely", each="likely")
 
 
 def gptscore_inputs(protocol: GPTScoreConfig, question: str) -> dict[str, str]:
     """Return task and criteria as far as a prompt names them."""
     rubric = protocol.rubric
     fixed = {"task": rubric.task} if rubric.task else {}
-    lines = criteria_text(rubric)
-    place = place_of(question)
+    lines = scoring.criteria_text(rubric)
+    place = scoring.place_of(question)
     if place is not None:
         return {**fixed, "criteria": lines.split("\n")[place]}
     return {**fixed, "criteria": lines} if rubric.criteria else fixed
@@ -487,17 +472,17 @@ def gptscore_template(protocol: GPTScoreConfig, question: str) -> Template:
     )
 
 
-@per_sample
-def gptscore_steps(protocol: GPTScoreConfig, asking: Asking) -> Once:
+@scoring.per_sample
+def gptscore_steps(protocol: GPTScoreConfig, asking: scoring.Asking) -> scoring.Once:
     if not asking.texts["response"]:
         return Judgement.unscored(
             "an empty response has no tokens, and so no likelihood", reason=Reason.UNSUITABLE
         )
 
-    def ask(part: Asking, question: str, about: str) -> RequestProgram[Answer]:
+    def ask(part: scoring.Asking, question: str, about: str) -> RequestProgram[scoring.Answer]:
         return _likelihood(part, question)
 
-    return (yield from each_scored(protocol, asking, gptscore_forms(protocol), ask))
+    return (yield from scoring.each_scored(protocol, asking, gptscore_forms(protocol), ask))
 
 
 def score_of(logprobs: Sequence[float]) -> CriterionScore:
@@ -508,7 +493,7 @@ def score_of(logprobs: Sequence[float]) -> CriterionScore:
     return CriterionScore(score=100 * exp(mean), explanation=words)
 
 
-def _likelihood(asking: Asking, question: str) -> RequestProgram[Answer]:
+def _likelihood(asking: scoring.Asking, question: str) -> RequestProgram[scoring.Answer]:
     texts = asking.texts
     ask = PromptRequest(
         predictor=question,

@@ -22,19 +22,10 @@ from judgesmith.programs.families.forms.annotators import (
     form_for,
     quoted_in,
 )
+from judgesmith.programs.judging import scoring
 from judgesmith.programs.judging.program import RequestProgram
 from judgesmith.programs.judging.prompts import TEXTS, QuestionForm
 from judgesmith.programs.judging.registry import JudgeFamily, family_of
-from judgesmith.programs.judging.scoring import (
-    Answer,
-    Asking,
-    Once,
-    each_scored,
-    per_sample,
-    place_of,
-    score_on,
-    whole_or_each,
-)
 from judgesmith.programs.judging.spans import Locator, Place
 from judgesmith.signatures.config import JudgeConfig, WholeOrEachConfig
 from judgesmith.signatures.judgement import CriterionScore, ErrorSpan, Note
@@ -102,12 +93,12 @@ def form_questions(protocol: PromptFormatConfig) -> dict[str, QuestionForm]:
     asked = QuestionForm(
         texts=texts, outputs=(dict(form.outputs),), form=form.name, answers=form.answers
     )
-    return whole_or_each(protocol, asked, whole="whole", each="one")
+    return scoring.whole_or_each(protocol, asked, whole="whole", each="one")
 
 
 def form_inputs(protocol: PromptFormatConfig, question: str) -> dict[str, str]:
     rubric = protocol.rubric
-    place = place_of(question)
+    place = scoring.place_of(question)
     if place is None:
         lines = [f"{one.name}: {one.definition}" for one in rubric.criteria]
         definition = " ".join(lines) or "Is the response good as a whole?"
@@ -256,7 +247,7 @@ _QUOTED = 8  # quotations of one error that become errors of their own
 
 def criterion_of(protocol: JudgeConfig, question: str) -> Criterion | None:
     """Return the criterion that a question is about; None for the whole."""
-    place = place_of(question)
+    place = scoring.place_of(question)
     return None if place is None else protocol.rubric.criteria[place]
 
 
@@ -269,7 +260,7 @@ def annotator_form(protocol: AnnotatorConfig, question: str) -> PromptFormat:
 def annotator_questions(protocol: AnnotatorConfig) -> dict[str, QuestionForm]:
     """Return the questions of an annotator: one for each criterion, or one about the whole."""
     found = {}
-    for name in whole_or_each(protocol, QuestionForm(), whole="annotate", each="annotate"):
+    for name in scoring.whole_or_each(protocol, QuestionForm(), whole="annotate", each="annotate"):
         form = annotator_form(protocol, name)
         found[name] = QuestionForm(
             texts=tuple(text for text in TEXTS if text in form.outside),
@@ -293,14 +284,14 @@ def annotator_inputs(protocol: AnnotatorConfig, question: str) -> dict[str, str]
     }
 
 
-@per_sample
-def pointing_steps(protocol: JudgeConfig, asking: Asking) -> Once:
+@scoring.per_sample
+def pointing_steps(protocol: JudgeConfig, asking: scoring.Asking) -> scoring.Once:
     """Judge one response by answers that have ``errors`` beside their score."""
-    read_score = score_on(protocol.answers)
+    read_score = scoring.score_on(protocol.answers)
     errors: dict[str, tuple[ErrorSpan, ...]] = {}
     notes: dict[str, tuple[Note, ...]] = {}
 
-    def ask(part: Asking, question: str, about: str) -> RequestProgram[Answer]:
+    def ask(part: scoring.Asking, question: str, about: str) -> RequestProgram[scoring.Answer]:
         criterion = criterion_of(protocol, question)
 
         def read(fields: Mapping[str, Any]) -> CriterionScore:
@@ -318,7 +309,7 @@ def pointing_steps(protocol: JudgeConfig, asking: Asking) -> Once:
         return part.of(question, read, about=about)
 
     asked = list(family_of(protocol.judge).forms_of(protocol))
-    found = yield from each_scored(protocol, asking, asked, ask)
+    found = yield from scoring.each_scored(protocol, asking, asked, ask)
     told = {
         "errors": tuple(one for name in asked for one in errors.get(name, ())),
         "notes": tuple(one for name in asked for one in notes.get(name, ())),

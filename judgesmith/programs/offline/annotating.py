@@ -20,20 +20,8 @@ from judgesmith.programs.features.texts import Text, unsupported
 from judgesmith.programs.features.vector import broken_pairs
 from judgesmith.programs.judging.prompts import parts
 from judgesmith.programs.lm.records import ModelRequest, Prefix
+from judgesmith.programs.offline import requests
 from judgesmith.programs.offline.judging import CriterionPoints, criterion_points, telling_facts
-from judgesmith.programs.offline.requests import (
-    ABSENT,
-    FENCE,
-    Answer,
-    Fields,
-    Piece,
-    Question,
-    Score,
-    UnknownSignature,
-    UnreadableRequest,
-    Words,
-    answers_signature,
-)
 from judgesmith.signatures.scale import Scale, levels_of
 
 _MOST = 12  # faults of one kind that are pointed at
@@ -210,7 +198,7 @@ _MISSING = 3  # values that are named as missing
 _ALSO: Mapping[Facet, tuple[Facet, ...]] = {"flow": ("brevity",)}
 
 
-def annotated(fields: Fields, answers: Scale, *, in_json: bool = False) -> Answer:
+def annotated(fields: requests.Fields, answers: Scale, *, in_json: bool = False) -> requests.Answer:
     """Return the pieces of an annotator's answer: its errors, why the score, and the score."""
     points = criterion_points(fields, "response")
     response = fields.get("response") or ""
@@ -230,7 +218,7 @@ def annotated(fields: Fields, answers: Scale, *, in_json: bool = False) -> Answe
     errors = _stated(faults, missing, response, in_words=words)
     # Facts about material that is not shown are none.
     reasons = points.words if has_source or not response.strip() else _ALONE
-    score = Words(chances)
+    score = requests.Words(chances)
     if not in_json:
         return {"errors": [_in_lines(errors)], "explanation": [reasons], "score": [score]}
     records = ",\n  ".join(json.dumps(one, ensure_ascii=False) for one in errors)
@@ -271,7 +259,7 @@ def _weakest(points: CriterionPoints) -> str:
 def _chances(points: CriterionPoints, answers: Scale) -> dict[str, float]:
     """Return how likely each level is, worst first; they sum to 1."""
     levels = levels_of(answers)
-    score = Score(points.mean, points.spread)
+    score = requests.Score(points.mean, points.spread)
     steps = (np.array(list(levels.values())) - score.mean) / score.spread
     weights = np.exp(-0.5 * (steps**2 - np.min(steps**2)))
     chances = weights / weights.sum()
@@ -328,7 +316,7 @@ _AGREEING = {"rules": "Errors and score agree."}
 _NEAR = 10.0  # points that two texts must differ by before one is likely the better one
 
 
-def in_a_form(request: ModelRequest) -> tuple[PromptFormat, Fields] | None:
+def in_a_form(request: ModelRequest) -> tuple[PromptFormat, requests.Fields] | None:
     """Return the form that a request is laid out in, with its fields; None in any other layout."""
     if [one.role for one in request.prefix.messages] != ["system"]:
         return None
@@ -336,19 +324,19 @@ def in_a_form(request: ModelRequest) -> tuple[PromptFormat, Fields] | None:
         if request.user.startswith(parts(form.layout)[0]):
             try:
                 return form, fields_in(form, request.user)
-            except UnreadableRequest:
+            except requests.UnreadableRequest:
                 continue
     return None
 
 
-def fields_in(form: PromptFormat, text: str) -> Fields:
+def fields_in(form: PromptFormat, text: str) -> requests.Fields:
     """Return the fields of a user message in a form; None where one was not given."""
     layout = parts(form.layout)
     fields: dict[str, str | None] = {}
     tag = ""
     at = len(layout[0])
     for name, literal in zip(layout[1::2], layout[2::2], strict=True):
-        fence = FENCE.match(text, at) if name in form.outside else None
+        fence = requests.FENCE.match(text, at) if name in form.outside else None
         if fence and fence[1] == (tag or fence[1]):
             tag = fence[1]
             close = f"\n</verbatim-{tag}>"
@@ -357,22 +345,24 @@ def fields_in(form: PromptFormat, text: str) -> Fields:
             at = end + len(close)
         else:
             end = text.find(literal, at)
-            found = None if text[at:end] == ABSENT else text[at:end]
+            found = None if text[at:end] == requests.ABSENT else text[at:end]
             at = end
         if end < 0 or not text.startswith(literal, at):
-            raise UnreadableRequest(f"the message does not show {name} as {form.name} has it.")
+            raise requests.UnreadableRequest(
+                f"the message does not show {name} as {form.name} has it."
+            )
         fields[name] = found
         at += len(literal)
     if at != len(text):
-        raise UnreadableRequest(f"the message continues after the layout of {form.name}.")
+        raise requests.UnreadableRequest(f"the message continues after the layout of {form.name}.")
     return fields
 
 
-def answered_in(form: PromptFormat, fields: Fields) -> list[Piece]:
-    given: Mapping[str, Sequence[Piece]]
+def answered_in(form: PromptFormat, fields: requests.Fields) -> list[requests.Piece]:
+    given: Mapping[str, Sequence[requests.Piece]]
     if {"response", "criterion"} <= set(fields) and set(form.outputs) <= {"explanation", "score"}:
         found = criterion_points(fields, "response")
-        given = {"score": [Score(found.mean, found.spread)], "explanation": [found.words]}
+        given = {"score": [requests.Score(found.mean, found.spread)], "explanation": [found.words]}
     elif {"response", "criterion", "rules", "grades"} <= set(fields) and set(form.outputs) == {
         "errors",
         "explanation",
@@ -388,24 +378,26 @@ def answered_in(form: PromptFormat, fields: Fields) -> list[Piece]:
     }:
         given = _compared(fields)
     else:
-        raise UnknownSignature(f"the offline model has no answer for the form {form.name}.")
+        raise requests.UnknownSignature(
+            f"the offline model has no answer for the form {form.name}."
+        )
     layout = parts(form.answer)
-    pieces: list[Piece] = [layout[0]]
+    pieces: list[requests.Piece] = [layout[0]]
     for name, literal in zip(layout[1::2], layout[2::2], strict=True):
         pieces += [*given[name], literal]
     return pieces
 
 
-def _compared(fields: Fields) -> Answer:
+def _compared(fields: requests.Fields) -> requests.Answer:
     first = criterion_points(fields, "response_a")
     second = criterion_points(fields, "response_b")
     chance = NormalDist(0, _NEAR).cdf(first.mean - second.mean)
     said = f"Of A: {first.words} Of B: {second.words}"
-    return {"better": [Words({"A": chance, "B": 1 - chance})], "explanation": [said]}
+    return {"better": [requests.Words({"A": chance, "B": 1 - chance})], "explanation": [said]}
 
 
-@answers_signature(inputs="response annotations", outputs="merged")
-def _merge(prefix: Prefix, question: Question, fields: Fields) -> Answer:
+@requests.answers_signature(inputs="response annotations", outputs="merged")
+def _merge(prefix: Prefix, question: requests.Question, fields: requests.Fields) -> requests.Answer:
     """Answer ``MergeAnnotations``."""
     return {"merged": [merged_text(fields["annotations"] or "", fields["response"] or "")]}
 

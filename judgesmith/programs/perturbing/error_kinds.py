@@ -14,17 +14,7 @@ from typing import Final
 from pydantic import Field
 
 from judgesmith.errors import InputError
-from judgesmith.programs.perturbing import damage, grammar
-from judgesmith.programs.perturbing.catalogue import (
-    NOT_ENGLISH,
-    Case,
-    Change,
-    Donors,
-    Found,
-    drawn,
-    drawn_order,
-    too_few,
-)
+from judgesmith.programs.perturbing import catalogue, damage, grammar
 from judgesmith.programs.perturbing.damage import joined_by, left_out, one_sentence
 from judgesmith.programs.perturbing.grammar import names_and_numbers
 from judgesmith.programs.perturbing.passage import Passage, Span, word_set
@@ -93,7 +83,7 @@ class TakenPlaces:
         place = bisect_left(self._ends, start if empty else start + 1)
         return place < len(self._ends) and self._starts[place] < end + empty
 
-    def is_met_by(self, change: Change) -> bool:
+    def is_met_by(self, change: catalogue.Change) -> bool:
         start, end, put = change
         if start < end or not put or not self.meets(start, end):
             return self.meets(start, end)
@@ -115,11 +105,13 @@ class Room:
         source: str = "",
         context: str | None = None,
         rng: Random,
-        donors: Donors | None = None,
+        donors: catalogue.Donors | None = None,
         source_id: str = "",
     ) -> None:
         item = RatedItem(source_id=source_id, source=source, context=context, response=target.text)
-        self.case = Case(item=item, passage=Passage(target.text), amount=1, rng=rng, donors=donors)
+        self.case = catalogue.Case(
+            item=item, passage=Passage(target.text), amount=1, rng=rng, donors=donors
+        )
         self._spans = [span for one in target.errors for span in one.spans]
 
     @property
@@ -161,10 +153,10 @@ class Room:
         """Say whether a place is apart from all errors; an empty one, not beside any either."""
         return not self.taken.meets(start, end)
 
-    def holds(self, changes: Iterable[Change]) -> bool:
+    def holds(self, changes: Iterable[catalogue.Change]) -> bool:
         return not any(map(self.taken.is_met_by, changes))
 
-    def n_words_taken(self, changes: Iterable[Change]) -> int:
+    def n_words_taken(self, changes: Iterable[catalogue.Change]) -> int:
         """Return how many free words changes take away or put elsewhere."""
         gone = TakenPlaces((start, end) for start, end, _ in changes if start < end)
         return sum(gone.meets(*word) for word in self.words)
@@ -172,7 +164,7 @@ class Room:
     def runs(self, n: int) -> Iterator[tuple[Span, ...]]:
         """Yield ``n`` free words that follow each other in one sentence, in random order."""
         words = self.passage.words
-        for first in drawn_order(max(0, len(words) - n + 1), self.rng):
+        for first in catalogue.drawn_order(max(0, len(words) - n + 1), self.rng):
             start, end = words[first][0], words[first + n - 1][1]
             if self.is_free(start, end) and not self._is_cut(start, end):
                 yield tuple(words[first : first + n])
@@ -200,7 +192,7 @@ class Room:
         return min(start, words[first][0]), max(end, words[last - 1][1])
 
 
-ErrorRule = Callable[[Room], Found]
+ErrorRule = Callable[[Room], catalogue.Found]
 
 NO_PLACE = Skipped(reason="no place apart from earlier errors")
 """Why there is no room for a further error of a kind."""
@@ -259,28 +251,28 @@ _RUDE = (
 )
 
 
-def off_topic_sentence(room: Room) -> Found:
+def off_topic_sentence(room: Room) -> catalogue.Found:
     return _put_in(room, _others_sentence(room) or _unused(room, _OFF_TOPIC))
 
 
-def unfounded_statement(room: Room) -> Found:
+def unfounded_statement(room: Room) -> catalogue.Found:
     """Put in a statement that nothing in the source bears out."""
     return _put_in(room, _unused(room, _UNFOUNDED) or _others_sentence(room))
 
 
-def repeated_sentence(room: Room) -> Found:
+def repeated_sentence(room: Room) -> catalogue.Found:
     """Say a sentence without errors once more, at another gap or right after itself."""
     sentences = room.whole_sentences
     if not sentences:
-        return too_few(1, "sentences") if not room.passage.sentences else NO_PLACE
+        return catalogue.too_few(1, "sentences") if not room.passage.sentences else NO_PLACE
     return _put_in(room, room.shown(sentences[room.rng.randrange(len(sentences))]))
 
 
-def contradiction(room: Room) -> Found:
+def contradiction(room: Room) -> catalogue.Found:
     """Contradict a sentence right after it."""
     if not room.is_english:
-        return NOT_ENGLISH
-    for place in drawn_order(len(room.whole_sentences), room.rng):
+        return catalogue.NOT_ENGLISH
+    for place in catalogue.drawn_order(len(room.whole_sentences), room.rng):
         start, end = room.whole_sentences[place]
         said = room.text[start:end]
         if room.is_free(end, end) and len(Passage(said).words) > 1 and "?" not in said:
@@ -290,29 +282,29 @@ def contradiction(room: Room) -> Found:
     return NO_PLACE
 
 
-def sentence_omission(room: Room) -> Found:
+def sentence_omission(room: Room) -> catalogue.Found:
     """Leave out a sentence without errors; one is left at least."""
     sentences = room.passage.sentences
     if len(sentences) < 2:
-        return too_few(2, "sentences")
-    for place in drawn_order(len(sentences), room.rng):
+        return catalogue.too_few(2, "sentences")
+    for place in catalogue.drawn_order(len(sentences), room.rng):
         change = left_out(room.case, place)
         if room.is_free(*sentences[place]) and room.holds([change]):
             return [change]
     return NO_PLACE
 
 
-def sentence_moved(room: Room) -> Found:
+def sentence_moved(room: Room) -> catalogue.Found:
     """Take a sentence without errors to another gap of the text."""
     sentences = room.passage.sentences
     if len(sentences) < 2:
-        return too_few(2, "sentences")
-    for place in drawn_order(len(sentences), room.rng):
+        return catalogue.too_few(2, "sentences")
+    for place in catalogue.drawn_order(len(sentences), room.rng):
         out = left_out(room.case, place)
         if not room.is_free(*sentences[place]) or not room.holds([out]):
             continue
         said = room.shown(sentences[place])
-        for gap in drawn_order(len(sentences) + 1, room.rng):
+        for gap in catalogue.drawn_order(len(sentences) + 1, room.rng):
             if gap in (place, place + 1):
                 continue
             back = _at_gap(room, gap, said)
@@ -321,13 +313,13 @@ def sentence_moved(room: Room) -> Found:
     return NO_PLACE
 
 
-def _put_in(room: Room, said: str | None) -> Found:
+def _put_in(room: Room, said: str | None) -> catalogue.Found:
     """Return what puts a sentence into a free gap between sentences, or at an end."""
     if not room.passage.sentences:
-        return too_few(1, "sentences")
+        return catalogue.too_few(1, "sentences")
     if not said:
         return NO_PLACE
-    for gap in drawn_order(len(room.passage.sentences) + 1, room.rng):
+    for gap in catalogue.drawn_order(len(room.passage.sentences) + 1, room.rng):
         for before in (False, True):
             change = _at_gap(room, gap, said, before_next=before)
             if room.holds([change]):
@@ -335,7 +327,7 @@ def _put_in(room: Room, said: str | None) -> Found:
     return NO_PLACE
 
 
-def _at_gap(room: Room, gap: int, said: str, *, before_next: bool = False) -> Change:
+def _at_gap(room: Room, gap: int, said: str, *, before_next: bool = False) -> catalogue.Change:
     sentences, between = room.passage.sentences, joined_by(room.case)
     if gap == 0 or (before_next and gap < len(sentences)):
         start = sentences[gap][0]
@@ -440,10 +432,10 @@ WRONG_LINKS: Final = _pairs(_WRONG_LINKS)
 """English words that join statements, and what joins them wrongly."""
 
 
-def wrong_connective(room: Room) -> Found:
+def wrong_connective(room: Room) -> catalogue.Found:
     """Join two statements by a word that says something else of how they belong together."""
     if not room.is_english:
-        return NOT_ENGLISH
+        return catalogue.NOT_ENGLISH
     changes = list(_exchanges(room, WRONG_LINKS))
     for sentence in room.passage.sentences[1:]:
         opener = room.passage.words_of(sentence)[:1]
@@ -458,20 +450,20 @@ def wrong_connective(room: Room) -> Found:
     return _one_of(room, changes)
 
 
-def vague_mentions(room: Room) -> Found:
+def vague_mentions(room: Room) -> catalogue.Found:
     """Put something vague in the place of one name or number."""
     if not room.is_english:
-        return NOT_ENGLISH
+        return catalogue.NOT_ENGLISH
     mentions = list(names_and_numbers(room.passage, room.case.item.source))
     if not mentions:
         return Skipped(reason="no name or number")
     return _one_of(room, [(*span, _vague(room, span)) for span in mentions])
 
 
-def unclear_reference(room: Room) -> Found:
+def unclear_reference(room: Room) -> catalogue.Found:
     """Put a pronoun that may mean anybody in the place of a name."""
     if not room.is_english:
-        return NOT_ENGLISH
+        return catalogue.NOT_ENGLISH
     changes = []
     for start, end in names_and_numbers(room.passage, room.case.item.source):
         if room.text[start].isdigit() or room.text[end : end + 1] in ("'", "\u2019"):
@@ -482,10 +474,10 @@ def unclear_reference(room: Room) -> Found:
     return _one_of(room, changes) if changes else Skipped(reason="no name")
 
 
-def phrase_omission(room: Room) -> Found:
+def phrase_omission(room: Room) -> catalogue.Found:
     """Leave out four words that follow each other within a sentence."""
     if len(room.passage.words) <= _PHRASE:
-        return too_few(_PHRASE + 1, "words")
+        return catalogue.too_few(_PHRASE + 1, "words")
     for words in room.runs(_PHRASE):
         change = _gone(room.text, words[0][0], words[-1][1])
         if room.holds([change]):
@@ -493,7 +485,7 @@ def phrase_omission(room: Room) -> Found:
     return NO_PLACE
 
 
-def phrase_moved(room: Room) -> Found:
+def phrase_moved(room: Room) -> catalogue.Found:
     """Let two runs of two words change places within a sentence."""
     for words in room.runs(4):
         (start, _), (_, middle), (after, _), (_, end) = words
@@ -506,16 +498,18 @@ def phrase_moved(room: Room) -> Found:
 def _by_table(table: Mapping[str, str], what: str) -> ErrorRule:
     """Return a rule that exchanges one word that a table knows."""
 
-    def change(room: Room) -> Found:
+    def change(room: Room) -> catalogue.Found:
         if not room.is_english:
-            return NOT_ENGLISH
+            return catalogue.NOT_ENGLISH
         changes = list(_exchanges(room, table, free=False))
         return _one_of(room, changes) if changes else Skipped(reason=f"no word {what}")
 
     return change
 
 
-def _exchanges(room: Room, table: Mapping[str, str], *, free: bool = True) -> Iterator[Change]:
+def _exchanges(
+    room: Room, table: Mapping[str, str], *, free: bool = True
+) -> Iterator[catalogue.Change]:
     """Yield what exchanges words that a table knows; capitals within sentences are of names."""
     for start, end in room.words if free else room.passage.words:
         word = room.text[start:end]
@@ -528,9 +522,9 @@ def _exchanges(room: Room, table: Mapping[str, str], *, free: bool = True) -> It
             yield start, end, other[0].upper() + other[1:]
 
 
-def _one_of(room: Room, changes: list[Change]) -> Found:
+def _one_of(room: Room, changes: list[catalogue.Change]) -> catalogue.Found:
     free = [change for change in changes if room.holds([change])]
-    return drawn(free, 1, room.rng) if free else NO_PLACE
+    return catalogue.drawn(free, 1, room.rng) if free else NO_PLACE
 
 
 def _vague(room: Room, span: Span) -> str:
@@ -544,7 +538,7 @@ def _vague(room: Room, span: Span) -> str:
     return put.capitalize() if opens else put
 
 
-def _gone(text: str, start: int, end: int) -> Change:
+def _gone(text: str, start: int, end: int) -> catalogue.Change:
     if start and text[start - 1].isspace():
         return start - 1, end, ""
     return start, end + (end < len(text) and text[end].isspace()), ""
@@ -553,13 +547,13 @@ def _gone(text: str, start: int, end: int) -> Change:
 def _repeating(n: int) -> ErrorRule:
     """Return a rule that says ``n`` words that follow each other again, right after themselves."""
 
-    def change(room: Room) -> Found:
+    def change(room: Room) -> catalogue.Found:
         for words in room.runs(n):
             start, end = words[0][0], words[-1][1]
             if room.is_free(end, end):
                 between = "" if _is_unspaced(room, words[-1]) else " "
                 return [(end, end, between + room.text[start:end])]
-        return NO_PLACE if len(room.passage.words) >= n else too_few(n, "words")
+        return NO_PLACE if len(room.passage.words) >= n else catalogue.too_few(n, "words")
 
     return change
 
@@ -572,9 +566,9 @@ def _is_unspaced(room: Room, word: Span) -> bool:
 def _inserting(choices: tuple[str, ...]) -> ErrorRule:
     """Return a rule that puts one of some phrases between two words."""
 
-    def change(room: Room) -> Found:
+    def change(room: Room) -> catalogue.Found:
         if not room.is_english:
-            return NOT_ENGLISH
+            return catalogue.NOT_ENGLISH
         left = [one for one in choices if one not in room.text] or list(choices)
         put = left[room.rng.randrange(len(left))]
         for (_, end), (start, _) in room.runs(2):
@@ -597,10 +591,10 @@ class InjectionRule:
     change: ErrorRule
 
 
-def _anywhere(rule: Callable[[Case], Found], tries: int = _TRIES) -> ErrorRule:
+def _anywhere(rule: Callable[[catalogue.Case], catalogue.Found], tries: int = _TRIES) -> ErrorRule:
     """Return a rule that draws again where it met an earlier error."""
 
-    def change(room: Room) -> Found:
+    def change(room: Room) -> catalogue.Found:
         for _ in range(tries):
             found = rule(room.case)
             if isinstance(found, Skipped) or room.holds(found):
@@ -610,10 +604,10 @@ def _anywhere(rule: Callable[[Case], Found], tries: int = _TRIES) -> ErrorRule:
     return change
 
 
-def _in_a_sentence(rule: Callable[[Case], Found]) -> ErrorRule:
-    def change(room: Room) -> Found:
-        found: Found = too_few(1, "sentences")
-        for place in drawn_order(len(room.passage.sentences), room.rng):
+def _in_a_sentence(rule: Callable[[catalogue.Case], catalogue.Found]) -> ErrorRule:
+    def change(room: Room) -> catalogue.Found:
+        found: catalogue.Found = catalogue.too_few(1, "sentences")
+        for place in catalogue.drawn_order(len(room.passage.sentences), room.rng):
             start, end = room.passage.sentences[place]
             one = replace(room.case, passage=Passage(room.text[start:end]))
             found = rule(one)
