@@ -172,9 +172,7 @@ def with_error(
         by = shifts[bisect_right(ends, span[0])]
         return span[0] + by, span[1] + by
 
-    kept = tuple(
-        one.model_copy(update={"spans": tuple(map(moved, one.spans))}) for one in target.errors
-    )
+    kept = tuple(x.model_copy(update={"spans": tuple(map(moved, x.spans))}) for x in target.errors)
     return Target(text=changed, errors=(*kept, new))
 
 

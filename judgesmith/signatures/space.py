@@ -19,6 +19,9 @@ from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.scale import PERCENT, Scale
 
 Id = Annotated[str, Field(pattern=r"^\w[\w.:+/@-]*$", max_length=80)]
+Rubrics = Mapping[str, Rubric] | None
+"""Rubrics that may be chosen, by name."""
+
 Picked = Mapping[str, str]
 """The option taken of each choice, by its name."""
 
@@ -221,7 +224,7 @@ def field_choice(
 
 
 def rubric_choice(
-    protocol: JudgeConfig, rubrics: Mapping[str, Rubric] | None = None, **only_if: tuple[str, ...]
+    protocol: JudgeConfig, rubrics: Rubrics = None, **only_if: tuple[str, ...]
 ) -> Choice:
     """Return the choice between the protocol's own rubric and others, by name."""
     named = {"own": protocol.rubric, **(rubrics or {})}
@@ -242,9 +245,7 @@ def _rubric_options(rubrics: Mapping[str, Rubric]) -> list[Option]:
     return options
 
 
-def asks_choices(
-    protocol: JudgeConfig, rubrics: Mapping[str, Rubric] | None = None
-) -> tuple[Choice, ...]:
+def asks_choices(protocol: JudgeConfig, rubrics: Rubrics = None) -> tuple[Choice, ...]:
     """Return the choice between whole and criteria, and of the rubric; empty without criteria."""
     if not protocol.rubric.criteria:
         return ()

@@ -153,9 +153,7 @@ def question_told(question: Template) -> dict[str, Any]:
         one if isinstance(one, str) else {"placeholder": one.name, "fenced": one.fenced}
         for one in question.question
     ]
-    content = "".join(
-        one if isinstance(one, str) else f"{{{{{one.name}}}}}" for one in question.question
-    )
+    content = "".join(x if isinstance(x, str) else f"{{{{{x.name}}}}}" for x in question.question)
     turns = [{"role": turn.role, "content": turn.text} for turn in question.turns]
     return {
         "messages": [*turns, {"role": "user", "content": content}],

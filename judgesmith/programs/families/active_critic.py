@@ -24,9 +24,9 @@ from judgesmith.programs.judging.scoring import (
 )
 from judgesmith.signatures.config import ActiveCriticConfig
 from judgesmith.signatures.judgement import Cause, CriterionScore, Judgement
-from judgesmith.signatures.rubric import Rubric, folded
+from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import PERCENT, Scale, level_of, percent_of
-from judgesmith.signatures.space import Space, field_choice, rubric_choice, usual_choices
+from judgesmith.signatures.space import Rubrics, Space, field_choice, rubric_choice, usual_choices
 
 
 def question_names(protocol: ActiveCriticConfig) -> tuple[str, ...]:
@@ -214,9 +214,7 @@ def _written(percent: float, answers: Scale) -> str:
 _WITH_RUBRIC = ("fine", "coarse")
 
 
-def critic_space(
-    protocol: ActiveCriticConfig, rubrics: Mapping[str, Rubric] | None = None
-) -> Space:
+def critic_space(protocol: ActiveCriticConfig, rubrics: Rubrics = None) -> Space:
     """Return the choices about a judge; what its protocol says is always the first option."""
     variants = ("fine", "coarse", "vanilla") if protocol.rubric.criteria else ("vanilla",)
     choices = [field_choice(protocol, "variant", variants)]

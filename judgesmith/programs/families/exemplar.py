@@ -37,9 +37,8 @@ from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Cause, CriterionScore, Judgement, Reason, Weighting
 from judgesmith.signatures.plain_data import FrozenModel
-from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.scale import PERCENT, THREE, YES_NO, Scale
-from judgesmith.signatures.space import Space, asks_choices, field_choice
+from judgesmith.signatures.space import Rubrics, Space, asks_choices, field_choice
 
 Normalisation = Literal["affine", "level"]
 Texts = Mapping[str, str | None]
@@ -224,9 +223,7 @@ def comparisons(
 
     if protocol.verdicts == "probabilities":
         wanted = ProbabilitiesOf(field="verdict", answers=protocol.words.labels)
-        asks = [
-            PromptRequest(predictor="compare", inputs=one, probabilities=wanted) for one in pairs
-        ]
+        asks = [PromptRequest(predictor="compare", inputs=x, probabilities=wanted) for x in pairs]
         found = yield from gather([_verdict(ask, _AGAIN, calls) for ask in asks])
         verdicts = [one for one in found if isinstance(one, _Verdict)]
         if len(verdicts) < len(found):
@@ -619,7 +616,7 @@ EXEMPLARS = (2, 3, 5, 9)
 """How many exemplars compete; more cost more calls and gain ever less."""
 
 
-def exemplar_space(protocol: ExemplarConfig, rubrics: Mapping[str, Rubric] | None = None) -> Space:
+def exemplar_space(protocol: ExemplarConfig, rubrics: Rubrics = None) -> Space:
     choices = (
         *asks_choices(protocol, rubrics),
         field_choice(protocol, "levels", {str(n): n for n in EXEMPLARS}),

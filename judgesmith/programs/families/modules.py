@@ -504,7 +504,4 @@ def _paired(items: Sequence[RatedItem], scores: Sequence[float]) -> list[RatedEx
     off = [score for score in scores if not 0 <= score <= 100]
     if off:
         raise InputError(f"scores are from 0 (worst) to 100 (best); got {off[0]:g}.")
-    return [
-        RatedExample(item=item, score=float(score))
-        for item, score in zip(items, scores, strict=True)
-    ]
+    return [RatedExample(item=a, score=float(b)) for a, b in zip(items, scores, strict=True)]

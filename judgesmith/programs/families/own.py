@@ -17,8 +17,7 @@ from judgesmith.programs.judging.prompts import QuestionForm
 from judgesmith.programs.judging.registry import JudgeFamily, register_family
 from judgesmith.programs.judging.scoring import whole_or_each
 from judgesmith.signatures.config import WholeOrEachConfig
-from judgesmith.signatures.rubric import Rubric
-from judgesmith.signatures.space import Space, asks_choices, usual_choices
+from judgesmith.signatures.space import Rubrics, Space, asks_choices, usual_choices
 
 _OUTSIDE = ("source", "context", "response")
 _INPUTS = {"whole": ("task", "criteria", *_OUTSIDE), "each": ("task", "criterion", *_OUTSIDE)}
@@ -87,7 +86,7 @@ def judge_family(
         form = QuestionForm(texts=texts[kind], outputs=(outputs,))
         return whole_or_each(protocol, form, whole="whole", each="each")
 
-    def space(protocol: WholeOrEachConfig, rubrics: Mapping[str, Rubric] | None = None) -> Space:
+    def space(protocol: WholeOrEachConfig, rubrics: Rubrics = None) -> Space:
         both = asks_choices(protocol, rubrics) if len(asked) > 1 else ()
         return Space(choices=(*both, *usual_choices(protocol)))
 

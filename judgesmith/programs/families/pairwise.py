@@ -30,9 +30,8 @@ from judgesmith.signatures.aggregation import Aggregation
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import Cause, Judgement, Reason, Weighting
-from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.scale import PREFERENCES, Scale, levels_of, percent_of
-from judgesmith.signatures.space import Choice, Space, field_choice, rubric_choice
+from judgesmith.signatures.space import Choice, Rubrics, Space, field_choice, rubric_choice
 
 if TYPE_CHECKING:
     import dspy
@@ -164,9 +163,8 @@ def preference_steps(
     if fault is not None:
         return Preference.unanswered(fault)
     shared = {"source": source, "context": context}
-    orders = [
-        {**shared, "response_a": a, "response_b": b} for a, b in ((first, second), (second, first))
-    ]
+    both = (first, second), (second, first)
+    orders = [{**shared, "response_a": a, "response_b": b} for a, b in both]
     given, swapped = yield from program.gather([_one_order(protocol, one) for one in orders])
     return Preference(given=given, swapped=_turned(swapped))
 
@@ -574,9 +572,7 @@ def source_steps(
     protocol: PairwiseConfig, *, source: str, context: str | None, responses: Sequence[str]
 ) -> program.RequestProgram[list[Judgement]]:
     """Rank the responses to one source: a generator of questions that returns judgements."""
-    faults = [
-        unsendable({"source": source, "context": context, "response": one}) for one in responses
-    ]
+    faults = [unsendable({"source": source, "context": context, "response": x}) for x in responses]
     sendable = [one for one, fault in zip(responses, faults, strict=True) if fault is None]
     if len(sendable) < 2:
         return [Judgement.unscored(fault or ALONE) for fault in faults]
@@ -682,7 +678,7 @@ def _weighting(
     return Weighting(mode=without[0].mode, stated=score, mass=mass, reason=reason, n=n)
 
 
-def pair_space(protocol: PairwiseConfig, rubrics: Mapping[str, Rubric] | None = None) -> Space:
+def pair_space(protocol: PairwiseConfig, rubrics: Rubrics = None) -> Space:
     choices: list[Choice] = [rubric_choice(protocol, rubrics)] if protocol.rubric.criteria else []
     choices += [
         field_choice(protocol, "ranking", ("beam", "all")),

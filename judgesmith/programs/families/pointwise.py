@@ -31,9 +31,10 @@ from judgesmith.signatures.config import (
     steps_key,
 )
 from judgesmith.signatures.judgement import Cause, CriterionScore, Judgement, Reason
-from judgesmith.signatures.rubric import Criterion, Rubric
+from judgesmith.signatures.rubric import Criterion
 from judgesmith.signatures.scale import NO_YES, Scale
 from judgesmith.signatures.space import (
+    Rubrics,
     Space,
     answers_choice,
     asks_choices,
@@ -83,9 +84,7 @@ def explain_eval_forms(protocol: ExplainEvalConfig) -> dict[str, QuestionForm]:
     return scoring.whole_or_each(protocol, form, whole="analyse", each="analyse")
 
 
-def explain_eval_space(
-    protocol: ExplainEvalConfig, rubrics: Mapping[str, Rubric] | None = None
-) -> Space:
+def explain_eval_space(protocol: ExplainEvalConfig, rubrics: Rubrics = None) -> Space:
     explain = field_choice(protocol, "explain", ("before", "after", "none"))
     return Space(choices=(*asks_choices(protocol, rubrics), explain, *usual_choices(protocol)))
 
@@ -252,7 +251,7 @@ SAMPLED = (1, 5, 20)
 """How many answers compete where probabilities are lacking; the paper takes 20, at 1."""
 
 
-def g_eval_space(protocol: GEvalConfig, rubrics: Mapping[str, Rubric] | None = None) -> Space:
+def g_eval_space(protocol: GEvalConfig, rubrics: Rubrics = None) -> Space:
     choices = (
         *asks_choices(protocol, rubrics),
         field_choice(protocol, "plan", ("own", "general")),
@@ -389,9 +388,7 @@ def mean_chances(found: Sequence[AnswerProbabilities], n: int) -> AnswerProbabil
     return AnswerProbabilities(mode="probabilities", values=values, mass=mass)
 
 
-def checklist_space(
-    protocol: ChecklistConfig, rubrics: Mapping[str, Rubric] | None = None
-) -> Space:
+def checklist_space(protocol: ChecklistConfig, rubrics: Rubrics = None) -> Space:
     choices = (
         rubric_choice(protocol, rubrics),
         field_choice(protocol, "plan", ("own", "rubric")),
@@ -507,7 +504,7 @@ def _likelihood(asking: scoring.Asking, question: str) -> RequestProgram[scoring
     return asked(ask, read, again=asking.again, calls=asking.calls)
 
 
-def gptscore_space(protocol: GPTScoreConfig, rubrics: Mapping[str, Rubric] | None = None) -> Space:
+def gptscore_space(protocol: GPTScoreConfig, rubrics: Rubrics = None) -> Space:
     return Space(choices=asks_choices(protocol, rubrics))
 
 

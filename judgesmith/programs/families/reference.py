@@ -7,7 +7,7 @@ import hashlib
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -31,8 +31,7 @@ from judgesmith.programs.judging.registry import JudgeFamily
 from judgesmith.programs.judging.scoring import Asking, Once, sampled_steps
 from judgesmith.signatures.config import JudgeConfig
 from judgesmith.signatures.judgement import Cause, Judgement, Reason
-from judgesmith.signatures.rubric import Rubric
-from judgesmith.signatures.space import Choice, Space, field_choice
+from judgesmith.signatures.space import Choice, Rubrics, Space, field_choice
 
 PLACES = "JUDGESMITH_WEIGHTS"
 """The environment variable that says where weights are: folders, parted as in ``PATH``."""
@@ -485,9 +484,7 @@ def compared_with(
     return kept
 
 
-def reference_space(
-    protocol: ReferenceConfig, rubrics: Mapping[str, Rubric] | None = None
-) -> Space:
+def reference_space(protocol: ReferenceConfig, rubrics: Rubrics = None) -> Space:
     every = tuple(name for name in get_args(Metric) if name != "bertscore")
     rouge = tuple(name for name in every if name.startswith("rouge"))
     choices = [

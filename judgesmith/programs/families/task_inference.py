@@ -246,9 +246,7 @@ class InferenceRecord:
                 for one in self.criteria
             }
             chosen = {folded(one.name) for one in self.criteria}
-            others = {
-                one.name: one.definition for one in self.union if folded(one.name) not in chosen
-            }
+            others = {c.name: c.definition for c in self.union if folded(c.name) not in chosen}
             if others:
                 found["also_proposed"] = others
         elif self.given.criteria:

@@ -29,9 +29,9 @@ from judgesmith.programs.judging.registry import JudgeFamily, family_of
 from judgesmith.programs.judging.spans import Locator, Place
 from judgesmith.signatures.config import JudgeConfig, WholeOrEachConfig
 from judgesmith.signatures.judgement import CriterionScore, ErrorSpan, Note
-from judgesmith.signatures.rubric import Criterion, Rubric, folded
+from judgesmith.signatures.rubric import Criterion, folded
 from judgesmith.signatures.scale import PERCENT, Scale
-from judgesmith.signatures.space import Space, asks_choices, field_choice, sampling_choices
+from judgesmith.signatures.space import Rubrics, Space, asks_choices, field_choice, sampling_choices
 
 
 class PromptFormatConfig(WholeOrEachConfig):
@@ -109,7 +109,7 @@ def form_inputs(protocol: PromptFormatConfig, question: str) -> dict[str, str]:
     return {"task": rubric.task or ANY_TASK, "criterion": told}
 
 
-def form_space(protocol: PromptFormatConfig, rubrics: Mapping[str, Rubric] | None = None) -> Space:
+def form_space(protocol: PromptFormatConfig, rubrics: Rubrics = None) -> Space:
     return Space(choices=(*asks_choices(protocol, rubrics), *sampling_choices(protocol)))
 
 
@@ -371,9 +371,7 @@ def places_of(location: str, find: Locator) -> Iterator[tuple[str, Place]]:
         yield quoted, find(quoted, is_quoted=True)
 
 
-def annotator_space(
-    protocol: AnnotatorConfig, rubrics: Mapping[str, Rubric] | None = None
-) -> Space:
+def annotator_space(protocol: AnnotatorConfig, rubrics: Rubrics = None) -> Space:
     choices = (
         *asks_choices(protocol, rubrics),
         field_choice(protocol, "answers", {"words": LEVELS, "1-5": POINTS}),

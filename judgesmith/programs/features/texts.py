@@ -267,7 +267,7 @@ def overlap_features(response: Text, source: Text) -> dict[str, float]:
     n_known_bigrams = n_bigrams - new_bigrams
     known = source.trigrams
     n_known_trigrams = sum(
-        triple in known for triple in zip(words, words[1:], words[2:], strict=False)
+        three in known for three in zip(words, words[1:], words[2:], strict=False)
     )
     copied = fragments(response, source)
     mine, theirs = response.stem_counts, source.stem_counts

@@ -107,11 +107,9 @@ def _misspelt(
         if not _LETTERS <= len(word) <= _LONGEST or word in known or not word.isalpha():
             continue
         meant = next((near[key] for key in _without_a_letter(word) if key in near), None)
-        if (
-            meant is not None
-            and meant[:-2] != word[: len(meant) - 2]
-            and abs(len(meant) - len(word)) < 2
-        ):
+        if meant is None or abs(len(meant) - len(word)) > 1:
+            continue
+        if meant[:-2] != word[: len(meant) - 2]:
             why = f"The material writes {meant!r}."
             yield AnnotatedFault(start=start, end=end, why=why, severity=2, facet="support")
 
@@ -251,9 +249,8 @@ def _missing(features: FeatureVector, points: CriterionPoints) -> list[tuple[str
 
 def _weakest(points: CriterionPoints) -> str:
     against, _ = telling_facts(points.features, points.family.weights)
-    return (
-        f"{against[:1].upper()}{against[1:]}." if against else "It could do more in this respect."
-    )
+    said = f"{against[:1].upper()}{against[1:]}."
+    return said if against else "It could do more in this respect."
 
 
 def _chances(points: CriterionPoints, answers: Scale) -> dict[str, float]:
@@ -312,6 +309,7 @@ def _quoted(places: Sequence[tuple[int, int]], response: str) -> list[str]:
     return found
 
 
+_ANNOTATED = {"errors", "explanation", "score"}
 _AGREEING = {"rules": "Errors and score agree."}
 _NEAR = 10.0  # points that two texts must differ by before one is likely the better one
 
@@ -360,22 +358,16 @@ def fields_in(form: PromptFormat, text: str) -> requests.Fields:
 
 def answered_in(form: PromptFormat, fields: requests.Fields) -> list[requests.Piece]:
     given: Mapping[str, Sequence[requests.Piece]]
-    if {"response", "criterion"} <= set(fields) and set(form.outputs) <= {"explanation", "score"}:
+    shown, asked = set(fields), set(form.outputs)
+    if {"response", "criterion"} <= shown and asked <= {"explanation", "score"}:
         found = criterion_points(fields, "response")
         given = {"score": [requests.Score(found.mean, found.spread)], "explanation": [found.words]}
-    elif {"response", "criterion", "rules", "grades"} <= set(fields) and set(form.outputs) == {
-        "errors",
-        "explanation",
-        "score",
-    }:
+    elif {"response", "criterion", "rules", "grades"} <= shown and asked == _ANNOTATED:
         given = annotated(fields, form.answers, in_json=form in ANNOTATORS)
-    elif {"response", "criterion"} <= set(fields) and set(form.outputs) == {"errors", "score"}:
+    elif {"response", "criterion"} <= shown and asked == {"errors", "score"}:
         # A student of annotators has learned from examples where errors and score agree.
         given = annotated({**fields, **_AGREEING}, form.answers)
-    elif {"response_a", "response_b", "criterion"} <= set(fields) and set(form.outputs) <= {
-        "explanation",
-        "better",
-    }:
+    elif {"response_a", "response_b", "criterion"} <= shown and asked <= {"explanation", "better"}:
         given = _compared(fields)
     else:
         raise requests.UnknownSignature(

@@ -372,18 +372,14 @@ def _no_english(texts: Sequence[str]) -> bool:
 
 def _alphabet(text: str) -> str:
     """Return the alphabet of most letters, as in Cyrillic; nothing for Latin ones and none."""
-    names = Counter(
-        unicodedata.name(one, " ").split(" ")[0] for one in text[:_LETTERS] if one.isalpha()
-    )
+    names = Counter(unicodedata.name(x, " ").split(" ")[0] for x in text[:_LETTERS] if x.isalpha())
     most = max(names, key=names.__getitem__, default="LATIN")
     return "" if most == "LATIN" else most.title()
 
 
 def _mostly(texts: Sequence[str]) -> str | None:
     read = [Text(text[:_READ_WORDS]) for text in texts]
-    found = Counter(
-        one.script or _alphabet(one.text) for one in read if any(map(str.isalpha, one.words))
-    )
+    found = Counter(x.script or _alphabet(x.text) for x in read if any(map(str.isalpha, x.words)))
     return max(found, key=found.__getitem__, default=None)
 
 

@@ -221,9 +221,7 @@ def punctuation_loss(case: Case) -> Found:
     words = case.passage.words
     if not words:
         return Skipped(reason="no word")
-    starts = [0, *(end for _, end in words)]
-    ends = [*(start for start, _ in words), len(text)]
-    for start, end in zip(starts, ends, strict=True):
+    for (_, start), (end, _) in pairwise([(0, 0), *words, (len(text), 0)]):
         changes += _marks(text, start, end)
     return changes or Skipped(reason="no punctuation")
 
@@ -425,9 +423,7 @@ _PARTICIPLE = re.compile(
     "sought|hit|run|got|chosen|risen|fallen|stolen|sworn|worn|torn|drawn"
 )
 _KEEPS_BEFORE = word_set("or why if as")
-_KEEPS_AFTER = re.compile(
-    r"\s+(?:only|just|merely|least|even|yet)\b|\s*[^\s\w]|\s*$", re.IGNORECASE
-)
+_KEEPS_AFTER = re.compile(r"(?i)\s+(?:only|just|merely|least|even|yet)\b|\s*[^\s\w]|\s*$")
 _NOT = re.compile(r"(?P<before>[ \t]+)(?:not|never)\b|[ \t]?n['’]t\b", re.IGNORECASE)
 _SHORTENED = {"ca": "can", "wo": "will", "sha": "shall"}
 _TOGETHER = re.compile(r"\s*(?:[-–—:/,&]|,?\s*\b(?:and|or|by|[A-Z]\w+),?)?\s*")
@@ -441,13 +437,14 @@ def word_deletions(case: Case) -> Found:
     if len(words) <= k:
         return too_few(k + 1, "words")
     first = case.rng.randrange(len(words) - k + 1)
-    start, end = words[first][0], words[first + k - 1][1]
-    # One of the blanks around the gap goes, too: the one before it unless the text begins here.
+    return [gone(text, words[first][0], words[first + k - 1][1])]
+
+
+def gone(text: str, start: int, end: int) -> Change:
+    """Return what takes a span away, with one of the blanks around it: the one before, if any."""
     if start and text[start - 1].isspace():
-        start -= 1
-    elif end < len(text) and text[end].isspace():
-        end += 1
-    return [(start, end, "")]
+        return start - 1, end, ""
+    return start, end + (end < len(text) and text[end].isspace()), ""
 
 
 def negation(case: Case) -> Found:
@@ -515,13 +512,10 @@ def number_swap(case: Case) -> Found:
     for place in order[1:]:
         other = spans[place]
         between = text[min(one[1], other[1]) : max(one[0], other[0])]
-        if _value(shown(other)) != _value(shown(one)) and not _TOGETHER.fullmatch(between):
+        differ = shown(other).replace(",", "") != shown(one).replace(",", "")
+        if differ and not _TOGETHER.fullmatch(between):
             return [(*one, shown(other)), (*other, shown(one))]
     return [(*one, other_number(shown(one), case))]
-
-
-def _value(number: str) -> str:
-    return number.replace(",", "")
 
 
 def other_number(number: str, case: Case) -> str:

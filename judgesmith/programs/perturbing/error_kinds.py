@@ -112,19 +112,8 @@ class Room:
         self.case = catalogue.Case(
             item=item, passage=Passage(target.text), amount=1, rng=rng, donors=donors
         )
+        self.passage, self.text, self.rng = self.case.passage, target.text, rng
         self._spans = [span for one in target.errors for span in one.spans]
-
-    @property
-    def text(self) -> str:
-        return self.case.passage.text
-
-    @property
-    def passage(self) -> Passage:
-        return self.case.passage
-
-    @property
-    def rng(self) -> Random:
-        return self.case.rng
 
     @cached_property
     def is_english(self) -> bool:
@@ -479,7 +468,7 @@ def phrase_omission(room: Room) -> catalogue.Found:
     if len(room.passage.words) <= _PHRASE:
         return catalogue.too_few(_PHRASE + 1, "words")
     for words in room.runs(_PHRASE):
-        change = _gone(room.text, words[0][0], words[-1][1])
+        change = damage.gone(room.text, words[0][0], words[-1][1])
         if room.holds([change]):
             return [change]
     return NO_PLACE
@@ -536,12 +525,6 @@ def _vague(room: Room, span: Span) -> str:
     put = _VAGUE_NAMES[room.rng.randrange(len(_VAGUE_NAMES))]
     opens = span[0] in room.starts_of_sentences
     return put.capitalize() if opens else put
-
-
-def _gone(text: str, start: int, end: int) -> catalogue.Change:
-    if start and text[start - 1].isspace():
-        return start - 1, end, ""
-    return start, end + (end < len(text) and text[end].isspace()), ""
 
 
 def _repeating(n: int) -> ErrorRule:

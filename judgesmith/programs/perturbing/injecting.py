@@ -480,10 +480,8 @@ def verified_errors(
         found = [(one.removed, one.added) for one in differences(tokens, other, text)]
     except Incomparable as fault_:
         return str(fault_)
-    longest = max(
-        (len(tokens_of(original[start:end])) for start, end in Passage(original).sentences),
-        default=0,
-    )
+    sentences = Passage(original).sentences
+    longest = max((len(tokens_of(original[slice(*one)])) for one in sentences), default=0)
     if _is_too_much(found, tokens, other, len(reported), longest):
         return TOO_MUCH
     widest = max(_WIDEST, _WIDEST_SHARE * max(len(tokens), len(other)), longest + _FEW)
@@ -492,15 +490,12 @@ def verified_errors(
     places = places_by_report(found, reported, tokens, other)
     if isinstance(places, str):
         return places
-    several = [
-        [edit_of(tokens, other, removed, added, text) for removed, added in own] for own in places
-    ]
+    several = [[edit_of(tokens, other, *change, text) for change in own] for own in places]
     edits = _in_order(edit for own in several for edit in own)
     if any(one.end > other.start for one, other in pairwise(edits)):
         return TOO_CLOSE
-    if any(touches(edit, span) for edit in edits for one in target.errors for span in one.spans):
-        return EARLIER_TOUCHED
-    if mends(target, edits):
+    spans = [span for one in target.errors for span in one.spans]
+    if any(touches(edit, span) for edit in edits for span in spans) or mends(target, edits):
         return EARLIER_TOUCHED
     if fault := added_fault(edits, rewritten):
         return fault
@@ -570,7 +565,19 @@ def inject_steps(
     earlier: Collection[str] = (),
 ) -> RequestProgram[Target | Skipped]:
     """Ask for a text with one error per sub-aspect, and again where the answer is none."""
-    found = yield from _attempts(job, target, sub_aspects, counts, earlier)
+
+    def read(fields: Mapping[str, Any]) -> Target | str:
+        found = _checked(fields, target, sub_aspects)
+        return EARLIER_TOUCHED if isinstance(found, Target) and found.text in earlier else found
+
+    found: Target | Skipped
+    if len(target.text) > LONGEST:
+        found = Skipped(reason=f"longer than {LONGEST} characters")
+    elif not Passage(target.text).words:
+        found = Skipped(reason="no word")
+    else:
+        told = told_of(job, target, sub_aspects)
+        found = yield from rewriting_steps("inject", told, read, counts, sample=job.sample)
     counts.outcome(found)
     return found
 
@@ -585,26 +592,6 @@ def sequence_steps(
         if isinstance(made, Skipped):
             break
         found.append(made)
-
-
-def _attempts(
-    job: InjectionJob,
-    target: Target,
-    sub_aspects: Sequence[SubAspect],
-    counts: Counts,
-    earlier: Collection[str],
-) -> RequestProgram[Target | Skipped]:
-    if len(target.text) > LONGEST:
-        return Skipped(reason=f"longer than {LONGEST} characters")
-    if not Passage(target.text).words:
-        return Skipped(reason="no word")
-
-    def read(fields: Mapping[str, Any]) -> Target | str:
-        found = _checked(fields, target, sub_aspects)
-        return EARLIER_TOUCHED if isinstance(found, Target) and found.text in earlier else found
-
-    told = told_of(job, target, sub_aspects)
-    return (yield from rewriting_steps("inject", told, read, counts, sample=job.sample))
 
 
 def _checked(fields: Any, target: Target, sub_aspects: Sequence[SubAspect]) -> Target | str:

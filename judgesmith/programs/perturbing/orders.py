@@ -76,7 +76,8 @@ def entity_fault(made: RewrittenText, found: Sequence[TokenDifference], amount: 
         if [plain(token) for token in removed + added] in (["a", "an"], ["an", "a"]):
             continue  # as the invented name begins with another sound
         is_named = [place in named or names_number(tokens[place]) for place in one.removed]
-        if not any(is_named) or not all(map(_may_go, removed, is_named)):
+        joined = map(_joins, removed)
+        if not any(is_named) or not all(a or b for a, b in zip(is_named, joined, strict=True)):
             return "words changed that are no names or numbers"
         new = [token for token in added if is_capital(token) or names_number(token) or not told]
         if not new or not all(token in new or _joins(token) for token in added):
@@ -101,10 +102,6 @@ def _number_fault(fewest: int, most: int, amount: int) -> str:
     if fewest > amount:
         return "more changes than asked for"
     return "fewer changes than asked for" if most < amount else ""
-
-
-def _may_go(token: Token, is_named: bool) -> bool:
-    return is_named or _joins(token)
 
 
 def _joins(token: Token) -> bool:
@@ -135,7 +132,7 @@ def grammar_fault(made: RewrittenText, found: Sequence[TokenDifference], amount:
         return fault
     known = {plain(token) for token in tokens}
     parts = [_Exchange.of(one, tokens, other) for one in found]
-    is_formal = _Formal(tokens)
+    is_formal = _formal(tokens)
     put_in = {word for one in parts for word in one.new}
     left_out = {word for one in parts for word in one.old}
     for one in parts:
@@ -171,13 +168,10 @@ class _Exchange:
 
     @classmethod
     def of(cls, one: TokenDifference, tokens: Sequence[Token], other: Sequence[Token]) -> _Exchange:
-        removed, added = tokens[_slice(one.removed)], other[_slice(one.added)]
+        removed = [tokens[place] for place in one.removed]
+        added = [other[place] for place in one.added]
         old, new = (tuple(map(plain, part)) for part in (removed, added))
         return cls(old, new, all(token.is_word for token in (*removed, *added)))
-
-
-def _slice(places: range) -> slice:
-    return slice(places.start, places.stop)
 
 
 def kept_fault(tokens: Sequence[Token], other: Sequence[Token]) -> str:
@@ -198,16 +192,15 @@ def kept_fault(tokens: Sequence[Token], other: Sequence[Token]) -> str:
     return ""
 
 
-class _Formal:
-    """Recognizes function words, and forms of one word, in the language of a text."""
+def _formal(tokens: Sequence[Token]) -> Callable[[str, Sequence[str]], bool]:
+    """Return what recognizes function words, and forms of one word, in the language of a text."""
+    language = language_of(plain(token) for token in tokens if token.is_word)
 
-    def __init__(self, tokens: Sequence[Token]) -> None:
-        language = language_of(plain(token) for token in tokens if token.is_word)
-        self._small = FUNCTION_WORDS[language] if language else None
-
-    def __call__(self, word: str, others: Sequence[str]) -> bool:
-        small = len(word) <= _SHORT if self._small is None else word in self._small
+    def is_formal(word: str, others: Sequence[str]) -> bool:
+        small = word in FUNCTION_WORDS[language] if language else len(word) <= _SHORT
         return small or any(_is_form(word, one) for one in others)
+
+    return is_formal
 
 
 def _is_form(word: str, other: str) -> bool:
@@ -327,11 +320,8 @@ def _restated_fault(said: str, sentence: str, known: set[str]) -> str:
     n_shared = sum(block.size for block in matcher.get_matching_blocks())
     if max(len(was), len(now)) - n_shared < _LEAST_NEW:
         return "a sentence repeated word for word"
-    return (
-        ""
-        if _shares(said, sentence, _LEAST_SHARED)
-        else "a sentence put in that says something else"
-    )
+    alike = _shares(said, sentence, _LEAST_SHARED)
+    return "" if alike else "a sentence put in that says something else"
 
 
 def _shares(said: str, original: str, least: float) -> bool:
@@ -359,9 +349,8 @@ def emptiness_fault(original: str, found: Sequence[Insertion], amount: Amount) -
 def _sentence_number_fault(n: int, amount: Amount, n_sentences: int) -> str:
     n_wanted = wanted(amount, n_sentences)
     if isinstance(amount, int):
-        return (
-            "" if n == n_wanted else f"{'fewer' if n < n_wanted else 'more'} changes than asked for"
-        )
+        which = "fewer" if n < n_wanted else "more"
+        return "" if n == n_wanted else f"{which} changes than asked for"
     # A model may begin to count at the second sentence.
     least = max(min(n_wanted, n_sentences // amount.step), amount.at_least)
     return "fewer changes than asked for" if n < least else ""
@@ -375,9 +364,7 @@ def paraphrase_fault(made: RewrittenText, found: Sequence[TokenDifference], amou
     said = " ".join(token.text for token in other)
     if not _shares(said, made.original, _LEAST_KEPT):
         return "a text that says something else"
-    was, now = (
-        Counter(plain(token) for token in part if token.is_word) for part in (tokens, other)
-    )
+    was, now = (Counter(plain(one) for one in part if one.is_word) for part in (tokens, other))
     if sum(n for word, n in now.items() if word not in was) < _LEAST_OTHER * now.total():
         return "hardly any other words"
     if tokens and not tokens[-1].is_word and other[-1].is_word:
@@ -648,9 +635,6 @@ class Counts:
     short: int = 0
     lost: int = 0
 
-    def fault(self, reason: str) -> None:
-        self.faults[reason] += 1
-
     def question(self, attempt: int) -> None:
         self.asked += 1
         self.retried += attempt > 0
@@ -689,14 +673,14 @@ def rewriting_steps(
             temperature=WARM if number else None,
         )
         if reply.fields is None:
-            counts.fault(TOO_LONG.reason if reply.final else _UNREAD)
+            counts.faults[TOO_LONG.reason if reply.final else _UNREAD] += 1
             if reply.final:
                 return TOO_LONG
             continue
         found = read(reply.fields)
         if not isinstance(found, str):
             return found
-        counts.fault(found)
+        counts.faults[found] += 1
         refused = found
     return UNREADABLE if refused is None else Skipped(reason=f"no usable answer: {refused}")
 

@@ -21,6 +21,7 @@ from judgesmith.signatures.scale import PERCENT, Scale, is_percent
 
 Given = ParamSpec("Given")
 Made = TypeVar("Made")
+Asks = type[dspy.Signature]
 
 
 def made_once(make: Callable[Given, Made]) -> Callable[Given, Made]:
@@ -29,7 +30,7 @@ def made_once(make: Callable[Given, Made]) -> Callable[Given, Made]:
 
 
 @made_once
-def without_fields(signature: type[dspy.Signature], *names: str) -> type[dspy.Signature]:
+def without_fields(signature: Asks, *names: str) -> Asks:
     """Return ``signature`` without the fields of these names, as far as it has them."""
     for name in names:
         if name in signature.fields:
@@ -48,7 +49,7 @@ ASSESSMENTS: dict[Explain, Any] = {
 """What assessments of several criteria are read as."""
 
 
-def with_explanation(signature: type[dspy.Signature], explain: Explain) -> type[dspy.Signature]:
+def with_explanation(signature: Asks, explain: Explain) -> Asks:
     """Return ``signature`` with explanations where ``explain`` wants them."""
     if explain == "before":
         return signature
@@ -56,17 +57,13 @@ def with_explanation(signature: type[dspy.Signature], explain: Explain) -> type[
 
 
 @made_once
-def _moved(signature: type[dspy.Signature], explain: Explain) -> type[dspy.Signature]:
+def _moved(signature: Asks, explain: Explain) -> Asks:
     if "assessments" in signature.output_fields:
-        asked: type[dspy.Signature] = signature.with_updated_fields(
-            "assessments", type_=ASSESSMENTS[explain]
-        )
+        asked: Asks = signature.with_updated_fields("assessments", type_=ASSESSMENTS[explain])
         return asked
     field = signature.output_fields["explanation"]
     without = without_fields(signature, "explanation")
-    found: type[dspy.Signature] = (
-        without if explain == "none" else without.append("explanation", field, type_=str)
-    )
+    found: Asks = without if explain == "none" else without.append("explanation", field, type_=str)
     return found
 
 
@@ -78,12 +75,12 @@ class On:
 
 
 def question_on(
-    signature: type[dspy.Signature],
+    signature: Asks,
     scale: Scale,
     explain: Explain = "before",
     *,
     ends: tuple[str, str] | None = None,
-) -> type[dspy.Signature]:
+) -> Asks:
     """Return a question that asks for scores on ``scale``, explained or not; see ``ENDS_OF``."""
     silent = tuple(signature.output_fields) == ("score",)  # nothing is explained in it anyway
     asked = signature if silent else with_explanation(signature, explain)
@@ -99,7 +96,7 @@ def assessments_on(explain: Explain, scale: Scale) -> Any:
     return list[assessment_on(kind, scale)]  # type: ignore[misc]
 
 
-def answers_of(signature: type[dspy.Signature]) -> Scale:
+def answers_of(signature: Asks) -> Scale:
     """Return the scale that a question asks for scores on; 0 to 100 where it names none."""
     for field in signature.output_fields.values():
         for mark in field.metadata:
@@ -109,16 +106,12 @@ def answers_of(signature: type[dspy.Signature]) -> Scale:
 
 
 @made_once
-def _assessed_on(
-    asked: type[dspy.Signature], scale: Scale, explain: Explain
-) -> type[dspy.Signature]:
+def _assessed_on(asked: Asks, scale: Scale, explain: Explain) -> Asks:
     return _updated(asked, "assessments", _on(assessments_on(explain, scale), scale))
 
 
 @made_once
-def _scored_on(
-    asked: type[dspy.Signature], scale: Scale, ends: tuple[str, str]
-) -> type[dspy.Signature]:
+def _scored_on(asked: Asks, scale: Scale, ends: tuple[str, str]) -> Asks:
     if "assessments" in asked.input_fields:
         asked = _updated(asked, "assessments", desc=assessments_desc(scale))
     kind: Any = Literal[scale.labels] if scale.labels else int
@@ -129,8 +122,6 @@ def _on(kind: Any, scale: Scale) -> Any:
     return Annotated[kind, On(scale)]
 
 
-def _updated(
-    signature: type[dspy.Signature], name: str, kind: Any = None, **said: str
-) -> type[dspy.Signature]:
-    updated: type[dspy.Signature] = signature.with_updated_fields(name, kind, **said)
+def _updated(signature: Asks, name: str, kind: Any = None, **said: str) -> Asks:
+    updated: Asks = signature.with_updated_fields(name, kind, **said)
     return updated

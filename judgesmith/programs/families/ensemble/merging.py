@@ -119,9 +119,7 @@ def read_shown(text: str) -> Iterator[Annotation]:
 
 
 def _letters(members: Mapping[str, None]) -> dict[str, str]:
-    return {
-        name: ascii_uppercase[place % 26] * (1 + place // 26) for place, name in enumerate(members)
-    }
+    return {name: ascii_uppercase[n % 26] * (1 + n // 26) for n, name in enumerate(members)}
 
 
 @dataclass(slots=True)

@@ -476,11 +476,8 @@ def form_for(shown: Shown, answers: Scale) -> str:
 
 def _read(answer: str, *, answers: Scale) -> dict[str, Any]:
     found = stated_in(answer, answers)
-    return {
-        "errors": errors_text(found.errors),
-        "explanation": found.explanation,
-        "score": found.score,
-    }
+    errors = errors_text(found.errors)
+    return {"errors": errors, "explanation": found.explanation, "score": found.score}
 
 
 def _form(shown: Shown, answers: Scale, *, in_lines: bool) -> PromptFormat:
