@@ -11,22 +11,6 @@ from judgesmith.signatures.perturbation import Perturbation
 from judgesmith.signatures.rubric import Criterion, Rubric
 from judgesmith.signatures.scale import PERCENT, Scale
 
-__all__ = [
-    "PERCENT",
-    "ActiveCriticConfig",
-    "Aggregation",
-    "Criterion",
-    "CriterionScore",
-    "Demonstration",
-    "ErrorSpan",
-    "Judgement",
-    "Perturbation",
-    "RatedItem",
-    "Reason",
-    "Rubric",
-    "Scale",
-    "Untrusted",
-    "UntrustedOrNone",
-    "fence_tag",
-    "fenced",
-]
+__all__ = ["PERCENT", "ActiveCriticConfig", "Aggregation", "Criterion", "CriterionScore"]
+__all__ += ["Demonstration", "ErrorSpan", "Judgement", "Perturbation", "RatedItem", "Reason"]
+__all__ += ["Rubric", "Scale", "Untrusted", "UntrustedOrNone", "fence_tag", "fenced"]

@@ -164,13 +164,7 @@ class ActiveCriticConfig(JudgeConfig):
         Where explanations stand: before their scores, after them, or nowhere. The vanilla
         variant has none.
     rubric, answers, instructions, demonstrations, samples, temperature, max_tokens, aggregation
-        See ``JudgeConfig``.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of its range, parts of the fine variant are chosen for another one, or
-        the aggregation needs criteria that are not asked for.
+        As for judges of any family.
 
     Examples
     --------

@@ -34,11 +34,7 @@ class _Loader(yaml.SafeLoader):
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         event = self.peek_event()  # type: ignore[no-untyped-call]
         if getattr(event, "tag", None) not in (None, "!"):
-            raise yaml.MarkedYAMLError(
-                problem=f"the tag {event.tag} is not plain YAML",
-                note="leave it out",
-                problem_mark=event.start_mark,
-            )
+            raise _refusal(event, f"the tag {event.tag} is not plain YAML", "leave it out")
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
@@ -47,20 +43,17 @@ class _Loader(yaml.SafeLoader):
             if key.tag == "tag:yaml.org,2002:merge":
                 continue
             if key.tag != "tag:yaml.org,2002:str":
-                raise yaml.MarkedYAMLError(
-                    problem=f"expected a text as key; got {key.value}",
-                    note="put it in quotes",
-                    problem_mark=key.start_mark,
-                )
+                raise _refusal(key, f"expected a text as key; got {key.value}", "put it in quotes")
             if key.value in given:
-                raise yaml.MarkedYAMLError(
-                    problem=f"the key {key.value!r} is given twice, first on line "
-                    f"{given[key.value].line + 1}",
-                    note="keep one of the two",
-                    problem_mark=key.start_mark,
-                )
+                first = given[key.value].line + 1
+                said = f"the key {key.value!r} is given twice, first on line {first}"
+                raise _refusal(key, said, "keep one of the two")
             given[key.value] = key.start_mark
         return super().construct_mapping(node, deep)
+
+
+def _refusal(at: Any, problem: str, note: str) -> yaml.MarkedYAMLError:
+    return yaml.MarkedYAMLError(problem=problem, note=note, problem_mark=at.start_mark)
 
 
 def _n_parts(node: yaml.Node, known: dict[int, int]) -> int:
@@ -73,11 +66,8 @@ def _n_parts(node: yaml.Node, known: dict[int, int]) -> int:
         parts = [one for part in below for one in (part if isinstance(part, tuple) else (part,))]
         n = known[id(node)] = 1 + sum(_n_parts(part, known) for part in parts)
     if n > _MOST_PARTS:
-        raise yaml.MarkedYAMLError(
-            problem=f"its aliases stand for more than {_MOST_PARTS:,} values",
-            note="write them out",
-            problem_mark=node.start_mark,
-        )
+        said = f"its aliases stand for more than {_MOST_PARTS:,} values"
+        raise _refusal(node, said, "write them out")
     return n
 
 
@@ -324,12 +314,8 @@ class DeclaredField:
         choices = get_args(plain) if get_origin(plain) is Literal else None
         origin = get_origin(plain) or plain
         kind = choices or {Mapping: dict, Any: str}.get(origin, origin)
-        bounds = {
-            mark: getattr(one, mark)
-            for one in field.metadata
-            for mark in ("ge", "lt")
-            if hasattr(one, mark)
-        }
+        marked = [(one, mark) for one in field.metadata for mark in ("ge", "lt")]
+        bounds = {mark: getattr(one, mark) for one, mark in marked if hasattr(one, mark)}
         default = field.get_default(call_default_factory=True)
         return cls(
             name=name,

@@ -158,20 +158,7 @@ class Rubric(BaseModel):
 
     @classmethod
     def from_yaml(cls, text: str, *, where: str = "rubric") -> Self:
-        """Return the rubric that ``text`` spells out.
-
-        Parameters
-        ----------
-        text : str
-            YAML with ``task`` and ``criteria``; see ``to_yaml``.
-        where : str
-            Named in errors, such as the file's name.
-
-        Raises
-        ------
-        ValueError
-            If the text is not YAML, or not a rubric; the message says where and what was expected.
-        """
+        """Return the rubric that ``text`` spells out in YAML; ``where`` is named in errors."""
         try:
             plain = read_yaml(text)
             if not isinstance(plain, dict):
@@ -187,13 +174,7 @@ class Rubric(BaseModel):
     @classmethod
     @file_faults()
     def load(cls, path: str | Path) -> Self:
-        """Return the rubric in a YAML file.
-
-        Raises
-        ------
-        ValueError
-            If the file cannot be read or holds no rubric.
-        """
+        """Return the rubric in a YAML file; one that holds none is refused."""
         try:
             text = Path(path).read_text(encoding="utf-8")
         except UnicodeDecodeError:

@@ -87,24 +87,12 @@ class Scale(FrozenModel):
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Return the scale that ``"1..5"`` (also ``1:5``, ``1 to 5``) names.
-
-        Raises
-        ------
-        ValueError
-            If ``text`` is not two numbers in order.
-        """
+        """Return the scale that ``"1..5"`` (also ``1:5``, ``1 to 5``) names."""
         return cls(**_range_of(text))
 
     @classmethod
     def categorical(cls, *labels: str) -> Self:
-        """Return a scale of named points 0, 1, …, the worst name first.
-
-        Raises
-        ------
-        ValueError
-            If there are fewer than two labels, or one twice.
-        """
+        """Return a scale of named points 0, 1, …, the worst name first."""
         if len(labels) < 2:
             raise InputError(f"a categorical scale needs two labels or more; got {list(labels)}.")
         return cls(low=0, high=len(labels) - 1, kind="categorical", labels=labels)
@@ -121,13 +109,7 @@ class Scale(FrozenModel):
         return self.kind == "numeric" or number.is_integer()
 
     def read(self, answer: object) -> float:
-        """Return the points of a label or a number.
-
-        Raises
-        ------
-        ValueError
-            If the answer is none that this scale allows.
-        """
+        """Return the points of a label or a number."""
         if isinstance(answer, str) and answer in self.labels:
             return self.low + self.labels.index(answer)
         try:
@@ -150,15 +132,10 @@ class Scale(FrozenModel):
         return self.low + share * (self.high - self.low)
 
     def percent_of_max(self, points: float) -> float:
-        """Map points to percent of the highest point, whatever the lowest is.
+        """Map points to percent of the highest point: 20, not 0, at the low end of 1..5.
 
-        Unlike ``100 * fraction(points)`` this is 20, not 0, at the low end of 1..5. It is what
-        Active-Critic's printed examples show to the model.
-
-        Raises
-        ------
-        ValueError
-            If the scale goes below 0 or counts faults: the share would not say how good it is.
+        It is what Active-Critic's printed examples show to the model. A scale below 0 or of faults
+        is refused, where the share would not say how good it is.
 
         Examples
         --------

@@ -73,11 +73,8 @@ class Text:
     def _ends_sentence(self, after: int, mark: str) -> bool:
         """Say whether a mark that ends at ``after`` ends a sentence: a blank or a close follows."""
         following = self.text[after : after + 1]
-        if (
-            mark != "\n"
-            and following
-            and not (following.isspace() or following in _CLOSES or following > "\u02ff")
-        ):
+        closes = following.isspace() or following in _CLOSES or following > "\u02ff"
+        if mark != "\n" and not closes:
             return False
         # "J. Smith", "St. John": a short capitalised word takes its full stop along.
         last = self.originals[-1]
@@ -122,11 +119,8 @@ class Text:
     @cached_property
     def names(self) -> list[int]:
         starts = {start for start, _ in self.sentences}
-        return [
-            place
-            for place, word in enumerate(self.originals)
-            if word[0].isupper() and place not in starts and len(word) > 1
-        ]
+        capitals = (n for n, word in enumerate(self.originals) if word[0].isupper() and word[1:])
+        return [place for place in capitals if place not in starts]
 
     @cached_property
     def norm(self) -> float:
@@ -317,11 +311,8 @@ def unsupported(response: Text, source: Text, context: Text) -> tuple[list[str],
             held = word in source.word_set or word in context.word_set
         if not held:
             names.append(response.originals[place])
-    numbers = [
-        word
-        for word in response.words
-        if word[0].isdigit() and word not in source.numbers and word not in context.numbers
-    ]
+    known = source.numbers | context.numbers
+    numbers = [word for word in response.words if word[0].isdigit() and word not in known]
     return names, numbers
 
 

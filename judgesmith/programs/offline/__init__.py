@@ -18,15 +18,5 @@ from judgesmith.programs.offline.requests import (
     features_of,
 )
 
-__all__ = [
-    "Example",
-    "OfflineEngine",
-    "Question",
-    "Score",
-    "UnknownSignature",
-    "UnreadableRequest",
-    "Words",
-    "answers_signature",
-    "features_of",
-    "limits_of",
-]
+__all__ = ["Example", "OfflineEngine", "Question", "Score", "UnknownSignature", "UnreadableRequest"]
+__all__ += ["Words", "answers_signature", "features_of", "limits_of"]

@@ -236,12 +236,15 @@ def language_of_texts(texts: Sequence[str]) -> str:
     return max(counts, key=counts.__getitem__)
 
 
+def _languages(examples: Sequence[Shown]) -> list[str]:
+    """Return the languages of sources and responses where they are known to differ."""
+    one = language_of_texts([shown.source for shown in examples])
+    other = language_of_texts([shown.response for shown in examples])
+    return [one, other] if one and other and one != other else []
+
+
 def types_of(examples: Sequence[Shown]) -> list[str]:
-    languages = [
-        language_of_texts([one.source for one in examples]),
-        language_of_texts([one.response for one in examples]),
-    ]
-    abroad = all(languages) and languages[0] != languages[1]
+    abroad = len(_languages(examples)) > 1
     return [_type_of(one, abroad=abroad) for one in examples]
 
 
@@ -263,12 +266,8 @@ def _type_of(one: Shown, *, abroad: bool) -> str:
         return "question answering"
     if features.form == "rewriting":
         return _rewriting(features)
-    names = {
-        "summary": "summarization",
-        "continuation": "story generation",
-        "translation": "translation",
-    }
-    return names.get(features.form, UNKNOWN)
+    names = {"summary": "summarization", "continuation": "story generation"}
+    return "translation" if features.form == "translation" else names.get(features.form, UNKNOWN)
 
 
 def _rewriting(features: Any) -> str:
@@ -452,11 +451,7 @@ def _sentences(
     n_context = sum(one.context is not None for one in examples)
     if n_context:
         sentences.append(f"Further material stands beside the source in {n_context} of {n}.")
-    languages = [
-        language_of_texts([one.source for one in examples]),
-        language_of_texts([one.response for one in examples]),
-    ]
-    if all(languages) and languages[0] != languages[1]:
+    if len(languages := _languages(examples)) > 1:
         sentences.append(f"The sources look {languages[0]}, the responses {languages[1]}.")
     scores = [one.score for one in examples]
     sentences.append(
@@ -563,6 +558,12 @@ def with_article(noun: str) -> str:
     return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
+def _records(fields: Fields, name: str, key: str) -> list[dict[str, Any]]:
+    """Return the records in a field that have a text under a key."""
+    several = (one for one in json_list(fields[name], name) if isinstance(one, dict))
+    return [one for one in several if isinstance(one.get(key), str)]
+
+
 def json_list(text: str | None, name: str) -> list[Any]:
     try:
         found = json.loads(text or "", strict=False)
@@ -660,11 +661,7 @@ def _check(prefix: Prefix, question: Question, fields: Fields) -> Answer:
 @answers_signature(inputs="descriptions", outputs="description")
 def _merge(prefix: Prefix, question: Question, fields: Fields) -> Answer:
     """Answer ``MergeDescriptions``: the latest of the most frequent type has seen the most rows."""
-    given = [
-        one
-        for one in json_list(fields["descriptions"], "descriptions")
-        if isinstance(one, dict) and isinstance(one.get("description"), str)
-    ]
+    given = _records(fields, "descriptions", "description")
     if not given:
         raise UnreadableRequest("the field descriptions has no description.")
     types = Counter(str(one.get("task_type", "")) for one in given)
@@ -677,11 +674,7 @@ def _merge(prefix: Prefix, question: Question, fields: Fields) -> Answer:
 def _select(prefix: Prefix, question: Question, fields: Fields) -> Answer:
     """Answer ``SelectCriteria``: by mean place, two of a family at most."""
     fewest, most = (_number(fields[name], name) for name in ("fewest", "most"))
-    given = [
-        one
-        for one in json_list(fields["candidates"], "candidates")
-        if isinstance(one, dict) and isinstance(one.get("name"), str)
-    ]
+    given = _records(fields, "candidates", "name")
     ordered = sorted(given, key=_mean_place)
     names: list[str] = []
     families: Counter[str] = Counter()

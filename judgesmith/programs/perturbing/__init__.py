@@ -13,15 +13,5 @@ from judgesmith.programs.perturbing.catalogue import (
 )
 from judgesmith.programs.perturbing.rules import perturb
 
-__all__ = [
-    "ADDITIONS",
-    "CONTROLS",
-    "PERTURBATIONS",
-    "TASKS",
-    "Amount",
-    "Donors",
-    "Every",
-    "amount_of",
-    "perturb",
-    "perturbations_for",
-]
+__all__ = ["ADDITIONS", "CONTROLS", "PERTURBATIONS", "TASKS", "Amount", "Donors", "Every"]
+__all__ += ["amount_of", "perturb", "perturbations_for"]

@@ -17,17 +17,6 @@ from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import Degree, Level, Method, Perturbation, Skipped
 from judgesmith.signatures.plain_data import FrozenModel
 
-__all__ = [
-    "ADDITIONS",
-    "CONTROLS",
-    "PERTURBATIONS",
-    "TASKS",
-    "Amount",
-    "Every",
-    "amount_of",
-    "perturbations_for",
-]
-
 
 class Every(FrozenModel):
     """All places of a text, or every second one, with a minimum.

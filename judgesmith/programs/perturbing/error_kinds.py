@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 from pydantic import Field
 
@@ -102,13 +102,11 @@ class Room:
         self,
         target: Target,
         *,
-        source: str = "",
-        context: str | None = None,
         rng: Random,
         donors: catalogue.Donors | None = None,
-        source_id: str = "",
+        **about: Any,
     ) -> None:
-        item = RatedItem(source_id=source_id, source=source, context=context, response=target.text)
+        item = RatedItem(response=target.text, **about)
         self.case = catalogue.Case(
             item=item, passage=Passage(target.text), amount=1, rng=rng, donors=donors
         )
@@ -382,14 +380,8 @@ _WRONG_LINKS = (
     "therefore/however also/instead and/but after/because when/although since/although "
     "if/because then/nevertheless"
 )
-_OPENINGS = (
-    "Nevertheless, ",
-    "As a consequence, ",
-    "By contrast, ",
-    "For example, ",
-    "In other words, ",
-    "Similarly, ",
-)
+_FIRST_WORDS = "Nevertheless/As a consequence/By contrast/For example/In other words/Similarly"
+_OPENINGS = tuple(f"{one}, " for one in _FIRST_WORDS.split("/"))
 _PADDING = (
     "as it were and so to speak",
     "it must be noted in this connection",

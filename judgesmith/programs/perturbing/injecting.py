@@ -213,14 +213,8 @@ def injected_by_rule(
     donors: Donors | None = None,
 ) -> Target | Skipped:
     """Return a target with one more error, or why no rule can put one in."""
-    room = Room(
-        target,
-        source_id=job.source_id,
-        source=job.source,
-        context=job.context,
-        rng=rng,
-        donors=donors,
-    )
+    about = {"source_id": job.source_id, "source": job.source, "context": job.context}
+    room = Room(target, rng=rng, donors=donors, **about)
     used = Counter(one.kind for one in target.errors)
     bound = Counter(one.sub_aspect for one in target.errors)
     others = [one for one in dict.fromkeys(job.sub_aspects) if one != wanted]

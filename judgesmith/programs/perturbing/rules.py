@@ -16,8 +16,6 @@ from judgesmith.programs.perturbing.passage import Passage
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.perturbation import Edit, Perturbation, Perturbed, Skipped, edited
 
-__all__ = ["RULES", "perturb"]
-
 Rule = Callable[[Case], Found]
 
 RULES: Final[Mapping[str, Rule]] = {

@@ -9,15 +9,5 @@ from judgesmith.programs.judging.prompts import (
     register_prompt_format,
 )
 
-__all__ = [
-    "ABSOLUTE",
-    "ANNOTATORS",
-    "DISTILLED",
-    "RELATIVE",
-    "SINGLE",
-    "THEMIS",
-    "PromptFormat",
-    "known_prompt_formats",
-    "prompt_format_named",
-    "register_prompt_format",
-]
+__all__ = ["ABSOLUTE", "ANNOTATORS", "DISTILLED", "RELATIVE", "SINGLE", "THEMIS", "PromptFormat"]
+__all__ += ["known_prompt_formats", "prompt_format_named", "register_prompt_format"]
