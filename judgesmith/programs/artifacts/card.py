@@ -22,7 +22,6 @@ from judgesmith.signatures.scale import Scale
 
 if TYPE_CHECKING:
     from judgesmith.programs.artifacts.record import SavedRecord
-    from judgesmith.programs.artifacts.saved import SavedJudge
     from judgesmith.programs.artifacts.saved_ensembles import SavedComposite, SavedPanel
 
 
@@ -204,7 +203,6 @@ def report_lines(report: Any) -> Iterator[str]:
 
 def _member_lines(member: SavedRecord) -> Iterator[str]:
 
-    from judgesmith.programs.artifacts.saved import SavedJudge
     from judgesmith.programs.artifacts.saved_ensembles import SavedCalibrated, SavedComposite
 
     if isinstance(member, SavedJudge):
@@ -247,7 +245,6 @@ def _on_one_line(text: str) -> str:
 
 
 def _lines(judge: SavedRecord) -> Iterator[str]:
-    from judgesmith.programs.artifacts.saved import SavedJudge
     from judgesmith.programs.artifacts.saved_ensembles import SavedComposite, SavedPanel
 
     alone = isinstance(judge, SavedJudge)

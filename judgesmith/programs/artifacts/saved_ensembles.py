@@ -158,28 +158,39 @@ class SavedComposite(SavedRecord):
         return other
 
     @property
+    def _composites(self) -> dict[str, SavedComposite]:
+        return {k: one for k, one in self.members.items() if isinstance(one, SavedComposite)}
+
+    @property
     def part_names(self) -> tuple[str, ...]:
-        """Parts that may be given a model of their own: see ``with_parts``."""
-        return ()
+        """Parts that may be given a model of their own: those of members that hold others."""
+        return tuple(name for one in self._composites.values() for name in one.part_names)
 
     @property
     def parts(self) -> Mapping[str, AnyModel]:
         """The models that parts were given, by part."""
-        return {}
+        return {name: lm for one in self._composites.values() for name, lm in one.parts.items()}
 
     def models_beside(self, parts: Collection[str]) -> tuple[str, ...]:
         """Return those of ``models`` that are asked where ``parts`` have a model of their own."""
-        return self.models
+        found: list[str] = []
+        for one in self.members.values():
+            found += one.models_beside(parts) if isinstance(one, SavedComposite) else one.models
+        return tuple(dict.fromkeys(found))
 
     def with_parts(self, lms: Mapping[str, AnyModel]) -> Self:
         """Return the same judge, parts of which ask a model of their own, whatever others ask."""
+        self._check_parts(lms)
+        held = {name: one.with_parts(lms) for name, one in self._composites.items()}
+        return self.model_copy(update={"members": {**self.members, **held}}) if held else self
+
+    def _check_parts(self, lms: Mapping[str, AnyModel]) -> None:
         if unknown := [name for name in lms if name not in self.part_names]:
             raise InputError(
                 f"a panel has no part {unknown[0][:200]!r}; it has {', '.join(self.part_names)}."
                 if self.part_names
                 else "only parts of a panel are given models of their own; this is none."
             )
-        return self
 
     def with_own_models(self) -> tuple[Self, AnyModel]:
         """Return the judge, each member bound to its own model, and the first of the models."""
@@ -331,7 +342,8 @@ class SavedPanel(SavedComposite):
 
     def with_parts(self, lms: Mapping[str, AnyModel]) -> Self:
         """Return the same panel, members or the supervisor of which ask a model of their own."""
-        other = super().with_parts(lms).model_copy()
+        self._check_parts(lms)
+        other = self.model_copy()
         other._parts = {**self._parts, **lms}
         return other
 
@@ -392,30 +404,6 @@ class SavedCalibrated(SavedComposite):
     def scale(self) -> Scale:
         """What people rate on."""
         return self.calibration.scale
-
-    @property
-    def part_names(self) -> tuple[str, ...]:
-        """Those of its judge, if that is a panel."""
-        held = self.members["judge"]
-        return held.part_names if isinstance(held, SavedComposite) else ()
-
-    @property
-    def parts(self) -> Mapping[str, AnyModel]:
-        """The models that parts of its judge were given."""
-        held = self.members["judge"]
-        return held.parts if isinstance(held, SavedComposite) else {}
-
-    def models_beside(self, parts: Collection[str]) -> tuple[str, ...]:
-        """Return those of ``models`` that are asked where ``parts`` have a model of their own."""
-        held = self.members["judge"]
-        return held.models_beside(parts) if isinstance(held, SavedComposite) else self.models
-
-    def with_parts(self, lms: Mapping[str, AnyModel]) -> Self:
-        """Return the same judge, parts of which ask a model of their own."""
-        other, held = super().with_parts(lms), self.members["judge"]
-        if not isinstance(held, SavedComposite):
-            return other
-        return other.model_copy(update={"members": {"judge": held.with_parts(lms)}})
 
     def combined(self, judgements: Mapping[str, Judgement]) -> CalibratedJudgement:
         """Return the judge's judgement, calibrated."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.signatures.items import RatedItem
@@ -58,15 +59,10 @@ def summed(parts: Sequence[Usage]) -> Usage:
     from judgesmith.programs.lm import Usage
 
     costs = [one.cost_usd for one in parts]
+    counted = [one.name for one in fields(Usage) if one.name != "cost_usd"]
     return Usage(
-        calls=sum(one.calls for one in parts),
-        hits=sum(one.hits for one in parts),
-        input_tokens=sum(one.input_tokens for one in parts),
-        output_tokens=sum(one.output_tokens for one in parts),
+        **{name: sum(getattr(one, name) for one in parts) for name in counted},
         cost_usd=None if None in costs else sum(one for one in costs if one is not None),
-        retries=sum(one.retries for one in parts),
-        seconds=sum(one.seconds for one in parts),
-        renewals=sum(one.renewals for one in parts),
     )
 
 

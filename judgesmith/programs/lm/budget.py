@@ -5,9 +5,10 @@ import math
 import re
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from judgesmith.errors import InputError
 from judgesmith.programs.lm.errors import BudgetSpent
@@ -121,11 +122,6 @@ class Budget:
     max_minutes : float or None
         Time at work, over all processes of the run. Nothing is sent later.
 
-    Raises
-    ------
-    ValueError
-        If a ceiling is negative.
-
     Examples
     --------
     >>> Budget(max_calls=-1)
@@ -202,14 +198,7 @@ _TOO_LITTLE = "the next request may need more than is left"
 
 def _refuse(ceiling: str, what: str, spent: Spent) -> None:
     # No figures of the moment: rows that a budget did not reach are counted by this reason.
-    raise BudgetSpent(
-        f"the budget of {what}.",
-        ceiling=ceiling,
-        calls=spent.calls,
-        tokens=spent.tokens,
-        usd=spent.usd,
-        minutes=spent.minutes,
-    )
+    raise BudgetSpent(f"the budget of {what}.", ceiling=ceiling, **asdict(spent))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,41 +237,39 @@ class UsageMeter:
     def __init__(self, *, priced: bool) -> None:
         self._lock = threading.Lock()
         self._priced = priced
-        self._calls = self._hits = self._input = self._output = self._retries = 0
-        self._renewals = 0
-        self._cost = self._seconds = 0.0
+        self._sums: dict[str, Any] = asdict(Usage())
         # Tokens per character seen so far, started with the usual one per four so that the first
         # request has an estimate; the start weighs as much as one long message.
         self._seen_tokens, self._seen_characters = 1000.0, 4000.0
-        self._longest_output = 0
+        self.longest_output = 0
         self.on_answer: Callable[[float], None] | None = None
 
     def hit(self) -> None:
         with self._lock:
-            self._hits += 1
+            self._sums["hits"] += 1
 
     def renewed(self) -> None:
         """Count an answer that was requested anew, as the cached one was unreadable."""
         with self._lock:
-            self._renewals += 1
+            self._sums["renewals"] += 1
 
     def sent(self, *, again: bool) -> None:
         with self._lock:
-            self._calls += 1
-            self._retries += again
+            self._sums["calls"] += 1
+            self._sums["retries"] += again
 
     def answered(self, n_characters: int, answer: ModelAnswer, *, usd: float) -> None:
         """Count what an answer cost, and learn how long tokens are."""
         with self._lock:
-            self._cost += usd
-            self._seconds += answer.seconds
+            self._sums["cost_usd"] += usd
+            self._sums["seconds"] += answer.seconds
             if answer.input_tokens is not None:
-                self._input += answer.input_tokens
+                self._sums["input_tokens"] += answer.input_tokens
                 self._seen_tokens += answer.input_tokens
                 self._seen_characters += n_characters
             if answer.output_tokens is not None:
-                self._output += answer.output_tokens
-                self._longest_output = max(self._longest_output, answer.output_tokens)
+                self._sums["output_tokens"] += answer.output_tokens
+                self.longest_output = max(self.longest_output, answer.output_tokens)
         if (callback := self.on_answer) is not None:
             callback(answer.seconds)
 
@@ -292,22 +279,10 @@ class UsageMeter:
 
     def estimated_output(self, max_tokens: int | None) -> int:
         """Return the most tokens an answer may have: its ceiling, else the longest one seen."""
-        return max(self._longest_output, UNSEEN_OUTPUT) if max_tokens is None else max_tokens
-
-    @property
-    def longest_output(self) -> int:
-        return self._longest_output
+        return max(self.longest_output, UNSEEN_OUTPUT) if max_tokens is None else max_tokens
 
     @property
     def usage(self) -> Usage:
         with self._lock:
-            return Usage(
-                calls=self._calls,
-                hits=self._hits,
-                input_tokens=self._input,
-                output_tokens=self._output,
-                cost_usd=self._cost if self._priced else None,
-                retries=self._retries,
-                seconds=self._seconds,
-                renewals=self._renewals,
-            )
+            found = Usage(**self._sums)
+        return found if self._priced else replace(found, cost_usd=None)

@@ -147,7 +147,17 @@ class Sender:
             return
         tokens = self._reservations.estimate(request)[0]
         while True:
-            wait = await self._turn(self._limits, request, tokens, waiting)
+            if isinstance(self._store, NoCache):
+                wait = self._limits.turn(tokens=tokens)
+            else:  # seen over all processes of the run
+                turn = TakeTurn(
+                    run=self._accounts.run,
+                    model=self._store.model(request.model, self.engine.endpoint),
+                    rpm=self._limits.rpm,
+                    tpm=self._limits.tpm,
+                    tokens=tokens,
+                )
+                wait = await waiting.perform(self._store, turn)
             if wait > 0:
                 self._accounts.check_time(wait)
             if wait > AHEAD and not isinstance(self._store, NoCache):
@@ -162,22 +172,6 @@ class Sender:
             # opens, so that they take another turn then.
             self._accounts.check_time(closed)
             await waiting.sleep(closed)
-
-    async def _turn(
-        self, limits: Limits, request: ModelRequest, tokens: int, waiting: Waiting
-    ) -> float:
-        """Return the seconds until a request may leave, seen over all processes of the run."""
-        if isinstance(self._store, NoCache):
-            return limits.turn(tokens=tokens)
-        turn = TakeTurn(
-            run=self._accounts.run,
-            model=self._store.model(request.model, self.engine.endpoint),
-            rpm=limits.rpm,
-            tpm=limits.tpm,
-            tokens=tokens,
-        )
-        wait: float = await waiting.perform(self._store, turn)
-        return wait
 
     async def _close(self, request: ModelRequest, seconds: float, waiting: Waiting) -> None:
         """Hold all requests under the same limits back, because the server asked for a pause."""

@@ -171,7 +171,14 @@ class BudgetSpent(JudgesmithError):  # noqa: N818 - an expected end of a run, no
     reason: ClassVar[Reason] = Reason.OVER_BUDGET
 
     def __init__(
-        self, message: str, *, ceiling: str, calls: int, tokens: int, usd: float, minutes: float
+        self,
+        message: str,
+        *,
+        ceiling: str = "max_calls",
+        calls: int = 0,
+        tokens: int = 0,
+        usd: float = 0.0,
+        minutes: float = 0.0,
     ) -> None:
         super().__init__(message)
         self.ceiling = ceiling

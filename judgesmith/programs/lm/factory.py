@@ -286,7 +286,8 @@ def client_model(
     api_base : str or None
         Address of a server that speaks OpenAI's protocol, or a provider's other address.
     max_calls, max_tokens, max_usd, max_minutes : number or None
-        Ceilings for the run; see ``Budget``.
+        Ceilings for the run; see ``Budget``. One in dollars needs a price, or raises
+        ``ValueError``.
     price : Price, (input, output), "IN,OUT" or None
         Dollars per million tokens; None looks the model up in the table that ships.
     rpm, tpm : float or None
@@ -306,22 +307,11 @@ def client_model(
     max_output_tokens : int or None
         Ceiling on each answer (``max_tokens`` is the ceiling on the run).
     named : bool
-        False for a model that a saved judge names and the user does not: nothing is sent to it,
-        and the first request is refused.
+        False for a model that a saved judge names and the user does not: its first request is
+        refused.
     **options
-        Passed to ``dspy.LM``: further sampling settings, ``callbacks``.
-
-    Returns
-    -------
-    ClientModel
-        With the same name, client and settings as the ``dspy.LM`` that ``model`` returns.
-
-    Raises
-    ------
-    ValueError
-        If there is a ceiling in dollars and no price is known.
-    InputError
-        If a further setting looks like a misspelt argument of this function.
+        Passed to ``dspy.LM``: further sampling settings, ``callbacks``. ``InputError`` for one that
+        looks like a misspelt argument of this function.
 
     Examples
     --------
@@ -383,20 +373,8 @@ def _for_dspy(make: Callable[_Options, ClientModel]) -> Callable[_Options, dspy.
     def model(*args: _Options.args, **options: _Options.kwargs) -> dspy.LM:
         """Return a language model with cache, budget, limits and retries, for any DSPy program.
 
-        Parameters
-        ----------
-        *args, **options
-            Those of ``client_model``.
-
-        Returns
-        -------
-        dspy.LM
-            Without DSPy's own cache and retries. ``lm_client_of`` gives the client under it.
-
-        Raises
-        ------
-        ValueError
-            If there is a ceiling in dollars and no price is known.
+        Takes the arguments of ``client_model``. DSPy's own cache and retries are off;
+        ``lm_client_of`` gives the client under it.
 
         Examples
         --------
@@ -508,9 +486,7 @@ class _CacheOnly:
     """Stands where a sender does for requests that are only looked up."""
 
     async def answer(self, identity: bytes, request: ModelRequest, waiting: Waiting) -> ModelAnswer:
-        raise BudgetSpent(
-            "it is not cached.", ceiling="max_calls", calls=0, tokens=0, usd=0.0, minutes=0.0
-        )
+        raise BudgetSpent("it is not cached.")
 
 
 def cache_only_model(lm: ClientModel) -> ClientModel:

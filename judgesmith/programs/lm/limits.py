@@ -74,21 +74,16 @@ class Schedule:
 class Limits:
     """A shared turnstile: every request is told how long to wait before it may be sent.
 
-    Requests leave at even distances, so any 60 seconds hold at most the allowed number and one
-    more; a burst after a quiet time is not given, because servers count it against the minute.
-    Where there is a cache, a client takes its turns there, with other processes of its run.
+    Requests leave at even distances: a burst after a quiet time is not given, because servers count
+    it against the minute. Where there is a cache, a client takes its turns there, with other
+    processes of its run.
 
     Parameters
     ----------
     rpm, tpm : float or None
-        Requests and tokens per minute; None means no limit.
+        Requests and tokens per minute, above zero or ``ValueError``; None means no limit.
     clock : callable
         Seconds that never go back.
-
-    Raises
-    ------
-    ValueError
-        If a limit is not above zero.
 
     Examples
     --------
@@ -140,11 +135,6 @@ class Retry:
         ceiling of any wait that the server did not ask for.
     patience : float
         Seconds; a server that asks to wait longer than this is not waited for.
-
-    Raises
-    ------
-    ValueError
-        If ``attempts`` is less than 1 or a time is negative.
     """
 
     attempts: int = 6

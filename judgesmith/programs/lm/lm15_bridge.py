@@ -332,7 +332,7 @@ class FastPath:
         """Return how a request can go this way, as plain text for chat completions, else None."""
         if request.original is not None or request.settings.logprobs is not None:
             return None
-        if not (request.user and _is_sendable(request.user)):
+        if not (request.user and sendable(request.user) is request.user):
             return None
         known = self._layouts.get(request.prefix)
         if known is None:
@@ -390,14 +390,6 @@ class FastPath:
                 before, _, after = made.body.partition(mark)
                 return RequestLayout(made.url, made.headers, before, after, ascii_only)
         return None
-
-
-def _is_sendable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def plain_answer(body: bytes) -> ModelAnswer | None:

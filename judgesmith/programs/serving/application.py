@@ -60,10 +60,8 @@ def app(
 
     Raises
     ------
-    ImportError
-        If the libraries of the extra ``serve`` are not installed.
-    ValueError
-        If no judge is given, two have one name, or a name cannot stand in an address.
+    ImportError, ValueError
+        If the extra ``serve`` is not installed; if no judge is given, or two have one name.
 
     Examples
     --------

@@ -118,15 +118,8 @@ class ServingLimits:
         Items judged at the same time; of a judge that compares, sources.
     max_body : int
         Bytes of one request, and of one line of a stream, which as a whole may have any length.
-    max_items : int
-        Items of one batch.
-    max_chars : int
-        Characters of each text.
-
-    Raises
-    ------
-    ValueError
-        If one is too small, or the largest batch would never fit into the queue.
+    max_items, max_chars : int
+        Items of one batch, which must fit into the queue; characters of each text.
 
     Examples
     --------

@@ -64,19 +64,11 @@ class Desk:
         self.limits = limits
         self._lock = threading.Lock()
         self._waiting: dict[Future[Any], Job] = {}
-        self._n_waiting = self._n_begun = self._n_jobs = 0
+        self.n_waiting = self.n_begun = self._n_jobs = 0
         self._seconds = 1.0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-
-    @property
-    def n_waiting(self) -> int:
-        return self._n_waiting
-
-    @property
-    def n_begun(self) -> int:
-        return self._n_begun
 
     def take(self, jobs: Sequence[Job]) -> list[Future[Any]]:
         futures = self._accepted(jobs, self.limits.places)
@@ -90,11 +82,11 @@ class Desk:
         return None if futures is None else futures[0]
 
     def has_room(self) -> bool:
-        return self._n_waiting + self._n_begun < self.limits.places
+        return self.n_waiting + self.n_begun < self.limits.places
 
     def retry_after(self, n_items: int) -> int:
         """Return in how many whole seconds there probably is room for so many items."""
-        over = self._n_waiting + self._n_begun + n_items - self.limits.places
+        over = self.n_waiting + self.n_begun + n_items - self.limits.places
         seconds = max(over, 1) * self._seconds / self.limits.concurrency
         return min(max(math.ceil(seconds), 1), _LONGEST_WAIT)
 
@@ -116,13 +108,13 @@ class Desk:
         n_items = sum(job.size for job in jobs)
         futures: list[Future[Any]] = []
         with self._lock:
-            if self._n_waiting + self._n_begun + n_items > places:
+            if self.n_waiting + self.n_begun + n_items > places:
                 return None
             for job in jobs:
                 future: Future[Any] = Future()
                 self._waiting[future] = job
                 futures.append(future)
-            self._n_waiting += n_items
+            self.n_waiting += n_items
             loop = self._running()
         for future in futures:
             future.add_done_callback(self._left)
@@ -142,7 +134,7 @@ class Desk:
         with self._lock:
             job = self._waiting.pop(future, None)
             if job is not None:
-                self._n_waiting -= job.size
+                self.n_waiting -= job.size
 
     # -- in the loop -----------------------------------------------------------------------
 
@@ -157,8 +149,8 @@ class Desk:
                 continue
             with self._lock:
                 del self._waiting[future]
-                self._n_waiting -= job.size
-                self._n_begun += job.size
+                self.n_waiting -= job.size
+                self.n_begun += job.size
             self._n_jobs += 1
             task = asyncio.ensure_future(self._work_on(future, job))
             self._tasks.add(task)
@@ -179,7 +171,7 @@ class Desk:
             outcome = found, None
         self._n_jobs -= 1
         with self._lock:
-            self._n_begun -= job.size
+            self.n_begun -= job.size
             self._seconds += _WEIGHT * (time.perf_counter() - began - self._seconds)
         result, fault_ = outcome
         if fault_ is None:

@@ -286,13 +286,6 @@ _PAUSE = 0.02  # seconds between two looks for room in the queue
 
 
 @dataclass(frozen=True, slots=True)
-class _NoItem:
-    """A line that cannot be judged, and why; others after it can."""
-
-    refusal: Refusal
-
-
-@dataclass(frozen=True, slots=True)
 class _Judged:
     """An item, and what is said of it, now or later; ``size`` is that of its line in bytes."""
 
@@ -318,7 +311,7 @@ class RowStream(Response):
         self._service = service
         self._served = served
         size = _AHEAD * service.limits.concurrency
-        self._entries: asyncio.Queue[_NoItem | _Judged | _End] = asyncio.Queue(size)
+        self._entries: asyncio.Queue[Refusal | _Judged | _End] = asyncio.Queue(size)
         self._under_way: set[asyncio.Future[Any]] = set()
         self._started = False
         self._client = ""
@@ -388,7 +381,7 @@ class RowStream(Response):
             end = _End(set_up(fault))
         await self._entries.put(end)
 
-    async def _entry(self, line: Line) -> _NoItem | _Judged:
+    async def _entry(self, line: Line) -> Refusal | _Judged:
         where = f"line {line.number}"
         try:
             if line.text is None:
@@ -398,7 +391,7 @@ class RowStream(Response):
             )
         except Refusal as refusal:
             self._service.measures.rejected(self._served.name, refusal.reason)
-            return _NoItem(refusal)
+            return refusal
         job, size = self._served.job(item), len(line.text)
         take = self._service.desk.take_of_stream
         # Where nothing is held, one item always has room.
@@ -430,8 +423,8 @@ class RowStream(Response):
             if isinstance(entry, _End):
                 refusal = entry.refusal
                 break
-            if isinstance(entry, _NoItem):
-                rows += json_line(entry.refusal.body).encode()
+            if isinstance(entry, Refusal):
+                rows += json_line(entry.body).encode()
                 continue
             if rows and not entry.found.done():
                 await self._sent(send, rows)

@@ -355,7 +355,7 @@ class BatchClient(LMClient):
             check(self.budget, replace(spent, minutes=minutes), tokens=tokens, usd=usd)
         except BudgetSpent as refusal:
             return refusal
-        return not_yet("the budget leaves no room for it.")
+        return BudgetSpent("the budget leaves no room for it.")
 
     # -- writes ----------------------------------------------------------------------------
 
@@ -395,10 +395,6 @@ class BatchClient(LMClient):
         self._meter.answered(
             asked.characters, answer, usd=self.reservations.cost_of(asked.characters, answer)[1]
         )
-
-
-def not_yet(why: str) -> BudgetSpent:
-    return BudgetSpent(why, ceiling="max_calls", calls=0, tokens=0, usd=0.0, minutes=0.0)
 
 
 def batch_model(lm: ClientModel, coordinator: Coordinator, **options: Any) -> ClientModel:

@@ -17,7 +17,6 @@ from judgesmith.programs.lm.batches.client import (
     BatchService,
     is_whole,
     lines_of,
-    not_yet,
     private,
 )
 from judgesmith.programs.lm.batches.state import (
@@ -318,7 +317,7 @@ class BatchCoordinator:
         if self._collection is None:
             return client.refuse(request)
         self._collection.add(client, identity, request)
-        return not_yet("its answer is still to come.")
+        return BudgetSpent("its answer is still to come.")
 
     @contextmanager
     def collecting(self, n_calls: int | None) -> Iterator[Collection]:

@@ -102,7 +102,7 @@ _COLUMNS = "identity, part, place, intent, tokens, usd, characters, changed"
 _KINDS = (ContextWindowExceeded, TransientModelError, ModelError)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Part:
     """The requests of one file."""
 
@@ -196,8 +196,7 @@ class BatchState:
         rows = self._db.execute(
             "SELECT number, model, path, phase, since, file, batch FROM parts ORDER BY number"
         )
-        names = ("number", "model", "path", "phase", "since", "file", "batch")
-        found = [Part(**dict(zip(names, row, strict=True))) for row in rows]
+        found = [Part(*row) for row in rows]
         return [one for one in found if not phases or one.phase in phases]
 
     def new_part(self, model: str, path: str, *, since: int) -> int:

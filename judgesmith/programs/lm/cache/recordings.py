@@ -238,7 +238,12 @@ def _plain(row: _Row) -> dict[str, Any]:
 @file_faults()
 def read_recording(path: Path) -> RecordingFile:
     try:
-        with _read(path) as file:
+        packed = path.suffix == ".gz"
+        with (
+            gzip.open(path, "rt", encoding="utf-8")
+            if packed
+            else path.open(encoding="utf-8") as file
+        ):
             head = json.loads(file.readline())
             if head["format"] != FORMAT:
                 raise InputError(head["format"])
@@ -312,17 +317,6 @@ def _written(path: Path, *, packed_up: bool) -> Iterator[IO[str]]:
             io.TextIOWrapper(zipped, encoding="utf-8", newline="\n") as file,
         ):
             yield file
-
-
-@contextmanager
-def _read(path: Path) -> Iterator[IO[str]]:
-    packed_up = path.suffix == ".gz"
-    with (
-        gzip.open(path, "rt", encoding="utf-8")
-        if packed_up
-        else path.open(encoding="utf-8") as file
-    ):
-        yield file
 
 
 _SHOWN = 100
