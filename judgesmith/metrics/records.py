@@ -129,22 +129,10 @@ class Estimate(Record):
     unit: str = field(default="", compare=False, metadata=_REPR_ONLY)
 
     @classmethod
-    def of(
-        cls,
-        value: float,
-        ends: tuple[float, float],
-        confidence: float,
-        *,
-        n: int,
-        n_groups: int,
-        n_undefined: int = 0,
-        **more: Any,
-    ) -> Self:
-        """Return the estimate of a value and the ends of its interval."""
-        return cls(
-            value=float(value), low=float(ends[0]), high=float(ends[1]), confidence=confidence,
-            n=n, n_groups=n_groups, n_undefined=n_undefined, **more,
-        )  # fmt: skip
+    def of(cls, value: float, ends: tuple[float, float], confidence: float, **others: Any) -> Self:
+        """Return the estimate of a value and the ends of its interval; ``others`` are fields."""
+        low, high = map(float, ends)
+        return cls(value=float(value), low=low, high=high, confidence=confidence, **others)
 
     def __repr__(self) -> str:
         unit = self.unit or ("rows" if self.n_groups == self.n else "sources")

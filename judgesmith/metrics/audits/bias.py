@@ -78,7 +78,8 @@ def length_bias(
     reliability : float, above 0 and up to 1
         Of the human scores, such as the intraclass correlation of their mean. The intervals do
         not cover its error.
-    rng, n_resamples, confidence : seed or generator, 20 resamples or more, coverage
+    rng, n_resamples, confidence
+        As in :mod:`judgesmith.metrics`: coverage, seed or generator, 20 resamples or more.
 
     Returns
     -------
@@ -203,7 +204,8 @@ def self_preference(
     human, judge : array-like, shape (n_rows,); nan (or None) in ``judge`` where unscored
     own : sequence of bool, one per row; whether the judge's family wrote the answer
     sources : sequence of labels, one per row, optional
-    rng, n_resamples, confidence : seed or generator, 20 resamples or more, coverage
+    rng, n_resamples, confidence
+        As in :mod:`judgesmith.metrics`: coverage, seed or generator, 20 resamples or more.
 
     Returns
     -------
@@ -324,7 +326,8 @@ def position_bias(
         was: 1 it won, 0 it lost, .5 neither; or its probability to win. Pairs with nan (or None)
         are left out.
     sources : sequence of labels, one per pair, optional
-    rng, n_resamples, confidence : seed or generator, 20 resamples or more, coverage
+    rng, n_resamples, confidence
+        As in :mod:`judgesmith.metrics`: coverage, seed or generator, 20 resamples or more.
 
     Returns
     -------
@@ -387,7 +390,8 @@ def place_effects(
     judge : array-like, shape (n_rows,); nan (or None) where unscored
     places : array-like of numbers, shape (n_rows,), 1 for the first of a list
     sources : sequence of labels, one per row, the lists or what they are about
-    rng, n_resamples, confidence : seed or generator, 20 resamples or more, coverage
+    rng, n_resamples, confidence
+        As in :mod:`judgesmith.metrics`: coverage, seed or generator, 20 resamples or more.
 
     Returns
     -------

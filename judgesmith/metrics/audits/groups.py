@@ -105,7 +105,8 @@ def group_gaps(
         A source may have rows in several groups.
     statistic : {"pearson", "spearman", "kendall", "q", ...}
         Which correlation is the agreement.
-    rng, n_resamples, confidence : seed or generator, 20 resamples or more, coverage
+    rng, n_resamples, confidence
+        As in :mod:`judgesmith.metrics`: coverage, seed or generator, 20 resamples or more.
 
     Returns
     -------
@@ -140,8 +141,7 @@ def group_gaps(
     rng = check_settings(rng, n_resamples, confidence)
     one_of(statistic, Statistic, name="statistic")
     h, p = paired_scores(human, judge, allow_unscored=True)
-    squarable(p, name="judge")
-    squarable(h, name="human")
+    p, h = squarable(p, name="judge"), squarable(h, name="human")
     labels = label_list(groups, name="groups")
     group_of, n_groups = group_codes(labels, name="groups", n_items=len(p))
     if n_groups < 2:
@@ -168,12 +168,16 @@ def group_gaps(
             ends = varying_interval(resampled[:, group], n_units, confidence, points)
             if not np.isnan(ends[0]):
                 p_value = two_sided_p(resampled[:, group], n_units)
-        n = int(np.count_nonzero(own))
-        gap = Estimate.of(gaps[0, group], ends, confidence, n=n, n_groups=n_units)
+        gap = Estimate.of(gaps[0, group], ends, confidence, n=int(own.sum()), n_groups=n_units)
         agreement = agreement_interval(
-            h[own], p[own], sources=codes[own], statistic=statistic, confidence=confidence,
-            rng=rng, n_resamples=n_resamples,
-        )  # fmt: skip
+            h[own],
+            p[own],
+            sources=codes[own],
+            statistic=statistic,
+            confidence=confidence,
+            rng=rng,
+            n_resamples=n_resamples,
+        )
         found.append(GroupGap(group=label, gap=gap, p_value=p_value, agreement=agreement))
     largest, p_value = _largest(found, resampled, len(sums), confidence)
     return GroupGaps(

@@ -111,7 +111,7 @@ class ScaleUse(Record):
 
     Attributes
     ----------
-    most_used, most_used_share : float and Estimate
+    most_used, most_used_share
         The score given most often, in points (the lowest of several), and its share of rows.
     floor_share, ceiling_share : Estimate
         Of rows at the lowest and the highest point of the scale.

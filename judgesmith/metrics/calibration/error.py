@@ -307,8 +307,8 @@ class ProbabilityErrors(Record):
 
     Attributes
     ----------
-    brier, ranked : Estimate, from 0 to 2 and from 0 to 1
-        As :func:`brier_error` and :func:`ranked_probability_error`.
+    brier, ranked : Estimate
+        As :func:`brier_error`, from 0 to 2, and :func:`ranked_probability_error`, from 0 to 1.
     n_unscored : int; rows left out because a probability was missing
     """
 

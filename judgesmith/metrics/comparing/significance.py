@@ -171,7 +171,7 @@ class SignificanceTest(Record):
     first, second : float; the agreement of either judge
     n, n_groups : int; rows that entered, scored by both, and independent units among them
     n_undefined : int; groups left out because either judge has no value there
-    n_permutations, swap : int and str
+    n_permutations, swap
         Defined permutations behind ``p_value``, and what changed hands; 0 and empty for a formula.
     alternative : {"two-sided", "greater"}
     """
@@ -234,7 +234,8 @@ def permutation_test(
         systems of their own, the other two reject in a quarter to a half of cases at 5 %
         (benchmark ``resampling_coverage``).
     alternative : {"two-sided", "greater"}; ``greater``: the first agreement is the larger
-    rng, n_permutations : seed or generator, and 20 permutations or more
+    rng : int or numpy.random.Generator
+    n_permutations : int, 20 or more
 
     Returns
     -------

@@ -67,7 +67,8 @@ def items_needed(
     form : {"normalised", "printed"}
         As for :func:`~judgesmith.metrics.perturbations.harmonic_mean_log_p`.
     power : float, between 0 and 1; how many of the resamples must reach D of 1
-    rng, n_resamples : seed or generator, and 20 resamples or more for each n
+    rng : int or numpy.random.Generator
+    n_resamples : int, 20 or more, for each n
 
     Returns
     -------
@@ -201,7 +202,8 @@ def discernment(
         A perturbation that is not in it has no expert score.
     form, power
         As for :func:`~judgesmith.metrics.perturbations.items_needed`.
-    confidence, rng, n_resamples : coverage, seed or generator, 20 resamples or more
+    confidence, rng, n_resamples
+        As in :mod:`judgesmith.metrics`: coverage, seed or generator, 20 resamples or more.
 
     Returns
     -------

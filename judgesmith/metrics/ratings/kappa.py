@@ -365,7 +365,8 @@ def weighted_kappa_interval(
         If every source has one row, rows are resampled.
     levels, weights
         As for :func:`~judgesmith.metrics.weighted_kappa`.
-    confidence, rng, n_resamples : coverage, seed or generator, 20 resamples or more
+    confidence, rng, n_resamples
+        As in :mod:`judgesmith.metrics`: coverage, seed or generator, 20 resamples or more.
 
     Returns
     -------

@@ -75,7 +75,8 @@ def rater_vs_rest(
         ``sources`` are needed at sample level, ``systems`` at system level.
     statistic, level
         As for :func:`~judgesmith.metrics.correlation.agreement`.
-    confidence, rng, n_resamples : coverage, seed or generator, 20 resamples or more
+    confidence, rng, n_resamples
+        As in :mod:`judgesmith.metrics`: coverage, seed or generator, 20 resamples or more.
 
     Returns
     -------
@@ -325,7 +326,8 @@ def human_ceiling(ratings: ArrayLike, *, rng: Rng = 0, n_splits: int = 200) -> H
     ----------
     ratings : array-like, shape (n_items, n_raters), in points of the human scale
         nan (or None) where a rating is missing.
-    rng, n_splits : seed or generator, and number of splits, 1 or more
+    rng : int or numpy.random.Generator
+    n_splits : int, 1 or more
 
     Returns
     -------

@@ -362,7 +362,8 @@ def agreement_interval(
     level : {"system", "sample", "dataset"}
         At system level the systems' means are recomputed in every resample; at sample level
         the sources' own values are resampled.
-    confidence, rng, n_resamples : coverage, seed or generator, 20 resamples or more
+    confidence, rng, n_resamples
+        As in :mod:`judgesmith.metrics`: coverage, seed or generator, 20 resamples or more.
     resample : {"sources", "items", "systems", "both"}
         What is drawn with replacement. ``items``: single rows, as if they were independent.
         ``systems``: for claims about other systems on the same sources. ``both``: sources and

@@ -48,7 +48,8 @@ def span_character_agreement(
         The shared tasks on error spans give 0.5.
     same_label : bool
         Whether labels must agree. A character then counts once for each label it has.
-    confidence, rng, n_resamples : coverage, seed or generator, 20 resamples or more
+    confidence, rng, n_resamples
+        As in :mod:`judgesmith.metrics`: coverage, seed or generator, 20 resamples or more.
 
     Returns
     -------
