@@ -6,7 +6,7 @@ import math
 import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import ClassVar, TypedDict, Unpack
+from typing import ClassVar, Generic, TypedDict, TypeVar, Unpack
 
 import dspy
 import numpy as np
@@ -39,13 +39,37 @@ OFFLINE = "offline"
 """The name of the model that reads no instructions and writes none."""
 
 
+class RunSettings(TypedDict, total=False):
+    """How an optimizer calls a model; see ``JudgeOptimizer``."""
+
+    seed: int
+    lm: dspy.LM | None
+    concurrency: int
+    on_progress: Callable[[int], None] | None
+
+
+class RowSettings(RunSettings, total=False):
+    """The same, and the scale of the examples."""
+
+    scale: Scale | None
+
+
+class SearchSettings(RowSettings, total=False):
+    """The settings that every search has; see ``JudgeSearch``."""
+
+    targets: Sequence[str]
+    percent_of_max: bool
+    metric: AnyObjective | SeveralObjectives | None
+    confirm: ImprovementTest | None
+
+
 class JudgeOptimizer(Teleprompter):
-    """An optimizer that judges rated rows.
+    """An optimizer that judges rows.
 
     Parameters
     ----------
     seed : int
-        Of all drawing.
+        Random seed.
     scale : Scale or None
         What the examples' scores are measured in; None reads it from them.
     lm : dspy.LM or None
@@ -59,11 +83,11 @@ class JudgeOptimizer(Teleprompter):
     def __init__(
         self,
         *,
-        seed: int,
-        scale: Scale | None,
-        lm: dspy.LM | None,
-        concurrency: int,
-        on_progress: Callable[[int], None] | None,
+        seed: int = 0,
+        scale: Scale | None = None,
+        lm: dspy.LM | None = None,
+        concurrency: int = CONCURRENCY,
+        on_progress: Callable[[int], None] | None = None,
     ) -> None:
         super().__init__()
         self.seed = seed
@@ -79,22 +103,14 @@ class JudgeOptimizer(Teleprompter):
         )
 
 
-class SearchSettings(TypedDict, total=False):
-    """The settings that every search has, see ``JudgeSearch``; each has a default."""
-
-    targets: Sequence[str]
-    percent_of_max: bool
-    seed: int
-    scale: Scale | None
-    lm: dspy.LM | None
-    concurrency: int
-    on_progress: Callable[[int], None] | None
-    metric: AnyObjective | SeveralObjectives | None
-    confirm: ImprovementTest | None
+Aim = TypeVar("Aim", bound=Objective | SeveralObjectives)
+Found = TypeVar("Found")
 
 
-class JudgeSearch(JudgeOptimizer):
+class JudgeSearch(JudgeOptimizer, ABC, Generic[Aim, Found]):
     """An optimizer that chooses a judge by how well it agrees with people on a set of rows.
+
+    A subclass implements ``_found``, and sets ``objective``.
 
     Parameters
     ----------
@@ -103,16 +119,14 @@ class JudgeSearch(JudgeOptimizer):
         name. The objective is its mean over them.
     percent_of_max : bool
         Whether scores are shown as a share of the highest point instead of the whole range.
-    seed, scale, lm, concurrency, on_progress
-        As for ``JudgeOptimizer``; by default 0, what the examples say, DSPy's current model, as
-        many as are judged at the same time elsewhere, and no callback.
     metric : Objective, callable, str or None
-        DSPy's word for an objective, instead of it. Of a metric of DSPy's kind,
-        ``metric(example, prediction, trace=None) -> float``, the mean over the scored rows is
-        made as large as possible.
+        DSPy's word for an objective, instead of it; also a metric of DSPy's kind,
+        ``metric(example, prediction, trace=None) -> float``, whose mean is maximized.
     confirm : ImprovementTest or None
         By what rule the best of all replaces the student; None takes the best on the
         validation rows, which flatters it.
+    **shared
+        As for ``JudgeOptimizer``.
 
     Attributes
     ----------
@@ -120,29 +134,22 @@ class JudgeSearch(JudgeOptimizer):
         Of the best candidate, set by ``compile``; None where none was better than the student.
     taken_ : int or None
         Number of the trial that was taken, mostly that of the student.
-
-    Raises
-    ------
-    ValueError
-        If there are no targets.
     """
+
+    objective: Aim
+    refuses_teacher: ClassVar[str] = ""
+    """Why a teacher is of no use; empty where one may teach."""
 
     def __init__(
         self,
         *,
         targets: Sequence[str] = (SCORE,),
         percent_of_max: bool = False,
-        seed: int = 0,
-        scale: Scale | None = None,
-        lm: dspy.LM | None = None,
-        concurrency: int = CONCURRENCY,
-        on_progress: Callable[[int], None] | None = None,
         metric: AnyObjective | SeveralObjectives | None = None,
         confirm: ImprovementTest | None = ImprovementTest(),  # noqa: B008 - a frozen record
+        **shared: Unpack[RowSettings],
     ) -> None:
-        super().__init__(
-            seed=seed, scale=scale, lm=lm, concurrency=concurrency, on_progress=on_progress
-        )
+        super().__init__(**shared)
         if not targets:
             raise InputError("no targets to agree with.", hint="name score, or criteria.")
         check_confirm(confirm)
@@ -153,6 +160,64 @@ class JudgeSearch(JudgeOptimizer):
         self.confirmation_: ConfirmationResult | None = None
         self.taken_: int | None = None
 
+    def compile(
+        self,
+        student: Judge,
+        *,
+        trainset: Sequence[dspy.Example],
+        teacher: Judge | None = None,
+        valset: Sequence[dspy.Example] | None = None,
+    ) -> Found:
+        """Return the best judge found; ``student`` is unchanged.
+
+        Parameters
+        ----------
+        student : Judge
+            It competes, and stays where nothing is better. Rows that it shows are not used for
+            validation.
+        trainset : sequence of dspy.Example
+            Rows that may be shown. Without ``valset``, a part of them by source.
+        teacher : Judge or None
+            Whose runs are shown; most searches take none.
+        valset : sequence of dspy.Example or None
+            Validation rows. They share no source with ``trainset``.
+
+        Raises
+        ------
+        ValueError
+            If there are too few rows, all scores are equal, training and validation rows
+            share a source, the student scores no such target, or a teacher has no use.
+        """
+        check_judge(student)
+        if teacher is not None and self.refuses_teacher:
+            name = type(self).__name__
+            raise InputError(f"{name} {self.refuses_teacher}.", hint="drop teacher=.")
+        n_shown = self._n_shown(student)
+        refuse_unscored_targets(student.protocol, self.targets)
+        pool, selection = pool_and_selection_rows(
+            trainset,
+            valset,
+            n_demonstrations=n_shown,
+            scale=self.scale,
+            percent_of_max=self.percent_of_max,
+            seed=self.seed,
+            shown=shown_keys(student.protocol.demonstrations),
+        )
+        selection.refuse_constant(self.targets)
+        selection = rows_for(self.objective, selection)
+        check_objective(
+            self.objective, selection, self.targets, criteria=student.protocol.scored_criteria
+        )
+        return self._found(student, pool.without_versions(), selection, teacher)
+
+    @abstractmethod
+    def _n_shown(self, student: Judge) -> int:
+        """Check the student; return how many demonstrations the training rows have to offer."""
+
+    @abstractmethod
+    def _found(self, student: Judge, pool: Rows, selection: Rows, teacher: Judge | None) -> Found:
+        """Return the best judge, learned from ``pool`` and selected on ``selection``."""
+
     def select_trial(
         self,
         objective: Objective,
@@ -162,21 +227,7 @@ class JudgeSearch(JudgeOptimizer):
         start: int = 0,
         learned: bool = False,
     ) -> int:
-        """Return the number of the trial to take, which is that of the student where none passes.
-
-        Parameters
-        ----------
-        objective : Objective
-            What is made as large as possible.
-        tables : dict of int to PredictionTable
-            Predictions of each on the validation rows, the student included if it was judged.
-        ranks : dict of int to tuple
-            Of the same: larger is better.
-        start : int
-            The student's number.
-        learned : bool
-            Whether trials were proposed by what earlier ones came to on these rows.
-        """
+        """Return the number of the trial to take: see ``select_trial`` in ``confirmation``."""
         self.taken_, self.confirmation_ = select_trial(
             self.confirm,
             objective,
@@ -187,43 +238,6 @@ class JudgeSearch(JudgeOptimizer):
             seed=self.seed,
         )
         return self.taken_
-
-    def parted(
-        self,
-        student: Judge,
-        trainset: Sequence[dspy.Example],
-        valset: Sequence[dspy.Example] | None,
-        *,
-        n_demonstrations: int,
-        objective: Objective | SeveralObjectives | None = None,
-    ) -> tuple[Rows, Rows]:
-        """Return training and validation rows, without those that a judge shows.
-
-        Validation rows keep their changed versions if the objective uses them.
-
-        Raises
-        ------
-        ValueError
-            If there are no versions where the objective needs some, there are too few rows, all
-            scores are equal, both sets hold rows of one source, or the judge gives no score for a
-            target.
-        """
-        refuse_unscored_targets(student.protocol, self.targets)
-        pool, selection = pool_and_selection_rows(
-            trainset,
-            valset,
-            n_demonstrations=n_demonstrations,
-            scale=self.scale,
-            percent_of_max=self.percent_of_max,
-            seed=self.seed,
-            shown=shown_keys(student.protocol.demonstrations),
-        )
-        selection.refuse_constant(self.targets)
-        selection = rows_for(objective, selection)
-        check_objective(
-            objective, selection, self.targets, criteria=student.protocol.scored_criteria
-        )
-        return pool.without_versions(), selection
 
 
 def check_objective(
@@ -438,27 +452,8 @@ def _up_to_date(shown: Demonstration, fixed: Mapping[str, str]) -> Demonstration
     return shown.model_copy(update={"inputs": inputs})
 
 
-class TextSearch(JudgeSearch, ABC):
-    """Learn texts from some rows, and keep the judge that is best on others.
-
-    A kind of it says in ``_found`` how, in ``n_demonstrations`` how large a part of the rows is
-    split off to learn from (as many as these want to be drawn from), and in ``taught_by`` why it
-    has no use for a teacher.
-
-    Parameters
-    ----------
-    objective : Objective, callable or str
-        What is made as large as possible over the whole list of predictions, such as ``q``.
-    **shared
-        As for ``JudgeSearch``.
-
-    Raises
-    ------
-    ValueError
-        If the objective looks at changed versions of the rows.
-    """
-
-    taught_by: ClassVar[str]
+class TextSearch(JudgeSearch[Objective, Judge]):
+    """A search that learns texts from some rows, and keeps the judge that is best on others."""
 
     def __init__(self, objective: AnyObjective, **shared: Unpack[SearchSettings]) -> None:
         super().__init__(**shared)
@@ -469,52 +464,3 @@ class TextSearch(JudgeSearch, ABC):
                 "versions of all.",
                 hint="leave discernment out, or search demonstrations or the protocol.",
             )
-
-    @property
-    @abstractmethod
-    def n_demonstrations(self) -> int:
-        """How many demonstrations would want as many rows to draw from as are learned from."""
-
-    def compile(
-        self,
-        student: Judge,
-        *,
-        trainset: Sequence[dspy.Example],
-        teacher: None = None,
-        valset: Sequence[dspy.Example] | None = None,
-    ) -> Judge:
-        """Return the best judge found; ``student`` is unchanged.
-
-        Parameters
-        ----------
-        student : Judge
-            It competes, and wins where nothing is better. Validation skips the rows that it shows.
-        trainset : sequence of dspy.Example
-            Rows to learn from, which may be shown. Without ``valset``, a part of them by source.
-        teacher : None
-            Must be None.
-        valset : sequence of dspy.Example or None
-            Validation rows. They share no source with ``trainset``.
-
-        Raises
-        ------
-        ValueError
-            If there are too few rows, all scores are equal, training and validation
-            rows share a source, the student scores no such target, or a teacher was given.
-        """
-        check_judge(student)
-        if teacher is not None:
-            raise InputError(f"{type(self).__name__} {self.taught_by}.", hint="drop teacher=.")
-        parts = self.parted(
-            student,
-            trainset,
-            valset,
-            n_demonstrations=self.n_demonstrations,
-            objective=self.objective,
-        )
-        best = self._found(student, *parts)
-        return best.with_protocol(best.protocol)
-
-    @abstractmethod
-    def _found(self, student: Judge, pool: Rows, selection: Rows) -> Judge:
-        """Return the best judge, learned from ``pool`` and selected on ``selection``."""

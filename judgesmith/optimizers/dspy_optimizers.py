@@ -483,7 +483,7 @@ class DSPyOptimizer(TextSearch):
     Model Programs", EMNLP. arXiv:2406.11695. SIMBA: DSPy's documentation.
     """
 
-    taught_by = "lets the student teach"
+    refuses_teacher = "lets the student teach"
 
     def __init__(
         self,
@@ -508,10 +508,10 @@ class DSPyOptimizer(TextSearch):
         self.prompt_lm = prompt_lm
         self.on_trial = on_trial
 
-    n_demonstrations = 4
-    """What DSPy's optimizers show at most by default: says how large a pool is split off."""
+    def _n_shown(self, student: Judge) -> int:
+        return 4  # what DSPy's optimizers show at most by default
 
-    def _found(self, student: Judge, pool: Rows, selection: Rows) -> Judge:
+    def _found(self, student: Judge, pool: Rows, selection: Rows, teacher: Judge | None) -> Judge:
         lm = with_own_models(student, self.lm)[1]
         asking = Asking(lm=lm, concurrency=self.concurrency, on_progress=self.on_progress)
         compared = CandidateComparison(
@@ -533,7 +533,8 @@ class DSPyOptimizer(TextSearch):
         ranks = {number: compared.trials[number].rank for number in compared.tables}
         learned = self.optimizer in LEARNING
         number = self.select_trial(self.objective, compared.tables, ranks, learned=learned)
-        return compared.judge(number)
+        best = compared.judge(number)
+        return best.with_protocol(best.protocol)
 
     def _searched(
         self,

@@ -8,7 +8,6 @@ from dataclasses import replace
 from statistics import NormalDist
 from typing import Literal, Unpack
 
-import dspy
 import numpy as np
 
 from judgesmith.errors import InputError
@@ -48,7 +47,7 @@ from judgesmith.optimizers.space.demonstrations import CHOSEN, ORDER, RUNS, N
 from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.programs.families.ensemble.judges import Panel
 from judgesmith.programs.judging.executors import calls_per_item, with_own_models
-from judgesmith.programs.judging.judge import Judge, check_judge
+from judgesmith.programs.judging.judge import Judge
 from judgesmith.signatures.aggregation import PanelWeights
 from judgesmith.signatures.scale import PERCENT
 from judgesmith.signatures.space import Space
@@ -82,7 +81,7 @@ READ_AGAIN = 1.03
 MOST_CONFIGURATIONS = 1500
 
 
-class EffectSearch(JudgeSearch):
+class EffectSearch(JudgeSearch[Objective, Judge | Panel]):
     """Search a judge's configuration by the effects of its options.
 
     The baseline scores all rows. Configurations score blocks of sources, and each is compared
@@ -141,6 +140,8 @@ class EffectSearch(JudgeSearch):
     Estimation Rule and Its Competitors", for the shrinkage.
     """
 
+    refuses_teacher = "shows no runs of a teacher"
+
     def __init__(
         self,
         objective: AnyObjective | SeveralObjectives = "q",
@@ -177,41 +178,13 @@ class EffectSearch(JudgeSearch):
         self.n_demo_sets = n_demo_sets
         self.on_trial = on_trial
 
-    def compile(
-        self,
-        student: Judge,
-        *,
-        trainset: Sequence[dspy.Example],
-        teacher: Judge | None = None,
-        valset: Sequence[dspy.Example] | None = None,
-    ) -> Judge | Panel:
-        """Return the best judge found; ``student`` is unchanged.
-
-        Parameters
-        ----------
-        student : Judge
-            The baseline.
-        trainset : sequence of dspy.Example
-            Rows that may be shown. Without ``valset``, a part of them by source.
-        teacher : None
-            Runs of a teacher are not shown.
-        valset : sequence of dspy.Example or None
-            Validation rows. They share no source with ``trainset``.
-
-        Raises
-        ------
-        ValueError
-            If there are too few rows, all scores are equal, rows of both sets share a source, the
-            student scores no such target, or a teacher was given.
-        """
-        check_judge(student)
-        if teacher is not None:
-            raise InputError("EffectSearch shows no runs of a teacher.", hint="drop teacher.")
+    def _n_shown(self, student: Judge) -> int:
         check_fixed(self.fixed, student.protocol, () if self.space is None else self.space.names)
-        n_shown = self.n_demonstrations if shows_examples(student) else 0
-        pool, selection = self.parted(
-            student, trainset, valset, n_demonstrations=n_shown, objective=self.objective
-        )
+        return self.n_demonstrations if shows_examples(student) else 0
+
+    def _found(
+        self, student: Judge, pool: Rows, selection: Rows, teacher: Judge | None
+    ) -> Judge | Panel:
         candidates = self._candidates(student, pool, selection)
         run = _Run(self, candidates, n_learning=len(pool) + len(selection))
         self.complete_ = True

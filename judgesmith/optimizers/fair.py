@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from judgesmith.optimizers.base import (
     INSTRUCTIONS,
     OFFLINE,
     JudgeOptimizer,
+    RunSettings,
     judge_texts,
     problem_with,
     with_texts,
@@ -180,8 +181,8 @@ class FairPromptSearch(JudgeOptimizer):
         paraphrases are made by rule.
     on_trial : callable or None
         Told of every trial.
-    seed, lm, concurrency, on_progress
-        See ``JudgeOptimizer``.
+    **shared
+        ``seed``, ``lm``, ``concurrency`` and ``on_progress``, as for ``JudgeOptimizer``.
 
     Attributes
     ----------
@@ -213,14 +214,9 @@ class FairPromptSearch(JudgeOptimizer):
         n_rows: int = TEXTS,
         writer: dspy.LM | None = None,
         on_trial: Callable[[TrialRecord], None] | None = None,
-        seed: int = 0,
-        lm: dspy.LM | None = None,
-        concurrency: int = 32,
-        on_progress: Callable[[int], None] | None = None,
+        **shared: Unpack[RunSettings],
     ) -> None:
-        super().__init__(
-            seed=seed, scale=None, lm=lm, concurrency=concurrency, on_progress=on_progress
-        )
+        super().__init__(**shared)
         if min(n_rounds, n_paraphrases, n_rows) < 1:
             raise InputError(
                 "n_rounds, n_paraphrases and n_rows must be 1 or more; got "

@@ -484,7 +484,7 @@ class ReflectiveSearch(TextSearch):
     Learning". arXiv:2507.19457.
     """
 
-    taught_by = "learns from rated rows only"
+    refuses_teacher = "learns from rated rows only"
 
     def __init__(
         self,
@@ -506,12 +506,10 @@ class ReflectiveSearch(TextSearch):
         self.reflection_lm = reflection_lm
         self.on_trial = on_trial
 
-    @property
-    def n_demonstrations(self) -> int:
-        """How many demonstrations would want as many rows to draw from as a rewrite reads."""
-        return -(-self.batch // ROWS_PER_DEMONSTRATION)
+    def _n_shown(self, student: Judge) -> int:
+        return -(-self.batch // ROWS_PER_DEMONSTRATION)  # as many rows as a rewrite reads
 
-    def _found(self, student: Judge, pool: Rows, selection: Rows) -> Judge:
+    def _found(self, student: Judge, pool: Rows, selection: Rows, teacher: Judge | None) -> Judge:
         self.trials_: tuple[TrialRecord, ...] = ()
         self.complete_, self.ended_ = True, ""
         self.taken_, self.confirmation_ = 0, None
@@ -525,7 +523,7 @@ class ReflectiveSearch(TextSearch):
         elif len(pool) < 3:
             self.ended_ = f"{len(pool)} rows are too few to learn from, so no text was rewritten."
         if self.ended_:
-            return student
+            return student.with_protocol(student.protocol)
         trials = TextTrials(
             student=student,
             rows={TO_READ: pool, TO_CHOOSE: selection},
@@ -539,7 +537,8 @@ class ReflectiveSearch(TextSearch):
         self.trials_ = tuple(trials.records)
         self.complete_ = not adapter.spent
         ranks = {number: self.trials_[number].rank for number in trials.tables}
-        return trials.judge(self.select_trial(self.objective, trials.tables, ranks, learned=True))
+        best = trials.judge(self.select_trial(self.objective, trials.tables, ranks, learned=True))
+        return best.with_protocol(best.protocol)
 
 
 def evolve(adapter: TextAdapter, *, n_rewrites: int, batch: int, seed: int) -> None:

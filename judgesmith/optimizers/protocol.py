@@ -14,6 +14,7 @@ import numpy as np
 from judgesmith.errors import InputError
 from judgesmith.metrics import Estimate
 from judgesmith.optimizers.base import JudgeSearch, SearchSettings
+from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.objectives.combining import SeveralObjectives
 from judgesmith.optimizers.objectives.grammar import AnyObjective, as_objectives
 from judgesmith.optimizers.rows import Rows
@@ -44,7 +45,7 @@ from judgesmith.optimizers.space.proposing import MakeSampler, Proposer, sampler
 from judgesmith.optimizers.storage import open_storage, quiet, reachable
 from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.programs.judging.executors import endpoint_of, with_own_models
-from judgesmith.programs.judging.judge import Judge, check_judge
+from judgesmith.programs.judging.judge import Judge
 from judgesmith.signatures.plain_data import fingerprint_of
 from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.space import Picked, Space
@@ -91,7 +92,7 @@ def pareto_members(search: FrontSearch[JudgeOnRows], *, seed: int) -> tuple[Pare
     return tuple(found)
 
 
-class ProtocolSearch(JudgeSearch):
+class ProtocolSearch(JudgeSearch[Objective | SeveralObjectives, Judge]):
     """Search variant, rubric, explanations, samples and demonstrations for the best agreement.
 
     In each round a sampler proposes configurations that were not tried yet. They and the best
@@ -162,6 +163,8 @@ class ProtocolSearch(JudgeSearch):
         The front of several objectives, in the order in which they were tried; empty for one.
     """
 
+    refuses_teacher = "shows the candidates' own runs"
+
     def __init__(
         self,
         objective: AnyObjective | SeveralObjectives = "q",
@@ -213,42 +216,12 @@ class ProtocolSearch(JudgeSearch):
         self.partial_demos = partial_demos
         self.on_trial = on_trial
 
-    def compile(
-        self,
-        student: Judge,
-        *,
-        trainset: Sequence[dspy.Example],
-        teacher: Judge | None = None,
-        valset: Sequence[dspy.Example] | None = None,
-    ) -> Judge:
-        """Return the best judge found; ``student`` is unchanged.
-
-        Parameters
-        ----------
-        student : Judge
-            The first leader.
-        trainset : sequence of dspy.Example
-            Rows that may be shown. Without ``valset``, a part of them by source.
-        teacher : None
-            Runs that are shown are the candidates' own.
-        valset : sequence of dspy.Example or None
-            Validation rows. They share no source with ``trainset``.
-
-        Raises
-        ------
-        ValueError
-            If there are too few rows, all scores are equal, training and validation rows
-            share a source, the student scores no such target, or a teacher was given.
-        """
-        check_judge(student)
+    def _n_shown(self, student: Judge) -> int:
         check_models(with_own_models(student, self.lm)[1], self.models, self.objective)
-        if teacher is not None:
-            raise InputError("ProtocolSearch shows the candidates' own runs.", hint="drop teacher.")
         check_fixed(self.fixed, student.protocol, () if self.space is None else self.space.names)
-        n_shown = self.n_demonstrations if shows_examples(student) else 0
-        pool, selection = self.parted(
-            student, trainset, valset, n_demonstrations=n_shown, objective=self.objective
-        )
+        return self.n_demonstrations if shows_examples(student) else 0
+
+    def _found(self, student: Judge, pool: Rows, selection: Rows, teacher: Judge | None) -> Judge:
         candidates = self._candidates(student, pool, selection)
         with quiet(), reachable():
             kept, name = open_storage(self.storage), self._name(candidates)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Unpack
 
-import dspy
 import numpy as np
 
 from judgesmith.errors import InputError
 from judgesmith.optimizers.base import JudgeSearch, SearchSettings
+from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.objectives.grammar import AnyObjective, as_objective
 from judgesmith.optimizers.predictions import PredictionTable
 from judgesmith.optimizers.rows import Rows
@@ -22,13 +22,13 @@ from judgesmith.optimizers.space.demonstrations import (
     shown_keys,
 )
 from judgesmith.optimizers.trials import TrialRecord
-from judgesmith.programs.judging.judge import Judge, check_judge
+from judgesmith.programs.judging.judge import Judge
 from judgesmith.programs.judging.runner import was_not_asked
 from judgesmith.signatures.config import ActiveCriticConfig
 from judgesmith.signatures.judgement import Judgement
 
 
-class RandomDemonstrationSearch(JudgeSearch):
+class RandomDemonstrationSearch(JudgeSearch[Objective, Judge]):
     """Try random sets of demonstrations; keep the one whose scores agree best with people.
 
     All candidates are scored on the same rows, and no row is both shown and scored on. The
@@ -93,45 +93,16 @@ class RandomDemonstrationSearch(JudgeSearch):
         self.n_trials = n_trials
         self.partial_demos = partial_demos
 
-    def compile(
-        self,
-        student: Judge,
-        *,
-        trainset: Sequence[dspy.Example],
-        teacher: Judge | None = None,
-        valset: Sequence[dspy.Example] | None = None,
+    def _n_shown(self, student: Judge) -> int:
+        demonstrated(student.protocol)
+        return self.n_demonstrations
+
+    def _found(
+        self, student: Judge, pool_rows: Rows, selection: Rows, teacher: Judge | None
     ) -> Judge:
-        """Return a copy of ``student`` with the best demonstrations; it is unchanged.
-
-        Parameters
-        ----------
-        student : Judge
-            Its own demonstrations, if it has any, compete with the others; rows that it shows
-            are not used for validation.
-        trainset : sequence of dspy.Example
-            Rows that may be shown. Without ``valset``, a part of them by source.
-        teacher : Judge or None
-            Whose runs are shown; None takes the student without demonstrations.
-        valset : sequence of dspy.Example or None
-            Validation rows. They share no source with ``trainset``.
-
-        Raises
-        ------
-        ValueError
-            If there are too few rows, all scores are equal, training and validation rows
-            share a source, or the student shows no demonstrations or scores no such target.
-        """
-        check_judge(student)
         nothing_shown: dict[str, Any] = {"demonstrations": {}, "nearest": None}
         protocol = demonstrated(student.protocol).model_copy(update=nothing_shown)
         own = student.protocol.demonstrations
-        pool_rows, selection = self.parted(
-            student,
-            trainset,
-            valset,
-            n_demonstrations=self.n_demonstrations,
-            objective=self.objective,
-        )
         runs = self._runs(teacher or student.with_protocol(protocol), protocol, pool_rows)
         pool = Pool(rows=pool_rows, runs=runs, partial_demos=self.partial_demos)
         trials: list[TrialRecord] = []

@@ -109,7 +109,7 @@ class CalibrationChoice:
         from judgesmith.data.targets import targets_of
         from judgesmith.experiments.compile.calibrating import CALIBRATION_SHARE
         from judgesmith.experiments.compile.split import set_aside
-        from judgesmith.optimizers.fitting.calibrating import FEWEST_ROWS
+        from judgesmith.optimizers.fitting.cross_validation import FEWEST_ROWS
 
         if not self.calibrate:
             return dataset, None

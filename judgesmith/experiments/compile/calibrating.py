@@ -13,7 +13,7 @@ from judgesmith.data.targets import targets_of
 from judgesmith.errors import InputError
 from judgesmith.experiments.compile.split import rated_rows, unseen_places
 from judgesmith.optimizers import Calibrator
-from judgesmith.optimizers.fitting.calibrating import FEWEST_ROWS
+from judgesmith.optimizers.fitting.cross_validation import FEWEST_ROWS
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import score_batch
 from judgesmith.programs.artifacts.record import SavedAgreement

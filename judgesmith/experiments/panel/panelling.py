@@ -39,7 +39,7 @@ from judgesmith.experiments.panel.notes import (
 )
 from judgesmith.experiments.panel.rows import PanelParts, PanelSettings, panel_parts, panel_to_learn
 from judgesmith.optimizers import PanelSelection
-from judgesmith.optimizers.fitting.aggregation import FEWEST_ROWS
+from judgesmith.optimizers.fitting.cross_validation import FEWEST_ROWS
 from judgesmith.optimizers.predictions import SCORE
 from judgesmith.optimizers.rows import Rows
 from judgesmith.programs import score_batch

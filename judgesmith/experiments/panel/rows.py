@@ -23,7 +23,7 @@ from judgesmith.experiments.compile.versions import (
     refuse_too_few_versions,
     refuse_unchanged,
 )
-from judgesmith.optimizers.fitting.aggregation import FEWEST_ROWS, FEWEST_SOURCES
+from judgesmith.optimizers.fitting.cross_validation import FEWEST_ROWS, FEWEST_SOURCES
 from judgesmith.optimizers.objectives.grammar import parse_objectives
 from judgesmith.optimizers.rows import Rows, split_by_source
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedPanel

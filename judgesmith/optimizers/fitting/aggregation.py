@@ -6,17 +6,26 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Unpack
 
 import dspy
 import numpy as np
 
 from judgesmith.errors import InputError
-from judgesmith.optimizers.base import JudgeOptimizer, check_objective, rows_for
-from judgesmith.optimizers.fitting.cross_validation import CrossValidatedAgreement, SourceFolds
-from judgesmith.optimizers.objectives.grammar import AnyObjective, as_objective
+from judgesmith.optimizers.base import RowSettings, check_objective, rows_for
+from judgesmith.optimizers.fitting.cross_validation import (
+    FEWEST_ROWS,
+    FEWEST_SOURCES,
+    LIMIT,
+    CrossValidatedAgreement,
+    CrossValidatedFit,
+    Way,
+    largest,
+    undefined,
+)
+from judgesmith.optimizers.objectives.grammar import AnyObjective
 from judgesmith.optimizers.predictions import FloatArray, Labels
 from judgesmith.optimizers.rows import IntArray, Rows, rows_of
 from judgesmith.optimizers.search.confirmation import (
@@ -29,7 +38,6 @@ from judgesmith.optimizers.space.demonstrations import shown_keys
 from judgesmith.optimizers.trials import ENOUGH_SCORED, TrialRecord, rank_of
 from judgesmith.programs.features import FEATURE_NAMES
 from judgesmith.programs.judging.judge import Judge, check_judge
-from judgesmith.programs.judging.runner import CONCURRENCY
 from judgesmith.programs.judging.scoring import terms_of
 from judgesmith.signatures.config import Aggregation
 from judgesmith.signatures.judgement import Judgement
@@ -72,9 +80,6 @@ class Whitening:
         means = sums / self.sizes[:, None]
         return np.asarray(columns - (self.parts[:, None] * means)[self.codes])
 
-
-LIMIT = 3.0
-"""A term counts at most this many spreads from its center: one odd text cannot be worth more."""
 
 USUAL_AGREEMENT = 0.4
 """Correlation with people that the model's own score is expected to have,"""
@@ -193,46 +198,28 @@ CombinerName = Literal["own", "overall", "mean", "criteria", "lexical"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Combiner:
+class Combiner(Way):
     """One way to aggregate, and the rows it may be fitted on."""
 
-    name: CombinerName
     rows: Rows
-    terms: FloatArray
-    names: tuple[str, ...]
     own: Aggregation | None = None
-    changed: FloatArray | None = None
 
     @property
     def scale(self) -> Scale:
-        """What predictions are points of."""
         if self.own is not None:
             return self.own.scale
         return PERCENT if self.name in ("overall", "mean") else self.rows.scale
 
-    def predictions(self, inside: IntArray, outside: IntArray) -> FloatArray:
-        """Return the scores of rows ``outside`` by a fit on rows ``inside``, nan if undefined."""
-        return self._scores(inside, self.terms[outside])
-
-    def predictions_of_versions(self, inside: IntArray, outside: IntArray) -> FloatArray:
-        """Return the scores of the changed versions of rows, shape (n_outside, n_kinds)."""
-        assert self.changed is not None
-        terms = self.changed[outside]
-        found = np.full(terms.shape[:2], np.nan)
-        there = ~np.isnan(terms).any(axis=2)
-        found[there] = self._scores(inside, terms[there])
-        return found
-
-    def _scores(self, inside: IntArray, terms: FloatArray) -> FloatArray:
-        """Return the scores of texts with these numbers by a fit on rows ``inside``."""
-        if self.own is not None:
-            return np.asarray([self.own.apply(row) for row in terms.tolist()], dtype=np.float64)
+    def fitted(self, inside: IntArray) -> Callable[[FloatArray], FloatArray]:
+        own, scale = self.own, self.rows.scale
+        if own is not None:
+            return lambda terms: np.asarray([own.apply(row) for row in terms.tolist()], float)
         if self.name in ("overall", "mean"):
-            return np.asarray(terms.mean(axis=1))
+            return lambda terms: np.asarray(terms.mean(axis=1))
         if np.ptp(self.rows.human[inside]) == 0:
-            return np.full(len(terms), np.nan)
-        found = self._fitted(inside).predict(terms)
-        return np.clip(found, self.rows.scale.low, self.rows.scale.high)
+            return undefined
+        fit = self._fit(inside)
+        return lambda terms: np.clip(fit.predict(terms), scale.low, scale.high)
 
     def aggregation(self) -> Aggregation:
         """Return the aggregation fitted on all rows."""
@@ -240,22 +227,22 @@ class Combiner:
             return self.own
         if self.name == "overall" or self.name == "mean":
             return Aggregation(kind=self.name)
-        fit = self._fitted(np.arange(len(self.rows)))
-        used = np.flatnonzero(fit.weights).tolist()
+        fit = self._fit(np.arange(len(self.rows)))
+        used = np.flatnonzero(fit.weights)
         return Aggregation(
             kind="linear",
-            terms=tuple(self.names[i] for i in used),
-            centers=tuple(float(fit.centers[i]) for i in used),
-            spreads=tuple(float(fit.spreads[i]) for i in used),
-            weights=tuple(float(fit.weights[i]) for i in used),
+            terms=tuple(self.names[i] for i in used.tolist()),
+            centers=tuple(fit.centers[used].tolist()),
+            spreads=tuple(fit.spreads[used].tolist()),
+            weights=tuple(fit.weights[used].tolist()),
             limit=LIMIT,
             intercept=fit.intercept,
             scale=self.rows.scale,
         )
 
-    def _fitted(self, inside: IntArray) -> LinearFit:
+    def _fit(self, inside: IntArray) -> LinearFit:
         return fit_ridge(
-            self.terms[inside],
+            self.columns[inside],
             self.rows.human[inside],
             kinds=[name.partition(":")[0] for name in self.names],
             groups=self.rows.groups[inside],
@@ -266,34 +253,33 @@ def combiners_of(
     rows: Rows, judgements: Sequence[Judgement], *, own: Aggregation | None = None
 ) -> list[Combiner]:
     """Return the combiners that judgements with a raw score allow, simplest first."""
-    judgements, of_versions = judgements[: len(rows)], judgements[len(rows) :]
     asked = judgements[0].criteria
-    scored = [name for name in asked if all(_has(one, name) for one in judgements)]
+    scored = [n for n in asked if all(_has(one, n) for one in judgements[: len(rows)])]
     criteria = [f"criterion:{name}" for name in scored]
     names = ("overall", *criteria, *(f"lexical:{name}" for name in FEATURE_NAMES))
-    found = []
-    for item, judgement in zip(rows.items, judgements, strict=True):
+    found = np.full((len(judgements), len(names)), np.nan)
+    for place, (item, judgement) in enumerate(zip(rows.texts, judgements, strict=False)):
         term = terms_of(judgement, item.source, item.context, item.response)
-        found.append([term(name) for name in names])
-    terms = np.asarray(found)
-    changed = _terms_of_versions(rows, of_versions, names) if of_versions else None
-    n_asked = 1 + len(criteria)
+        with suppress(ValueError) if place >= len(rows) else nullcontext():  # a version lacks one
+            found[place] = [term(name) for name in names]
+    changed = None
+    if len(judgements) > len(rows):
+        changed = np.full((*rows.versioned.shape, len(names)), np.nan)
+        changed[rows.versioned] = found[len(rows) :]
 
-    def weighing(
+    def combiner(
         name: CombinerName, places: Sequence[int], own: Aggregation | None = None
     ) -> Combiner:
         return Combiner(
             name=name,
             rows=rows,
-            terms=terms[:, places],
+            columns=found[: len(rows), places],
             names=tuple(names[place] for place in places),
             own=own,
             changed=None if changed is None else changed[:, :, places],
         )
 
-    def combiner(name: CombinerName, first: int, last: int) -> Combiner:
-        return weighing(name, range(first, last))
-
+    n_asked = 1 + len(criteria)
     combiners = []
     if (
         own is not None
@@ -301,28 +287,13 @@ def combiners_of(
         and (own.scale.low, own.scale.high) == (rows.scale.low, rows.scale.high)
         and set(own.terms) <= set(names)
     ):
-        combiners.append(weighing("own", [names.index(name) for name in own.terms], own))
-    combiners.append(combiner("overall", 0, 1))
+        combiners.append(combiner("own", [names.index(name) for name in own.terms], own))
+    combiners.append(combiner("overall", [0]))
     if criteria and len(criteria) == len(asked):
-        combiners.append(combiner("mean", 1, n_asked))
+        combiners.append(combiner("mean", range(1, n_asked)))
     if criteria:
-        combiners.append(combiner("criteria", 0, n_asked))
-    return [*combiners, combiner("lexical", 0, len(names))]
-
-
-def _terms_of_versions(
-    rows: Rows, judgements: Sequence[Judgement], names: Sequence[str]
-) -> FloatArray:
-    """Return the numbers of changed versions, shape (n, n_kinds, n_terms), nan where one lacks."""
-    versioned = rows.versioned
-    terms = np.full((*versioned.shape, len(names)), np.nan)
-    changed = rows.texts[len(rows) :]
-    places = np.argwhere(versioned).tolist()
-    for (row, kind), item, judgement in zip(places, changed, judgements, strict=True):
-        term = terms_of(judgement, item.source, item.context, item.response)
-        with suppress(ValueError):  # it lacks one
-            terms[row, kind] = [term(name) for name in names]
-    return terms
+        combiners.append(combiner("criteria", range(n_asked)))
+    return [*combiners, combiner("lexical", range(len(names)))]
 
 
 def _has(judgement: Judgement, criterion: str) -> bool:
@@ -330,37 +301,28 @@ def _has(judgement: Judgement, criterion: str) -> bool:
     return one is not None and one.score is not None
 
 
-FEWEST_ROWS = 20
-FEWEST_SOURCES = 5
-"""With fewer scored rows or sources nothing is learned: what the judge has stays."""
-
-
-class FitAggregation(JudgeOptimizer):
+class FitAggregation(CrossValidatedFit):
     """Choose and fit how criteria, overall score and lexical features make one score.
 
     Four combiners compete, simplest first: the model's own overall score; the mean of its criteria;
-    learned weights on both; learned weights with lexical features. Where the student has learned
-    weights already, they compete before all others, as they are. Each is scored by
-    cross-validation over sources. The simplest one within a standard error of the best, or else
-    the best one, replaces the first if it passes (see ``ImprovementTest``), and is fitted on
+    learned weights on both; learned weights with lexical features. Learned weights that the student
+    has already compete before all others. The simplest one within a standard error of the best, or
+    else the best one, replaces the first if it passes (see ``ImprovementTest``), and is fitted on
     all rows. Rows that the judge shows as demonstrations are left out.
 
     Parameters
     ----------
     objective : Objective, callable or str
-        What the cross-validated predictions are compared by.
+        What the cross-validated predictions are compared by; ``metric`` is DSPy's word for it.
     lexical : bool
         Whether lexical features may enter. Where they may not, what they would add is reported.
     n_folds, n_repeats : int
-        Of the cross-validation over sources. Of thirds, a fit sees two of three rows, and combiners
-        are compared on parts that are not too small; ten repeats average out how they are drawn.
-    seed : int
-        Of the folds.
-    scale, lm, concurrency, on_progress
-        As for ``JudgeOptimizer``.
+        Of the cross-validation over sources.
     confirm : ImprovementTest or None
         By what rule another combiner replaces the first, whose cross-validated gain is tested; None
         takes the simplest one within a standard error of the best.
+    **shared
+        As for ``JudgeOptimizer``.
 
     Attributes
     ----------
@@ -386,24 +348,13 @@ class FitAggregation(JudgeOptimizer):
         lexical: bool = False,
         n_folds: int = 3,
         n_repeats: int = 10,
-        seed: int = 0,
-        scale: Scale | None = None,
-        lm: dspy.LM | None = None,
-        concurrency: int = CONCURRENCY,
-        on_progress: Callable[[int], None] | None = None,
         metric: AnyObjective | None = None,
         confirm: ImprovementTest | None = ImprovementTest(),  # noqa: B008 - a frozen record
+        **shared: Unpack[RowSettings],
     ) -> None:
-        super().__init__(
-            seed=seed, scale=scale, lm=lm, concurrency=concurrency, on_progress=on_progress
-        )
+        super().__init__(objective, n_folds=n_folds, n_repeats=n_repeats, metric=metric, **shared)
         check_confirm(confirm)
-        if n_folds < 2 or n_repeats < 1:
-            raise InputError(f"need 2 folds and 1 repeat or more; got {n_folds} and {n_repeats}.")
-        self.objective = as_objective(objective, metric)
         self.lexical = lexical
-        self.n_folds = n_folds
-        self.n_repeats = n_repeats
         self.confirm = confirm
 
     def compile(
@@ -411,8 +362,8 @@ class FitAggregation(JudgeOptimizer):
         student: Judge,
         *,
         trainset: Sequence[dspy.Example],
-        teacher: dspy.Module | None = None,
-        valset: Sequence[dspy.Example] | None = None,
+        teacher: None = None,
+        valset: None = None,
     ) -> Judge:
         """Return a copy of ``student`` with the chosen aggregation; it is unchanged.
 
@@ -453,73 +404,47 @@ class FitAggregation(JudgeOptimizer):
             (``rows.texts``), where the objective looks at changed versions.
         own : Aggregation or None
             Learned numbers that the judge has already: they compete first of all, and stay where
-            there is too little to learn from. They may have been learned from some of the same
-            rows, which flatters them.
+            there is too little to learn from.
         """
         own = own or Aggregation()
         scored = _places_to_learn_from(judgements[: len(rows)])
         judgements = rows.at(judgements, scored)
         rows = rows.take(scored)
-        self.trials_: tuple[TrialRecord, ...] = ()
+        self.trials_ = ()
         self.confirmation_: ConfirmationResult | None = None
         self.chosen_: str = "own" if own.kind == "linear" else own.kind
         n_sources = len(np.unique(rows.groups))
         if len(rows) < FEWEST_ROWS or n_sources < FEWEST_SOURCES or np.ptp(rows.human) == 0:
             return own
         combiners = combiners_of(rows, judgements, own=own)
-        self.trials_ = self._compared(rows, judgements, combiners)
-        return next(
-            combiner for combiner in combiners if combiner.name == self.chosen_
-        ).aggregation()
-
-    def _compared(
-        self, rows: Rows, judgements: Sequence[Judgement], combiners: Sequence[Combiner]
-    ) -> tuple[TrialRecord, ...]:
-        halves = SourceFolds.of(
-            rows.judged(judgements, judge_scale=PERCENT),
-            n_folds=self.n_folds,
-            n_repeats=self.n_repeats,
-            rng=np.random.default_rng([self.seed, 2]),
+        table = rows.judged(judgements, judge_scale=PERCENT)
+        found = self._crossed(table, combiners, part=2)
+        allowed = [one.name for one in combiners if one.name != "lexical" or self.lexical]
+        best = found[largest(found, allowed)]
+        self.trials_ = tuple(
+            TrialRecord(
+                name=name,
+                value=crossed.value,
+                behind=(behind := crossed.behind(best))[0],
+                standard_error=behind[1],
+                allowed=name in allowed,
+            )
+            for name, crossed in found.items()
         )
-        found: dict[str, CrossValidatedAgreement] = {
-            combiner.name: halves.agreement(
-                combiner.predictions,
-                self.objective,
-                judge_scale=combiner.scale,
-                of_versions=None if combiner.changed is None else combiner.predictions_of_versions,
-            )
-            for combiner in combiners
-        }
-        allowed: list[str] = [
-            one.name for one in combiners if one.name != "lexical" or self.lexical
-        ]
-        best = max(allowed, key=lambda name: -math.inf if math.isnan(v := found[name].value) else v)
-        trials = []
-        for name, crossed in found.items():
-            behind, error = crossed.behind(found[best])
-            trials.append(
-                TrialRecord(
-                    name=name,
-                    value=crossed.value,
-                    behind=behind,
-                    standard_error=error,
-                    allowed=name in allowed,
-                )
-            )
-        self.chosen_ = simplest_within_an_error(trials)
+        self.chosen_ = simplest_within_an_error(self.trials_)
         if self.confirm is not None:
-            self.chosen_ = self._confirmed(self.confirm, trials, found, n_rows=len(rows))
-        return tuple(trials)
+            self.chosen_ = self._confirmed(self.confirm, found, n_rows=len(rows))
+        return next(one for one in combiners if one.name == self.chosen_).aggregation()
 
     def _confirmed(
         self,
         rule: ImprovementTest,
-        trials: Sequence[TrialRecord],
         crossed: Mapping[str, CrossValidatedAgreement],
         *,
         n_rows: int,
     ) -> str:
         """Return the simplest combiner within an error of the best, or the best, if it passes."""
+        trials = self.trials_
         first = crossed[trials[0].name]
         others = [n for n, trial in enumerate(trials) if n and trial.allowed]
         ranks = {n: rank_of(trials[n].value, 1.0) for n in (0, *others)}
@@ -531,14 +456,13 @@ class FitAggregation(JudgeOptimizer):
             moved = own.without - first.without
             shares[n] = pseudo_values(own.value - first.value, moved)
             values[n] = own.value, first.value
-        self.confirmation_ = rule.decided(
+        taken = self.confirmation_ = rule.decided(
             shares,
             ranks,
             values,
             dict.fromkeys(others, n_rows),
             rng=np.random.default_rng([self.seed, 6]),
         )
-        taken = self.confirmation_
         return trials[taken.number if taken is not None and taken.passed else 0].name
 
 
@@ -556,9 +480,9 @@ def _scored(judgement: Judgement) -> set[str]:
 
 def simplest_within_an_error(trials: Sequence[TrialRecord]) -> str:
     """Return the first allowed combiner that is no more than a standard error behind the best."""
-    for trial in trials:
-        if trial.allowed and not math.isnan(trial.value):
-            beyond = trial.behind > trial.standard_error
-            if not beyond:
-                return trial.name
-    return trials[0].name
+    near = (
+        one.name
+        for one in trials
+        if one.allowed and not math.isnan(one.value) and not one.behind > one.standard_error
+    )
+    return next(near, trials[0].name)

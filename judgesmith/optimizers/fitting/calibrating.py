@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Literal
+from typing import Literal, Unpack
 
 import dspy
 import numpy as np
@@ -19,7 +19,8 @@ from judgesmith.metrics.calibration import (
     conformal_margin,
     cross_calibrated,
 )
-from judgesmith.optimizers.base import JudgeOptimizer
+from judgesmith.optimizers.base import JudgeOptimizer, RowSettings
+from judgesmith.optimizers.fitting.cross_validation import FEWEST_ROWS
 from judgesmith.optimizers.predictions import FloatArray
 from judgesmith.optimizers.rows import Rows, rows_of, split_by_source
 from judgesmith.optimizers.space.demonstrations import shown_keys
@@ -31,15 +32,10 @@ from judgesmith.programs.families.ensemble.judges import (
 )
 from judgesmith.programs.families.ensemble.members import calibrated, doubt_of
 from judgesmith.programs.judging.judge import check_judge
-from judgesmith.programs.judging.runner import CONCURRENCY
 from judgesmith.signatures.aggregation import Abstention, Calibration, Doubt
 from judgesmith.signatures.judgement import Judgement
-from judgesmith.signatures.scale import Scale
 
 Shape = Literal["line", "curve", "auto"]
-
-FEWEST_ROWS = 20
-"""With fewer scored rows no way to people's scale is learned."""
 
 FEWEST_FOR_CURVE = 100
 """With fewer rows a monotone curve follows chance, and a line is taken."""
@@ -53,12 +49,10 @@ N_LIMITS = 5
 class Calibrator(JudgeOptimizer):
     """Put a judge on the scale of people, with intervals that hold as often as they claim.
 
-    Three things are learned, on sources that nothing in the judge was learned from: a monotone
-    way from its scores to people's, on one part of the sources; on the other part, how far people
-    lie from where it leads (split conformal, so the promise holds for any judge and any number of
-    rows); and, if ``within`` is given, below which doubt a score may be kept. The promises of
-    interval and abstention are made apart: the interval's is over all texts, not over those that
-    are kept.
+    Learned on sources that nothing in the judge was learned from: a monotone way from its scores
+    to people's, on one part of the sources; on the other part, how far people lie from where it
+    leads (split conformal); and, if ``within`` is given, below which doubt a score may be kept.
+    The promises of interval and abstention are made apart.
 
     Parameters
     ----------
@@ -76,9 +70,7 @@ class Calibrator(JudgeOptimizer):
         criteria.
     share : float
         Of sources that the way is learned on, where no valset is given.
-    seed : int
-        Of parts and folds.
-    scale, lm, concurrency, on_progress
+    **shared
         As for ``JudgeOptimizer``.
 
     Attributes
@@ -100,15 +92,9 @@ class Calibrator(JudgeOptimizer):
         certainty: float = 0.9,
         doubt: Doubt | None = None,
         share: float = 0.5,
-        seed: int = 0,
-        scale: Scale | None = None,
-        lm: dspy.LM | None = None,
-        concurrency: int = CONCURRENCY,
-        on_progress: Callable[[int], None] | None = None,
+        **shared: Unpack[RowSettings],
     ) -> None:
-        super().__init__(
-            seed=seed, scale=scale, lm=lm, concurrency=concurrency, on_progress=on_progress
-        )
+        super().__init__(**shared)
         for name, given in (("confidence", confidence), ("certainty", certainty), ("share", share)):
             if not 0 < given < 1:
                 raise InputError(f"{name} must be between 0 and 1; got {given}.")

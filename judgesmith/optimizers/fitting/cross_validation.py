@@ -1,28 +1,37 @@
-"""How well a way of predicting agrees with people it was not fitted on, and how sure that is.
+"""How well ways to make one score agree with people they were not fitted on, and how sure that is.
 
-Sources are halved at random, many times; what is fitted on one half predicts the other.
-Agreement is taken within each predicted half: predictions of two different fits, put in one
-list, agree worse than either of them does, because each fit has seen the other's rows.
+Agreement is taken within each predicted part of the sources: predictions of two different fits,
+put in one list, agree worse than either of them does, because each fit has seen the other's rows.
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 
+from judgesmith.errors import InputError
+from judgesmith.optimizers.base import JudgeOptimizer, RowSettings
 from judgesmith.optimizers.objectives.base import Objective
+from judgesmith.optimizers.objectives.grammar import AnyObjective, as_objective
 from judgesmith.optimizers.predictions import FloatArray, PredictionTable
 from judgesmith.optimizers.rows import IntArray, folds_by_source
+from judgesmith.optimizers.search.confirmation import MOST_BLOCKS
+from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.signatures.scale import Scale
 
-MOST_BLOCKS = 20
-"""Sources are left out of the comparison in this many blocks at most, to see how much it moves."""
-
 FEWEST_COMPARED = 3
-"""Smaller parts of halves are not compared on; Q needs three rows."""
+"""Smaller parts of a fold are not compared on; Q needs three rows."""
+
+FEWEST_ROWS, FEWEST_SOURCES = 20, 5
+"""With fewer scored rows or sources nothing is learned: what the judge has stays."""
+
+LIMIT = 3.0
+"""A score counts at most this many spreads from its center: one odd text cannot be worth more."""
 
 Fitted = Callable[[IntArray, IntArray], FloatArray]
 """From rows to fit on and rows to predict to the predictions of the latter."""
@@ -30,7 +39,7 @@ Fitted = Callable[[IntArray, IntArray], FloatArray]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CrossValidatedAgreement:
-    """Cross-validated agreement of one way, comparable with that of others on the same halves."""
+    """Cross-validated agreement of one way, and without each block of sources."""
 
     value: float
     without: FloatArray
@@ -47,7 +56,7 @@ class CrossValidatedAgreement:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SourceFolds:
-    """The halves that every way is compared on."""
+    """The folds that every way is compared on."""
 
     table: PredictionTable
     parts: IntArray
@@ -73,44 +82,123 @@ class SourceFolds:
         of_versions: Fitted | None = None,
     ) -> CrossValidatedAgreement:
         """Return the cross-validated agreement of ``fitted``, in points of ``judge_scale``."""
-        predicted = [
-            self._left_out(fitted, parts, np.full(len(parts), np.nan)) for parts in self.parts
-        ]
-        damaged: Sequence[FloatArray | None] = [None] * len(predicted)
-        if of_versions is not None and self.table.damaged is not None:
-            none = np.full(self.table.damaged.shape, np.nan)
-            damaged = [self._left_out(of_versions, parts, none.copy()) for parts in self.parts]
-        said = list(zip(predicted, damaged, strict=True))
-        everything = np.ones(self.table.n, dtype=bool)
-        blocks = range(int(self.blocks.max()) + 1)
+        table = self.table
+        said = [self._left_out(fitted, parts, table.predicted.shape) for parts in self.parts]
+        damaged: Sequence[FloatArray | None] = [None] * len(said)
+        if of_versions is not None and table.damaged is not None:
+            damaged = [
+                self._left_out(of_versions, parts, table.damaged.shape) for parts in self.parts
+            ]
 
         def value(used: np.ndarray) -> float:
-            return self._value(said, used, objective, judge_scale)
+            values = []
+            for row, changed, parts in zip(said, damaged, self.parts, strict=True):
+                for part in np.unique(parts):
+                    inside = np.flatnonzero(used & (parts == part))
+                    # Where people do not differ, or few rows are left, no way can show anything.
+                    if len(inside) >= FEWEST_COMPARED and np.ptp(table.human[inside]) != 0:
+                        own = None if changed is None else changed[inside]
+                        told = table.part(inside).predicting(
+                            row[inside], own, judge_scale=judge_scale
+                        )
+                        values.append(objective.value(told))
+            return float(np.mean(values)) if values else math.nan
 
-        without = [value(self.blocks != block) for block in blocks]
-        return CrossValidatedAgreement(value=value(everything), without=np.asarray(without))
+        without = [value(self.blocks != block) for block in range(int(self.blocks.max()) + 1)]
+        return CrossValidatedAgreement(
+            value=value(np.ones(table.n, dtype=bool)), without=np.asarray(without)
+        )
 
-    def _left_out(self, fitted: Fitted, parts: IntArray, predicted: FloatArray) -> FloatArray:
+    def _left_out(self, fitted: Fitted, parts: IntArray, shape: tuple[int, ...]) -> FloatArray:
+        predicted = np.full(shape, np.nan)
         for part in np.unique(parts):
             outside = np.flatnonzero(parts == part)
             predicted[outside] = fitted(np.flatnonzero(parts != part), outside)
         return predicted
 
-    def _value(
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Way(ABC):
+    """A way to make one score of several columns, fitted on some rows and applied to others."""
+
+    name: str
+    names: tuple[str, ...]
+    columns: FloatArray
+    changed: FloatArray | None = None
+
+    @property
+    @abstractmethod
+    def scale(self) -> Scale:
+        """What predictions are points of."""
+
+    @abstractmethod
+    def fitted(self, inside: IntArray) -> Callable[[FloatArray], FloatArray]:
+        """Return the function from columns to scores that rows ``inside`` support."""
+
+    def predictions(self, inside: IntArray, outside: IntArray) -> FloatArray:
+        """Return the scores of rows ``outside`` by a fit on rows ``inside``, nan if undefined."""
+        return self.fitted(inside)(self.columns[outside])
+
+    def predictions_of_versions(self, inside: IntArray, outside: IntArray) -> FloatArray:
+        """Return the scores of the changed versions of rows, shape (n_outside, n_kinds)."""
+        assert self.changed is not None
+        return of_versions(self.fitted(inside), self.changed[outside])
+
+
+def of_versions(predict: Callable[[FloatArray], FloatArray], columns: FloatArray) -> FloatArray:
+    """Return the scores of versions with these columns, nan where there is no version."""
+    found = np.full(columns.shape[:2], np.nan)
+    there = ~np.isnan(columns).all(axis=2)
+    found[there] = predict(columns[there])
+    return found
+
+
+def undefined(columns: FloatArray) -> FloatArray:
+    """Return no score for any row: a fit on equal ratings is undefined."""
+    return np.full(len(columns), np.nan)
+
+
+class CrossValidatedFit(JudgeOptimizer):
+    """An optimizer that chooses among ways by cross-validation over sources."""
+
+    def __init__(
         self,
-        said: Sequence[tuple[FloatArray, FloatArray | None]],
-        used: np.ndarray,
-        objective: Objective,
-        judge_scale: Scale | None,
-    ) -> float:
-        values = []
-        for (row, damaged), parts in zip(said, self.parts, strict=True):
-            for part in np.unique(parts):
-                inside = np.flatnonzero(used & (parts == part))
-                # Where people do not differ, or hardly anybody is left, no way can show anything.
-                if len(inside) >= FEWEST_COMPARED and np.ptp(self.table.human[inside]) != 0:
-                    table = self.table.part(inside)
-                    own = None if damaged is None else damaged[inside]
-                    told = table.predicting(row[inside], own, judge_scale=judge_scale)
-                    values.append(objective.value(told))
-        return float(np.mean(values)) if values else math.nan
+        objective: AnyObjective,
+        *,
+        n_folds: int,
+        n_repeats: int,
+        metric: AnyObjective | None = None,
+        **shared: Unpack[RowSettings],
+    ) -> None:
+        super().__init__(**shared)
+        if n_folds < 2 or n_repeats < 1:
+            raise InputError(f"need 2 folds and 1 repeat or more; got {n_folds} and {n_repeats}.")
+        self.objective = as_objective(objective, metric)
+        self.n_folds = n_folds
+        self.n_repeats = n_repeats
+        self.trials_: tuple[TrialRecord, ...] = ()
+
+    def _crossed(
+        self, table: PredictionTable, ways: Sequence[Way], *, part: int
+    ) -> dict[str, CrossValidatedAgreement]:
+        """Return the agreement of every way; ``part`` tells random numbers of optimizers apart."""
+        folds = SourceFolds.of(
+            table,
+            n_folds=self.n_folds,
+            n_repeats=self.n_repeats,
+            rng=np.random.default_rng([self.seed, part]),
+        )
+        return {
+            way.name: folds.agreement(
+                way.predictions,
+                self.objective,
+                judge_scale=way.scale,
+                of_versions=None if way.changed is None else way.predictions_of_versions,
+            )
+            for way in ways
+        }
+
+
+def largest(found: dict[str, CrossValidatedAgreement], names: Sequence[str]) -> str:
+    """Return the name of the way of the largest value, the first of equals."""
+    return max(names, key=lambda name: -math.inf if math.isnan(v := found[name].value) else v)

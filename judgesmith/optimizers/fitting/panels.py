@@ -5,23 +5,31 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from functools import cached_property
+from typing import Literal, Unpack
 
 import dspy
 import numpy as np
 
 from judgesmith.errors import InputError
-from judgesmith.optimizers.base import JudgeOptimizer, check_objective, rows_for
-from judgesmith.optimizers.fitting.aggregation import FEWEST_ROWS, FEWEST_SOURCES, LIMIT
-from judgesmith.optimizers.fitting.cross_validation import SourceFolds
+from judgesmith.optimizers.base import RowSettings, check_objective, rows_for
+from judgesmith.optimizers.fitting.cross_validation import (
+    FEWEST_ROWS,
+    FEWEST_SOURCES,
+    LIMIT,
+    CrossValidatedFit,
+    Way,
+    largest,
+    of_versions,
+    undefined,
+)
 from judgesmith.optimizers.objectives.base import Objective
-from judgesmith.optimizers.objectives.grammar import AnyObjective, as_objective
+from judgesmith.optimizers.objectives.grammar import AnyObjective
 from judgesmith.optimizers.predictions import FloatArray, PredictionTable
 from judgesmith.optimizers.rows import IntArray, Rows, rows_of
 from judgesmith.optimizers.space.demonstrations import shown_keys
 from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.programs.families.ensemble.judges import Panel, leaves_of
-from judgesmith.programs.judging.runner import CONCURRENCY
 from judgesmith.signatures.aggregation import PanelWeights
 from judgesmith.signatures.scale import Scale
 
@@ -38,19 +46,17 @@ class Members:
 
     centers: FloatArray
     spreads: FloatArray
-    steps: FloatArray
+    scores: FloatArray
     human: FloatArray
     scale: Scale
 
     @classmethod
     def as_shares(cls, scores: FloatArray, scales: Sequence[Scale], scale: Scale) -> Members:
-        """Return members whose steps are shares of their own scales, for unrated rows."""
-        centers = np.asarray([one.low for one in scales], float)
-        spreads = np.asarray([one.high - one.low for one in scales], float)
+        """Return members that count as shares of their own scales, for unrated rows."""
         return cls(
-            centers=centers,
-            spreads=spreads,
-            steps=_steps(scores, centers, spreads),
+            centers=np.asarray([one.low for one in scales], float),
+            spreads=np.asarray([one.high - one.low for one in scales], float),
+            scores=scores,
             human=np.full(len(scores), np.nan),
             scale=scale,
         )
@@ -64,65 +70,59 @@ class Members:
         away = np.where(scored, scores - centers, 0.0)
         spreads = np.sqrt((away**2).sum(axis=0) / n)
         spreads = np.where(spreads > 1e-9 * (1 + np.abs(centers)), spreads, 1.0)
-        steps = _steps(scores, centers, spreads)
-        return cls(centers=centers, spreads=spreads, steps=steps, human=human, scale=scale)
+        return cls(centers=centers, spreads=spreads, scores=scores, human=human, scale=scale)
+
+    @cached_property
+    def steps(self) -> FloatArray:
+        """Standardised scores."""
+        return self.steps_of(self.scores)
+
+    def steps_of(self, scores: FloatArray) -> FloatArray:
+        return np.clip((scores - self.centers) / self.spreads, -LIMIT, LIMIT)
 
     def fitted(self, weights: FloatArray) -> PanelFit:
         """Return the panel with these weights, in points of people's scale."""
         if np.isnan(self.human).all():
-            return self._fit(weights, self.scale.high - self.scale.low, self.scale.low)
+            return PanelFit(self, weights, self.scale.high - self.scale.low, self.scale.low)
         mean = weighted_mean(self.steps, weights)
         scored = np.isfinite(mean)
         x, y = mean[scored], self.human[scored]
         if not len(x):
             x = y = np.zeros(1)
         spread_x, spread_y = float(x.std()), float(y.std())
+        slope = LEAST_AGREEMENT
         if spread_x > 0 and spread_y > 0:
             agreement = float(np.mean((x - x.mean()) * (y - y.mean()))) / (spread_x * spread_y)
             slope = max(agreement, LEAST_AGREEMENT) * spread_y / spread_x
-        else:
-            slope = LEAST_AGREEMENT
-        return self._fit(weights, slope, float(y.mean()) - slope * float(x.mean()))
-
-    def _fit(self, weights: FloatArray, slope: float, intercept: float) -> PanelFit:
-        return PanelFit(
-            centers=self.centers,
-            spreads=self.spreads,
-            weights=weights,
-            slope=slope,
-            intercept=intercept,
-            scale=self.scale,
-        )
+        return PanelFit(self, weights, slope, float(y.mean()) - slope * float(x.mean()))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class PanelFit:
     """Learned numbers of a panel; see ``PanelWeights`` for what they mean."""
 
-    centers: FloatArray
-    spreads: FloatArray
+    members: Members
     weights: FloatArray
     slope: float
     intercept: float
-    scale: Scale
 
     def predict(self, scores: FloatArray) -> FloatArray:
         """Return the panel's scores of rows of member scores, nan where it has none."""
-        steps = _steps(scores, self.centers, self.spreads)
-        points = self.intercept + self.slope * weighted_mean(steps, self.weights)
-        return np.clip(points, self.scale.low, self.scale.high)
+        mean = weighted_mean(self.members.steps_of(scores), self.weights)
+        scale = self.members.scale
+        return np.clip(self.intercept + self.slope * mean, scale.low, scale.high)
 
     def plain(self, names: Sequence[str]) -> PanelWeights:
         """Return the same as plain numbers, of the members called ``names``."""
         return PanelWeights(
             members=tuple(names),
-            centers=tuple(self.centers.tolist()),
-            spreads=tuple(self.spreads.tolist()),
+            centers=tuple(self.members.centers.tolist()),
+            spreads=tuple(self.members.spreads.tolist()),
             weights=tuple(self.weights.tolist()),
             limit=LIMIT,
             slope=self.slope,
             intercept=self.intercept,
-            scale=self.scale,
+            scale=self.members.scale,
         )
 
 
@@ -173,55 +173,46 @@ def greedy_weights(
     return weights
 
 
-def _steps(scores: FloatArray, centers: FloatArray, spreads: FloatArray) -> FloatArray:
-    return np.clip((scores - centers) / spreads, -LIMIT, LIMIT)
-
-
 PanelName = Literal["own", "single", "equal", "greedy"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PanelCombiner:
+class PanelCombiner(Way):
     """One way to weigh members."""
 
-    name: PanelName
     table: PredictionTable
-    scores: FloatArray
-    names: tuple[str, ...]
     able: tuple[int, ...]
     objective: Objective
     n_rounds: int
-    scale: Scale
-    changed: FloatArray | None = None
     own: PanelWeights | None = None
     scales: tuple[Scale, ...] = ()
     seen: list[tuple[float, float]] = field(default_factory=list)
     fits: dict[bytes, PanelFit] = field(default_factory=dict)
 
-    def predictions(self, inside: IntArray, outside: IntArray) -> FloatArray:
-        """Return the scores of rows ``outside`` by a fit on rows ``inside``."""
+    @property
+    def scale(self) -> Scale:
         if self.own is not None:
-            return self._by_own(self.scores[outside])
-        if _are_alike(self.table.human[inside]):
-            return np.full(len(outside), np.nan)
-        fit = self._fitted(inside)
-        self.seen.append((self._value(fit, inside), self._value(fit, outside)))
-        return fit.predict(self.scores[outside])
+            return self.own.scale
+        assert isinstance(self.table.scale, Scale)
+        return self.table.scale
 
-    def predictions_of_versions(self, inside: IntArray, outside: IntArray) -> FloatArray:
-        """Return the scores of the changed versions of rows, shape (n_outside, n_kinds)."""
-        assert self.changed is not None
+    def fitted(self, inside: IntArray) -> Callable[[FloatArray], FloatArray]:
         if self.own is not None:
-            return self._of_versions(self._by_own, outside)
-        if _are_alike(self.table.human[inside]):
-            return np.full(self.changed[outside].shape[:2], np.nan)
-        return self._of_versions(self._fitted(inside).predict, outside)
+            return self._by_own
+        return undefined if _are_alike(self.table.human[inside]) else self._fit(inside).predict
+
+    def predictions(self, inside: IntArray, outside: IntArray) -> FloatArray:
+        """Return the same, and keep how well the fit does on either rows."""
+        if self.own is None and not _are_alike(self.table.human[inside]):
+            fit = self._fit(inside)
+            self.seen.append((self._value(fit, inside), self._value(fit, outside)))
+        return super().predictions(inside, outside)
 
     def weights(self) -> PanelWeights:
         """Return the weights fitted on all rows."""
         if self.own is not None:
             return self.own
-        return self._fitted(np.arange(self.table.n)).plain(self.names)
+        return self._fit(np.arange(self.table.n)).plain(self.names)
 
     @property
     def optimism(self) -> float:
@@ -230,22 +221,23 @@ class PanelCombiner:
         defined = [gap for gap in gaps if not math.isnan(gap)]
         return float(np.mean(defined)) if defined else 0.0
 
-    def _fitted(self, inside: IntArray) -> PanelFit:
+    def _fit(self, inside: IntArray) -> PanelFit:
         known = inside.tobytes()
         if known not in self.fits:
-            self.fits[known] = self._fit(inside)
+            scores, human = self.columns[inside], self.table.human[inside]
+            members = (
+                Members.as_shares(scores, self.scales, self.scale)
+                if self.scales
+                else Members.learned(scores, human, self.scale)
+            )
+            weights = greedy_weights(
+                members,
+                lambda fit: self._value(fit, inside),
+                n_rounds={"single": 1, "equal": 0}.get(self.name, self.n_rounds),
+                allowed=self.able,
+            )
+            self.fits[known] = members.fitted(weights)
         return self.fits[known]
-
-    def _fit(self, inside: IntArray) -> PanelFit:
-        if self.scales:
-            members = Members.as_shares(self.scores[inside], self.scales, self.scale)
-        else:
-            members = Members.learned(self.scores[inside], self.table.human[inside], self.scale)
-        n_rounds = {"single": 1, "equal": 0}.get(self.name, self.n_rounds)
-        weights = greedy_weights(
-            members, lambda fit: self._value(fit, inside), n_rounds=n_rounds, allowed=self.able
-        )
-        return members.fitted(weights)
 
     def _by_own(self, scores: FloatArray) -> FloatArray:
         assert self.own is not None
@@ -256,19 +248,12 @@ class PanelCombiner:
             found.append(math.nan if score is None else score)
         return np.asarray(found, float)
 
-    def _of_versions(
-        self, predicted: Callable[[FloatArray], FloatArray], places: IntArray
-    ) -> FloatArray:
-        assert self.changed is not None
-        scores = self.changed[places]
-        return predicted(scores.reshape(-1, scores.shape[-1])).reshape(scores.shape[:2])
-
     def _value(self, fit: PanelFit, places: IntArray) -> float:
         table = self.table.part(places)
         if _are_alike(table.human):
             return math.nan
-        changed = None if self.changed is None else self._of_versions(fit.predict, places)
-        predicted = fit.predict(self.scores[places])
+        changed = None if self.changed is None else of_versions(fit.predict, self.changed[places])
+        predicted = fit.predict(self.columns[places])
         return self.objective.value(table.predicting(predicted, changed, judge_scale=self.scale))
 
 
@@ -293,18 +278,6 @@ def unpredicted(rows: Rows) -> PredictionTable:
     )
 
 
-def columns_of_versions(scores: FloatArray, rows: Rows) -> FloatArray | None:
-    """Return scores of versions by row and kind, shape (n, n_kinds, n_members).
-
-    None without any.
-    """
-    if not rows.kinds:
-        return None
-    found = np.full((len(rows), len(rows.kinds), scores.shape[1]), np.nan)
-    found[rows.versioned] = scores
-    return found
-
-
 def columns_of(scores: Sequence[Sequence[float | None]], n_rows: int) -> FloatArray:
     """Return one column per member from the scores of each, nan where one has none."""
     if not scores:
@@ -319,30 +292,26 @@ FEWEST_SCORED = 0.8
 """A member with a score on a smaller share of rows is not weighed: the rest may be easy ones."""
 
 
-class PanelSelection(JudgeOptimizer):
+class PanelSelection(CrossValidatedFit):
     """Learn the weights of a ``Panel`` by greedy ensemble selection.
 
-    The student is the panel and what is compiled are its weights: an optimizer takes one program
-    and returns a better copy, and a panel is one. Four combiners compete: the student's own
-    weights; the best single member; equal weights of standardised scores; and greedy selection with
-    replacement. Each is fitted on half of the sources and valued on the other half, over and
-    over, so that choosing among many members does not flatter itself; the way of the largest
-    value, of equals the one with fewer members, is fitted on all rows. A panel that does not beat
-    its best member comes back with that member alone.
+    Four combiners compete: the student's own weights; the best single member; equal weights of
+    standardised scores; and greedy selection with replacement. Each is fitted on half of the
+    sources and valued on the other half, over and over. The way of the largest value, of equals
+    the one with fewer members, is fitted on all rows. A panel that does not beat its best member
+    comes back with that member alone.
 
     Parameters
     ----------
     objective : Objective, callable or str
-        What is made as large as it can be, on whole lists of scores: nothing of calls or dollars.
-        One of discernment alone, such as ``d_avg``, takes unrated rows, too: then
-        scores count as shares of the members' scales, on which the panel answers.
+        What is made as large as possible over whole lists of scores, without calls or dollars;
+        ``metric`` is DSPy's word for it. Discernment alone, such as ``d_avg``, takes unrated rows,
+        too: then scores count as shares of the members' scales, on which the panel answers.
     n_rounds : int
         Most members that selection adds, repetitions counted.
     n_folds, n_repeats : int
         Of the cross-fitting over sources.
-    seed : int
-        Of the folds.
-    scale, lm, concurrency, on_progress
+    **shared
         As for ``JudgeOptimizer``. Members with a model of their own are asked that.
 
     Attributes
@@ -367,21 +336,12 @@ class PanelSelection(JudgeOptimizer):
         n_rounds: int = 20,
         n_folds: int = 2,
         n_repeats: int = 10,
-        seed: int = 0,
-        scale: Scale | None = None,
-        lm: dspy.LM | None = None,
-        concurrency: int = CONCURRENCY,
-        on_progress: Callable[[int], None] | None = None,
         metric: AnyObjective | None = None,
+        **shared: Unpack[RowSettings],
     ) -> None:
-        super().__init__(
-            seed=seed, scale=scale, lm=lm, concurrency=concurrency, on_progress=on_progress
-        )
+        super().__init__(objective, n_folds=n_folds, n_repeats=n_repeats, metric=metric, **shared)
         if n_rounds < 1:
             raise InputError(f"n_rounds must be 1 or more; got {n_rounds}.")
-        if n_folds < 2 or n_repeats < 1:
-            raise InputError(f"need 2 folds and 1 repeat or more; got {n_folds} and {n_repeats}.")
-        self.objective = as_objective(objective, metric)
         effort = [str(one) for one in self.objective.atoms if one.is_effort]
         if effort:
             raise InputError(
@@ -389,16 +349,14 @@ class PanelSelection(JudgeOptimizer):
                 hint=f"leave {' and '.join(dict.fromkeys(effort))} out of the objective.",
             )
         self.n_rounds = n_rounds
-        self.n_folds = n_folds
-        self.n_repeats = n_repeats
 
     def compile(
         self,
         student: Panel,
         *,
         trainset: Sequence[dspy.Example],
-        teacher: dspy.Module | None = None,
-        valset: Sequence[dspy.Example] | None = None,
+        teacher: None = None,
+        valset: None = None,
     ) -> Panel:
         """Return a copy of ``student`` with the weights that rated rows support.
 
@@ -463,30 +421,31 @@ class PanelSelection(JudgeOptimizer):
         if not rows.is_rated and not set(names) <= set(scales or {}):
             raise InputError("these rows have no ratings.", hint="give the scales of all members.")
         every = columns_of(list(scores.values()), len(rows.texts))
-        table, changed = every[: len(rows)], columns_of_versions(every[len(rows) :], rows)
-        shares = np.isfinite(table).mean(axis=0)
+        columns, changed = every[: len(rows)], None
+        if rows.kinds:
+            changed = np.full((*rows.versioned.shape, len(names)), np.nan)
+            changed[rows.versioned] = every[len(rows) :]
+        shares = np.isfinite(columns).mean(axis=0)
         able = tuple(np.flatnonzero(shares >= FEWEST_SCORED).tolist())
         self.unweighed_ = tuple(name for place, name in enumerate(names) if place not in able)
-        self.trials_: tuple[TrialRecord, ...] = ()
+        self.trials_ = ()
         learned: tuple[PanelName, ...] = ("single", "equal", "greedy") if able else ()
         people = unpredicted(rows)
-        given = () if rows.is_rated else tuple((scales or {})[name] for name in names)
-        combiners = [
-            PanelCombiner(
+        combiners = {
+            name: PanelCombiner(
                 name=name,
-                table=people,
-                scores=table,
-                changed=changed,
                 names=names,
+                columns=columns,
+                changed=changed,
+                table=people,
                 able=able,
                 objective=self.objective,
                 n_rounds=self.n_rounds,
                 own=own if name == "own" else None,
-                scale=own.scale if name == "own" and own is not None else rows.scale,
-                scales=given,
+                scales=() if rows.is_rated else tuple((scales or {})[one] for one in names),
             )
             for name in (*(() if own is None else ("own",)), *learned)
-        ]
+        }
         if not combiners:
             raise InputError(
                 f"no member has a score on {FEWEST_SCORED:.0%} of the rows: nothing can be weighed."
@@ -495,46 +454,21 @@ class PanelSelection(JudgeOptimizer):
         n_sources = len(np.unique(rows.groups))
         enough = len(rows) >= FEWEST_ROWS and n_sources >= FEWEST_SOURCES
         if enough and np.ptp(rows.human) != 0:  # nan where nobody rated any
-            self.trials_ = self._compared(people, combiners)
-            self.chosen_ = _best(self.trials_)
-        return next(combiner for combiner in combiners if combiner.name == self.chosen_).weights()
-
-    def _compared(
-        self, people: PredictionTable, combiners: Sequence[PanelCombiner]
-    ) -> tuple[TrialRecord, ...]:
-        halves = SourceFolds.of(
-            people,
-            n_folds=self.n_folds,
-            n_repeats=self.n_repeats,
-            rng=np.random.default_rng([self.seed, 3]),
-        )
-        crossed = [
-            halves.agreement(
-                combiner.predictions,
-                self.objective,
-                judge_scale=combiner.scale,
-                of_versions=None if combiner.changed is None else combiner.predictions_of_versions,
-            )
-            for combiner in combiners
-        ]
-        best = max(crossed, key=lambda one: -math.inf if math.isnan(one.value) else one.value)
-        trials = []
-        for combiner, one in zip(combiners, crossed, strict=True):
-            behind, error = one.behind(best)
-            trials.append(
+            found = self._crossed(people, list(combiners.values()), part=3)
+            best = found[largest(found, list(found))]
+            self.trials_ = tuple(
                 TrialRecord(
-                    name=combiner.name,
+                    name=name,
                     value=one.value,
-                    optimism=combiner.optimism,
-                    behind=behind,
-                    standard_error=error,
-                    n_members=len(combiner.weights().asked),
+                    optimism=combiners[name].optimism,
+                    behind=(behind := one.behind(best))[0],
+                    standard_error=behind[1],
+                    n_members=len(combiners[name].weights().asked),
                 )
+                for name, one in found.items()
             )
-        return tuple(trials)
-
-
-def _best(trials: Sequence[TrialRecord]) -> str:
-    """Return the way of the largest value, of equals the one with fewest members."""
-    defined = [one for one in trials if not math.isnan(one.value)] or list(trials[:1])
-    return max(defined, key=lambda one: (one.value, -one.n_members)).name
+            defined = [one for one in self.trials_ if not math.isnan(one.value)]
+            # Of equals the one with fewest members; the first where all are undefined.
+            ranked = defined or list(self.trials_[:1])
+            self.chosen_ = max(ranked, key=lambda one: (one.value, -one.n_members)).name
+        return combiners[self.chosen_].weights()

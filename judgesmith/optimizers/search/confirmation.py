@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from judgesmith.errors import InputError
-from judgesmith.optimizers.fitting.cross_validation import MOST_BLOCKS
 from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.predictions import FloatArray, PredictionTable
 from judgesmith.optimizers.rows import folds_by_source
@@ -28,6 +27,9 @@ LEARNED = 2
 of the test. These look for luck, and the test would have to know what they had found had the luck
 been another. Searches that learn are wrong up to twice as often as the test says
 (benchmark ``adaptive_confirmation``)."""
+
+MOST_BLOCKS = 20
+"""Sources are left out of a comparison in this many blocks at most, to see how much it moves."""
 
 Rank = tuple[Any, ...]
 """What is larger for the better of two, as ``rank_of`` returns it: scored enough, then a value."""

@@ -540,7 +540,7 @@ class TestGaps:
         ways = {way.name: way for way in combiners_of(*gaps)}
         assert list(ways) == ["overall", "criteria", "lexical"]
         assert ways["criteria"].names == ("overall", "criterion:truth")
-        assert not np.isnan(ways["lexical"].terms).any()
+        assert not np.isnan(ways["lexical"].columns).any()
 
     def test_weights_learned_on_it_are_dropped(self, gaps):
         assert "own" not in names_of(combiners_of(*gaps, own=OWN))

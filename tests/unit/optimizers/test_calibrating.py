@@ -19,11 +19,7 @@ from judgesmith.metrics import pearson
 from judgesmith.optimizers import PredictionTable, parse_objective
 from judgesmith.optimizers.fitting.aggregation import Whitening
 from judgesmith.optimizers.fitting.calibrating import Calibrator
-from judgesmith.optimizers.fitting.cross_validation import (
-    MOST_BLOCKS,
-    CrossValidatedAgreement,
-    SourceFolds,
-)
+from judgesmith.optimizers.fitting.cross_validation import CrossValidatedAgreement, SourceFolds
 from judgesmith.optimizers.objectives.agreement import (
     AbsoluteError,
     Agreement,
@@ -33,6 +29,7 @@ from judgesmith.optimizers.objectives.agreement import (
     on_levels,
 )
 from judgesmith.optimizers.rows import folds_by_source, pool_and_selection, rows_of, split_by_source
+from judgesmith.optimizers.search.confirmation import MOST_BLOCKS
 from judgesmith.programs import ActiveCritic, score_batch
 from judgesmith.programs.families.ensemble.judges import Calibrated, Panel
 from judgesmith.programs.families.ensemble.members import PanelJudgement, calibrated
