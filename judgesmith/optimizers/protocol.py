@@ -70,7 +70,7 @@ class ParetoMember:
 def pareto_members(search: FrontSearch[JudgeOnRows], *, seed: int) -> tuple[ParetoMember, ...]:
     """Return the front of a search that has ended, in the order in which its members were tried."""
     rows = sorted(search.order.tolist())
-    several, knee = search.objectives, search.knee
+    several, knee = search.objectives, search.best
     found = []
     for one in search.members:
         table = one.candidate.table(rows)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -109,20 +109,16 @@ class SuccessiveHalving:
 class RacingRule:
     """Those go who are worse than the leader by more than chance explains.
 
-    The paired difference to the leader is resampled over sources. Each contender is compared at
-    every look but the last; ``risk`` is shared out among these looks (Bonferroni), so that a
-    contender that is as good as the leader is dropped with at most that probability, in all
-    looks together. It is not shared out among the contenders, and the leader is the best of
-    several: what is lost is the search's effort, not its honesty, for which other rows are kept.
-
-    Those go, too, whose agreement is undefined where the leader's is not, as they say the same of
-    every row, and those that leave more than half of the rows without a score.
+    The paired difference to the leader is resampled over sources. ``risk`` is shared out among
+    all looks but the last (Bonferroni), not among the contenders. Those go, too, whose agreement
+    is undefined where the leader's is not, and those that leave more than half of the rows
+    without a score.
 
     Parameters
     ----------
     risk : float
-        From 0 (none is dropped) to below 1. The default is generous, as one dropped by mistake
-        was close to the leader and costs little.
+        Chance that a contender which is as good as the leader is dropped, in all looks together;
+        from 0 (none is dropped) to below 1.
     """
 
     risk: float = 0.2
@@ -137,7 +133,7 @@ class RacingRule:
         ranking = look.ranking()
         leader = ranking[0]
         threshold = 2 * self.risk / max(look.n_looks - 1, 1)  # one-sided, of a two-sided p-value
-        is_sound = [self._is_sound(look, table) for table in look.tables]
+        is_sound = [_is_sound(table, look.objective) for table in look.tables]
         staying = []
         for place, table in enumerate(look.tables):
             if place == leader:
@@ -154,10 +150,6 @@ class RacingRule:
     def dominance(self) -> FrontElimination:
         """The same for several objectives."""
         return DominanceRule(self.risk)
-
-    def _is_sound(self, look: RaceStage, table: PredictionTable) -> bool:
-        enough = table.least_scored >= 0.5
-        return enough and not math.isnan(look.objective.value(table))
 
 
 RUNGS = (0.15, 0.3, 0.6, 1.0)
@@ -209,21 +201,33 @@ class RacingSearch(Generic[OneCandidate]):
     on_trial: Callable[[TrialRecord], None] | None = None
     together: WorkSharing[OneCandidate] = field(default_factory=NoSharing)
     trials: dict[int, TrialRecord] = field(default_factory=dict)
+    whole: list[Contender[OneCandidate]] = field(default_factory=list)
     complete: bool = True
 
     def run(self, start: OneCandidate, known: Iterable[str] = ()) -> OneCandidate:
         """Return the best candidate among all that were judged on all rows, ``start`` included."""
-        best = Contender(number=0, picked={}, candidate=start)
+        first = Contender(number=0, picked={}, candidate=start)
         tried = set(known)
         try:
-            self._share([best], len(self.order))
-            self._note(best, self._table(best, len(self.order)))
-            for batch in self._batches(best, tried):
-                for one in self._raced(best, batch):
-                    best = max(best, one, key=lambda one: self.trials[one.number].rank)
+            self._share([first], len(self.order))
+            self._note(first, self._table(first, len(self.order)))
+            self.whole.append(first)
+            for batch in self._batches(first, tried):
+                for one in self._raced(self.best or first, batch):
+                    self.whole.append(one)  # noqa: PERF402 - the budget may end in between
         except OutOfBudget:
             self.complete = False
-        return best.candidate
+        return (self.best or first).candidate
+
+    @property
+    def best(self) -> Contender[OneCandidate] | None:
+        """The best of those that were judged on all rows, the first of equals."""
+        return max(self.whole, key=lambda one: self.trials[one.number].rank, default=None)
+
+    @property
+    def aims(self) -> Sequence[Objective]:
+        """What the study is told of every trial."""
+        return (self.objective,)
 
     @property
     def n_judged(self) -> int:
@@ -273,35 +277,47 @@ class RacingSearch(Generic[OneCandidate]):
         for one in batch:
             one.against = leader.number
         for number, n_rows in enumerate(stops[:-1], start=1):
-            # The leader is in every look, whoever leads on these rows: it was judged on all.
-            self._share([leader, *racing], n_rows)
-            tables = [self._table(one, n_rows) for one in (leader, *racing)]
-            look = RaceStage(
-                tables=tables,
-                objective=self.objective,
-                number=number,
-                n_looks=len(stops),
-                rng=np.random.default_rng([self.seed, 4, batch[0].number, number]),
-            )
-            staying = self._staying(look, leader, racing)
-            for place, one in enumerate(racing, start=1):
+            rng = np.random.default_rng([self.seed, 4, batch[0].number, number])
+            staying, tables, leaders = self._look(leader, racing, number, n_rows, rng)
+            for place, one in enumerate(racing):
                 if place not in staying:
-                    self._finish(one, tables[place], leader, tables[0])
-            racing = [one for place, one in enumerate(racing, start=1) if place in staying]
+                    self._finish(one, tables[place], leader, leaders)
+            racing = [one for place, one in enumerate(racing) if place in staying]
         self._share([leader, *racing], stops[-1])
         whole = self._table(leader, stops[-1])
         for one in racing:
             self._finish(one, self._table(one, stops[-1]), leader, whole)
             yield one
 
+    def _look(
+        self,
+        leader: Contender[OneCandidate],
+        racing: Sequence[Contender[OneCandidate]],
+        number: int,
+        n_rows: int,
+        rng: np.random.Generator,
+    ) -> tuple[Collection[int], Sequence[PredictionTable], PredictionTable]:
+        """Return the places of those who stay, the tables of all, and the leader's."""
+        # The leader is in every look, whoever leads on these rows: it was judged on all.
+        self._share([leader, *racing], n_rows)
+        tables = [self._table(one, n_rows) for one in (leader, *racing)]
+        look = RaceStage(
+            tables=tables,
+            objective=self.objective,
+            number=number,
+            n_looks=len(self.stops),
+            rng=rng,
+        )
+        return [one - 1 for one in self._staying(look, leader, racing)], tables[1:], tables[0]
+
     def _staying(
         self,
         look: RaceStage,
         leader: Contender[OneCandidate],
         racing: Sequence[Contender[OneCandidate]],
-    ) -> set[int]:
+    ) -> Iterable[int]:
         """Return the places in the look's tables of those who stay; place 0 is the leader's."""
-        return set(self.elimination(look))
+        return self.elimination(look)
 
     def _finish(
         self,
@@ -310,36 +326,30 @@ class RacingSearch(Generic[OneCandidate]):
         leader: Contender[OneCandidate],
         leaders: PredictionTable,
     ) -> None:
+        """Keep a trial; tell the study how well it did, or that it fell behind."""
         self._note(one, table)
-        self._tell(one, table, leader, leaders)
-
-    def _tell(
-        self,
-        one: Contender[OneCandidate],
-        table: PredictionTable,
-        leader: Contender[OneCandidate],
-        leaders: PredictionTable,
-    ) -> None:
-        """Tell the study how well a contender did, or that it fell behind."""
         if one.trial is None:
             return
-        value = self.objective.value(table)
-        enough = self.trials[one.number].share_scored >= ENOUGH_SCORED
-        if not enough:
-            self.proposer.tell(one.trial, math.nan)
-        elif one.n_rows < len(self.order):
-            expected = self._expected(table, leader, leaders)
-            self.proposer.prune(one.trial, [value], [expected], one.n_rows)
+        values = [aim.value(table) for aim in self.aims]
+        if self.trials[one.number].share_scored < ENOUGH_SCORED:
+            self.proposer.tell(one.trial, *(math.nan,) * len(values))
+        elif one.n_rows == len(self.order):
+            self.proposer.tell(one.trial, *values)
         else:
-            self.proposer.tell(one.trial, value)
+            expected = self._expected(table, leader, leaders)
+            self.proposer.prune(one.trial, values, expected, one.n_rows)
 
     def _expected(
         self, table: PredictionTable, leader: Contender[OneCandidate], leaders: PredictionTable
-    ) -> float:
-        value = self.objective.value(table)
-        lead = self.trials[leader.number].value
-        apart = value - self.objective.value(leaders)
-        return value if math.isnan(lead + apart) else lead + apart
+    ) -> list[float]:
+        """Return what a contender may come to on all rows: as far from the leader as on these."""
+        whole = self._table(leader, len(self.order))
+        found = []
+        for aim in self.aims:
+            value = aim.value(table)
+            moved = aim.value(whole) + (value - aim.value(leaders))
+            found.append(value if math.isnan(moved) else moved)
+        return found
 
     def _share(self, several: Sequence[Contender[OneCandidate]], n_rows: int) -> None:
         rows = np.sort(self.order[:n_rows]).tolist()
@@ -350,14 +360,18 @@ class RacingSearch(Generic[OneCandidate]):
         one.n_rows = max(one.n_rows, n_rows)
         return table.standing_for(len(self.order))
 
+    def _values(self, table: PredictionTable) -> dict[str, Any]:
+        """Return what a trial record says of a table."""
+        return {"value": self.objective.value(table)}
+
     def _note(self, one: Contender[OneCandidate], table: PredictionTable) -> None:
         trial = TrialRecord(
             number=one.number,
             picked=dict(one.picked),
-            value=self.objective.value(table),
             n_rows=one.n_rows,
             share_scored=table.least_scored,
             against=one.against,
+            **self._values(table),
         )
         self.trials[one.number] = trial
         if self.on_trial is not None:
@@ -420,7 +434,7 @@ class DominanceRule:
         return [
             place
             for place, contender in enumerate(look.contenders)
-            if _is_sound(look.objectives, contender)
+            if _is_sound(contender, *look.objectives.aims)
             and not any(
                 self._beats(look, member, contender, meets=meets)
                 for member, meets in zip(look.members, look.meets, strict=True)
@@ -481,7 +495,6 @@ class _NoDominance:
     """Every candidate is judged on all rows."""
 
     def __call__(self, look: FrontStage) -> Sequence[int]:
-        """Return all places."""
         return range(len(look.contenders))
 
 
@@ -489,9 +502,8 @@ def _as_good(objective: Objective, member: PredictionTable, contender: Predictio
     return objective.value(member) >= objective.value(contender)
 
 
-def _is_sound(objectives: SeveralObjectives, table: PredictionTable) -> bool:
-    enough = table.least_scored >= 0.5
-    return enough and not any(map(math.isnan, objectives.values(table)))
+def _is_sound(table: PredictionTable, *aims: Objective) -> bool:
+    return table.least_scored >= 0.5 and not any(math.isnan(aim.value(table)) for aim in aims)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -500,42 +512,26 @@ class FrontSearch(RacingSearch[OneCandidate]):
 
     objectives: SeveralObjectives
     dominance: FrontElimination = DominanceRule()
-    members: list[Contender[OneCandidate]] = field(default_factory=list)
-
-    def run(self, start: OneCandidate, known: Iterable[str] = ()) -> OneCandidate:
-        """Return the candidate at the knee of the front; ``start`` if it is empty."""
-        first = Contender(number=0, picked={}, candidate=start)
-        whole: list[Contender[OneCandidate]] = []
-        tried = set(known)
-        try:
-            self._share([first], len(self.order))
-            self._note(first, self._table(first, len(self.order)))
-            whole.append(first)
-            for k in range(0, self.n_trials, self.batch):
-                self._settle(whole)
-                batch = self._proposed(k, tried)
-                if not batch:
-                    break
-                for one in self._raced(self.knee or first, batch):
-                    whole.append(one)  # noqa: PERF402 - the budget may end in between
-        except OutOfBudget:
-            self.complete = False
-        self._settle(whole)
-        return (self.knee or first).candidate
 
     @property
-    def knee(self) -> Contender[OneCandidate] | None:
-        """Who is at the knee of the front so far; None on an empty one."""
-        trials = [self.trials[one.number] for one in self.members]
-        place = self._front_of(trials).knee if trials else None
-        return None if place is None else self.members[place]
-
-    def _settle(self, whole: Sequence[Contender[OneCandidate]]) -> None:
-        """Take as members those of the front of all that were judged on all rows."""
-        trials = [self.trials[one.number] for one in whole]
+    def members(self) -> list[Contender[OneCandidate]]:
+        """Who is on the front of all that were judged on all rows; of equals the first."""
+        trials = [self.trials[one.number] for one in self.whole]
         places = self._front_of(trials).places if trials else ()
         kept = {tuple(trials[place].values.values()): place for place in reversed(places)}
-        self.members = [whole[place] for place in sorted(kept.values())]
+        return [self.whole[place] for place in sorted(kept.values())]
+
+    @property
+    def best(self) -> Contender[OneCandidate] | None:
+        """Who is at the knee of the front so far; None on an empty one."""
+        members = self.members
+        trials = [self.trials[one.number] for one in members]
+        place = self._front_of(trials).knee if trials else None
+        return None if place is None else members[place]
+
+    @property
+    def aims(self) -> Sequence[Objective]:
+        return self.objectives.each
 
     def _front_of(self, trials: Sequence[TrialRecord]) -> ParetoFront:
         values = [
@@ -546,73 +542,31 @@ class FrontSearch(RacingSearch[OneCandidate]):
         ]
         return self.objectives.front(values, [one.violation for one in trials])
 
-    def _raced(
-        self, leader: Contender[OneCandidate], batch: Sequence[Contender[OneCandidate]]
-    ) -> Iterator[Contender[OneCandidate]]:
-        """Judge a batch as far as no member beats it; yield those that reach the end."""
-        stops = self.stops
-        racing = list(batch)
-        meets = [self.trials[one.number].violation == 0 for one in self.members]
-        for one in batch:
-            one.against = leader.number
-        for number, n_rows in enumerate(stops[:-1], start=1):
-            self._share(racing, n_rows)  # the members were judged on all rows
-            tables = [self._table(one, n_rows) for one in racing]
-            look = FrontStage(
-                members=[self._table(one, n_rows) for one in self.members],
-                meets=meets,
-                contenders=tables,
-                objectives=self.objectives,
-                n_looks=len(stops),
-                rng=np.random.default_rng([self.seed, 4, batch[0].number, number]),
-            )
-            staying = set(self.dominance(look))
-            leaders = self._table(leader, n_rows)
-            for place, one in enumerate(racing):
-                if place not in staying:
-                    self._finish(one, tables[place], leader, leaders)
-            racing = [one for place, one in enumerate(racing) if place in staying]
-        self._share(racing, stops[-1])
-        whole = self._table(leader, stops[-1])
-        for one in racing:
-            self._finish(one, self._table(one, stops[-1]), leader, whole)
-            yield one
-
-    def _tell(
+    def _look(
         self,
-        one: Contender[OneCandidate],
-        table: PredictionTable,
         leader: Contender[OneCandidate],
-        leaders: PredictionTable,
-    ) -> None:
-        """Tell the study how well a contender did on every objective, or that it was beaten."""
-        if one.trial is None:
-            return
-        values = [objective.value(table) for objective in self.objectives.each]
-        enough = self.trials[one.number].share_scored >= ENOUGH_SCORED
-        if not enough or one.n_rows == len(self.order):
-            self.proposer.tell(one.trial, *(values if enough else (math.nan,) * len(values)))
-            return
-        whole = self._table(leader, len(self.order))
-        expected = []
-        for objective, value in zip(self.objectives.each, values, strict=True):
-            apart = value - objective.value(leaders)
-            moved = objective.value(whole) + apart
-            expected.append(value if math.isnan(moved) else moved)
-        self.proposer.prune(one.trial, values, expected, one.n_rows)
-
-    def _note(self, one: Contender[OneCandidate], table: PredictionTable) -> None:
-        values = self.objectives.values(table)
-        trial = TrialRecord(
-            number=one.number,
-            picked=dict(one.picked),
-            value=values[self.objectives.leading_place],
-            values=dict(zip(self.objectives.names, values, strict=True)),
-            violation=self.objectives.violation(table),
-            n_rows=one.n_rows,
-            share_scored=table.least_scored,
-            against=one.against,
+        racing: Sequence[Contender[OneCandidate]],
+        number: int,
+        n_rows: int,
+        rng: np.random.Generator,
+    ) -> tuple[Collection[int], Sequence[PredictionTable], PredictionTable]:
+        """Return the places of those that no member of the front beats, and the tables."""
+        self._share(racing, n_rows)  # the members were judged on all rows
+        tables, members = [self._table(one, n_rows) for one in racing], self.members
+        look = FrontStage(
+            members=[self._table(one, n_rows) for one in members],
+            meets=[self.trials[one.number].violation == 0 for one in members],
+            contenders=tables,
+            objectives=self.objectives,
+            n_looks=len(self.stops),
+            rng=rng,
         )
-        self.trials[one.number] = trial
-        if self.on_trial is not None:
-            self.on_trial(trial)
+        return self.dominance(look), tables, self._table(leader, n_rows)
+
+    def _values(self, table: PredictionTable) -> dict[str, Any]:
+        values = self.objectives.values(table)
+        return {
+            "value": values[self.objectives.leading_place],
+            "values": dict(zip(self.objectives.names, values, strict=True)),
+            "violation": self.objectives.violation(table),
+        }

@@ -378,11 +378,8 @@ class ScreenedSearch(ConfirmedSearch[OneCandidate]):
         look: RaceStage,
         leader: Contender[OneCandidate],
         racing: Sequence[Contender[OneCandidate]],
-    ) -> set[int]:
-        """Return the places of the most promising.
-
-        Of those without a value only if there is room.
-        """
+    ) -> Iterable[int]:
+        """Return the places of the most promising; of those without a value if there is room."""
         self._see(leader, look.tables[0], racing, look.tables[1:])
         means = predicted_values(
             self.proposer.space, list(self.seen.values()), [one.picked for one in racing]
@@ -405,6 +402,6 @@ class ScreenedSearch(ConfirmedSearch[OneCandidate]):
             enough = table.least_scored >= ENOUGH_SCORED - 1 / one.n_rows  # one may be bad luck
             self.seen[one.number] = ScreenedValue(
                 picked=one.picked,
-                value=self._expected(table, leader, leaders) if enough else float("nan"),
+                value=self._expected(table, leader, leaders)[0] if enough else float("nan"),
                 share=one.n_rows / len(self.order),
             )

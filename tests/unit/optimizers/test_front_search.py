@@ -98,8 +98,8 @@ def test_the_front_and_its_knee_are_found(elimination):
     racing = search(elimination=elimination)
     best = racing.run(Simulated({}))
     assert ways(racing) == {"a", "b", "c"}
-    assert best is racing.knee.candidate
-    assert racing.knee.picked == {"way": "b"}
+    assert best is racing.best.candidate
+    assert racing.best.picked == {"way": "b"}
 
 
 def test_beaten_contenders_are_not_judged_to_the_end_and_unbeaten_ones_are():
@@ -177,9 +177,9 @@ def test_a_budget_that_ends_leaves_the_front_until_then(rows):
     best = racing.run(start)
     assert not racing.complete
     if rows < N:
-        assert (best, racing.members, racing.knee) == (start, [], None)
+        assert (best, racing.members, racing.best) == (start, [], None)
     else:
-        assert racing.knee.candidate is best
+        assert racing.best.candidate is best
         assert all(racing.trials[one.number].n_rows == N for one in racing.members)
 
 
