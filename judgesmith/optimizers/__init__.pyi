@@ -25,7 +25,7 @@ from judgesmith.optimizers.objectives.discernment import (
     FalseAlarms,
     LowestDiscernment,
 )
-from judgesmith.optimizers.objectives.effort import CallsPerItem, DollarsPerItem, ShareScored
+from judgesmith.optimizers.objectives.functions import CallsPerItem, DollarsPerItem, ShareScored
 from judgesmith.optimizers.objectives.functions import FunctionObjective, MetricObjective
 from judgesmith.optimizers.objectives.grammar import parse_objective, parse_objectives
 from judgesmith.optimizers.predictions import PredictionTable

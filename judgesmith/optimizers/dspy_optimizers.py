@@ -66,7 +66,6 @@ class DSPyRun:
     def __call__(
         self, name: Name, student: Judge, train: list[dspy.Example], select: list[dspy.Example]
     ) -> Any:
-        """Return what DSPy's optimizer makes of ``student``."""
         shown = [self.settings.get(one) for one in DEMONSTRATIONS[name]]
         if self.writer is None and all(most == 0 for most in shown):
             return student  # nobody writes, and nothing may be shown
@@ -159,7 +158,6 @@ class _ObjectiveEvaluate(dspy.Evaluate):
         self._value = value
 
     def __call__(self, program: Any, **named: Any) -> Any:
-        """Return DSPy's result with the objective in place of its mean."""
         found = super().__call__(program, **named)
         value = self._value([(example, answer) for example, answer, _ in found.results])
         score = 0.0 if math.isnan(value) else value
@@ -206,7 +204,6 @@ class ObjectiveRows:
     _places: list[list[int]] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Find the score below which no answering candidate falls."""
         self._table = self.rows.judged(self.start, self.targets, judge_scale=self.judge_scale)
         rated = [np.flatnonzero(~np.isnan(self.rows.said(one))) for one in self.targets]
         of_table = np.concatenate(rated).tolist()
@@ -268,7 +265,6 @@ class ObjectiveMetric:
     __name__ = "part_of_the_objective"
 
     def __call__(self, example: dspy.Example, answer: Any, trace: Any = None) -> float:
-        """Return the worth of an answer."""
         name, _, row = str(example.row).rpartition(" ")
         rows = self.sets[name]
         judgement = judgement_of(answer)

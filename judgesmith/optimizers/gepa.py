@@ -425,7 +425,6 @@ class RewriteStopper:
     n_rewrites: int
 
     def __call__(self, gepa_state: Any) -> bool:
-        """Return whether the search has to end."""
         one = self.adapter
         return one.spent or one.fault is not None or one.n_asked >= self.n_rewrites
 

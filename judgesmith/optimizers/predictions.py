@@ -92,7 +92,6 @@ class PredictionTable:
     evidence: float = 1.0
 
     def __post_init__(self) -> None:
-        """Refuse columns that are not aligned."""
         lengths = {len(self.predicted), len(self.human), len(self.sources), len(self.systems)}
         if len(lengths) != 1:
             raise InputError(f"columns must be of one length; got {sorted(lengths)}.")

@@ -178,7 +178,6 @@ class Rows:
     examples: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse versions that are not those of the rows."""
         n = len(self.items) if self.kinds else 0
         if len(self.versions) != n or any(len(one) != len(self.kinds) for one in self.versions):
             raise InputError(
@@ -187,7 +186,6 @@ class Rows:
             )
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return len(self.items)
 
     def take(self, indices: Sequence[int] | np.ndarray) -> Rows:

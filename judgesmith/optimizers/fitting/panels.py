@@ -202,7 +202,6 @@ class PanelCombiner(Way):
         return undefined if _are_alike(self.table.human[inside]) else self._fit(inside).predict
 
     def predictions(self, inside: IntArray, outside: IntArray) -> FloatArray:
-        """Return the same, and keep how well the fit does on either rows."""
         if self.own is None and not _are_alike(self.table.human[inside]):
             fit = self._fit(inside)
             self.seen.append((self._value(fit, inside), self._value(fit, outside)))

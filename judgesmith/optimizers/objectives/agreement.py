@@ -73,7 +73,6 @@ class Agreement(Objective):
     checked_on_ratings = False  # rows whose ratings are constant are refused in their own words
 
     def __post_init__(self) -> None:
-        """Refuse what is no correlation."""
         for name, given, known in (
             ("statistic", self.statistic, get_args(Statistic)),
             ("level", self.level, get_args(Level)),
@@ -82,11 +81,9 @@ class Agreement(Objective):
                 raise InputError(f"{name} must be one of {', '.join(known)}; got {given!r}.")
 
     def __str__(self) -> str:
-        """Return the objective as ``parse_objective`` reads it."""
         return self.statistic if self.level == "dataset" else f"{self.statistic}@{self.level}"
 
     def value(self, table: PredictionTable) -> float:
-        """Return the correlation of the scored rows, nan where it is undefined on any target."""
         if table.targets:
             return float(np.mean([self.value(part) for part in table.parts]))
         if table.n == table.n_unscored:
@@ -102,11 +99,9 @@ class Agreement(Objective):
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """What the correlation, or the sum of three, cannot fall below or exceed."""
         return (-3.0, 3.0) if self.statistic == "q" else (-1.0, 1.0)
 
     def counted(self, table: PredictionTable, sources: IntArray, n_sources: int) -> Counted:
-        """Return it as a function of counts; its own interval would draw the same."""
         scored = ~np.isnan(table.predicted)
         present = np.unique(sources[scored])
         if not present.size:
@@ -124,7 +119,6 @@ class Agreement(Objective):
     def paired(
         self, first: PredictionTable, second: PredictionTable
     ) -> tuple[PredictionTable, PredictionTable]:
-        """Return what two judges are compared on: within sources, those where both have a value."""
         one, other = shared_rows(first, second)
         if self.level != "sample":
             return one, other
@@ -144,7 +138,6 @@ class Agreement(Objective):
         return replace(one, predicted=predicted[0]), replace(other, predicted=predicted[1])
 
     def estimate(self, table: PredictionTable, *, rng: np.random.Generator) -> Estimate:
-        """Return the correlation with an interval that resamples sources, of all targets alike."""
         return mean_agreement_interval(
             rated_parts(table), statistic=self.statistic, level=self.level, rng=rng
         )
@@ -152,7 +145,6 @@ class Agreement(Objective):
     def gain(
         self, first: PredictionTable, second: PredictionTable, *, rng: np.random.Generator
     ) -> PairedEstimate:
-        """Return the paired difference of two predictions of the same rows and targets."""
         return mean_agreement_difference(
             rated_parts(first),
             rated_parts(second),
@@ -185,7 +177,6 @@ class Agreement(Objective):
         return one, other
 
     def row_parts(self, table: PredictionTable) -> FloatArray:
-        """Return the part of every row, from its part in each correlation."""
         parts = np.full(table.n, np.nan)
         labels = np.asarray(table.targets or ("",) * table.n)
         names = dict.fromkeys(labels.tolist())
@@ -206,7 +197,6 @@ class Agreement(Objective):
         return parts / len(names)
 
     def row_part(self, table: PredictionTable, row: int) -> float:
-        """Return the part of one row."""
         return float(self.row_parts(table)[row])
 
 
@@ -318,17 +308,14 @@ class Kappa(TargetMean):
     bounds = (-1.0, 1.0)
 
     def __post_init__(self) -> None:
-        """Refuse unknown weights."""
-        one_of(self.weights, Weights, name="weights")
+        check_weights(self.weights)
         if self.weights == "nominal":
             raise InputError("weights must be quadratic or linear; got 'nominal'.")
 
     def __str__(self) -> str:
-        """Return the objective as it is read."""
         return "kappa" if self.weights == "quadratic" else "kappa_linear"
 
     def of_target(self, table: PredictionTable) -> float:
-        """Return the kappa of the scored rows, nan where chance cannot disagree."""
         judge, people, levels = on_levels(table)
         scored = ~np.isnan(judge)
         if not scored.any():
@@ -336,7 +323,6 @@ class Kappa(TargetMean):
         return weighted_kappa(people[scored], judge[scored], levels=levels, weights=self.weights)
 
     def counted_target(self, table: PredictionTable, sources: IntArray, n_sources: int) -> Counted:
-        """Return it from each source's disagreements, and how often it has each level."""
         judge, people, levels = on_levels(table)
         own = sources[: len(judge)]
         found = counted_kappa(people, judge, own, n_sources, levels=levels, weights=self.weights)
@@ -358,17 +344,14 @@ class AbsoluteError(TargetMean):
     bounds = (0.0, MOST_POINTS)
 
     def __str__(self) -> str:
-        """Return the objective as it is read."""
         return "mae"
 
     def of_target(self, table: PredictionTable) -> float:
-        """Return the error over the scored rows, nan without any."""
         points = in_people_points(table)
         scored = ~np.isnan(points)
         return mean_absolute_error(table.human[scored], points[scored])
 
     def counted_target(self, table: PredictionTable, sources: IntArray, n_sources: int) -> Counted:
-        """Return it from each source's sums."""
         points = in_people_points(table)
         scored = (~np.isnan(points)).astype(np.float64)
         off = np.nan_to_num(np.abs(points - table.human))
@@ -399,20 +382,16 @@ class TieAccuracy(TargetMean):
     level: PairLevel = "dataset"
 
     def __post_init__(self) -> None:
-        """Refuse what is no level of pairs."""
         if self.level not in get_args(PairLevel):
             raise InputError(f"level of pairs must be dataset or sample; got {self.level!r}.")
 
     def __str__(self) -> str:
-        """Return the objective as it is read."""
         return "ties" if self.level == "dataset" else f"ties@{self.level}"
 
     def of_target(self, table: PredictionTable) -> float:
-        """Return the share among the scored rows, nan without a pair."""
         return self._share(table).value if table.n_unscored < table.n else math.nan
 
     def counted_target(self, table: PredictionTable, sources: IntArray, n_sources: int) -> Counted:
-        """Return it as a function of counts; a row is no pair with its own copy."""
         if table.n_unscored == table.n:
             return Counted(
                 value=math.nan, of_counts=lambda counts: np.full(len(counts), np.nan), n_units=0
@@ -457,16 +436,13 @@ class NeighbourAccuracy(TargetMean):
     within_sources = True
 
     def __str__(self) -> str:
-        """Return the objective as it is read."""
         return "adjacent"
 
     def of_target(self, table: PredictionTable) -> float:
-        """Return the share of the pairs with two scores, nan without any."""
         better, _ = self._pairs(table, np.unique(table.sources, return_inverse=True)[1])
         return float(better.mean()) if better.size else math.nan
 
     def counted_target(self, table: PredictionTable, sources: IntArray, n_sources: int) -> Counted:
-        """Return it from each source's pairs."""
         better, own = self._pairs(table, sources)
         found = ratio_of_sums(better, np.ones(len(better)), own, n_sources)
         n_undefined = len(np.unique(sources)) - len(np.unique(own))

@@ -292,11 +292,9 @@ class TargetMean(Objective):
         """Return it as a function of counts, on the rows of one target."""
 
     def value(self, table: PredictionTable) -> float:
-        """Return the number, nan where it is undefined on any target."""
         return float(np.mean([self.of_target(part) for part in table.parts]))
 
     def counted(self, table: PredictionTable, sources: IntArray, n_sources: int) -> Counted:
-        """Return it as a function of counts: the same for all targets."""
         labels = np.asarray(table.targets or ("",) * table.n)
         places = [np.flatnonzero(labels == name) for name in dict.fromkeys(labels.tolist())]
         parts = [

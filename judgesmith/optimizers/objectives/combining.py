@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -24,8 +25,25 @@ Terms = tuple[tuple[float, Objective], ...]
 """Weights and what they weigh."""
 
 
+class Composite(Objective):
+    """An objective that is put together from others."""
+
+    @property
+    @abstractmethod
+    def atoms(self) -> tuple[Objective, ...]:
+        """What the objective is put together from, conditions included."""
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return needs_of(self.atoms)
+
+    @property
+    def within_sources(self) -> bool:
+        return all(atom.within_sources for atom in self.atoms)
+
+
 @dataclass(frozen=True)
-class WeightedSum(Objective):
+class WeightedSum(Composite):
     """A weighted sum of objectives.
 
     Parameters
@@ -49,7 +67,6 @@ class WeightedSum(Objective):
     terms: Terms
 
     def __post_init__(self) -> None:
-        """Refuse what has no say, or the wrong one."""
         if not self.terms:
             raise InputError("a sum has one term or more; got none.")
         for weight, atom in self.terms:
@@ -64,63 +81,43 @@ class WeightedSum(Objective):
                 raise InputError(f"{atom} is better when {remedy}")
 
     def __str__(self) -> str:
-        """Return the sum as it is read."""
         return written(self.terms)
 
     @property
-    def needs(self) -> frozenset[Need]:
-        """What its terms look at."""
-        return needs_of(self.atoms)
-
-    @property
     def bounds(self) -> tuple[float, float]:
-        """What the sum cannot fall below or exceed, as far as its terms are bounded."""
         ends = [sorted(weight * end for end in atom.bounds) for weight, atom in self.terms]
         return math.fsum(low for low, _ in ends), math.fsum(high for _, high in ends)
 
     @property
-    def within_sources(self) -> bool:
-        """Whether each of its terms compares scores of one source only."""
-        return all(atom.within_sources for atom in self.atoms)
-
-    @property
     def atoms(self) -> tuple[Objective, ...]:
-        """What it adds up."""
         return tuple(one for _, atom in self.terms for one in atom.atoms)
 
     def weighted(self) -> Terms:
-        """Return its terms."""
         return self.terms
 
     def without(self, need: Need, instead: Objective) -> Objective:
-        """Return the sum of those terms that do not have a need."""
         terms = tuple((weight, atom) for weight, atom in self.terms if need not in atom.needs)
         if len(terms) == len(self.terms):
             return self
         return WeightedSum(terms) if terms else instead
 
     def centred(self, value: float, resampled: FloatArray) -> FloatArray:
-        """Return resamples, moved to the value where discernment is in the sum."""
         return moved_to(value, resampled) if "versions" in self.needs else resampled
 
     def interval_of_gain(
         self, value: float, resampled: FloatArray, n_units: int
     ) -> tuple[float, float]:
-        """Return the interval of a difference, shifted where discernment is in the sum."""
         return super().interval_of_gain(value, self.centred(value, resampled), n_units)
 
     def p_of_gain(self, value: float, resampled: FloatArray, n_units: int) -> float:
-        """Return the p-value of a difference, the larger of two where discernment is in it."""
         if "versions" in self.needs:
             return careful_p(value, resampled, n_units)
         return super().p_of_gain(value, resampled, n_units)
 
     def value(self, table: PredictionTable) -> float:
-        """Return the sum, nan where any of its terms is undefined."""
         return math.fsum(weight * atom.value(table) for weight, atom in self.terms)
 
     def counted(self, table: PredictionTable, sources: IntArray, n_sources: int) -> Counted:
-        """Return it as a function of counts."""
         return Counted.sum(
             [(weight, atom.counted(table, sources, n_sources)) for weight, atom in self.terms]
         )
@@ -128,7 +125,6 @@ class WeightedSum(Objective):
     def counted_pair(
         self, first: PredictionTable, second: PredictionTable, sources: IntArray, n_sources: int
     ) -> tuple[Counted, Counted]:
-        """Return it for two judges, each term on the rows that it compares them on."""
         pairs = [
             (weight, atom.counted_pair(first, second, sources, n_sources))
             for weight, atom in self.terms
@@ -139,14 +135,12 @@ class WeightedSum(Objective):
         return one, other
 
     def row_parts(self, table: PredictionTable) -> FloatArray:
-        """Return the weighted parts of every row; a row that some terms look at has a part."""
         found = np.stack([weight * atom.row_parts(table) for weight, atom in self.terms])
         if np.isnan(found).all(axis=1).any():  # a sum is undefined where one of its terms is
             return np.full(found.shape[1], np.nan)
         return np.where(np.isnan(found).all(axis=0), np.nan, np.nansum(found, axis=0))
 
     def row_part(self, table: PredictionTable, row: int) -> float:
-        """Return the weighted parts of one row."""
         terms = [weight * atom.row_part(table, row) for weight, atom in self.terms]
         given = [term for term in terms if not math.isnan(term)]
         return float(np.sum(given)) if given else math.nan
@@ -202,13 +196,11 @@ class Constraint:
     bound: float
 
     def __post_init__(self) -> None:
-        """Refuse an invalid bound."""
         object.__setattr__(self, "left", WeightedSum(self.left.weighted()))
         if not math.isfinite(self.bound):
             raise InputError(f"a bound is a finite number; got {self.bound:g}.")
 
     def __str__(self) -> str:
-        """Return the condition as it is read: what is subtracted alone is bounded from above."""
         if self._from_above:
             turned = tuple((-weight, atom) for weight, atom in self.left.weighted())
             return f"{written(turned)} <= {shortest(-self.bound)}"
@@ -245,7 +237,7 @@ def violation_of(constraints: Iterable[Constraint], table: PredictionTable) -> f
 
 
 @dataclass(frozen=True)
-class Constrained(Objective):
+class Constrained(Composite):
     """An aim under conditions: a judge that meets them ranks above all that do not.
 
     Parameters
@@ -271,19 +263,12 @@ class Constrained(Objective):
     constraints: tuple[Constraint, ...] = field()  # not the empty default of all objectives
 
     def __post_init__(self) -> None:
-        """Refuse an aim without conditions."""
         object.__setattr__(self, "aim", WeightedSum(self.aim.weighted()))
         if not self.constraints:
             raise InputError("a constrained objective has one constraint or more; got none.")
 
     def __str__(self) -> str:
-        """Return the objective as it is read."""
         return "; ".join(map(str, (self.aim, *self.constraints)))
-
-    @property
-    def needs(self) -> frozenset[Need]:
-        """What the aim and the conditions look at."""
-        return needs_of(self.atoms)
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -291,57 +276,45 @@ class Constrained(Objective):
         return -math.inf, self.aim.bounds[1]
 
     @property
-    def within_sources(self) -> bool:
-        """Whether aim and conditions compare scores of one source only."""
-        return all(atom.within_sources for atom in self.atoms)
-
-    @property
     def atoms(self) -> tuple[Objective, ...]:
-        """What the aim and the conditions are put together from."""
-        return (*self.aim.atoms, *(atom for one in self.constraints for atom in one.left.atoms))
+        return tuple(atom for part in self._parts for atom in part.atoms)
 
     def unconditional(self) -> Objective:
-        """Return the aim."""
         return self.aim
 
     def without(self, need: Need, instead: Objective) -> Objective:
-        """Return aim and conditions without what has a need."""
         kept = tuple(one for one in self.constraints if need not in one.left.needs)
         aim = self.aim.without(need, instead)
         return Constrained(aim, kept) if kept else aim
 
     def violation(self, table: PredictionTable) -> float:
-        """Return by how much the conditions are missed together: 0 where all are met."""
         return violation_of(self.constraints, table)
 
     def row_parts(self, table: PredictionTable) -> FloatArray:
-        """Return the part of every row in the aim."""
         return self.aim.row_parts(table)
 
     def row_part(self, table: PredictionTable, row: int) -> float:
-        """Return the part of one row in the aim."""
         return self.aim.row_part(table, row)
 
     def value(self, table: PredictionTable) -> float:
-        """Return what samplers are told: see above."""
+        """Return what samplers are told: the aim, or less than it can be where a bound is missed."""
         aim, violation = np.asarray([self.aim.value(table)]), np.asarray([self.violation(table)])
         return float(self._ordered(aim, violation)[0])
 
     def estimate(self, table: PredictionTable, *, rng: np.random.Generator) -> Estimate:
-        """Return the aim with its interval, whether or not the conditions are met."""
         return self.aim.estimate(table, rng=rng)
 
+    @property
+    def _parts(self) -> list[Objective]:
+        return [self.aim, *(one.left for one in self.constraints)]
+
     def counted(self, table: PredictionTable, sources: IntArray, n_sources: int) -> Counted:
-        """Return ``value`` as a function of counts."""
-        parts = [self.aim, *(one.left for one in self.constraints)]
-        return self._of([part.counted(table, sources, n_sources) for part in parts])
+        return self._of([part.counted(table, sources, n_sources) for part in self._parts])
 
     def counted_pair(
         self, first: PredictionTable, second: PredictionTable, sources: IntArray, n_sources: int
     ) -> tuple[Counted, Counted]:
-        """Return ``value`` for two judges on what each term compares them on."""
-        parts = [self.aim, *(one.left for one in self.constraints)]
-        pairs = [part.counted_pair(first, second, sources, n_sources) for part in parts]
+        pairs = [part.counted_pair(first, second, sources, n_sources) for part in self._parts]
         return self._of([one for one, _ in pairs]), self._of([other for _, other in pairs])
 
     def _of(self, found: list[Counted]) -> Counted:
@@ -404,7 +377,6 @@ class ParetoFront:
     violations: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what does not fit together."""
         if self.values.ndim != 2 or self.values.shape[1] != len(self.names) or not self.names:
             raise InputError(
                 f"values are one row per candidate and one column for each of {len(self.names)} "
@@ -496,7 +468,6 @@ class SeveralObjectives:
     constraints: tuple[Constraint, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse what leaves nothing to choose between."""
         if len(self.aims) < 2:
             raise InputError(f"several objectives are two or more; got {len(self.aims)}.")
         twice = [name for name in self.names if self.names.count(name) > 1]
@@ -504,7 +475,6 @@ class SeveralObjectives:
             raise InputError(f"every objective is named once; got {twice[0]} twice.")
 
     def __str__(self) -> str:
-        """Return the objectives as they are read."""
         return "; ".join((", ".join(self.names), *map(str, self.constraints)))
 
     @property

@@ -51,7 +51,6 @@ class DiscernmentObjective(Objective):
         """Return one number of the scores of kinds, shape (..., n_kinds), nan where undefined."""
 
     def value(self, table: PredictionTable) -> float:
-        """Return the number, nan where no kind has a version."""
         own = self._own(table)
         scores = discernment_by_kind(own) * own.evidence
         unscored = [_has_versions(part) & ~_has_pairs(part) for part in own.parts]
@@ -61,7 +60,6 @@ class DiscernmentObjective(Objective):
     def paired(
         self, first: PredictionTable, second: PredictionTable
     ) -> tuple[PredictionTable, PredictionTable]:
-        """Return both tables with only those pairs scored that both judges score."""
         one, other = shared_rows(first, second)
         if one.damaged is None or other.damaged is None:
             return one, other
@@ -73,7 +71,6 @@ class DiscernmentObjective(Objective):
         )
 
     def counted(self, table: PredictionTable, sources: IntArray, n_sources: int) -> Counted:
-        """Return it as a function of counts."""
         numbered = self._own(replace(table, sources=sources))
         tests = [_tests(part, n_kinds=len(numbered.kinds)) for part in numbered.parts]
         versions = [_versions_by_source(part, n_sources) for part in numbered.parts]
@@ -96,17 +93,14 @@ class DiscernmentObjective(Objective):
         )
 
     def centred(self, value: float, resampled: FloatArray) -> FloatArray:
-        """Return resamples moved until their median is the value: see ``moved_to``."""
         return moved_to(value, resampled)
 
     def interval_of_gain(
         self, value: float, resampled: FloatArray, n_units: int
     ) -> tuple[float, float]:
-        """Return the percentile interval, shifted until the resamples' median is the value."""
         return percentile_interval(moved_to(value, resampled), n_units, CONFIDENCE)
 
     def p_of_gain(self, value: float, resampled: FloatArray, n_units: int) -> float:
-        """Return the p-value of a difference: see ``careful_p``."""
         return careful_p(value, resampled, n_units)
 
     def _own(self, table: PredictionTable) -> PredictionTable:
@@ -124,11 +118,9 @@ class _OfDamage(DiscernmentObjective):
     """A number over the kinds of change that make a text worse."""
 
     def wants(self, kind: Perturbation) -> bool:
-        """Say whether a kind of change makes texts worse."""
         return kind.lowers
 
     def interval(self, value: float, resampled: FloatArray, n_units: int) -> tuple[float, float]:
-        """Return the interval, shifted on the scale of normal deviates as in ``discernment``."""
         return centred_interval(value, resampled, n_units, CONFIDENCE)
 
 
@@ -145,11 +137,9 @@ class LowestDiscernment(_OfDamage):
     """
 
     def __str__(self) -> str:
-        """Return the objective as it is read."""
         return "d_min"
 
     def summed_up(self, scores: FloatArray, kinds: Sequence[Perturbation]) -> FloatArray:
-        """Return the smallest defined score."""
         lowest = np.min(np.where(np.isnan(scores), np.inf, scores), axis=-1)
         return np.where(np.isinf(lowest), np.nan, lowest)
 
@@ -167,11 +157,9 @@ class AverageDiscernment(_OfDamage):
     """
 
     def __str__(self) -> str:
-        """Return the objective as it is read."""
         return "d_avg"
 
     def summed_up(self, scores: FloatArray, kinds: Sequence[Perturbation]) -> FloatArray:
-        """Return the average over defined scores."""
         levels = [kind.level for kind in kinds]
         if scores.ndim == 1:
             return np.asarray(average_discernment(scores, levels))
@@ -202,21 +190,17 @@ class FalseAlarms(DiscernmentObjective):
     worst = math.inf
 
     def __str__(self) -> str:
-        """Return the objective as it is read."""
         return "false_alarms"
 
     def wants(self, kind: Perturbation) -> bool:
-        """Say whether a kind of change must not lower a score."""
         return not kind.lowers
 
     def summed_up(self, scores: FloatArray, kinds: Sequence[Perturbation]) -> FloatArray:
-        """Return the share of defined scores that reach 1."""
         n_defined = np.count_nonzero(~np.isnan(scores), axis=-1)
         n_alarms = np.count_nonzero(scores >= 1, axis=-1)
         return np.where(n_defined > 0, n_alarms / np.maximum(n_defined, 1), np.nan)
 
     def centred(self, value: float, resampled: FloatArray) -> FloatArray:
-        """Return the resamples: a share of few controls moves in steps."""
         return resampled
 
 

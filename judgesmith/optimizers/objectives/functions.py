@@ -1,9 +1,10 @@
-"""Objectives that users write as functions."""
+"""Objectives that users write as functions, and means of a number that every row has."""
 
 from __future__ import annotations
 
 import inspect
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,17 +13,124 @@ from typing import Any
 
 import dspy
 import numpy as np
+from numpy.typing import NDArray
 
 from judgesmith.errors import InputError, JudgesmithError
 from judgesmith.metrics.arrays import FloatArray, IntArray
 from judgesmith.metrics.resampling.draws import Counted, ratio_of_sums
-from judgesmith.optimizers.objectives.base import TargetMean, counted_by_rows
+from judgesmith.optimizers.objectives.base import TargetMean, counted_by_rows, shared_rows
 from judgesmith.optimizers.predictions import PredictionTable
 from judgesmith.optimizers.space.proposing import identity_of
 from judgesmith.signatures.judgement import Judgement
 
 KINDS = "f(table) -> float or metric(example, prediction, trace=None) -> float"
 """What a function has to be like."""
+
+
+MOST_CALLS = MOST_USD = 1000.0
+"""No item is thought of as taking or costing more, where a bound is needed."""
+
+
+class RowMean(TargetMean):
+    """The mean of a number that every row has, scored or not."""
+
+    within_sources = True  # it sees one row at a time
+
+    @abstractmethod
+    def of_rows(self, table: PredictionTable) -> FloatArray:
+        """Return the number of every row."""
+
+    def counts(self, table: PredictionTable) -> NDArray[np.bool_]:
+        """Return which rows count."""
+        return np.ones(table.n, dtype=bool)
+
+    def paired(
+        self, first: PredictionTable, second: PredictionTable
+    ) -> tuple[PredictionTable, PredictionTable]:
+        """Return both tables as they are: rows without a score count, too."""
+        return first, second
+
+    def of_target(self, table: PredictionTable) -> float:
+        counted = self.counts(table)
+        sums = np.where(counted, self.of_rows(table), 0.0).sum()
+        return float(sums / counted.sum()) if counted.any() else math.nan
+
+    def counted_target(self, table: PredictionTable, sources: IntArray, n_sources: int) -> Counted:
+        counted = self.counts(table)
+        numbers = np.where(counted, self.of_rows(table), 0.0)
+        return ratio_of_sums(numbers, counted.astype(np.float64), sources, n_sources)
+
+
+@dataclass(frozen=True)
+class ShareScored(RowMean):
+    """Share of the rows that got a score.
+
+    Examples
+    --------
+    >>> str(ShareScored())
+    'scored'
+    """
+
+    needs = frozenset({"scores"})
+
+    def __str__(self) -> str:
+        return "scored"
+
+    def of_rows(self, table: PredictionTable) -> FloatArray:
+        return (~np.isnan(table.predicted)).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class CallsPerItem(RowMean):
+    """Model calls per item, cached or not; lower is better.
+
+    Examples
+    --------
+    >>> CallsPerItem().is_effort
+    True
+    """
+
+    needs = frozenset({"calls"})
+    lower_is_better = True
+    bounds = (0.0, MOST_CALLS)
+
+    def __str__(self) -> str:
+        return "calls"
+
+    def of_rows(self, table: PredictionTable) -> FloatArray:
+        if table.n and not table.n_calls:
+            raise InputError(
+                "the calls behind these scores are unknown.",
+                hint="leave calls out of the objective.",
+            )
+        return np.asarray(table.n_calls, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class DollarsPerItem(RowMean):
+    """United States dollars per item, as if nothing were cached; lower is better.
+
+    Examples
+    --------
+    >>> sorted(DollarsPerItem().needs)
+    ['usd']
+    """
+
+    needs = frozenset({"usd"})
+    lower_is_better = True
+    bounds = (0.0, MOST_USD)
+
+    def __str__(self) -> str:
+        return "usd"
+
+    def of_rows(self, table: PredictionTable) -> FloatArray:
+        if table.n and not table.usd:
+            raise InputError(
+                "the cost of these scores is unknown.",
+                hint="leave usd out of the objective, or search "
+                "the protocol with a model whose price is known and with a ledger.",
+            )
+        return np.asarray(table.usd, dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -47,27 +155,23 @@ class FunctionObjective(TargetMean):
 
     @property
     def identity(self) -> str:
-        """What tells the function from others of its name."""
         return identity_of(self.function)
 
     def __str__(self) -> str:
-        """Return the name of the function."""
         return name_of(self.function)
 
     def of_target(self, table: PredictionTable) -> float:
-        """Return what the function says of the scored rows, nan without any."""
         scored = table.take(np.flatnonzero(~np.isnan(table.predicted)))
         if not scored.n:
             return math.nan
         return _number(self.function, self.function, scored, where=f"a table of {scored.n} rows")
 
     def counted_target(self, table: PredictionTable, sources: IntArray, n_sources: int) -> Counted:
-        """Return it as a function of counts: every draw is a table with repeated rows."""
         return counted_by_rows(self.of_target, table, sources, n_sources)
 
 
 @dataclass(frozen=True)
-class MetricObjective(TargetMean):
+class MetricObjective(RowMean):
     """The mean over scored rows of a metric as DSPy's optimizers take it.
 
     Optimizers make one of ``metric=``, and of any function of two arguments or more.
@@ -86,19 +190,23 @@ class MetricObjective(TargetMean):
     """
 
     metric: Callable[..., Any]
-    within_sources = True  # it sees one row at a time
 
     @property
     def identity(self) -> str:
-        """What tells the metric from others of its name."""
         return identity_of(self.metric)
 
     def __str__(self) -> str:
-        """Return the name of the metric."""
         return name_of(self.metric)
 
+    def counts(self, table: PredictionTable) -> NDArray[np.bool_]:
+        return ~np.isnan(table.predicted)
+
+    def paired(
+        self, first: PredictionTable, second: PredictionTable
+    ) -> tuple[PredictionTable, PredictionTable]:
+        return shared_rows(first, second)
+
     def of_rows(self, table: PredictionTable) -> FloatArray:
-        """Return the metric of every row, nan where it has no score."""
         if len(table.examples) != table.n:
             raise InputError(
                 f"the metric {self} compares examples with predictions, and this table has no "
@@ -121,19 +229,7 @@ class MetricObjective(TargetMean):
             found[row] = value
         return found
 
-    def of_target(self, table: PredictionTable) -> float:
-        """Return the mean over the scored rows, nan without any."""
-        found = self.of_rows(table)
-        return float(np.nanmean(found)) if not np.isnan(table.predicted).all() else math.nan
-
-    def counted_target(self, table: PredictionTable, sources: IntArray, n_sources: int) -> Counted:
-        """Return it from each source's sums."""
-        found = self.of_rows(table)
-        scored = (~np.isnan(found)).astype(np.float64)
-        return ratio_of_sums(np.nan_to_num(found), scored, sources, n_sources)
-
     def row_parts(self, table: PredictionTable) -> FloatArray:
-        """Return the shares of rows in the mean, each divided by the scored rows of its target."""
         parts = self.of_rows(table)
         labels = np.asarray(table.targets or ("",) * table.n)
         names = dict.fromkeys(labels.tolist())
@@ -146,7 +242,6 @@ class MetricObjective(TargetMean):
         return parts
 
     def row_part(self, table: PredictionTable, row: int) -> float:
-        """Return the part of one row."""
         return float(self.row_parts(table)[row])
 
 

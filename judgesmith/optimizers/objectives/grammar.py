@@ -41,7 +41,7 @@ from judgesmith.optimizers.objectives.discernment import (
     FalseAlarms,
     LowestDiscernment,
 )
-from judgesmith.optimizers.objectives.effort import CallsPerItem, DollarsPerItem, ShareScored
+from judgesmith.optimizers.objectives.functions import CallsPerItem, DollarsPerItem, ShareScored
 from judgesmith.optimizers.objectives.functions import KINDS, objective_of
 
 CORRELATIONS: tuple[Statistic, ...] = tuple(

@@ -94,7 +94,6 @@ class ImprovementTest:
     level: float = 0.05
 
     def __post_init__(self) -> None:
-        """Refuse what is no chance."""
         if not 0 < self.level < 1:
             raise InputError(f"level is a chance between 0 and 1; got {self.level}.")
 

@@ -80,7 +80,6 @@ class NoElimination:
     """Every candidate is judged on all rows."""
 
     def __call__(self, look: RaceStage) -> Sequence[int]:
-        """Return all places."""
         return range(len(look.tables))
 
     @property
@@ -100,7 +99,6 @@ class SuccessiveHalving:
     """
 
     def __call__(self, look: RaceStage) -> Sequence[int]:
-        """Return the places of the better half, at least one."""
         ranking = look.ranking()
         return sorted(ranking[: math.ceil(len(ranking) / 2)])
 
@@ -124,12 +122,10 @@ class RacingRule:
     risk: float = 0.2
 
     def __post_init__(self) -> None:
-        """Refuse what is no probability."""
         if not 0 <= self.risk < 1:
             raise InputError(f"risk must be from 0 to below 1; got {self.risk}.")
 
     def __call__(self, look: RaceStage) -> Sequence[int]:
-        """Return the places of those who may yet win."""
         ranking = look.ranking()
         leader = ranking[0]
         threshold = 2 * self.risk / max(look.n_looks - 1, 1)  # one-sided, of a two-sided p-value
@@ -214,7 +210,7 @@ class RacingSearch(Generic[OneCandidate]):
             self.whole.append(first)
             for batch in self._batches(first, tried):
                 for one in self._raced(self.best or first, batch):
-                    self.whole.append(one)  # noqa: PERF402 - the budget may end in between
+                    self.whole.append(one)
         except OutOfBudget:
             self.complete = False
         return (self.best or first).candidate
@@ -428,7 +424,6 @@ class DominanceRule:
     risk: float = 0.2
 
     def __call__(self, look: FrontStage) -> Sequence[int]:
-        """Return the places of those who may yet be on the front."""
         if not look.members:
             return range(len(look.contenders))
         return [
@@ -523,7 +518,6 @@ class FrontSearch(RacingSearch[OneCandidate]):
 
     @property
     def best(self) -> Contender[OneCandidate] | None:
-        """Who is at the knee of the front so far; None on an empty one."""
         members = self.members
         trials = [self.trials[one.number] for one in members]
         place = self._front_of(trials).knee if trials else None
@@ -550,7 +544,6 @@ class FrontSearch(RacingSearch[OneCandidate]):
         n_rows: int,
         rng: np.random.Generator,
     ) -> tuple[Collection[int], Sequence[PredictionTable], PredictionTable]:
-        """Return the places of those that no member of the front beats, and the tables."""
         self._share(racing, n_rows)  # the members were judged on all rows
         tables, members = [self._table(one, n_rows) for one in racing], self.members
         look = FrontStage(

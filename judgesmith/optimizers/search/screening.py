@@ -181,7 +181,6 @@ class ScreeningStage:
     n_finalists: int = 2
 
     def __post_init__(self) -> None:
-        """Refuse what is no screening."""
         if not 0 < self.share <= self.share_again <= 1:
             raise InputError(
                 "share and share_again rise from above 0 to 1; got "
@@ -292,7 +291,6 @@ class ConfirmedSearch(RacingSearch[OneCandidate]):
     tables: dict[int, PredictionTable] = field(default_factory=dict)
 
     def run(self, start: OneCandidate, known: Iterable[str] = ()) -> OneCandidate:
-        """Return the best one that passes, or ``start``."""
         super().run(start, known)
         self.decide(start)
         return self.candidates.get(self.taken, start)
@@ -328,20 +326,17 @@ class ScreenedSearch(ConfirmedSearch[OneCandidate]):
     seen: dict[int, ScreenedValue] = field(default_factory=dict)
 
     def run(self, start: OneCandidate, known: Iterable[str] = ()) -> OneCandidate:
-        """Return the best one that passes, or ``start``."""
         ids = list(known)
         self.own = json.loads(ids[0]) if ids else None
         return super().run(start, ids)
 
     @property
     def stops(self) -> list[int]:
-        """After how many rows contenders are compared, rising to all of them."""
         return self.screen.stops(len(self.order), FEWEST_ROWS)
 
     def _batches(
         self, start: Contender[OneCandidate], tried: set[str]
     ) -> Iterator[list[Contender[OneCandidate]]]:
-        """Yield every candidate at once, when all were judged on the first part of the rows."""
         if self.own is not None:
             self.seen[0] = ScreenedValue(picked=self.own, value=self.trials[0].value, share=1.0)
         screened: list[Contender[OneCandidate]] = []
@@ -379,7 +374,6 @@ class ScreenedSearch(ConfirmedSearch[OneCandidate]):
         leader: Contender[OneCandidate],
         racing: Sequence[Contender[OneCandidate]],
     ) -> Iterable[int]:
-        """Return the places of the most promising; of those without a value if there is room."""
         self._see(leader, look.tables[0], racing, look.tables[1:])
         means = predicted_values(
             self.proposer.space, list(self.seen.values()), [one.picked for one in racing]

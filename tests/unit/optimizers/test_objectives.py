@@ -42,7 +42,7 @@ from judgesmith.optimizers.objectives.agreement import (
 )
 from judgesmith.optimizers.objectives.base import numbered_sources
 from judgesmith.optimizers.objectives.combining import Constrained, Constraint, WeightedSum
-from judgesmith.optimizers.objectives.effort import CallsPerItem, ShareScored
+from judgesmith.optimizers.objectives.functions import CallsPerItem, ShareScored
 from judgesmith.optimizers.objectives.grammar import as_objective
 from judgesmith.optimizers.predictions import prediction_table
 from judgesmith.optimizers.rows import rows_of

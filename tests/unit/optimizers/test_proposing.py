@@ -28,7 +28,7 @@ from judgesmith.optimizers.objectives.combining import (
     SeveralObjectives,
     WeightedSum,
 )
-from judgesmith.optimizers.objectives.effort import CallsPerItem, ShareScored
+from judgesmith.optimizers.objectives.functions import CallsPerItem, ShareScored
 from judgesmith.optimizers.objectives.grammar import NAMES, parse_objectives
 from judgesmith.optimizers.search.screening import Surrogate, coded, likeness
 from judgesmith.optimizers.search.work_queue import WorkQueue
