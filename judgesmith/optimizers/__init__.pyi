@@ -25,8 +25,13 @@ from judgesmith.optimizers.objectives.discernment import (
     FalseAlarms,
     LowestDiscernment,
 )
-from judgesmith.optimizers.objectives.functions import CallsPerItem, DollarsPerItem, ShareScored
-from judgesmith.optimizers.objectives.functions import FunctionObjective, MetricObjective
+from judgesmith.optimizers.objectives.functions import (
+    CallsPerItem,
+    DollarsPerItem,
+    FunctionObjective,
+    MetricObjective,
+    ShareScored,
+)
 from judgesmith.optimizers.objectives.grammar import parse_objective, parse_objectives
 from judgesmith.optimizers.predictions import PredictionTable
 from judgesmith.optimizers.protocol import ProtocolSearch

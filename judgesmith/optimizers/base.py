@@ -26,6 +26,7 @@ from judgesmith.optimizers.search.confirmation import (
     select_trial,
 )
 from judgesmith.optimizers.space.demonstrations import shown_keys
+from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.programs.judging.executors import JudgeLike
 from judgesmith.programs.judging.judge import Judge, check_judge
 from judgesmith.programs.judging.runner import CONCURRENCY, score_batch
@@ -61,6 +62,7 @@ class SearchSettings(RowSettings, total=False):
     percent_of_max: bool
     metric: AnyObjective | SeveralObjectives | None
     confirm: ImprovementTest | None
+    on_trial: Callable[[TrialRecord], None] | None
 
 
 class JudgeOptimizer(Teleprompter):
@@ -108,12 +110,14 @@ Found = TypeVar("Found")
 
 
 class JudgeSearch(JudgeOptimizer, ABC, Generic[Aim, Found]):
-    """An optimizer that chooses a judge by how well it agrees with people on a set of rows.
+    """An optimizer that keeps the judge with the best objective on a set of rows.
 
-    A subclass implements ``_found``, and sets ``objective``.
+    A subclass sets ``objective``, and implements ``_n_shown`` and ``_found``.
 
     Parameters
     ----------
+    objective : Objective, callable or str
+        What is made as large as possible over the whole list of predictions, such as ``q``.
     targets : sequence of str
         What scores are compared with people on: ``score``, the judge's own, and criteria by
         name. The objective is its mean over them.
@@ -125,16 +129,25 @@ class JudgeSearch(JudgeOptimizer, ABC, Generic[Aim, Found]):
     confirm : ImprovementTest or None
         By what rule the best of all replaces the student; None takes the best on the
         validation rows, which flatters it.
+    on_trial : callable or None
+        Told of every trial as soon as it is known how well it did.
     **shared
         As for ``JudgeOptimizer``.
 
     Attributes
     ----------
+    trials_ : tuple of TrialRecord
+        Everything that was tried, in order; set by ``compile``.
+    complete_ : bool
+        False where the budget ended the search.
     confirmation_ : ConfirmationResult or None
         Of the best candidate, set by ``compile``; None where none was better than the student.
     taken_ : int or None
         Number of the trial that was taken, mostly that of the student.
     """
+
+    complete_ = True
+    trials_: tuple[TrialRecord, ...] = ()
 
     objective: Aim
     refuses_teacher: ClassVar[str] = ""
@@ -147,6 +160,7 @@ class JudgeSearch(JudgeOptimizer, ABC, Generic[Aim, Found]):
         percent_of_max: bool = False,
         metric: AnyObjective | SeveralObjectives | None = None,
         confirm: ImprovementTest | None = ImprovementTest(),  # noqa: B008 - a frozen record
+        on_trial: Callable[[TrialRecord], None] | None = None,
         **shared: Unpack[RowSettings],
     ) -> None:
         super().__init__(**shared)
@@ -157,6 +171,7 @@ class JudgeSearch(JudgeOptimizer, ABC, Generic[Aim, Found]):
         self.percent_of_max = percent_of_max
         self.metric = metric
         self.confirm = confirm
+        self.on_trial = on_trial
         self.confirmation_: ConfirmationResult | None = None
         self.taken_: int | None = None
 
@@ -397,16 +412,9 @@ def problem_with(text: str) -> str:
         return f"it has {len(text)} characters; at most {LONGEST} are taken."
     if imitates_layout(text):
         return "it imitates what marks the fields of a question."
-    odd = next(
-        (
-            one
-            for one in text
-            if unicodedata.category(one) in ("Cc", "Cs", "Co") and one not in "\n\t"
-        ),
-        None,
-    )
-    if odd is not None:
-        return f"it holds {odd!r}, which is no character of a text."
+    for one in text:
+        if unicodedata.category(one) in ("Cc", "Cs", "Co") and one not in "\n\t":
+            return f"it holds {one!r}, which is no character of a text."
     return ""
 
 

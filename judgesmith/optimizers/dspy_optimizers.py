@@ -441,37 +441,22 @@ MOST_THREADS = 32
 class DSPyOptimizer(TextSearch):
     """Run an optimizer of DSPy on a judge, and keep what is better by the objective.
 
-    What DSPy is told of a single answer is its exact part in the objective, all other rows being
-    answered as by the start (times the number of rows, so that the mean of the start's parts is
-    the objective); an answer without a score is worth less than the worst of them, never 0.
-    MIPROv2 compares candidates by the objective itself. Whatever DSPy makes of that, every judge
-    that it would choose among is judged here on all validation rows, and the best of these is
-    returned if it passes (see ``ImprovementTest``), else the start.
-
-    Demonstrations and instructions are taken over; fields and scale are not, as the judge is made
-    anew. The offline model writes no instructions: with it, only demonstrations are searched.
+    DSPy is told of a single answer its exact part in the objective; an answer without a score is
+    worth less than the worst of them, never 0. MIPROv2 compares candidates by the objective itself.
+    Every judge that DSPy would choose among is judged on all validation rows, and the best is
+    returned if it passes (see ``ImprovementTest``), else the start. Only demonstrations and
+    instructions are taken over. The offline model writes no instructions.
 
     Parameters
     ----------
     optimizer : {"miprov2", "simba", "bootstrap"}
         ``bootstrap`` is BootstrapFewShotWithRandomSearch.
-    objective : Objective, callable or str
-        What is made as large as possible over the whole list of predictions, such as ``q``.
     settings : dict or None
         Of the optimizer, as DSPy names them, such as ``{"auto": "medium"}``.
     prompt_lm : dspy.LM or None
         The model that writes instructions; None takes the one that judges.
-    on_trial : callable or None
-        Told of every trial as soon as it is known how well it did.
-    **shared
+    objective, **shared
         As for ``JudgeSearch``.
-
-    Attributes
-    ----------
-    trials_ : tuple of TrialRecord
-        The start, and what DSPy would choose among; set by ``compile``.
-    complete_ : bool
-        False where the budget ended the search.
 
     References
     ----------
@@ -488,7 +473,6 @@ class DSPyOptimizer(TextSearch):
         *,
         settings: Mapping[str, Any] | None = None,
         prompt_lm: dspy.LM | None = None,
-        on_trial: Callable[[TrialRecord], None] | None = None,
         **shared: Unpack[SearchSettings],
     ) -> None:
         super().__init__(objective, **shared)
@@ -502,7 +486,6 @@ class DSPyOptimizer(TextSearch):
         self.optimizer = optimizer
         self.settings = dict(settings or {})
         self.prompt_lm = prompt_lm
-        self.on_trial = on_trial
 
     def _n_shown(self, student: Judge) -> int:
         return 4  # what DSPy's optimizers show at most by default

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import NormalDist
 from typing import Literal, Unpack
@@ -84,41 +84,30 @@ MOST_CONFIGURATIONS = 1500
 class EffectSearch(JudgeSearch[Objective, Judge | Panel]):
     """Search a judge's configuration by the effects of its options.
 
-    The baseline scores all rows. Configurations score blocks of sources, and each is compared
-    with the baseline on the same rows. From all gains together the effect of every option is
-    estimated, shrunken to the baseline (empirical Bayes); the next block goes to a
-    configuration that may well be the best (Thompson sampling). The search ends early where
-    going on is expected to add less than 0.01, half of what knowing all gains would add. The
-    best configuration scores all rows. It replaces the baseline only if its shrunken gain is
-    above 0.01, and the chance that it is worse by more than 0.03 is at most ``risk``. With
+    Configurations score blocks of sources, and each is compared with the baseline on the same
+    rows. From all gains together the effect of every option is estimated, shrunken to the baseline
+    (empirical Bayes); the next block goes to a configuration that may well be the best (Thompson
+    sampling). The search ends early where going on is expected to add less than 0.01, half of what
+    knowing all gains would add. The best configuration replaces the baseline only if its shrunken
+    gain is above 0.01, and the chance that it is worse by more than 0.03 is at most ``risk``. With
     fewer than 15 sources the gain must be two standard errors above 0.
 
     Parameters
     ----------
-    objective : Objective, callable or str
-        What is made as large as possible over the whole list of predictions, such as ``q``.
     effort : {"light", "medium", "heavy"}
         At most 2, 4 and 13 times the calls of scoring the learning rows once.
     calls_per_item : int or None
-        Calls that a judgement may take. None takes the student's. Where twice the student's or
+        Calls that a judgement may take; None takes the student's. Where twice the student's or
         more are allowed, several configurations may be averaged (see ``Panel``).
     risk : float
         Largest chance that a judge which replaces the baseline is worse by more than 0.03.
-    space : Space or None
-        What may be chosen; None takes the student's own space.
-    fixed : sequence of str
-        Choices that are not made: there the student stays as it is.
-    n_demonstrations, n_demo_sets : int
-        Demonstrations per prompt at most, 0 for none; how many sets compete.
-    on_trial : callable or None
-        Told of every configuration after each block that it has scored.
-    **shared
-        As for ``JudgeSearch``.
+    space, fixed, n_demonstrations, n_demo_sets
+        As for ``ProtocolSearch``.
+    objective, **shared
+        As for ``JudgeSearch``. Told of every configuration after each block that it has scored.
 
     Attributes
     ----------
-    trials_ : tuple of TrialRecord
-        Everything that was tried, in order; the first is the baseline. Set by ``compile``.
     views_ : tuple of int
         Numbers of the trials that make the judge: 0 alone where the baseline stays.
     taken_ : int or None
@@ -127,12 +116,8 @@ class EffectSearch(JudgeSearch[Objective, Judge | Panel]):
         Of the way the choice was made, on rows that each choice was not made on.
     expected_ : float
         The shrunken gain of the judge that is returned; 0 for the baseline.
-    complete_ : bool
-        False where the budget of the model ended the search.
-    n_calls_ : int
-        Calls that the search took, if every answer could be read.
-    n_calls_at_most_ : int
-        What it could have taken.
+    n_calls_, n_calls_at_most_ : int
+        Calls that the search took, if every answer could be read, and could have taken.
 
     References
     ----------
@@ -153,7 +138,6 @@ class EffectSearch(JudgeSearch[Objective, Judge | Panel]):
         fixed: Sequence[str] = ("samples", "weighting"),
         n_demonstrations: int = 5,
         n_demo_sets: int = 2,
-        on_trial: Callable[[TrialRecord], None] | None = None,
         **shared: Unpack[SearchSettings],
     ) -> None:
         super().__init__(**shared)
@@ -176,7 +160,6 @@ class EffectSearch(JudgeSearch[Objective, Judge | Panel]):
         self.fixed = tuple(fixed)
         self.n_demonstrations = n_demonstrations
         self.n_demo_sets = n_demo_sets
-        self.on_trial = on_trial
 
     def _n_shown(self, student: Judge) -> int:
         check_fixed(self.fixed, student.protocol, () if self.space is None else self.space.names)

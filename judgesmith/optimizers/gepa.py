@@ -447,33 +447,23 @@ class ReflectiveSearch(TextSearch):
 
     In each round one text of a good judge is rewritten by a model that is shown pairs of responses
     that the judge orders otherwise than people do, and the rows that lower the objective most.
-    The rewrite is judged on these same rows, and where the objective grows, on the
-    validation rows. The library ``gepa`` decides which judge and which of its texts is next:
-    among the judges that are best on some row, one is drawn, and its texts take turns.
-
-    The criterion, the scale, demonstrations and aggregation stay as they are.
+    Where the objective grows on these rows, the rewrite is judged on the validation rows. The
+    library ``gepa`` decides which judge and which of its texts is next. The scale, demonstrations
+    and aggregation stay as they are.
 
     Parameters
     ----------
-    objective : Objective, callable or str
-        What is made as large as possible over the whole list of predictions, such as ``q``.
     n_trials : int
         Rewrites that are asked for.
     batch : int
         Rows that a rewrite is learned from; of fewer rows, all.
     reflection_lm : dspy.LM or None
         The model that rewrites; None takes the one that judges. The offline model cannot.
-    on_trial : callable or None
-        Told of every trial as soon as it is known how well it did.
-    **shared
+    objective, **shared
         As for ``JudgeSearch``.
 
     Attributes
     ----------
-    trials_ : tuple of TrialRecord
-        Everything that was tried, in order; set by ``compile``.
-    complete_ : bool
-        False where the budget ended the search.
     ended_ : str
         Why nothing was tried, in a sentence; empty where the search ran.
 
@@ -492,7 +482,6 @@ class ReflectiveSearch(TextSearch):
         n_trials: int = 30,
         batch: int = BATCH,
         reflection_lm: dspy.LM | None = None,
-        on_trial: Callable[[TrialRecord], None] | None = None,
         **shared: Unpack[SearchSettings],
     ) -> None:
         super().__init__(objective, **shared)
@@ -503,13 +492,12 @@ class ReflectiveSearch(TextSearch):
         self.n_trials = n_trials
         self.batch = batch
         self.reflection_lm = reflection_lm
-        self.on_trial = on_trial
 
     def _n_shown(self, student: Judge) -> int:
         return -(-self.batch // ROWS_PER_DEMONSTRATION)  # as many rows as a rewrite reads
 
     def _found(self, student: Judge, pool: Rows, selection: Rows, teacher: Judge | None) -> Judge:
-        self.trials_: tuple[TrialRecord, ...] = ()
+        self.trials_ = ()
         self.complete_, self.ended_ = True, ""
         self.taken_, self.confirmation_ = 0, None
         lm = with_own_models(student, self.lm)[1]

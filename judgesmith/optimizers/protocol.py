@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -43,7 +43,6 @@ from judgesmith.optimizers.space.candidates import (
 )
 from judgesmith.optimizers.space.proposing import MakeSampler, Proposer, sampler_identity, tpe
 from judgesmith.optimizers.storage import open_storage, quiet, reachable
-from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.programs.judging.executors import endpoint_of, with_own_models
 from judgesmith.programs.judging.judge import Judge
 from judgesmith.signatures.plain_data import fingerprint_of
@@ -103,8 +102,8 @@ class ProtocolSearch(JudgeSearch[Objective | SeveralObjectives, Judge]):
     Parameters
     ----------
     objective : Objective, SeveralObjectives, callable or str
-        What is made as large as possible over the whole list of predictions, such as ``q``. Of
-        several, such as ``q, -calls``, the front is searched, and the judge at its knee returned.
+        As for ``JudgeSearch``. Of several, such as ``q, -calls``, the front is searched, and the
+        judge at its knee returned.
     n_trials : int
         Configurations tried, the student not counted.
     batch : int
@@ -114,16 +113,14 @@ class ProtocolSearch(JudgeSearch[Objective | SeveralObjectives, Judge]):
     rubrics : dict of str to Rubric, or None
         Rubrics that compete with the student's own.
     fixed : sequence of str
-        Choices that are not made: there the student stays as it is. See ``without_fixed`` for
-        those about demonstrations.
+        Choices that are not made: there the student stays as it is.
     first : sequence of dict of str to str
         Configurations that are tried before the sampler proposes any, where the space has them.
     n_demonstrations, n_demo_sets : int
         Demonstrations per prompt at most, 0 for none; how many sets of each kind compete.
     elimination : Elimination or ScreeningStage
         Who stays in a race. A ``ScreeningStage`` proposes all candidates, without a ``sampler``,
-        by what was learned from those before, judges them on few rows first, and keeps
-        the best; it is meant for more trials: ``n_trials=108, elimination=ScreeningStage()``.
+        and judges them on few rows first: ``n_trials=108, elimination=ScreeningStage()``.
     sampler : callable
         From a seed to an Optuna sampler. With a storage, samplers that differ in their code or
         in what is bound to it have different studies.
@@ -132,31 +129,23 @@ class ProtocolSearch(JudgeSearch[Objective | SeveralObjectives, Judge]):
         it in memory. A search that is run again with the same storage resumes. Where it is run
         several times at once, each process judges a part of the rows, and all find the same judge.
     beside : Path or None
-        See ``WorkQueue``; None takes ``storage`` where that is a file.
+        Where workers note that they are alive; None takes ``storage`` where that is a file.
     models : dict of str to dspy.LM, or None
         Models that compete with ``lm``, by name.
     partial_demos : bool
         As for ``RandomDemonstrationSearch``.
-    on_trial : callable or None
-        Told of every trial as soon as it is known how well it did.
     **shared
         As for ``JudgeSearch``.
 
     Attributes
     ----------
-    trials_ : tuple of TrialRecord
-        Everything that was tried, in order; set by ``compile``.
     taken_ : int or None
         Number of the trial that was taken: 0 where the student stays, which is a usual outcome;
         None of a front.
-    complete_ : bool
-        False where the budget ended the search.
     n_judged_ : int
         Rows that were judged in all, those whose runs may be shown included.
-    space_ : Space
-        What was chosen from.
-    study_ : optuna.Study
-        What the sampler learned from.
+    space_, study_ : Space, optuna.Study
+        What was chosen from, and what the sampler learned from.
     lm_ : dspy.LM
         The model that the judge was found with.
     front_ : tuple of ParetoMember
@@ -183,7 +172,6 @@ class ProtocolSearch(JudgeSearch[Objective | SeveralObjectives, Judge]):
         beside: Path | None = None,
         models: Mapping[str, dspy.LM] | None = None,
         partial_demos: bool = False,
-        on_trial: Callable[[TrialRecord], None] | None = None,
         **shared: Unpack[SearchSettings],
     ) -> None:
         super().__init__(**shared)
@@ -214,7 +202,6 @@ class ProtocolSearch(JudgeSearch[Objective | SeveralObjectives, Judge]):
         self.beside = Path(str(storage)) if beside is None and in_file else beside
         self.models = dict(models or {})
         self.partial_demos = partial_demos
-        self.on_trial = on_trial
 
     def _n_shown(self, student: Judge) -> int:
         check_models(with_own_models(student, self.lm)[1], self.models, self.objective)
@@ -247,11 +234,7 @@ class ProtocolSearch(JudgeSearch[Objective | SeveralObjectives, Judge]):
 
     def _racing(self, candidates: Candidates, study: optuna.Study) -> RacingSearch[JudgeOnRows]:
         """Return the search of one objective, or of the front of several."""
-        selection = candidates.selection
-        several = self.objective if isinstance(self.objective, SeveralObjectives) else None
-        order = stratified_order(
-            selection.levels, selection.groups, np.random.default_rng([self.seed, 3])
-        )
+        selection, rng = candidates.selection, np.random.default_rng([self.seed, 3])
         shared: dict[str, Any] = {
             "proposer": Proposer(
                 study=study,
@@ -262,29 +245,32 @@ class ProtocolSearch(JudgeSearch[Objective | SeveralObjectives, Judge]):
             ),
             "make": candidates.make,
             "objective": self.objective.leading,
-            "order": order,
+            "order": stratified_order(selection.levels, selection.groups, rng),
             "n_trials": self.n_trials,
             "batch": self.batch,
             "seed": self.seed,
             "on_trial": self.on_trial,
         }
-        rule = self.elimination
+        rule, several = self.elimination, self.objective
         if isinstance(rule, ScreeningStage):
             return ScreenedSearch(**shared, rule=self.confirm, screen=rule)
-        if several is None:
-            return ConfirmedSearch(**shared, elimination=rule, rule=self.confirm)
-        return FrontSearch(
-            **shared, elimination=rule, objectives=several, dominance=front_elimination(rule)
-        )
+        if isinstance(several, SeveralObjectives):
+            return FrontSearch(
+                **shared, elimination=rule, objectives=several, dominance=front_elimination(rule)
+            )
+        return ConfirmedSearch(**shared, elimination=rule, rule=self.confirm)
 
     def _candidates(self, student: Judge, pool: Rows, selection: Rows) -> Candidates:
+        lm = with_own_models(student, self.lm)[1]
         space = self.space
         if space is None:
             space = judge_space(student, self.rubrics, self.targets)
-        space = without_fixed(space, self.fixed)
-        lm = with_own_models(student, self.lm)[1]
         whole = with_demonstrations(
-            space, student, len(pool), most=self.n_demonstrations, n_demo_sets=self.n_demo_sets
+            without_fixed(space, self.fixed),
+            student,
+            len(pool),
+            most=self.n_demonstrations,
+            n_demo_sets=self.n_demo_sets,
         )
         whole = with_models(whole, str(lm.model), self.models)
         return Candidates(

@@ -36,23 +36,15 @@ class RandomDemonstrationSearch(JudgeSearch[Objective, Judge]):
 
     Parameters
     ----------
-    objective : Objective, callable or str
-        What is made as large as possible over the whole list of predictions, such as ``q``.
     n_demonstrations : int
-        Shown per prompt (3 by default, as in Active-Critic on SummEval and Topical-Chat).
+        Shown per prompt.
     n_trials : int
-        Sets tried, "none" and "labelled only" included (11 by default, as in Active-Critic).
-        Those that the student shows already are tried in addition.
+        Sets tried, "none" and "labelled only" included; the student's own in addition.
     partial_demos : bool
         Whether a question about all criteria is shown labelled examples with the overall score
         alone, where people did not score every criterion.
-    **shared
-        As for ``JudgeSearch``.
-
-    Attributes
-    ----------
-    trials_ : tuple of TrialRecord
-        Everything that was tried, in order; set by ``compile``.
+    objective, **shared
+        As for ``JudgeSearch``, which describes ``trials_`` and the other results, too.
 
     References
     ----------
@@ -105,6 +97,7 @@ class RandomDemonstrationSearch(JudgeSearch[Objective, Judge]):
         own = student.protocol.demonstrations
         runs = self._runs(teacher or student.with_protocol(protocol), protocol, pool_rows)
         pool = Pool(rows=pool_rows, runs=runs, partial_demos=self.partial_demos)
+        self.complete_ = True
         trials: list[TrialRecord] = []
         found: dict[int, Judge] = {}
         tables: dict[str, PredictionTable] = {}
@@ -116,6 +109,7 @@ class RandomDemonstrationSearch(JudgeSearch[Objective, Judge]):
             if known not in tables:
                 judgements = self.judged(candidate, selection)
                 if any(map(was_not_asked, judgements)):
+                    self.complete_ = False
                     break
                 tables[known] = selection.judged(
                     judgements, self.targets, judge_scale=candidate.scale
@@ -125,17 +119,20 @@ class RandomDemonstrationSearch(JudgeSearch[Objective, Judge]):
                 # Drawn before, such as "labelled only" where no question can show such rows.
                 self.on_progress(len(selection.texts))
             table = tables[known]
+            kinds = [[one.kind for one in several] for several in shown.values()]
             trials.append(
                 TrialRecord(
                     number=number,
                     n_rows=len(selection),
-                    n_demonstrations=max((len(several) for several in shown.values()), default=0),
-                    n_bootstrapped=_n_bootstrapped(shown),
+                    n_demonstrations=max(map(len, kinds), default=0),
+                    n_bootstrapped=max((one.count("bootstrapped") for one in kinds), default=0),
                     keys=shown_keys(shown),
                     value=self.objective.value(table),
                     share_scored=table.least_scored,
                 )
             )
+            if self.on_trial is not None:
+                self.on_trial(trials[-1])
         self.trials_ = tuple(trials)
         number = self.select_trial(
             self.objective,
@@ -160,10 +157,3 @@ class RandomDemonstrationSearch(JudgeSearch[Objective, Judge]):
         if protocol.variant == "vanilla":
             return {}
         return kept_runs(rows, self.judged(teacher, rows), criteria=protocol.scored_criteria)
-
-
-def _n_bootstrapped(shown: Shown) -> int:
-    return max(
-        (sum(one.kind == "bootstrapped" for one in several) for several in shown.values()),
-        default=0,
-    )

@@ -297,7 +297,7 @@ class Constrained(Composite):
         return self.aim.row_part(table, row)
 
     def value(self, table: PredictionTable) -> float:
-        """Return what samplers are told: the aim, or less than it can be where a bound is missed."""
+        """Return what samplers are told: the aim, or less than it can be if a bound is missed."""
         aim, violation = np.asarray([self.aim.value(table)]), np.asarray([self.violation(table)])
         return float(self._ordered(aim, violation)[0])
 

@@ -41,8 +41,13 @@ from judgesmith.optimizers.objectives.discernment import (
     FalseAlarms,
     LowestDiscernment,
 )
-from judgesmith.optimizers.objectives.functions import CallsPerItem, DollarsPerItem, ShareScored
-from judgesmith.optimizers.objectives.functions import KINDS, objective_of
+from judgesmith.optimizers.objectives.functions import (
+    KINDS,
+    CallsPerItem,
+    DollarsPerItem,
+    ShareScored,
+    objective_of,
+)
 
 CORRELATIONS: tuple[Statistic, ...] = tuple(
     sorted(get_args(Statistic), key=lambda name: name != "q")
