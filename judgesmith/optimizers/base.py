@@ -312,13 +312,13 @@ def pool_and_selection_rows(
             hint="ask for no demonstrations.",
         )
     if valset is None:
-        parts = pool_and_selection(
+        places = pool_and_selection(
             rows.groups,
             rows.levels,
             n_demonstrations=n_demonstrations,
             rng=np.random.default_rng([seed, 0]),
         )
-        pool, selection = rows.take(parts.pool), rows.take(parts.selection)
+        pool, selection = map(rows.take, places)
     else:
         pool, selection = rows, rows_of(valset, scale)
         shared = set(rows.groups.tolist()) & set(selection.groups.tolist())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -41,25 +42,19 @@ class PredictionTable:
         Why a row is unscored, code and sentence; None where it is scored.
     targets : tuple of str, or empty
         What each row is about where there are several targets: ``score`` or a criterion.
-    n_calls : tuple of int, or empty
-        Calls to a model behind each row's judgement, cached or not; empty if unknown.
-    usd : tuple of float, or empty
-        What each row's judgement costs, in dollars, whether or not its answers are cached;
-        empty if unknown.
+    n_calls, usd : tuple of numbers, or empty
+        Calls to a model and dollars behind each row's judgement, cached or not; empty if unknown.
     scale, judge_scale : Scale, dict of str to Scale, or None
         What people rated on, and what the judge answered on; by target where targets differ. None
         where unknown: objectives in points and levels, such as ``kappa``, are refused then.
     kinds : tuple of Perturbation, or empty
         Ways in which texts were changed, where changed versions were judged, too.
-    damaged : array, shape (n, n_kinds), in points of the judge's scale, or None
-        Predictions on the changed versions of each row, by kind; nan where one is unscored, or
-        missing.
-    versioned : array of bool, shape (n, n_kinds), or None
-        Where there is such a version.
-    examples : tuple of dspy.Example, or empty
-        What the rows were made from, where they were; only metrics of DSPy's kind read them.
-    judgements : tuple of Judgement, or empty
-        What the judge said of the rows; scores that count are those of ``predicted``.
+    damaged, versioned : array, shape (n, n_kinds), or None
+        Predictions on the changed versions of each row, nan where one is unscored, or missing; and
+        where there is such a version.
+    examples, judgements : tuple of dspy.Example, tuple of Judgement, or empty
+        What the rows were made from, and what the judge said; only metrics of DSPy's kind read
+        them.
     evidence : float
         How many times as many rows these stand for: a part of the rows in a race stands for all.
 
@@ -95,14 +90,8 @@ class PredictionTable:
         lengths = {len(self.predicted), len(self.human), len(self.sources), len(self.systems)}
         if len(lengths) != 1:
             raise InputError(f"columns must be of one length; got {sorted(lengths)}.")
-        for name, given in (
-            ("problems", self.problems),
-            ("targets", self.targets),
-            ("n_calls", self.n_calls),
-            ("usd", self.usd),
-            ("examples", self.examples),
-            ("judgements", self.judgements),
-        ):
+        for name in _TUPLES:
+            given = getattr(self, name)
             if given and len(given) != self.n:
                 raise InputError(f"{name} are none or one per row; got {len(given)}, not {self.n}.")
         for column in (self.damaged, self.versioned):
@@ -129,10 +118,7 @@ class PredictionTable:
 
     @property
     def least_scored(self) -> float:
-        """Fraction of rows, and of their changed versions, with a score: the smallest there is.
-
-        Of all targets, and of rows and versions.
-        """
+        """The smallest fraction with a score: of all targets, and of rows and their versions."""
         return min(min(part.share_scored, part.share_versions_scored) for part in self.parts)
 
     @property
@@ -181,10 +167,7 @@ class PredictionTable:
         )
 
     def standing_for(self, n_rows: float) -> PredictionTable:
-        """Return the table as a part of ``n_rows`` rows, which say as much more than these.
-
-        It makes a difference only to objectives that grow with the number of rows.
-        """
+        """Return the table as a part of ``n_rows`` rows: only D grows with the number of rows."""
         if self.damaged is None or not self.n:
             return self
         return replace(self, evidence=n_rows / self.n_rows)
@@ -200,23 +183,15 @@ class PredictionTable:
 
     def take(self, indices: NDArray[np.intp]) -> PredictionTable:
         """Return the rows at ``indices``, in that order."""
-        return replace(
-            self,
-            predicted=self.predicted[indices],
-            human=self.human[indices],
-            sources=self.sources[indices],
-            systems=self.systems[indices],
-            problems=tuple(self.problems[i] for i in indices.tolist()) if self.problems else (),
-            targets=tuple(self.targets[i] for i in indices.tolist()) if self.targets else (),
-            n_calls=tuple(self.n_calls[i] for i in indices.tolist()) if self.n_calls else (),
-            usd=tuple(self.usd[i] for i in indices.tolist()) if self.usd else (),
-            damaged=None if self.damaged is None else self.damaged[indices],
-            versioned=None if self.versioned is None else self.versioned[indices],
-            examples=tuple(self.examples[i] for i in indices.tolist()) if self.examples else (),
-            judgements=tuple(self.judgements[i] for i in indices.tolist())
-            if self.judgements
-            else (),
-        )
+        given = {name: column for name in _TUPLES if (column := getattr(self, name))}
+        places = indices.tolist() if given else []
+        taken: dict[str, Any] = {
+            name: tuple(column[i] for i in places) for name, column in given.items()
+        }
+        for name in _ARRAYS:
+            if (column := getattr(self, name)) is not None:
+                taken[name] = column[indices]
+        return replace(self, **taken)
 
     @property
     def parts(self) -> list[PredictionTable]:
@@ -239,38 +214,26 @@ class PredictionTable:
     def of_parts(cls, parts: Mapping[str, PredictionTable]) -> PredictionTable:
         """Return one table of several targets' tables, by target."""
         tables = list(parts.values())
-        counted = all(len(one.n_calls) == one.n for one in tables)
-        priced = all(len(one.usd) == one.n for one in tables)
-        made = all(len(one.examples) == len(one.judgements) == one.n for one in tables)
-        damaged = [one.damaged for one in tables if one.damaged is not None]
-        versioned = [one.versioned for one in tables if one.versioned is not None]
-        changed = len(damaged) == len(versioned) == len(tables)
+        columns: dict[str, Any] = {}
+        for name in _TUPLES:
+            given = [getattr(one, name) for one in tables]
+            if all(len(own) == one.n for own, one in zip(given, tables, strict=True)):
+                columns[name] = tuple(itertools.chain(*given))
+        for name in _ARRAYS:
+            given = [getattr(one, name) for one in tables]
+            if all(own is not None for own in given):
+                columns[name] = np.concatenate(given)
+        columns["targets"] = tuple(name for name, one in parts.items() for _ in range(one.n))
         return cls(
-            predicted=np.concatenate([one.predicted for one in tables]),
-            human=np.concatenate([one.human for one in tables]),
-            sources=np.concatenate([one.sources for one in tables]),
-            systems=np.concatenate([one.systems for one in tables]),
-            problems=tuple(problem for one in tables for problem in one.problems),
-            targets=tuple(name for name, one in parts.items() for _ in range(one.n)),
-            n_calls=tuple(n for one in tables for n in one.n_calls) if counted else (),
-            usd=tuple(usd for one in tables for usd in one.usd) if priced else (),
+            **columns,
             scale=_by_target({name: one.scale for name, one in parts.items()}),
             judge_scale=_by_target({name: one.judge_scale for name, one in parts.items()}),
-            kinds=tables[0].kinds if changed else (),
-            damaged=np.concatenate(damaged) if changed else None,
-            versioned=np.concatenate(versioned) if changed else None,
-            examples=tuple(each for one in tables for each in one.examples) if made else (),
-            judgements=tuple(each for one in tables for each in one.judgements) if made else (),
+            kinds=tables[0].kinds if "damaged" in columns else (),
         )
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class PerturbedJudgements:
-    """Judgements of changed versions of rows."""
-
-    kinds: tuple[Perturbation, ...]
-    versioned: NDArray[np.bool_]
-    judgements: Sequence[Judgement]
+_TUPLES = ("problems", "targets", "n_calls", "usd", "examples", "judgements")
+_ARRAYS = ("predicted", "human", "sources", "systems", "damaged", "versioned")
 
 
 def prediction_table(
@@ -283,34 +246,39 @@ def prediction_table(
     scale: Scale | None = None,
     judge_scale: Scale | None = None,
     usd: Sequence[float] = (),
-    changed: PerturbedJudgements | None = None,
+    kinds: Sequence[Perturbation] = (),
+    versioned: NDArray[np.bool_] | None = None,
     is_rated: bool = True,
     examples: Sequence[Any] = (),
 ) -> PredictionTable:
-    """Return the table of ``judgements`` on one target, without rows unscored on it."""
+    """Return the table of ``judgements`` on one target, without rows unscored on it.
+
+    With ``versioned``, judgements of changed versions follow those of the rows.
+    """
+    n = len(human)
     verdicts = judgements if target == SCORE else on_criterion(judgements, target)
+    damaged = None
+    if versioned is not None:
+        damaged = np.full(versioned.shape, np.nan)
+        damaged[versioned] = _points(verdicts[n:])
     table = PredictionTable(
-        predicted=_points(verdicts),
+        predicted=_points(verdicts[:n]),
         human=human,
         sources=sources,
         systems=systems,
-        problems=tuple(one.cause for one in verdicts),
-        n_calls=tuple(len(one.calls) for one in judgements),
+        problems=tuple(one.cause for one in verdicts[:n]),
+        n_calls=tuple(len(one.calls) for one in judgements[:n]),
         usd=tuple(usd),
         scale=scale,
         judge_scale=judge_scale if target == SCORE else PERCENT,
+        kinds=tuple(kinds) if versioned is not None else (),
+        damaged=damaged,
+        versioned=versioned,
         examples=tuple(examples),
-        judgements=tuple(judgements),
+        judgements=tuple(judgements[:n]),
     )
-    if changed is not None:
-        said = changed.judgements if target == SCORE else on_criterion(changed.judgements, target)
-        damaged = np.full(changed.versioned.shape, np.nan)
-        damaged[changed.versioned] = _points(said)
-        table = replace(table, kinds=changed.kinds, damaged=damaged, versioned=changed.versioned)
     rated = ~np.isnan(human)
-    if rated.all() or not is_rated:
-        return table
-    return table.take(np.flatnonzero(rated))
+    return table if rated.all() or not is_rated else table.take(np.flatnonzero(rated))
 
 
 def _of_target(given: Scales, name: str) -> Scale | None:

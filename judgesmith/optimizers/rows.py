@@ -14,13 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgesmith.errors import InputError
 from judgesmith.metrics.arrays import FloatArray
-from judgesmith.optimizers.predictions import (
-    SCORE,
-    Labels,
-    PerturbedJudgements,
-    PredictionTable,
-    prediction_table,
-)
+from judgesmith.optimizers.predictions import SCORE, Labels, PredictionTable, prediction_table
 from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import CriterionScore, Judgement
 from judgesmith.signatures.perturbation import Perturbation
@@ -38,14 +32,6 @@ class Split:
 
     tuning: IntArray
     heldout: IntArray
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PoolSplit:
-    """Rows that may become demonstrations and validation rows, as indices in rising order."""
-
-    pool: IntArray
-    selection: IntArray
 
 
 def split_by_source(
@@ -84,7 +70,7 @@ def pool_and_selection(
     *,
     n_demonstrations: int,
     rng: np.random.Generator,
-) -> PoolSplit:
+) -> tuple[IntArray, IntArray]:
     """Return rows to take demonstrations from and, sharing no source, validation rows."""
     if n_demonstrations < 0:
         raise InputError(f"n_demonstrations must be zero or more; got {n_demonstrations}.")
@@ -92,7 +78,7 @@ def pool_and_selection(
     levels = _vector(values, len(labels))
     tuning = np.flatnonzero(np.isfinite(levels))
     if n_demonstrations == 0:
-        return PoolSplit(pool=tuning[:0], selection=tuning)
+        return tuning[:0], tuning
     codes = labels[tuning]
     names, sizes = np.unique(codes, return_counts=True)
     if len(names) < 2:
@@ -116,7 +102,7 @@ def pool_and_selection(
         pool.append(rest.pop())
         n_rows += size_of[pool[-1]]
     inside = np.isin(codes, pool)
-    return PoolSplit(pool=tuning[inside], selection=tuning[~inside])
+    return tuning[inside], tuning[~inside]
 
 
 def folds_by_source(groups: ArrayLike, k: int, *, rng: np.random.Generator) -> IntArray:
@@ -294,14 +280,10 @@ class Rows:
                 f"judgements are one per row or per text, {n} or {len(self.texts)}; got "
                 f"{len(judgements)}."
             )
-        changed = None
-        if self.kinds and len(judgements) == len(self.texts):
-            changed = PerturbedJudgements(
-                kinds=self.kinds, versioned=self.versioned, judgements=judgements[n:]
-            )
+        with_versions = self.kinds and len(judgements) == len(self.texts)
         parts = {
             one: prediction_table(
-                judgements[:n],
+                judgements,
                 self.said(one),
                 sources=self.groups,
                 systems=self.systems,
@@ -309,7 +291,8 @@ class Rows:
                 scale=self.scale if one == SCORE else PERCENT,
                 judge_scale=judge_scale,
                 usd=usd[:n],
-                changed=changed,
+                kinds=self.kinds,
+                versioned=self.versioned if with_versions else None,
                 is_rated=self.is_rated,
                 examples=self.examples,
             )
@@ -402,63 +385,23 @@ def rows_of(
     """Return rated rows from DSPy examples."""
     if not examples:
         raise InputError("no rated items to learn from.", hint="give a non-empty trainset.")
-    items, human, groups, systems, criteria, versions = [], [], [], [], [], []
-    scales: dict[Scale | None, int] = {}
-    for place, example in enumerate(examples):
-        if not isinstance(example, dspy.Example):
-            raise InputError(
-                f"example {place} is a {type(example).__name__}; expected a dspy.Example.",
-                hint="make examples of rated items by judgesmith.optimizers.rated_example.",
-            )
-        for name in ("response", "score"):
-            if example.get(name) is None:
-                raise InputError(f"example {place} has no {name}; every rated example needs one.")
-        source = example.get("source") or ""
-        group = example.get("group", example.get("source_id", source))
-        system = str(example.get("system_id") or "")
-        items.append(
-            RatedItem(
-                source_id=str(group),
-                system_id=system,
-                source=source,
-                context=example.get("context"),
-                response=example["response"],
-                references=tuple(example.get("references") or ()),
-            )
-        )
-        try:
-            human.append(float(example["score"]))
-        except (TypeError, ValueError):
-            raise InputError(
-                f"example {place}: expected a number as score; got {example['score']!r}."
-            ) from None
-        groups.append(str(group))
-        systems.append(system)
-        criteria.append(_criteria_of(example, place))
-        versions.append(tuple(example.get("versions") or ()))
-        own = scale or example.get("scale")
-        scales.setdefault(own if own is None else Scale.model_validate(own), place)
-    if len(scales) != 1 or None in scales:
-        found = ", ".join("none" if one is None else str(one) for one in scales)
-        raise InputError(
-            f"expected one scale for all scores; got {found}.",
-            hint="give scale=Scale(…) to the optimizer, or to each example.",
-        )
-    if not all(one is None or one.higher_is_better for one in scales):
-        raise InputError("the scores count faults; turn their sign, so that more is better.")
-    (known,) = (one for one in scales if one is not None)
+    read = [_item_of(example, place) for place, example in enumerate(examples)]
+    items = tuple(item for item, _ in read)
+    human = np.asarray([score for _, score in read])
+    criteria = [_criteria_of(example, place) for place, example in enumerate(examples)]
+    versions = [tuple(example.get("versions") or ()) for example in examples]
+    scale = _scale_of(examples, scale)
     if percent_of_max:
-        known.percent_of_max(known.high)  # refused here, before anything is asked
-    values = np.asarray(human)
+        scale.percent_of_max(scale.high)  # refused here, before anything is asked
     kinds = _kinds_of(versions)
-    if np.isnan(values).any() and not (np.isnan(values).all() and kinds):
+    if np.isnan(human).any() and not (np.isnan(human).all() and kinds):
         raise InputError("a score is nan.", hint="leave unrated items out.")
     return Rows(
-        items=tuple(items),
-        human=values,
-        groups=np.asarray(groups),
-        systems=np.asarray(systems),
-        scale=known,
+        items=items,
+        human=human,
+        groups=np.asarray([item.source_id for item in items]),
+        systems=np.asarray([item.system_id for item in items]),
+        scale=scale,
         criteria=_columns(criteria),
         percent_of_max=percent_of_max,
         kinds=kinds,
@@ -469,6 +412,49 @@ def rows_of(
         ),
         examples=tuple(examples),
     )
+
+
+def _item_of(example: dspy.Example, place: int) -> tuple[RatedItem, float]:
+    """Return the texts of an example and its score."""
+    if not isinstance(example, dspy.Example):
+        raise InputError(
+            f"example {place} is a {type(example).__name__}; expected a dspy.Example.",
+            hint="make examples of rated items by judgesmith.optimizers.rated_example.",
+        )
+    for name in ("response", "score"):
+        if example.get(name) is None:
+            raise InputError(f"example {place} has no {name}; every rated example needs one.")
+    source = example.get("source") or ""
+    item = RatedItem(
+        source_id=str(example.get("group", example.get("source_id", source))),
+        system_id=str(example.get("system_id") or ""),
+        source=source,
+        context=example.get("context"),
+        response=example["response"],
+        references=tuple(example.get("references") or ()),
+    )
+    try:
+        return item, float(example["score"])
+    except (TypeError, ValueError):
+        raise InputError(
+            f"example {place}: expected a number as score; got {example['score']!r}."
+        ) from None
+
+
+def _scale_of(examples: Sequence[dspy.Example], scale: Scale | None) -> Scale:
+    """Return the one scale of all scores."""
+    given = (scale or example.get("scale") for example in examples)
+    scales = {own if own is None else Scale.model_validate(own): None for own in given}
+    known = [one for one in scales if one is not None]
+    if len(scales) != 1 or not known:
+        found = ", ".join("none" if one is None else str(one) for one in scales)
+        raise InputError(
+            f"expected one scale for all scores; got {found}.",
+            hint="give scale=Scale(…) to the optimizer, or to each example.",
+        )
+    if not known[0].higher_is_better:
+        raise InputError("the scores count faults; turn their sign, so that more is better.")
+    return known[0]
 
 
 def _kinds_of(versions: Sequence[Versions]) -> tuple[Perturbation, ...]:

@@ -142,13 +142,13 @@ def parts_of(
     split, n_chosen = _without_known(
         split, np.asarray([was_chosen(dataset[i]) for i in rated.tolist()]), groups, rows=by_rows
     )
-    inner = pool_and_selection(
+    pool, chosen = pool_and_selection(
         groups[split.tuning],
         values[split.tuning],
         n_demonstrations=settings.n_to_show,
         rng=np.random.default_rng([settings.seed, 11]),
     )
-    selection = rows(split.tuning[inner.selection], changed)
+    selection = rows(split.tuning[chosen], changed)
     if selection is None:
         raise InputError("no rated rows are left for validation.", hint="rate more sources.")
     if changed is not None:
@@ -158,7 +158,7 @@ def parts_of(
         refuse_too_few_versions(selection, settings.objective)
     reported = None if changed is None else replace(changed, seen=selection.kinds)
     parts = Parts(
-        pool=rows(split.tuning[inner.pool]),
+        pool=rows(split.tuning[pool]),
         selection=selection,
         heldout=rows(split.heldout, reported, unseen=True),
         heldout_places=rated[split.heldout],

@@ -495,12 +495,12 @@ def test_pool_and_selection_share_no_source_and_lose_no_rated_row(labels, seed, 
     n_sources = len(set(labels[rated].tolist()))
     if n_sources < 2:
         return
-    parts = pool_and_selection(labels, values, n_demonstrations=n_shown, rng=rng(seed))
-    assert sorted([*parts.pool, *parts.selection]) == rated.tolist()
-    assert not set(labels[parts.pool]) & set(labels[parts.selection])
-    n_pooled = len(set(labels[parts.pool].tolist()))
+    pool, selection = pool_and_selection(labels, values, n_demonstrations=n_shown, rng=rng(seed))
+    assert sorted([*pool, *selection]) == rated.tolist()
+    assert not set(labels[pool]) & set(labels[selection])
+    n_pooled = len(set(labels[pool].tolist()))
     assert 1 <= n_pooled <= n_sources // 2
-    if len(parts.pool) < 4 * n_shown:
+    if len(pool) < 4 * n_shown:
         assert n_pooled == n_sources // 2
 
 
@@ -512,13 +512,13 @@ def test_the_pool_is_a_fifth_or_what_the_demonstrations_need_or_half(
     n_sources, each, n_shown, n_pooled
 ):
     labels = sources(n_sources, each)
-    parts = pool_and_selection(labels, labels, n_demonstrations=n_shown, rng=rng())
-    assert len(set(labels[parts.pool])) == n_pooled
+    pool, _ = pool_and_selection(labels, labels, n_demonstrations=n_shown, rng=rng())
+    assert len(set(labels[pool])) == n_pooled
 
 
 def test_without_demonstrations_there_is_no_pool():
-    parts = pool_and_selection([1, 1], [1, np.nan], n_demonstrations=0, rng=rng())
-    assert (parts.pool.tolist(), parts.selection.tolist()) == ([], [0])
+    pool, selection = pool_and_selection([1, 1], [1, np.nan], n_demonstrations=0, rng=rng())
+    assert (pool.tolist(), selection.tolist()) == ([], [0])
 
 
 def test_a_single_source_cannot_both_teach_and_decide():
@@ -550,10 +550,10 @@ def test_real_sets_are_split_by_source_into_like_parts(data_folder, name):
     data = read_items(data_folder / f"{name}.jsonl.gz")
     values = targets_of(data).values
     split = split_by_source(data.groups, values, holdout=0.75, rng=rng())
-    inner = pool_and_selection(
+    pool, selection = pool_and_selection(
         data.groups[split.tuning], values[split.tuning], n_demonstrations=3, rng=rng()
     )
-    parts = [split.heldout, split.tuning[inner.pool], split.tuning[inner.selection]]
+    parts = [split.heldout, split.tuning[pool], split.tuning[selection]]
     for field in ("source_id", "source"):
         seen = [{getattr(data[i], field) for i in part} for part in parts]
         assert len(set.union(*seen)) == sum(map(len, seen))
