@@ -18,11 +18,7 @@ from judgesmith.optimizers.objectives.combining import SeveralObjectives
 from judgesmith.optimizers.objectives.grammar import AnyObjective, as_objectives
 from judgesmith.optimizers.predictions import PredictionTable
 from judgesmith.optimizers.rows import Rows
-from judgesmith.optimizers.search.confirmation import (
-    shares_of_gain,
-    source_blocks,
-    standard_error,
-)
+from judgesmith.optimizers.search.confirmation import shares_of_gain, source_blocks, standard_error
 from judgesmith.optimizers.search.effect_model import (
     CrossFittedGain,
     GainPosterior,
@@ -370,9 +366,7 @@ class _Run:
         rows = self._rows(place)
         return bool(
             np.array_equal(
-                self._table(place, rows).predicted,
-                self.start.table(rows).predicted,
-                equal_nan=True,
+                self._table(place, rows).predicted, self.start.table(rows).predicted, equal_nan=True
             )
         )
 

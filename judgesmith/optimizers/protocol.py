@@ -303,13 +303,7 @@ class ProtocolSearch(JudgeSearch[Objective | SeveralObjectives, Judge]):
         whole = [
             candidates.space.model_dump(mode="json"),
             candidates.student.protocol.fingerprint,
-            [
-                self.objective.identity,
-                self.seed,
-                self.batch,
-                self.targets,
-                RUNGS,
-            ],
+            [self.objective.identity, self.seed, self.batch, self.targets, RUNGS],
             [*map(_in_studies, (self.confirm, race)), sampler_identity(self.sampler)],
             [self.partial_demos, self.percent_of_max, str(lm.model), endpoint_of(lm)],
             [dict(one) for one in self.first],

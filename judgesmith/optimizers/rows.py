@@ -65,11 +65,7 @@ def split_by_source(
 
 
 def pool_and_selection(
-    groups: ArrayLike,
-    values: ArrayLike,
-    *,
-    n_demonstrations: int,
-    rng: np.random.Generator,
+    groups: ArrayLike, values: ArrayLike, *, n_demonstrations: int, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
     """Return rows to take demonstrations from and, sharing no source, validation rows."""
     if n_demonstrations < 0:
@@ -377,10 +373,7 @@ def rated_example(
 
 
 def rows_of(
-    examples: Sequence[dspy.Example],
-    scale: Scale | None = None,
-    *,
-    percent_of_max: bool = False,
+    examples: Sequence[dspy.Example], scale: Scale | None = None, *, percent_of_max: bool = False
 ) -> Rows:
     """Return rated rows from DSPy examples."""
     if not examples:

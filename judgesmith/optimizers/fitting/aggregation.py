@@ -389,11 +389,7 @@ class FitAggregation(CrossValidatedFit):
         return student.with_protocol(protocol.model_copy(update={"aggregation": aggregation}))
 
     def choose(
-        self,
-        rows: Rows,
-        judgements: Sequence[Judgement],
-        *,
-        own: Aggregation | None = None,
+        self, rows: Rows, judgements: Sequence[Judgement], *, own: Aggregation | None = None
     ) -> Aggregation:
         """Return the aggregation that raw judgements of rated rows support.
 
@@ -437,11 +433,7 @@ class FitAggregation(CrossValidatedFit):
         return next(one for one in combiners if one.name == self.chosen_).aggregation()
 
     def _confirmed(
-        self,
-        rule: ImprovementTest,
-        crossed: Mapping[str, CrossValidatedAgreement],
-        *,
-        n_rows: int,
+        self, rule: ImprovementTest, crossed: Mapping[str, CrossValidatedAgreement], *, n_rows: int
     ) -> str:
         """Return the simplest combiner within an error of the best, or the best, if it passes."""
         trials = self.trials_

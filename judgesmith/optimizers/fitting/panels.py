@@ -137,11 +137,7 @@ def weighted_mean(steps: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def greedy_weights(
-    members: Members,
-    value: Callable[[PanelFit], float],
-    *,
-    n_rounds: int,
-    allowed: Sequence[int],
+    members: Members, value: Callable[[PanelFit], float], *, n_rounds: int, allowed: Sequence[int]
 ) -> FloatArray:
     """Return the weights that greedy selection with replacement finds, shape (n_members,)."""
     known: dict[bytes, float] = {}

@@ -138,9 +138,7 @@ def gain_posterior(
         drawn = fit.drawn(n_drawn, observed, rng=rng) @ whole.T
         draws.append(drawn + rng.normal(size=(n_drawn, n)) * np.sqrt(alone))
     return GainPosterior(
-        mean=means,
-        sd=np.sqrt(np.maximum(squares - means**2, 0.0)),
-        draws=np.concatenate(draws),
+        mean=means, sd=np.sqrt(np.maximum(squares - means**2, 0.0)), draws=np.concatenate(draws)
     )
 
 

@@ -298,11 +298,7 @@ class RacingSearch(Generic[OneCandidate]):
         self._share([leader, *racing], n_rows)
         tables = [self._table(one, n_rows) for one in (leader, *racing)]
         look = RaceStage(
-            tables=tables,
-            objective=self.objective,
-            number=number,
-            n_looks=len(self.stops),
-            rng=rng,
+            tables=tables, objective=self.objective, number=number, n_looks=len(self.stops), rng=rng
         )
         return [one - 1 for one in self._staying(look, leader, racing)], tables[1:], tables[0]
 

@@ -265,10 +265,7 @@ class JudgeOnRows:
         usd = [self.usd[row] for row in rows] if self.among.costs else ()
         changed = [one for row in rows for one in self.of_versions[row]]
         return self.rows.take(rows).judged(
-            [*said, *changed],
-            self.among.targets,
-            judge_scale=self.judge.scale,
-            usd=usd,
+            [*said, *changed], self.among.targets, judge_scale=self.judge.scale, usd=usd
         )
 
     def judged(self, rows: Sequence[int]) -> list[Judgement]:
@@ -299,9 +296,7 @@ class JudgeOnRows:
 
 
 def judge_space(
-    student: Judge,
-    rubrics: Mapping[str, Rubric] | None,
-    targets: Sequence[str],
+    student: Judge, rubrics: Mapping[str, Rubric] | None, targets: Sequence[str]
 ) -> Space:
     """Return the student's space, without what scores no target."""
     wanted = {folded(one) for one in targets if one != SCORE}
