@@ -8,7 +8,7 @@ import logging
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, Unpack, get_args
 
 import dspy
 import numpy as np
@@ -27,13 +27,14 @@ from judgesmith.optimizers.search.racing import OutOfBudget
 from judgesmith.optimizers.space.candidates import Asking
 from judgesmith.optimizers.space.demonstrations import shown_keys
 from judgesmith.optimizers.trials import ENOUGH_SCORED, TrialRecord
+from judgesmith.programs.families.ensemble.judges import judgement_of
 from judgesmith.programs.judging.executors import with_own_models
 from judgesmith.programs.judging.judge import Judge
 from judgesmith.programs.lm import BudgetSpent
 from judgesmith.programs.lm.limits import STOPPING, Stopped
 from judgesmith.signatures.fences import imitates_layout
 from judgesmith.signatures.judgement import Judgement
-from judgesmith.signatures.scale import Level, Scale, is_percent, level_of
+from judgesmith.signatures.scale import Scale, is_percent, level_of
 
 Name = Literal["miprov2", "simba", "bootstrap"]
 
@@ -47,8 +48,10 @@ DEMONSTRATIONS: Mapping[Name, tuple[str, ...]] = {
 Value = Callable[[Sequence[tuple[dspy.Example, Any]]], float]
 """From examples and predictions to the objective on them, above 0 for everything defined."""
 
-EXPLORING = 1.0
-"""The temperature at which SIMBA compares answers to one and the same question."""
+NAMES: tuple[str, ...] = get_args(Name)
+
+LEARNING = ("miprov2",)
+"""Those whose proposals depend on what came of earlier ones on the validation rows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,59 +69,43 @@ class DSPyRun:
     def __call__(
         self, name: Name, student: Judge, train: list[dspy.Example], select: list[dspy.Example]
     ) -> Any:
+        """Return what DSPy's optimizer makes of ``student``."""
         shown = [self.settings.get(one) for one in DEMONSTRATIONS[name]]
         if self.writer is None and all(most == 0 for most in shown):
             return student  # nobody writes, and nothing may be shown
-        return _RUNS[name](self, student, train, select)
+        return getattr(self, f"_{name}")(student, train, select)
 
-    def given(self, **defaults: Any) -> dict[str, Any]:
+    def _given(self, **defaults: Any) -> dict[str, Any]:
         """Return settings with these defaults; without labelled rows where none can be shown."""
         labels = {} if self.labelled else {"max_labeled_demos": 0}
-        return {**defaults, **labels, **self.settings}
+        return {**defaults, "num_threads": self.n_threads, **labels, **self.settings}
 
+    def _miprov2(
+        self, student: Judge, train: list[dspy.Example], select: list[dspy.Example]
+    ) -> Any:
+        # DSPy takes a seed of 0 for none, wherever it is given.
+        settings = self._given(auto="light", seed=self.seed + 1)
+        of_compile = {"minibatch": len(select) > 50, "minibatch_size": min(35, len(select))}
+        of_compile |= {k: settings.pop(k) for k in ("num_trials", "minibatch") if k in settings}
+        made = _ObjectiveMIPRO(self, metric=self.metric, prompt_model=self.writer, **settings)
+        return made.compile(student, trainset=train, valset=select, **of_compile)
 
-def _miprov2(
-    run: DSPyRun, student: Judge, train: list[dspy.Example], select: list[dspy.Example]
-) -> Any:
-    # DSPy takes a seed of 0 for none, wherever it is given.
-    settings = run.given(auto="light", seed=run.seed + 1, num_threads=run.n_threads)
-    of_compile: dict[str, Any] = {
-        "minibatch": len(select) > 50,
-        "minibatch_size": min(35, len(select)),
-    }
-    of_compile |= {k: settings.pop(k) for k in ("num_trials", "minibatch") if k in settings}
-    made = _ObjectiveMIPRO(run, metric=run.metric, prompt_model=run.writer, **settings)
-    return made.compile(student, trainset=train, valset=select, **of_compile)
+    def _simba(self, student: Judge, train: list[dspy.Example], select: list[dspy.Example]) -> Any:
+        settings = self._given(bsize=min(32, len(train)))
+        settings.pop("max_labeled_demos", None)
+        made = SIMBA(metric=self.metric, prompt_model=self.writer, **settings)
+        if self.writer is None:
+            made.strategies = [append_a_demo(made.demo_input_field_maxlen)]
+        # It compares answers to one and the same question, which have to differ.
+        exploring = student.protocol.model_copy(update={"temperature": 1.0})
+        return made.compile(student.with_protocol(exploring), trainset=train, seed=self.seed)
 
-
-def _simba(
-    run: DSPyRun, student: Judge, train: list[dspy.Example], select: list[dspy.Example]
-) -> Any:
-    settings = run.given(bsize=min(32, len(train)), num_threads=run.n_threads)
-    settings.pop("max_labeled_demos", None)
-    made = SIMBA(metric=run.metric, prompt_model=run.writer, **settings)
-    if run.writer is None:
-        made.strategies = [append_a_demo(made.demo_input_field_maxlen)]
-    exploring = student.protocol.model_copy(update={"temperature": EXPLORING})
-    return made.compile(student.with_protocol(exploring), trainset=train, seed=run.seed)
-
-
-def _bootstrap(
-    run: DSPyRun, student: Judge, train: list[dspy.Example], select: list[dspy.Example]
-) -> Any:
-    settings = run.given(num_candidate_programs=11, num_threads=run.n_threads)
-    made = BootstrapFewShotWithRandomSearch(run.metric, **settings)
-    return made.compile(student, trainset=train, valset=select)
-
-
-_RUNS: Mapping[str, Callable[..., Any]] = {
-    "miprov2": _miprov2,
-    "simba": _simba,
-    "bootstrap": _bootstrap,
-}
-NAMES: tuple[str, ...] = tuple(_RUNS)
-LEARNING: tuple[str, ...] = ("miprov2",)
-"""Those whose proposals depend on what came of earlier ones on the validation rows."""
+    def _bootstrap(
+        self, student: Judge, train: list[dspy.Example], select: list[dspy.Example]
+    ) -> Any:
+        settings = self._given(num_candidate_programs=11)
+        made = BootstrapFewShotWithRandomSearch(self.metric, **settings)
+        return made.compile(student, trainset=train, valset=select)
 
 
 class _ObjectiveMIPRO(MIPROv2):
@@ -199,60 +186,53 @@ class ObjectiveRows:
     targets: tuple[str, ...]
     start: Sequence[Judgement]
     judge_scale: Scale
-    _least: float = field(init=False)
+    unscored: float = field(init=False)
     _table: PredictionTable = field(init=False)
     _places: list[list[int]] = field(init=False)
 
     def __post_init__(self) -> None:
         self._table = self.rows.judged(self.start, self.targets, judge_scale=self.judge_scale)
-        rated = [np.flatnonzero(~np.isnan(self.rows.said(one))) for one in self.targets]
-        of_table = np.concatenate(rated).tolist()
         self._places = [[] for _ in range(len(self.rows))]
-        for place, row in enumerate(of_table):
+        for place, row in enumerate(self.rows.of_table(self.targets).tolist()):
             self._places[row].append(place)
         parts = self.objective.row_parts(self._table) * len(self.rows)
         known = parts[~np.isnan(parts)]
-        self._least = float(known.min() - np.ptp(known)) - 1.0 if known.size else -1.0
-
-    @property
-    def unscored(self) -> float:
-        """What an answer without a score is worth: less than the worst of the start's answers."""
-        return self._least
+        # An answer without a score is worth less than the worst of the start's answers.
+        self.unscored = float(known.min() - np.ptp(known)) - 1.0 if known.size else -1.0
 
     def examples(self, judge: Judge) -> list[dspy.Example]:
         """Return the rows as examples of a judge's question."""
         predictors = [name for name, _ in judge.named_predictors()]
         fixed: Mapping[str, str] = judge.fixed_inputs(predictors[0]) if len(predictors) == 1 else {}
-        percents = self.rows.percent()
+        answers, percents = judge.protocol.answers, self.rows.percent().tolist()
         return [
             dspy.Example(
                 **fixed,
                 source=item.source,
                 context=item.context,
                 response=item.response,
-                score=_level(float(percents[row]), judge),
+                score=round(percent) if is_percent(answers) else level_of(percent, answers),
                 row=f"{self.name} {row}",
             ).with_inputs("source", "context", "response")
-            for row, item in enumerate(self.rows.items)
+            for row, (item, percent) in enumerate(zip(self.rows.items, percents, strict=True))
         ]
 
     def worth(self, row: int, judgement: Judgement) -> float:
         """Return what one answer adds to the objective, times the number of rows."""
         if judgement.score is None:
             return self.unscored
-        at = np.asarray([row])
-        answered = self.rows.take(at).judged(
+        answered = self.rows.take([row]).judged(
             [judgement], self.targets, judge_scale=self.judge_scale
         )
+        places = self._places[row]
         predicted = self._table.predicted.copy()
-        predicted[self._places[row]] = answered.predicted
+        predicted[places] = answered.predicted
         said = list(self._table.judgements)
-        for place in self._places[row]:
+        for place in places:
             said[place] = judgement
         table = replace(self._table, predicted=predicted, problems=(), judgements=tuple(said))
-        parts = [self.objective.row_part(table, place) for place in self._places[row]]
-        known = [one for one in parts if not math.isnan(one)]
-        return len(self.rows) * math.fsum(known)
+        parts = [self.objective.row_part(table, place) for place in places]
+        return len(self.rows) * math.fsum(one for one in parts if not math.isnan(one))
 
 
 @dataclass(kw_only=True, eq=False)
@@ -267,25 +247,16 @@ class ObjectiveMetric:
     def __call__(self, example: dspy.Example, answer: Any, trace: Any = None) -> float:
         name, _, row = str(example.row).rpartition(" ")
         rows = self.sets[name]
-        judgement = judgement_of(answer)
-        if judgement is None:
+        if (judgement := _judgement_of(answer)) is None:
             return rows.unscored
         self.heard(name, int(row), str(answer.protocol), judgement)
         worth = rows.worth(int(row), judgement)
         return float(judgement.score is not None and worth > 0) if trace is not None else worth
 
 
-def judgement_of(answer: Any) -> Judgement | None:
+def _judgement_of(answer: Any) -> Judgement | None:
     """Return what a judge's prediction says; None for one that never came."""
-    if answer is None or "score" not in answer:
-        return None
-    names = ("score", "explanation", "criteria", "errors", "problem", "reason", "calls", "raw")
-    return Judgement(**{name: answer[name] for name in names})
-
-
-def _level(percent: float, judge: Judge) -> Level:
-    answers = judge.protocol.answers
-    return round(percent) if is_percent(answers) else level_of(percent, answers)
+    return None if answer is None or "score" not in answer else judgement_of(answer)
 
 
 class SearchEnded(BaseException):
@@ -368,36 +339,30 @@ class CandidateComparison:
         if protocol.fingerprint in self.judges:
             return []
         problem = "" if judge is self.start else problem_of(judge, self.start)
-        shown = protocol.demonstrations
         found: list[Judgement] = []
-        values: dict[str, Any] = {}
+        values: dict[str, Any] = {"problem": problem}
         if not problem:
             made = self.start.with_protocol(protocol)
             known = dict((heard or {}).get(protocol.fingerprint, {}))
-            missing = [row for row in range(len(self.selection)) if row not in known]
+            rows = range(len(self.selection))
+            missing = [row for row in rows if row not in known]
             if missing and not ask:
                 return []
             if missing:
                 asked = self.asking.judged(made, self.selection.take(missing))
                 known |= dict(zip(missing, asked, strict=True))
-            found = [known[row] for row in range(len(self.selection))]
+            found = [known[row] for row in rows]
             table = self.selection.judged(found, self.targets, judge_scale=made.scale)
-            values = {
-                "value": self.objective.value(table),
-                "n_rows": len(self.selection),
-                "share_scored": table.least_scored,
-            }
+            values["value"] = self.objective.value(table)
+            values |= {"n_rows": len(rows), "share_scored": table.least_scored}
             self.judges[protocol.fingerprint] = made
             self.tables[len(self.trials)] = table
-        texts = {**protocol.instructions}
+        shown, texts = protocol.demonstrations, protocol.instructions
         trial = TrialRecord(
             number=len(self.trials),
             n_demonstrations=max((len(several) for several in shown.values()), default=0),
-            instructions=tuple(
-                sorted(k for k, text in texts.items() if own.instructions.get(k) != text)
-            ),
+            instructions=tuple(sorted(k for k in texts if own.instructions.get(k) != texts[k])),
             keys=shown_keys(shown),
-            problem=problem,
             **values,
         )
         self.trials.append(trial)
@@ -436,6 +401,15 @@ def _fields(predictor: dspy.Predict) -> list[tuple[str, str, str]]:
 
 
 MOST_THREADS = 32
+
+_LEAST = -1000.0
+"""Below every objective that anybody looks at, so that what DSPy counts as 0 is the worst."""
+
+_EXHAUSTED = "No valid program found"
+"""What MIPROv2 raises where it has judged everything that it could propose."""
+
+_NO_END = 10**9
+"""DSPy abandons what is under way after so many failures; here each is a failure by itself."""
 
 
 class DSPyOptimizer(TextSearch):
@@ -503,70 +477,60 @@ class DSPyOptimizer(TextSearch):
         )
         self.complete_ = True
         try:
-            start = compared.add(student)
-            own = asking.judged(student, pool)
-            self._searched(student, lm, {TRAIN: (pool, own), SELECT: (selection, start)}, compared)
+            said = {SELECT: (selection, compared.add(student))}
+            said[TRAIN] = (pool, asking.judged(student, pool))
+            sets = {
+                name: ObjectiveRows(
+                    name=name,
+                    rows=rows,
+                    objective=self.objective,
+                    targets=self.targets,
+                    start=own,
+                    judge_scale=student.scale,
+                )
+                for name, (rows, own) in said.items()
+            }
+            self._searched(student, lm, sets, compared)
         except OutOfBudget:
             self.complete_ = False
         self.trials_ = tuple(compared.trials)
         ranks = {number: compared.trials[number].rank for number in compared.tables}
         learned = self.optimizer in LEARNING
-        number = self.select_trial(self.objective, compared.tables, ranks, learned=learned)
-        best = compared.judge(number)
+        best = compared.judge(
+            self.select_trial(self.objective, compared.tables, ranks, learned=learned)
+        )
         return best.with_protocol(best.protocol)
 
     def _searched(
         self,
         student: Judge,
         lm: dspy.LM,
-        judged: Mapping[str, tuple[Rows, Sequence[Judgement]]],
+        sets: Mapping[str, ObjectiveRows],
         compared: CandidateComparison,
     ) -> None:
-        """Let DSPy search, then compare what it found.
-
-        Raises
-        ------
-        OutOfBudget
-            If the budget ended the search, or the comparison.
-        """
-        sets = {
-            name: ObjectiveRows(
-                name=name,
-                rows=rows,
-                objective=self.objective,
-                targets=self.targets,
-                start=said,
-                judge_scale=student.scale,
-            )
-            for name, (rows, said) in judged.items()
-        }
+        """Let DSPy search, then compare what it found, as far as the budget allows."""
         watch = DSPyMonitor(student, self.on_progress)
         writer = self.prompt_lm or lm
         n_threads = min(self.concurrency, MOST_THREADS)
         run = DSPyRun(
             metric=ObjectiveMetric(sets=sets, heard=watch.heard),
-            value=lambda answers: self._value(sets, answers),
+            value=lambda answers: self._value(sets[SELECT], answers),
             writer=None if str(writer.model) == OFFLINE else writer,
             n_threads=n_threads,
             seed=self.seed,
             labelled=len(student.named_predictors()) == 1,
             settings=self.settings,
         )
-        adapter = dspy.ChatAdapter(use_json_adapter_fallback=False)
-        callbacks = [*dspy.settings.get("callbacks", []), watch]
+        context = dspy.context(
+            lm=lm,
+            adapter=dspy.ChatAdapter(use_json_adapter_fallback=False),
+            callbacks=[*dspy.settings.get("callbacks", []), watch],
+            num_threads=n_threads,
+            max_errors=_NO_END,
+        )
         found: list[Judge] = []
         train, select = (sets[name].examples(student) for name in (TRAIN, SELECT))
-        with (
-            STOPPING.attended(),
-            silent(),
-            dspy.context(
-                lm=lm,
-                adapter=adapter,
-                callbacks=callbacks,
-                num_threads=n_threads,
-                max_errors=_NO_END,
-            ),
-        ):
+        with STOPPING.attended(), silent(), context:
             try:
                 made = run(self.optimizer, student.with_protocol(student.protocol), train, select)
                 others = getattr(made, "candidate_programs", None) or []
@@ -584,30 +548,12 @@ class DSPyOptimizer(TextSearch):
         if watch.spent:
             raise OutOfBudget
 
-    def _value(
-        self, sets: Mapping[str, ObjectiveRows], answers: Sequence[tuple[dspy.Example, Any]]
-    ) -> float:
+    def _value(self, own: ObjectiveRows, answers: Sequence[tuple[dspy.Example, Any]]) -> float:
         """Return the objective on a list of answers, above 0: DSPy takes a failure for 0."""
         rows = [int(str(example.row).rpartition(" ")[2]) for example, _ in answers]
-        said = [
-            judgement_of(answer) or Judgement.unscored("no answer came") for _, answer in answers
-        ]
-        table = (
-            sets[SELECT]
-            .rows.take(rows)
-            .judged(said, self.targets, judge_scale=sets[SELECT].judge_scale)
-        )
+        missing = Judgement.unscored("no answer came")
+        said = [_judgement_of(answer) or missing for _, answer in answers]
+        table = own.rows.take(rows).judged(said, self.targets, judge_scale=own.judge_scale)
         if table.least_scored < ENOUGH_SCORED:
             return math.nan
         return self.objective.value(table) - _LEAST
-
-
-_LEAST = -1000.0
-"""Below every objective that anybody looks at, so that what DSPy counts as 0 is the worst."""
-
-
-_EXHAUSTED = "No valid program found"
-"""What MIPROv2 raises where it has judged everything that it could propose."""
-
-_NO_END = 10**9
-"""DSPy abandons what is under way after so many failures; here each is a failure by itself."""

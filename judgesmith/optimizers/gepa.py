@@ -8,6 +8,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import dspy
@@ -65,23 +66,27 @@ class Feedback:
     judge_scale: Scale = PERCENT
     within_sources: bool = False
 
-    @property
+    @cached_property
     def verdicts(self) -> list[Judgement]:
         """What the judge says of the target."""
         if self.target == SCORE:
             return list(self.judgements)
         return on_criterion(self.judgements, self.target)
 
+    @cached_property
+    def said(self) -> FloatArray:
+        """What people said of the target."""
+        return self.rows.said(self.target)
+
     def pairs_json(self) -> str:
         """Return the pairs that are ordered worst, the most harmful first."""
-        said = self.rows.said(self.target)
-        rated = np.flatnonzero(~np.isnan(said))
+        rated = np.flatnonzero(~np.isnan(self.said))
         predicted = np.asarray([np.nan if v.score is None else v.score for v in self.verdicts])
         if np.count_nonzero(~np.isnan(predicted[rated])) < 2:
             return "[]"
         groups = self.rows.groups[rated].tolist() if self.within_sources else None
         kinds = (
-            worst_pairs(said[rated], predicted[rated], sources=groups, n=N_PAIRS, kind=kind)
+            worst_pairs(self.said[rated], predicted[rated], sources=groups, n=N_PAIRS, kind=kind)
             for kind in ("reversed", "tied")
         )
         found = next((pairs for pairs in kinds if pairs), ())
@@ -95,48 +100,35 @@ class Feedback:
         return _json([self._row(row) for row in [*failed, *lowest][:N_ROWS]])
 
     def _pair(self, better: int, worse: int) -> dict[str, Any]:
-        people, own = self._scales()
-        said = self.rows.said(self.target)
-        verdicts = self.verdicts
-        points = [f"{verdicts[row].score:g}" for row in (better, worse)]
-        items = [self.rows.items[row] for row in (better, worse)]
+        people, own = self._scales
+        points = [f"{self.verdicts[row].score:g}" for row in (better, worse)]
+        first, second = (self.rows.items[row] for row in (better, worse))
         told = (
-            f"Response A was rated {said[better]:g} by people ({people}) and {points[0]} by the "
-            f"judge ({own}); response B was rated {said[worse]:g} by people and {points[1]} by the "
-            "judge."
+            f"Response A was rated {self.said[better]:g} by people ({people}) and {points[0]} by "
+            f"the judge ({own}); response B was rated {self.said[worse]:g} by people and "
+            f"{points[1]} by the judge."
         )
-        shared = items[0].source == items[1].source and items[0].context == items[1].context
-        if shared:
-            return {
-                "rated": told,
-                **_given(items[0]),
-                "response A": _cut(items[0].response),
-                "response B": _cut(items[1].response),
-            }
-        return {
-            "rated": told,
-            "A": {**_given(items[0]), "response": _cut(items[0].response)},
-            "B": {**_given(items[1]), "response": _cut(items[1].response)},
-        }
+        if (first.source, first.context) == (second.source, second.context):
+            answers = {"response A": _cut(first.response), "response B": _cut(second.response)}
+            return {"rated": told, **_given(first), **answers}
+        return {"rated": told, "A": _whole(first), "B": _whole(second)}
 
     def _row(self, row: int) -> dict[str, Any]:
-        people, own = self._scales()
-        said, verdict = self.rows.said(self.target)[row], self.verdicts[row]
+        people, own = self._scales
+        said, verdict, part = self.said[row], self.verdicts[row], self.parts[row]
         rated = "by nobody" if np.isnan(said) else f"{said:g} by people ({people})"
         scored = (
             f"got no score, because {_cut(verdict.problem or 'of an unknown fault')}"
             if verdict.score is None
             else f"{verdict.score:g} by the judge ({own})"
         )
-        part = self.parts[row]
         added = "" if np.isnan(part) else f" It adds {part:+.4f} to the agreement of these rows."
-        found: dict[str, Any] = {"rated": f"Rated {rated}; {scored}.{added}"}
-        item = self.rows.items[row]
-        found |= {**_given(item), "response": _cut(item.response)}
+        found = {"rated": f"Rated {rated}; {scored}.{added}", **_whole(self.rows.items[row])}
         if verdict.explanation:
             found["judge's explanation"] = _cut(verdict.explanation)
         return found
 
+    @property
     def _scales(self) -> tuple[Scale, Scale]:
         if self.target != SCORE:
             return PERCENT, PERCENT
@@ -146,6 +138,10 @@ class Feedback:
 def _given(item: RatedItem) -> Mapping[str, str]:
     texts = {"source": item.source, "context": item.context or ""}
     return {name: _cut(text) for name, text in texts.items() if text}
+
+
+def _whole(item: RatedItem) -> dict[str, str]:
+    return {**_given(item), "response": _cut(item.response)}
 
 
 def _cut(text: str) -> str:
@@ -198,8 +194,7 @@ class TextTrials:
     def start(self) -> dict[str, str]:
         """Return the texts of the student, and count it as the first trial."""
         texts = judge_texts(self.student)
-        self._judges[_key(texts)] = self.student
-        self._numbers[_key(texts)] = 0
+        self._judges[_key(texts)], self._numbers[_key(texts)] = self.student, 0
         self.records.append(TrialRecord(number=0))
         return texts
 
@@ -209,8 +204,7 @@ class TextTrials:
 
     def judge(self, number: int) -> Judge:
         """Return the judge of a trial."""
-        by_number = {number: key for key, number in self._numbers.items()}
-        return self._judges[by_number[number]]
+        return next(self._judges[key] for key, known in self._numbers.items() if known == number)
 
     def add(self, trial: TrialRecord, texts: Texts, problem: str) -> bool:
         """Keep a rewrite as a trial, and return whether it can be judged."""
@@ -222,9 +216,8 @@ class TextTrials:
                 self._judges[key] = with_texts(self.student, texts)
             except ValueError as fault:
                 problem = str(fault)
-        self.records.append(
-            replace(trial, text="" if problem else texts[trial.changed], problem=problem)
-        )
+        text = "" if problem else texts[trial.changed]
+        self.records.append(replace(trial, text=text, problem=problem))
         if problem:
             self.note(trial.number)
             return False
@@ -249,8 +242,7 @@ class TextTrials:
     def parts(self, table: PredictionTable, rows: Rows) -> FloatArray:
         """Return the part of each row, added up over the targets that it was rated on."""
         of_table = self.objective.row_parts(table)
-        rated = [np.flatnonzero(~np.isnan(rows.said(one))) for one in self.targets]
-        places = np.concatenate(rated)
+        places = rows.of_table(self.targets)
         has_one = ~np.isnan(of_table)
         sums = np.bincount(places[has_one], weights=of_table[has_one], minlength=len(rows))
         counts = np.bincount(places[has_one], minlength=len(rows))
@@ -259,16 +251,15 @@ class TextTrials:
     def choose_by(self, texts: Texts, table: PredictionTable) -> None:
         """Keep how well a judge did on the validation rows."""
         number = self.number(texts)
-        if self.records[number].n_rows:
-            return
-        self.records[number] = replace(
-            self.records[number],
-            value=self.objective.value(table),
-            n_rows=len(self.rows[TO_CHOOSE]),
-            share_scored=table.least_scored,
-        )
-        self.tables[number] = table
-        self.note(number)
+        if not self.records[number].n_rows:
+            self.records[number] = replace(
+                self.records[number],
+                value=self.objective.value(table),
+                n_rows=len(self.rows[TO_CHOOSE]),
+                share_scored=table.least_scored,
+            )
+            self.tables[number] = table
+            self.note(number)
 
     def note(self, number: int) -> None:
         """Tell the callback of a trial."""
@@ -289,7 +280,6 @@ class TextAdapter:
     def evaluate(
         self, batch: Sequence[Place], candidate: Texts, capture_traces: bool = False
     ) -> EvaluationBatch[Place, Judgement]:
-        """Return the judgements of rows, and each row's part in the objective on them."""
         from gepa.core.adapter import EvaluationBatch
 
         said, table, rows = self.trials.judged(batch, candidate)
@@ -307,7 +297,6 @@ class TextAdapter:
         eval_batch: EvaluationBatch[Place, Judgement],
         components_to_update: Sequence[str],
     ) -> dict[str, list[dict[str, Any]]]:
-        """Return one record per text: the rows that it is to be rewritten from."""
         record = {"places": list(eval_batch.trajectories or ())}
         return {name: [record] for name in components_to_update}
 
@@ -330,9 +319,8 @@ class TextAdapter:
     def _rewritten(self, candidate: Texts, name: str, batch: Sequence[Place]) -> dict[str, str]:
         self.n_asked += 1
         trials = self.trials
-        trial = TrialRecord(
-            number=len(trials.records), parent=trials.number(candidate), changed=name
-        )
+        parent = trials.number(candidate)
+        trial = TrialRecord(number=len(trials.records), parent=parent, changed=name)
         feedback = self._feedback(candidate, name, batch)
         found = self.rewriter(
             part=part_text(trials.student, name),
@@ -350,13 +338,12 @@ class TextAdapter:
         trials = self.trials
         said, table, rows = trials.judged(batch, candidate)
         wanted = {folded(one): one for one in trials.targets}
-        own = wanted.get(folded(name.partition(":")[2]))
         first = SCORE if SCORE in trials.targets else trials.targets[0]
         return Feedback(
             rows=rows,
             judgements=said,
             parts=trials.parts(table, rows),
-            target=own or first,
+            target=wanted.get(folded(name.partition(":")[2]), first),
             judge_scale=trials.student.scale,
             within_sources=trials.objective.level == "sample",
         )
@@ -369,7 +356,6 @@ class BetterOnItsRows:
     trials: TextTrials
 
     def should_accept(self, proposal: Any, state: Any) -> bool:
-        """Return whether the objective is larger on the rows that the rewrite was learned from."""
         trials = self.trials
         number = trials.number(proposal.candidate)
         places = [Place(TO_READ, int(row)) for row in proposal.subsample_indices]
@@ -381,10 +367,10 @@ class BetterOnItsRows:
             rank_of(value, table.least_scored)
             for table, value in zip(tables, (before, after), strict=True)
         ]
-        if ranks[1] > ranks[0]:
-            return True
-        trials.note(number)
-        return False
+        is_better = ranks[1] > ranks[0]
+        if not is_better:
+            trials.note(number)
+        return is_better
 
 
 @dataclass(frozen=True, slots=True)
@@ -394,15 +380,12 @@ class BestOnAllRows:
     trials: TextTrials
 
     def get_eval_batch(self, loader: Any, state: Any, target_program_idx: Any = None) -> list[Any]:
-        """Return all validation rows."""
         return list(loader.all_ids())
 
     def get_best_program(self, state: Any) -> int:
-        """Return the place of the best candidate, the first of equals."""
         return max(range(len(state.program_candidates)), key=lambda i: self._rank(i, state))
 
     def get_valset_score(self, program_idx: int, state: Any) -> float:
-        """Return the objective on the validation rows."""
         return self._rank(program_idx, state)[1]
 
     def _rank(self, place: int, state: Any) -> tuple[bool, float, int]:
@@ -413,8 +396,7 @@ class BestOnAllRows:
 class NoLogger:
     """GEPA's logger: it writes nothing."""
 
-    def log(self, message: str) -> None:
-        """Drop a message."""
+    def log(self, message: str) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -438,8 +420,8 @@ def _key(texts: Texts) -> tuple[str, ...]:
 
 
 BATCH = 35
-"""Rows that a rewrite is learned from: on 3, as GEPA usually takes, Q of one and the same judge
-varies by 1.3 from draw to draw, on 35 by .2; and it is compared with its parent on the same."""
+"""Rows that a rewrite is learned from: on 3, as GEPA takes, Q of one judge varies by 1.3 from draw
+to draw, on 35 by .2."""
 
 
 class ReflectiveSearch(TextSearch):
@@ -533,7 +515,7 @@ def evolve(adapter: TextAdapter, *, n_rewrites: int, batch: int, seed: int) -> N
     from gepa.api import optimize
 
     trials = adapter.trials
-    of_gepa: dict[str, Any] = {
+    of_gepa: dict[str, Any] = {  # whose types say less than what it takes
         "adapter": adapter,
         "acceptance_criterion": BetterOnItsRows(trials),
         "val_evaluation_policy": BestOnAllRows(trials),

@@ -246,6 +246,10 @@ class Rows:
             raise InputError(f"no score on the criterion {target}; there is {known}.")
         return self.criteria[folded(target)]
 
+    def of_table(self, targets: Sequence[str]) -> IntArray:
+        """Return the row behind every row of the table of these targets."""
+        return np.concatenate([np.flatnonzero(~np.isnan(self.said(one))) for one in targets])
+
     def refuse_constant(self, targets: Sequence[str] = (SCORE,)) -> None:
         """Refuse rows that are unfit for validation."""
         for target in targets if self.is_rated else ():

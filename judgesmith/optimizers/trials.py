@@ -21,46 +21,32 @@ class TrialRecord:
 
     Attributes
     ----------
-    number : int
-        In the order of the search; 0 is mostly the student.
-    name : str
-        Of a way to combine scores.
-    value : float
-        The objective; nan where it is undefined or the candidate was not judged.
-    n_rows : int
-        Rows that it was judged on.
-    share_scored : float
-        Fraction of these, and of their changed versions, with a score.
+    number, name : int, str
+        In the order of the search, 0 is mostly the student; or of a way to combine scores.
+    value, values : float, dict of str to float
+        The objective; each of several by name. nan where undefined or not judged.
+    n_rows, share_scored : int, float
+        Rows judged, and the fraction of these, and of their changed versions, with a score.
     problem : str
         Why the candidate was not judged; empty where it was.
     picked : dict of str to str
         Its configuration: an option by choice.
-    against : int or None
-        Number of the trial that it was raced against.
-    values : dict of str to float
-        Each of several objectives, by name.
+    against, parent : int or None
+        Number of the trial that it was raced against, or of which a text was rewritten.
     violation : float
         By how much it misses the conditions of several objectives.
-    n_demonstrations, n_bootstrapped : int
-        Demonstrations shown per prompt at most, and how many of these are runs of a judge.
-    keys : tuple of str
-        The rows that are shown.
+    n_demonstrations, n_bootstrapped, keys : int, int, tuple of str
+        Demonstrations per prompt at most, runs of a judge among these, and the rows shown.
     instructions : tuple of str
         Names of the questions with another instruction than the student's.
-    parent : int or None
-        Number of the trial of which a text was rewritten.
-    changed, text : str
-        Name of the text that was rewritten, and the rewrite.
-    before, after : float
-        The objective on the rows that a rewrite was learned from, of the parent and of the rewrite.
-    behind, standard_error : float
-        How far a way to combine scores lies behind the best, and how sure that is.
-    optimism : float
-        How much larger the objective was on the rows that were fitted on.
-    allowed : bool
-        Whether it may be taken.
-    n_members : int
-        Judges with a weight.
+    changed, text, before, after : str, str, float, float
+        The text that was rewritten, the rewrite, and the objective on the rows that it was learned
+        from, of the parent and of the rewrite.
+    behind, standard_error, optimism : float
+        How far a way lies behind the best, how sure that is, and how much larger the objective was
+        on the rows that were fitted on.
+    allowed, n_members : bool, int
+        Whether a way may be taken; judges with a weight.
 
     Examples
     --------

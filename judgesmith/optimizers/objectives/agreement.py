@@ -47,16 +47,10 @@ class Agreement(Objective):
     Parameters
     ----------
     statistic : {"q", "pearson", "spearman", "kendall", "kendall_c", "concordance"}
-        ``q`` is the sum of the three after it, from -3 to 3 (Active-Critic, stage 3).
-        ``kendall_c`` is tau-c. ``concordance`` makes sense only of a judge that answers in points
-        of the human scale.
+        ``q`` is the sum of the three after it, from -3 to 3; ``kendall_c`` is tau-c.
+        ``concordance`` makes sense only of a judge that answers in points of the human scale.
     level : {"dataset", "sample", "system"}
         Over all rows, within each source, or between the systems' means.
-
-    Raises
-    ------
-    ValueError
-        If the statistic or the level is unknown.
 
     Examples
     --------
@@ -160,10 +154,6 @@ class Agreement(Objective):
         *,
         rngs: Sequence[np.random.Generator],
     ) -> tuple[Estimate, Estimate]:
-        """Return the estimate of either table on the rows that ``gain`` compares them on.
-
-        Each draws its resamples from its own of two ``rngs``.
-        """
         pairs = [
             scored_by_both(*pair, statistic=self.statistic, level=self.level)
             for pair in zip(rated_parts(first), rated_parts(second), strict=True)
@@ -292,11 +282,6 @@ class Kappa(TargetMean):
     weights : {"quadratic", "linear"}
         How a disagreement grows with the distance of two levels.
 
-    Raises
-    ------
-    ValueError
-        If the weights are unknown.
-
     Examples
     --------
     >>> str(Kappa()), str(Kappa("linear"))
@@ -367,11 +352,6 @@ class TieAccuracy(TargetMean):
     ----------
     level : {"dataset", "sample"}
         All pairs of rows, or pairs within each source.
-
-    Raises
-    ------
-    ValueError
-        If the level is unknown.
 
     Examples
     --------

@@ -53,16 +53,15 @@ class Condition(Protocol):
 class Objective(ABC):
     """A number on a table of judgements that a search makes as large as it can.
 
-    A subclass needs ``value``; intervals, paired comparisons and the part of each row follow from
-    it. What an objective declares is all that others ask of it.
+    A subclass needs ``value``; intervals, paired comparisons and the part of each row follow.
 
     Attributes
     ----------
     needs : frozenset of str
         What it looks at, of ``scores``, ``ratings``, ``scale``, ``versions``, ``controls``,
-        ``calls`` and ``usd``: scores and ratings unless declared otherwise.
+        ``calls`` and ``usd``; by default scores and ratings.
     bounds : (float, float)
-        What it cannot fall below or exceed; 0 and 1 unless declared otherwise.
+        What it cannot fall below or exceed; by default 0 and 1.
     lower_is_better : bool
         Such an objective is subtracted from others, never maximized.
     level : str
@@ -70,8 +69,7 @@ class Objective(ABC):
     checked_on_ratings : bool
         Whether a search is refused where even a judge that repeats the ratings has no value.
     within_sources : bool
-        Whether it compares scores of one source only, so that ranks within a source are enough;
-        so it is at the level ``sample``.
+        Whether it compares scores of one source only, as at the level ``sample``.
 
     Examples
     --------
@@ -103,17 +101,14 @@ class Objective(ABC):
 
     @property
     def needs(self) -> frozenset[Need]:
-        """What the objective looks at."""
         return frozenset({"scores", "ratings"})
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """What the number cannot fall below or exceed."""
         return 0.0, 1.0
 
     @property
     def within_sources(self) -> bool:
-        """Whether it compares scores of one source only."""
         return self.level == "sample"
 
     @property
@@ -144,7 +139,7 @@ class Objective(ABC):
     @property
     def rated_terms(self) -> tuple[str, ...]:
         """What compares scores with human ratings."""
-        return tuple(str(one) for one in self.atoms if "ratings" in one.needs)
+        return rated_terms_of(self.atoms)
 
     def weighted(self) -> tuple[tuple[float, Objective], ...]:
         """Return the objective as the terms of a sum."""
@@ -226,8 +221,7 @@ class Objective(ABC):
         """Return the number with its interval over sources."""
         check_settings(rng, N_RESAMPLES, CONFIDENCE)
         codes, n_sources = numbered_sources(table.sources)
-        n = table.n - table.n_unscored
-        return self._estimated(self.counted(table, codes, n_sources), n, n_sources, rng)
+        return self._estimated(self.counted(table, codes, n_sources), table, n_sources, rng)
 
     def estimate_pair(
         self,
@@ -239,22 +233,19 @@ class Objective(ABC):
         """Return the estimate of either table on the rows that ``gain`` compares them on."""
         codes, n_sources = numbered_sources(first.sources)
         shared = shared_rows(first, second)[0]
-        n = shared.n - shared.n_unscored
-        one, other = (
-            self._estimated(counted, n, n_sources, rng)
-            for counted, rng in zip(
-                self.counted_pair(first, second, codes, n_sources), rngs, strict=True
-            )
+        one, other = self.counted_pair(first, second, codes, n_sources)
+        return (
+            self._estimated(one, shared, n_sources, rngs[0]),
+            self._estimated(other, shared, n_sources, rngs[1]),
         )
-        return one, other
 
     def _estimated(
-        self, found: Counted, n: int, n_sources: int, rng: np.random.Generator
+        self, found: Counted, table: PredictionTable, n_sources: int, rng: np.random.Generator
     ) -> Estimate:
         return estimate_of(
             found,
             draws_of_units((n_sources,), N_RESAMPLES, rng),
-            n=n,
+            n=table.n - table.n_unscored,
             n_groups=n_sources,
             confidence=CONFIDENCE,
             interval=self.interval,
@@ -302,6 +293,11 @@ class TargetMean(Objective):
             for part, own in zip(table.parts, places or [np.arange(0)], strict=True)
         ]
         return replace(Counted.mean(parts), value=self.value(table))
+
+
+def rated_terms_of(atoms: Iterable[Objective]) -> tuple[str, ...]:
+    """Return the names of those objectives that compare scores with human ratings."""
+    return tuple(str(one) for one in atoms if "ratings" in one.needs)
 
 
 def counted_by_rows(

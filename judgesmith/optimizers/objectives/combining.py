@@ -16,7 +16,7 @@ from judgesmith.errors import InputError
 from judgesmith.metrics.arrays import FloatArray, IntArray
 from judgesmith.metrics.records import Estimate
 from judgesmith.metrics.resampling.draws import Counted
-from judgesmith.optimizers.objectives.base import Need, Objective
+from judgesmith.optimizers.objectives.base import Need, Objective, rated_terms_of
 from judgesmith.optimizers.objectives.discernment import careful_p, moved_to
 from judgesmith.optimizers.predictions import PredictionTable
 from judgesmith.signatures.scale import shortest
@@ -49,13 +49,8 @@ class WeightedSum(Composite):
     Parameters
     ----------
     terms : tuple of (float, Objective)
-        Weights and what they weigh. What is better when lower has a weight below 0, everything
-        else one above 0.
-
-    Raises
-    ------
-    ValueError
-        If there is no term, or a weight is 0, not finite or of the wrong sign.
+        Finite weights and what they weigh. What is better when lower has a weight below 0,
+        everything else one above 0.
 
     Examples
     --------
@@ -178,11 +173,6 @@ class Constraint:
     bound : float
         The least that it may be.
 
-    Raises
-    ------
-    ValueError
-        If the bound is not finite.
-
     Examples
     --------
     >>> from judgesmith.optimizers import CallsPerItem, Kappa
@@ -245,12 +235,7 @@ class Constrained(Composite):
     aim : Objective
         What counts among the judges that meet all conditions.
     constraints : tuple of Constraint
-        The conditions; among judges that miss some, the one that misses least ranks first.
-
-    Raises
-    ------
-    ValueError
-        If there is no condition.
+        One or more conditions; of judges that miss some, the one that misses least ranks first.
 
     Examples
     --------
@@ -360,11 +345,6 @@ class ParetoFront:
     knee : int or None
         The one farthest beyond the line between the ends of the front.
 
-    Raises
-    ------
-    ValueError
-        If shapes do not fit together, or a violation is below 0.
-
     Examples
     --------
     >>> front = ParetoFront(names=("q", "-calls"), values=np.array([[2, -3], [1, -1], [1, -2.0]]))
@@ -401,7 +381,6 @@ class ParetoFront:
 
     @cached_property
     def places(self) -> tuple[int, ...]:
-        """Who is on the front, in rising order; of equal candidates all."""
         missed = np.zeros(len(self.values)) if self.violations is None else self.violations
         defined = ~np.isnan(self.values).any(axis=1) & ~np.isnan(missed)
         if not defined.any():
@@ -411,7 +390,6 @@ class ParetoFront:
 
     @property
     def knee(self) -> int | None:
-        """Who is farthest beyond the line between the ends of the front; None on an empty one."""
         if not self.places:
             return None
         own = self.values[list(self.places)]
@@ -448,14 +426,9 @@ class SeveralObjectives:
     Parameters
     ----------
     aims : tuple of Objective
-        Two or more.
+        Two or more, each named once.
     constraints : tuple of Constraint
         Conditions on all of them.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two aims, or one is named twice.
 
     Examples
     --------
@@ -479,45 +452,40 @@ class SeveralObjectives:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the aims are called."""
         return tuple(map(str, self.aims))
 
     @property
     def each(self) -> tuple[Objective, ...]:
         """Every aim as an objective of its own, under the conditions."""
-        return tuple(self._under_conditions(aim) for aim in self.aims)
+        limits = self.constraints
+        return tuple(Constrained(aim, limits) if limits else aim for aim in self.aims)
 
     @property
     def atoms(self) -> tuple[Objective, ...]:
-        """What the aims and the conditions are put together from."""
         conditions = (one.left for one in self.constraints)
         return tuple(atom for one in (*self.aims, *conditions) for atom in one.atoms)
 
     @property
     def needs(self) -> frozenset[Need]:
-        """What the aims and the conditions look at."""
         return needs_of(self.atoms)
 
     @property
     def rated_terms(self) -> tuple[str, ...]:
-        """What compares scores with human ratings."""
-        return tuple(str(one) for one in self.atoms if "ratings" in one.needs)
+        return rated_terms_of(self.atoms)
 
     @property
     def identity(self) -> str:
-        """What tells the objectives from others, in the names of studies."""
         return str(self)
 
     @property
     def leading_place(self) -> int:
         """Place of the first aim that looks at scores; without one, of the first aim."""
-        looking = (place for place, aim in enumerate(self.aims) if not aim.is_effort)
-        return next(looking, 0)
+        return next((place for place, aim in enumerate(self.aims) if not aim.is_effort), 0)
 
     @property
     def leading(self) -> Objective:
-        """The first aim that looks at scores, under the conditions; without one, the first aim."""
-        return self._under_conditions(self.aims[self.leading_place])
+        """The aim at ``leading_place``, under the conditions."""
+        return self.each[self.leading_place]
 
     def values(self, table: PredictionTable) -> tuple[float, ...]:
         """Return the aims on a table, nan where undefined."""
@@ -536,6 +504,3 @@ class SeveralObjectives:
             values=np.asarray(values, dtype=np.float64).reshape(len(values), len(self.aims)),
             violations=np.asarray(violations) if self.constraints else None,
         )
-
-    def _under_conditions(self, aim: Objective) -> Objective:
-        return Constrained(aim, self.constraints) if self.constraints else aim

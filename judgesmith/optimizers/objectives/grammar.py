@@ -3,7 +3,6 @@
 ::
 
     objectives = sum { "," sum } { ";" constraint }
-    objective  = sum { ";" constraint }
     constraint = sum ( ">=" | "<=" ) [ "+" | "-" ] number
     sum        = [ "+" | "-" ] term { ( "+" | "-" ) term }
     term       = [ number [ "*" ] ] name [ "@" level ]
@@ -49,10 +48,7 @@ from judgesmith.optimizers.objectives.functions import (
     objective_of,
 )
 
-CORRELATIONS: tuple[Statistic, ...] = tuple(
-    sorted(get_args(Statistic), key=lambda name: name != "q")
-)
-"""What is aimed at most often comes first where they are listed."""
+CORRELATIONS: tuple[Statistic, ...] = ("q", *(name for name in get_args(Statistic) if name != "q"))
 
 PLAIN: Mapping[str, Callable[[], Objective]] = {
     "kappa": Kappa,
@@ -98,8 +94,7 @@ def parse_objective(text: str) -> Objective:
     Raises
     ------
     ValueError
-        If it writes none; the message says at which character, what was expected there and what
-        came.
+        If it writes none; the message names the place, and what was expected there.
 
     Examples
     --------
@@ -152,20 +147,12 @@ def parse_objectives(text: str) -> Objective | SeveralObjectives:
     Parameters
     ----------
     text : str
-        As for ``parse_objective``, or such as ``q, -calls; scored >= .95``: conditions hold for
-        all objectives.
-
-    Raises
-    ------
-    ValueError
-        If it writes none, or one twice.
+        As for ``parse_objective``; conditions hold for all objectives.
 
     Examples
     --------
     >>> str(parse_objectives("q,-calls;scored>=.95"))
     'q, -calls; scored >= 0.95'
-    >>> parse_objectives("q")
-    Agreement(statistic='q', level='dataset')
     """
     return _Reader(text).objectives()
 
@@ -241,14 +228,13 @@ class _Reader:
             if not has_wrong_sign(weight, atom):
                 continue
             better, bound, term = (
-                (
-                    "lower",
-                    f"from above, as in {atom} <= 2",
-                    f"subtract it, as in q - .1*{atom} or -{atom}",
-                )
-                if weight > 0
-                else ("higher", f"from below, as in {atom} >= .4", f"add it, as in 2*{atom}")
+                "higher",
+                f"from below, as in {atom} >= .4",
+                f"add it, as in 2*{atom}",
             )
+            if weight > 0:
+                better, bound = "lower", f"from above, as in {atom} <= 2"
+                term = f"subtract it, as in q - .1*{atom} or -{atom}"
             raise InputError(
                 f"{self._place(start)}: {atom} is better when {better}.",
                 hint=f"bound it {bound}." if in_constraint else f"{term}.",
@@ -273,11 +259,9 @@ class _Reader:
         return sign * weight, self._atom()
 
     def _atom(self) -> Objective:
+        if self.token.text == "cost":
+            raise self._fault("usd, which is dollars per item, or calls, which is calls per item")
         if self.token.kind != "name" or self.token.text not in NAMES:
-            if self.token.text == "cost":
-                raise self._fault(
-                    "usd, which is dollars per item, or calls, which is calls per item"
-                )
             what = "a known name" if self.token.kind == "name" else "a name or a weight"
             raise self._fault(f"{what}; names are {', '.join(NAMES)}", known=NAMES)
         name = self._step().text
@@ -292,10 +276,8 @@ class _Reader:
             level = self._step().text
         if name in PLAIN:
             return PLAIN[name]()
-        chosen = level or "dataset"
-        if name == TIES:
-            return TieAccuracy(chosen)  # type: ignore[arg-type]
-        return Agreement(name, chosen)  # type: ignore[arg-type]
+        chosen: Any = level or "dataset"
+        return TieAccuracy(chosen) if name == TIES else Agreement(name, chosen)  # type: ignore[arg-type]
 
     def _sign(self) -> float:
         if not self._at("+", "-"):

@@ -1,9 +1,4 @@
-"""Whether the best of several candidates is better than the start by more than luck.
-
-The best of many on some rows looks better there than it is. A candidate therefore replaces
-the start only if its gain is larger than what the largest gain of all candidates comes to by chance
-alone: a sign-flip test of the maximum over candidates.
-"""
+"""Whether the best of several candidates is better than the start by more than luck."""
 
 from __future__ import annotations
 
@@ -24,15 +19,18 @@ N_FLIPS = 9_999
 
 LEARNED = 2
 """By what p-values are multiplied where candidates were proposed by what others came to on the rows
-of the test. These look for luck, and the test would have to know what they had found had the luck
-been another. Searches that learn are wrong up to twice as often as the test says
-(benchmark ``adaptive_confirmation``)."""
+of the test: such searches are wrong up to twice as often (benchmark ``adaptive_confirmation``)."""
 
 MOST_BLOCKS = 20
 """Sources are left out of a comparison in this many blocks at most, to see how much it moves."""
 
 Rank = tuple[Any, ...]
 """What is larger for the better of two, as ``rank_of`` returns it: scored enough, then a value."""
+
+
+def without_nan(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record ready for JSON: undefined is null."""
+    return {name: None if one != one else one for name, one in record.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,31 +52,23 @@ class ConfirmationResult:
         return self.chosen - self.chosen_before
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything ready for JSON: undefined is null."""
         gone = dict.fromkeys(("value", "before", "crossed", "optimism"))
-        found = {**asdict(self), "gain": self.gain}
-        return {name: None if one != one else one for name, one in found.items()} | gone
+        return without_nan({**asdict(self), "gain": self.gain}) | gone
 
 
 @dataclass(frozen=True, slots=True)
 class ImprovementTest:
     """The test by which the best of many candidates replaces what an optimizer started from.
 
-    Each candidate's gain falls into shares of blocks of sources (jackknife pseudo-values). Were a
-    candidate no better than the start, each share were as likely below zero as above. Signs of
-    blocks are therefore flipped at random, of all candidates alike; the p-value of a candidate is
-    how often the largest gain of all, in standard errors, then reaches its own. The best
-    candidate with a p-value of at most ``level`` is taken.
+    A sign-flip test of the maximum over candidates. Each candidate's gain falls into shares of
+    blocks of sources (jackknife pseudo-values), whose signs are flipped at random, of all
+    candidates alike; the p-value of a candidate is how often the largest gain of all, in standard
+    errors, then reaches its own. The best with a p-value of at most ``level`` is taken.
 
     Parameters
     ----------
     level : float
         Largest chance that a start is replaced where no candidate is better; above 0, below 1.
-
-    Raises
-    ------
-    ValueError
-        If the level is no chance.
 
     References
     ----------
@@ -107,7 +97,7 @@ class ImprovementTest:
         learned: bool = False,
         rng: np.random.Generator,
     ) -> ConfirmationResult | None:
-        """Return the best candidate that passes, or else the best one.
+        """Return the best candidate that passes, or else the best one; None where none ranks above.
 
         Where the start has no value, or leaves too many rows unscored, a candidate that ranks
         above it needs no test: that is not luck.
@@ -123,14 +113,9 @@ class ImprovementTest:
         start : int
             The number of the start.
         learned : bool
-            Whether candidates were proposed by what others came to on these rows: see ``LEARNED``.
+            Whether candidates were proposed by what others came to on these rows.
         rng : Generator
             Draws blocks and signs.
-
-        Returns
-        -------
-        ConfirmationResult or None
-            None where no candidate ranks above the start.
         """
         others = {number: pair for number, pair in compared.items() if number != start}
         if not others:
@@ -255,9 +240,8 @@ def shares_of_gain(
     without = np.asarray([gain(np.flatnonzero(own != block)) for block in present])
     shares = np.zeros(max(blocks.values(), default=0) + 1)
     shares[present] = pseudo_values(gain(np.arange(len(own))) if len(own) else math.nan, without)
-    return (
-        shares if np.isfinite(shares).all() and len(present) > 1 else np.full_like(shares, np.nan)
-    )
+    known = len(present) > 1 and np.isfinite(shares).all()
+    return shares if known else np.full_like(shares, np.nan)
 
 
 def pseudo_values(whole: float, without: FloatArray) -> FloatArray:

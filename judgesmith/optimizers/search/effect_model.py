@@ -1,9 +1,8 @@
 """What the options of a space add to an objective: a linear model with a prior.
 
-The gain of a configuration over the baseline is the sum of the effects of its options, less those
-of the baseline's, and an effect of its own. All effects have normal priors around 0, so that
-estimates shrink to the baseline. How large effects are is a mixture of scales, which the data
-weigh; one of them is 0, where no option matters.
+The gain of a configuration over the baseline is the sum of the effects of its options and an
+effect of its own. Normal priors around 0 shrink estimates to the baseline; their scale is a
+mixture, which the data weigh.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from judgesmith.metrics.arrays import FloatArray, IntArray
+from judgesmith.optimizers.search.confirmation import without_nan
 from judgesmith.signatures.space import Picked
 
 OPTION_SHARE, OWN_SHARE = 0.04, 0.03
@@ -38,10 +38,7 @@ ROWS_PER_BLOCK, MOST_BLOCKS = 24, 4
 
 
 def option_columns(configurations: Sequence[Picked], baseline: Picked) -> FloatArray:
-    """Return a column per option: 1 where it is picked, less 1 where the baseline picks it.
-
-    The last column is the baseline's own effect.
-    """
+    """Return a column per option, less the baseline's, and last the baseline's own effect."""
     options = sorted({one for picked in configurations for one in picked.items()})
     found = np.zeros((len(configurations), len(options) + 1))
     for row, picked in enumerate(configurations):
@@ -53,19 +50,10 @@ def option_columns(configurations: Sequence[Picked], baseline: Picked) -> FloatA
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ObservedGains:
-    """Measured gains over the baseline.
+    """Measured gains over the baseline, of the configurations at ``places``.
 
-    Attributes
-    ----------
-    places : array of int
-        Which configurations they are of.
-    gains : array
-        The objective less the baseline's, on the same rows.
-    shared : array, shape (n, n)
-        Rows that two of them have in common; their own numbers of rows on the diagonal.
-    noise : array
-        Standard deviation of the gain of one row, by configuration: near 0 where it answers as
-        the baseline does.
+    ``shared`` are the rows that two of them have in common, ``noise`` the standard deviation of the
+    gain of one row: near 0 where a configuration answers as the baseline does.
     """
 
     places: np.ndarray
@@ -89,15 +77,7 @@ class ObservedGains:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GainPosterior:
-    """What is known of the gain of every configuration.
-
-    Attributes
-    ----------
-    mean, sd : array, shape (n_configurations,)
-        Expected gains, and how unsure they are.
-    draws : array, shape (n_draws, n_configurations)
-        Gains that the data leave possible.
-    """
+    """Expected gain of every configuration, how unsure it is, and draws of what may be so."""
 
     mean: FloatArray
     sd: FloatArray
@@ -185,8 +165,8 @@ class CrossFittedGain:
     Attributes
     ----------
     value, low, high : float
-        The gain over the baseline, plus and minus 1.96 standard errors; nan where undefined.
-        These limits are too narrow where the baseline was replaced; test rows give a 95% interval.
+        The gain over the baseline, plus and minus 1.96 standard errors; nan where undefined. Too
+        narrow where the baseline was replaced; test rows give a 95% interval.
     n_rows : int
         Rows that it is measured on.
     """
@@ -198,7 +178,7 @@ class CrossFittedGain:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything ready for JSON: undefined is null."""
-        return {name: None if one != one else one for name, one in asdict(self).items()}
+        return without_nan(asdict(self))
 
 
 def expected_average(gain: float, error: float) -> tuple[float, float]:

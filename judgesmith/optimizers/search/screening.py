@@ -6,6 +6,7 @@ import itertools
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -51,8 +52,7 @@ def coded(configurations: Sequence[Picked], options: Mapping[str, Sequence[str]]
     return np.asarray(rows, dtype=np.intp).reshape(len(rows), len(places))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SurrogatePrediction:
+class SurrogatePrediction(NamedTuple):
     """What candidates may come to on all rows."""
 
     means: FloatArray
@@ -162,17 +162,10 @@ class ScreeningStage:
     n_again, n_finalists : int
         How many are judged again, and how many of these on all rows.
 
-    Raises
-    ------
-    ValueError
-        If shares do not rise from above 0 to 1 at most, or there are fewer finalists than 1.
-
     Examples
     --------
     >>> ScreeningStage().stops(600)
     [30, 120, 600]
-    >>> ScreeningStage().stops(60), ScreeningStage().stops(8)
-    ([10, 12, 60], [8])
     """
 
     share: float = 0.05
@@ -193,15 +186,7 @@ class ScreeningStage:
             )
 
     def stops(self, n_rows: int, fewest: int = 10) -> list[int]:
-        """Return after how many rows contenders are compared, rising to all of them.
-
-        Parameters
-        ----------
-        n_rows : int
-            Validation rows.
-        fewest : int
-            No candidate is compared on fewer, unless there are fewer.
-        """
+        """Return after how many rows contenders are compared: on ``fewest`` or more."""
         shares = (self.share, self.share_again)
         parts = {max(int(np.ceil(share * n_rows)), fewest) for share in shares}
         return [*sorted(part for part in parts if part < n_rows), n_rows]
@@ -241,10 +226,7 @@ def promising(
     *,
     rng: np.random.Generator,
 ) -> list[dict[str, str]]:
-    """Return configurations that promise most.
-
-    What they may come to, and half of how unsure it is.
-    """
+    """Return the configurations with the largest expected value, and half of how unsure it is."""
     if len(seen) < FEWEST_TRIALS:
         return []
     candidates = [
@@ -375,9 +357,8 @@ class ScreenedSearch(ConfirmedSearch[OneCandidate]):
         racing: Sequence[Contender[OneCandidate]],
     ) -> Iterable[int]:
         self._see(leader, look.tables[0], racing, look.tables[1:])
-        means = predicted_values(
-            self.proposer.space, list(self.seen.values()), [one.picked for one in racing]
-        ).means
+        picked = [one.picked for one in racing]
+        means = predicted_values(self.proposer.space, list(self.seen.values()), picked).means
         defined = [np.isfinite(self.seen[one.number].value) for one in racing]
         ranking = sorted(
             range(len(racing)), key=lambda place: (defined[place], means[place]), reverse=True
