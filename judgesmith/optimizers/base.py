@@ -41,8 +41,6 @@ OFFLINE = "offline"
 
 
 class RunSettings(TypedDict, total=False):
-    """How an optimizer calls a model; see ``JudgeOptimizer``."""
-
     seed: int
     lm: dspy.LM | None
     concurrency: int
@@ -50,8 +48,6 @@ class RunSettings(TypedDict, total=False):
 
 
 class RowSettings(RunSettings, total=False):
-    """The same, and the scale of the examples."""
-
     scale: Scale | None
 
 
@@ -99,7 +95,6 @@ class JudgeOptimizer(Teleprompter):
         self.on_progress = on_progress
 
     def judged(self, judge: JudgeLike, rows: Rows) -> list[Judgement]:
-        """Return the judgement of every row, then of their changed versions, if they have some."""
         return score_batch(
             judge, rows.texts, lm=self.lm, concurrency=self.concurrency, progress=self.on_progress
         )
@@ -333,7 +328,6 @@ def pool_and_selection_rows(
 
 
 def refuse_unscored_targets(protocol: JudgeConfig, targets: Sequence[str]) -> None:
-    """Refuse targets that a judge gives no score for."""
     scored = protocol.scored_criteria
     known = {SCORE, *map(folded, scored)}
     unknown = [one for one in targets if one != SCORE and folded(one) not in known]
@@ -370,7 +364,6 @@ def judge_texts(judge: Judge) -> dict[str, str]:
 
 
 def with_texts(judge: Judge, texts: Texts) -> Judge:
-    """Return a judge that follows other texts, and is otherwise unchanged."""
     known = judge_texts(judge)
     unknown = sorted(set(texts) - set(known))
     if unknown:

@@ -56,8 +56,6 @@ LEARNING = ("miprov2",)
 
 @dataclass(frozen=True, kw_only=True)
 class DSPyRun:
-    """What an optimizer of DSPy works with."""
-
     metric: Callable[..., float]
     value: Value
     writer: dspy.LM | None
@@ -69,7 +67,6 @@ class DSPyRun:
     def __call__(
         self, name: Name, student: Judge, train: list[dspy.Example], select: list[dspy.Example]
     ) -> Any:
-        """Return what DSPy's optimizer makes of ``student``."""
         shown = [self.settings.get(one) for one in DEMONSTRATIONS[name]]
         if self.writer is None and all(most == 0 for most in shown):
             return student  # nobody writes, and nothing may be shown
@@ -109,8 +106,6 @@ class DSPyRun:
 
 
 class _ObjectiveMIPRO(MIPROv2):
-    """MIPROv2 that compares candidates by an objective of the whole list."""
-
     def __init__(self, run: DSPyRun, **settings: Any) -> None:
         super().__init__(**settings)
         self._run = run
@@ -201,7 +196,6 @@ class ObjectiveRows:
         self.unscored = float(known.min() - np.ptp(known)) - 1.0 if known.size else -1.0
 
     def examples(self, judge: Judge) -> list[dspy.Example]:
-        """Return the rows as examples of a judge's question."""
         predictors = [name for name, _ in judge.named_predictors()]
         fixed: Mapping[str, str] = judge.fixed_inputs(predictors[0]) if len(predictors) == 1 else {}
         answers, percents = judge.protocol.answers, self.rows.percent().tolist()
@@ -255,7 +249,6 @@ class ObjectiveMetric:
 
 
 def _judgement_of(answer: Any) -> Judgement | None:
-    """Return what a judge's prediction says; None for one that never came."""
     return None if answer is None or "score" not in answer else judgement_of(answer)
 
 
@@ -274,7 +267,6 @@ class DSPyMonitor(BaseCallback):
         self.spent = self.stopped = False
 
     def on_module_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
-        """Remember which judge is asked."""
         if self.spent or self.stopped:
             raise SearchEnded
         if isinstance(instance, Judge):
@@ -284,21 +276,18 @@ class DSPyMonitor(BaseCallback):
     def on_module_end(
         self, call_id: str, outputs: Any, exception: BaseException | None = None
     ) -> None:
-        """Notice why there is no answer."""
         if exception is not None:
             self.note(exception)
         elif self.on_progress is not None and outputs is not None and "protocol" in outputs:
             self.on_progress(1)
 
     def note(self, fault: BaseException | None) -> None:
-        """Notice a fault that ends the search."""
         while fault is not None:
             self.spent = self.spent or isinstance(fault, BudgetSpent | OutOfBudget)
             self.stopped = self.stopped or isinstance(fault, Stopped)
             fault = fault.__cause__
 
     def heard(self, name: str, row: int, judge: str, judgement: Judgement) -> None:
-        """Remember an answer about a validation row."""
         if name == SELECT:
             self.answers.setdefault(judge, {})[row] = judgement
 
@@ -371,7 +360,6 @@ class CandidateComparison:
         return found
 
     def judge(self, number: int) -> Judge:
-        """Return the judge of a trial, or the start where that was not compared."""
         # Judges are kept in the order of the trials that were compared.
         return dict(zip(self.tables, self.judges.values(), strict=True)).get(number, self.start)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from judgesmith.errors import InputError
 from judgesmith.metrics.arrays import FloatArray
-from judgesmith.optimizers.base import JudgeSearch, SearchSettings
+from judgesmith.optimizers.base import SearchSettings
 from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.objectives.combining import SeveralObjectives
 from judgesmith.optimizers.objectives.grammar import AnyObjective, as_objectives
@@ -29,20 +29,11 @@ from judgesmith.optimizers.search.effect_model import (
     row_blocks,
 )
 from judgesmith.optimizers.search.racing import OutOfBudget, stratified_order
-from judgesmith.optimizers.space.candidates import (
-    Asking,
-    Candidates,
-    JudgeOnRows,
-    check_fixed,
-    judge_space,
-    shows_examples,
-    with_demonstrations,
-    without_fixed,
-)
+from judgesmith.optimizers.space.candidates import Candidates, JudgeOnRows, SpaceSearch
 from judgesmith.optimizers.space.demonstrations import CHOSEN, ORDER, RUNS, N
 from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.programs.families.ensemble.judges import Panel
-from judgesmith.programs.judging.executors import calls_per_item, with_own_models
+from judgesmith.programs.judging.executors import calls_per_item
 from judgesmith.programs.judging.judge import Judge
 from judgesmith.signatures.aggregation import PanelWeights
 from judgesmith.signatures.scale import PERCENT
@@ -77,7 +68,7 @@ READ_AGAIN = 1.03
 MOST_CONFIGURATIONS = 1500
 
 
-class EffectSearch(JudgeSearch[Objective, Judge | Panel]):
+class EffectSearch(SpaceSearch[Objective, Judge | Panel]):
     """Search a judge's configuration by the effects of its options.
 
     Configurations score blocks of sources, and each is compared with the baseline on the same
@@ -136,7 +127,13 @@ class EffectSearch(JudgeSearch[Objective, Judge | Panel]):
         n_demo_sets: int = 2,
         **shared: Unpack[SearchSettings],
     ) -> None:
-        super().__init__(**shared)
+        super().__init__(
+            space=space,
+            fixed=fixed,
+            n_demonstrations=n_demonstrations,
+            n_demo_sets=n_demo_sets,
+            **shared,
+        )
         aims = as_objectives(objective, self.metric)
         if len(aims.each) > 1:
             raise InputError(
@@ -152,19 +149,11 @@ class EffectSearch(JudgeSearch[Objective, Judge | Panel]):
             raise InputError(f"risk is a chance between 0 and 1; got {risk}.")
         self.calls_per_item = calls_per_item
         self.risk = risk
-        self.space = space
-        self.fixed = tuple(fixed)
-        self.n_demonstrations = n_demonstrations
-        self.n_demo_sets = n_demo_sets
-
-    def _n_shown(self, student: Judge) -> int:
-        check_fixed(self.fixed, student.protocol, () if self.space is None else self.space.names)
-        return self.n_demonstrations if shows_examples(student) else 0
 
     def _found(
         self, student: Judge, pool: Rows, selection: Rows, teacher: Judge | None
     ) -> Judge | Panel:
-        candidates = self._candidates(student, pool, selection)
+        candidates = self._candidates(student, pool, selection, leave=(CHOSEN, RUNS, ORDER))
         run = _Run(self, candidates, n_learning=len(pool) + len(selection))
         self.complete_ = True
         try:
@@ -179,32 +168,8 @@ class EffectSearch(JudgeSearch[Objective, Judge | Panel]):
         self.n_calls_, self.n_calls_at_most_ = run.n_calls, run.most_calls
         return run.judge(self.views_)
 
-    def _candidates(self, student: Judge, pool: Rows, selection: Rows) -> Candidates:
-        space = self.space
-        if space is None:
-            space = judge_space(student, None, self.targets)
-        lm = with_own_models(student, self.lm)[1]
-        whole = with_demonstrations(
-            space, student, len(pool), most=self.n_demonstrations, n_demo_sets=self.n_demo_sets
-        )
-        if self.space is None:
-            whole = whole.without(*(name for name in (CHOSEN, RUNS, ORDER) if name in whole.names))
-        return Candidates(
-            student=student,
-            space=without_fixed(whole, self.fixed),
-            pool=pool,
-            selection=selection,
-            targets=self.targets,
-            partial_demos=False,
-            seed=self.seed,
-            asking=Asking(lm=lm, concurrency=self.concurrency, on_progress=self.on_progress),
-            costs="usd" in self.objective.needs,
-        )
-
 
 class _Run:
-    """One search under way."""
-
     def __init__(self, settings: EffectSearch, candidates: Candidates, *, n_learning: int) -> None:
         self.settings = settings
         self.candidates = candidates
@@ -312,7 +277,6 @@ class _Run:
         return int(np.argmax(np.where(open_, draw, -np.inf)))
 
     def _score_block(self, place: int) -> bool:
-        """Score the next block of a configuration; False where the calls do not allow it."""
         missing = self._missing(place)
         counts = [sum(block in done for done in self.scored.values()) for block in missing]
         block = missing[int(np.argmin(counts))] if place not in self.scored else missing[0]
@@ -337,7 +301,6 @@ class _Run:
         return self.judges[place].table(self._rows(place) if rows is None else rows)
 
     def _gain(self, place: int, rows: Sequence[int]) -> float:
-        """Return a gain over the baseline on these rows."""
         known = place, tuple(rows)
         if known not in self.gains:
             after, before = self._table(place, rows), self.start.table(list(rows))
@@ -362,7 +325,6 @@ class _Run:
         return np.maximum(np.where(same, 0.0, usual), LEAST_NOISE)
 
     def _answers_alike(self, place: int) -> bool:
-        """Say whether a configuration gives the scores of the baseline."""
         rows = self._rows(place)
         return bool(
             np.array_equal(
@@ -398,7 +360,6 @@ class _Run:
         )
 
     def choose(self) -> tuple[int, ...]:
-        """Return the numbers of the trials that make the judge: 0 alone is the baseline."""
         known = self.posterior() if self.order else None
         if known is None or self.baseline_table is None:
             return (0,)
@@ -442,7 +403,6 @@ class _Run:
         return self.baseline_table if place is None else self._table(place)
 
     def judge(self, numbers: Sequence[int]) -> Judge | Panel:
-        """Return the judge that some trials make."""
         judges = {
             f"view-{number}": self.start if number == 0 else self.judges[self.order[number - 1]]
             for number in numbers
@@ -469,7 +429,6 @@ class _Run:
         )
 
     def trials(self) -> tuple[TrialRecord, ...]:
-        """Return all that was tried, the baseline first."""
         if self.baseline_table is None:
             return ()
         found = [self._record(0, self.baseline_table)]

@@ -47,19 +47,15 @@ class Overheard:
 
     @property
     def protocol(self) -> JudgeConfig:
-        """The judge as one value."""
         return self._judge.protocol
 
     def templates(self) -> Mapping[str, Template]:
-        """Return every question, rendered up to the item, by predictor."""
         return self._judge.templates()
 
     def own_models(self) -> Mapping[str, Any]:
-        """Return the models that single predictors have, by predictor."""
         return self._judge.own_models()
 
     def steps(self, **texts: Any) -> JudgeProgram:
-        """Return the judgement of one response, as a generator of questions."""
         steps = self._judge.steps(**texts)
         try:
             asked = next(steps)
@@ -78,7 +74,6 @@ class Overheard:
             return judgement
 
     def mean_chances(self) -> dict[str, dict[str, float]]:
-        """Return the mean distribution of the answers to each question."""
         return {
             question: {
                 answer: math.fsum(one[answer] for one in several) / len(several)
@@ -121,8 +116,6 @@ def imbalance(shares: Mapping[str, float]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a judge answered on some texts."""
-
     shares: Mapping[str, Mapping[str, float]]
     share_scored: float
     complete: bool
@@ -369,7 +362,6 @@ def _judged(trial: TrialRecord, measured: Measured, value: float, n_rows: int) -
 
 
 def _by_instruction(judge: Judge) -> dict[str, list[str]]:
-    """Return the questions of a judge by their instruction."""
     found: dict[str, list[str]] = {}
     for name, predictor in judge.named_predictors():
         found.setdefault(str(predictor.signature.instructions), []).append(name)

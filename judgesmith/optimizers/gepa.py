@@ -68,14 +68,12 @@ class Feedback:
 
     @cached_property
     def verdicts(self) -> list[Judgement]:
-        """What the judge says of the target."""
         if self.target == SCORE:
             return list(self.judgements)
         return on_criterion(self.judgements, self.target)
 
     @cached_property
     def said(self) -> FloatArray:
-        """What people said of the target."""
         return self.rows.said(self.target)
 
     def pairs_json(self) -> str:
@@ -165,8 +163,6 @@ _NO_PART = -1e9
 
 
 class Place(NamedTuple):
-    """A row, by its set: training or validation."""
-
     part: str
     row: int
 
@@ -188,7 +184,6 @@ class TextTrials:
     _numbers: dict[tuple[str, ...], int] = field(default_factory=dict)
 
     def places(self, part: str) -> list[Place]:
-        """Return all rows of a set."""
         return [Place(part, row) for row in range(len(self.rows[part]))]
 
     def start(self) -> dict[str, str]:
@@ -199,11 +194,9 @@ class TextTrials:
         return texts
 
     def number(self, texts: Texts) -> int:
-        """Return the number of the trial with these texts."""
         return self._numbers[_key(texts)]
 
     def judge(self, number: int) -> Judge:
-        """Return the judge of a trial."""
         return next(self._judges[key] for key, known in self._numbers.items() if known == number)
 
     def add(self, trial: TrialRecord, texts: Texts, problem: str) -> bool:
@@ -249,7 +242,6 @@ class TextTrials:
         return np.where(counts > 0, sums, np.nan)
 
     def choose_by(self, texts: Texts, table: PredictionTable) -> None:
-        """Keep how well a judge did on the validation rows."""
         number = self.number(texts)
         if not self.records[number].n_rows:
             self.records[number] = replace(
@@ -262,15 +254,12 @@ class TextTrials:
             self.note(number)
 
     def note(self, number: int) -> None:
-        """Tell the callback of a trial."""
         if self.on_trial is not None:
             self.on_trial(self.records[number])
 
 
 @dataclass(kw_only=True, eq=False)
 class TextAdapter:
-    """What GEPA evolves with: judges rows and rewrites texts."""
-
     trials: TextTrials
     rewriter: Rewriter
     spent: bool = False
@@ -394,8 +383,6 @@ class BestOnAllRows:
 
 
 class NoLogger:
-    """GEPA's logger: it writes nothing."""
-
     def log(self, message: str) -> None: ...
 
 
@@ -511,7 +498,6 @@ class ReflectiveSearch(TextSearch):
 
 
 def evolve(adapter: TextAdapter, *, n_rewrites: int, batch: int, seed: int) -> None:
-    """Let GEPA rewrite until there were enough rewrites, or the budget is spent."""
     from gepa.api import optimize
 
     trials = adapter.trials

@@ -282,7 +282,6 @@ def prediction_table(
 
 
 def _of_target(given: Scales, name: str) -> Scale | None:
-    """Return the scale of one target."""
     return given.get(name) if isinstance(given, Mapping) else given
 
 
@@ -295,7 +294,6 @@ def _by_target(scales: Mapping[str, Scales]) -> Scales:
 
 
 def _points(judgements: Iterable[Judgement]) -> FloatArray:
-    """Return scores, nan if missing."""
     return np.asarray([np.nan if one.score is None else one.score for one in judgements], float)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from judgesmith.errors import InputError
 from judgesmith.metrics import Estimate
-from judgesmith.optimizers.base import JudgeSearch, SearchSettings
+from judgesmith.optimizers.base import SearchSettings
 from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.objectives.combining import SeveralObjectives
 from judgesmith.optimizers.objectives.grammar import AnyObjective, as_objectives
@@ -29,21 +29,10 @@ from judgesmith.optimizers.search.racing import (
 )
 from judgesmith.optimizers.search.screening import ConfirmedSearch, ScreenedSearch, ScreeningStage
 from judgesmith.optimizers.search.work_queue import SharedJudging, WorkQueue
-from judgesmith.optimizers.space.candidates import (
-    Asking,
-    Candidates,
-    JudgeOnRows,
-    check_fixed,
-    check_models,
-    judge_space,
-    shows_examples,
-    with_demonstrations,
-    with_models,
-    without_fixed,
-)
+from judgesmith.optimizers.space.candidates import Candidates, JudgeOnRows, SpaceSearch
 from judgesmith.optimizers.space.proposing import MakeSampler, Proposer, sampler_identity, tpe
 from judgesmith.optimizers.storage import open_storage, quiet, reachable
-from judgesmith.programs.judging.executors import endpoint_of, with_own_models
+from judgesmith.programs.judging.executors import endpoint_of
 from judgesmith.programs.judging.judge import Judge
 from judgesmith.signatures.plain_data import fingerprint_of
 from judgesmith.signatures.rubric import Rubric
@@ -55,8 +44,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ParetoMember:
-    """One judge on the front."""
-
     number: int
     picked: Mapping[str, str]
     judge: Judge
@@ -91,7 +78,7 @@ def pareto_members(search: FrontSearch[JudgeOnRows], *, seed: int) -> tuple[Pare
     return tuple(found)
 
 
-class ProtocolSearch(JudgeSearch[Objective | SeveralObjectives, Judge]):
+class ProtocolSearch(SpaceSearch[Objective | SeveralObjectives, Judge]):
     """Search variant, rubric, explanations, samples and demonstrations for the best agreement.
 
     In each round a sampler proposes configurations that were not tried yet. They and the best
@@ -174,14 +161,18 @@ class ProtocolSearch(JudgeSearch[Objective | SeveralObjectives, Judge]):
         partial_demos: bool = False,
         **shared: Unpack[SearchSettings],
     ) -> None:
-        super().__init__(**shared)
+        super().__init__(
+            space=space,
+            fixed=fixed,
+            n_demonstrations=n_demonstrations,
+            n_demo_sets=n_demo_sets,
+            rubrics=rubrics,
+            models=models,
+            partial_demos=partial_demos,
+            **shared,
+        )
         if n_trials < 1 or batch < 1:
             raise InputError(f"n_trials and batch must be 1 or more; got {n_trials} and {batch}.")
-        if n_demonstrations < 0 or n_demo_sets < 1:
-            raise InputError(
-                "n_demonstrations must be 0 or more and n_demo_sets 1 or more; got "
-                f"{n_demonstrations} and {n_demo_sets}."
-            )
         self.objective = as_objectives(objective, self.metric)
         if len(self.objective.each) > 1:
             front_elimination(elimination)  # which refuses what cannot be
@@ -189,24 +180,12 @@ class ProtocolSearch(JudgeSearch[Objective | SeveralObjectives, Judge]):
             raise InputError("a ScreeningStage proposes by itself.", hint="drop the sampler.")
         self.n_trials = n_trials
         self.batch = batch
-        self.space = space
-        self.rubrics = rubrics
-        self.fixed = tuple(fixed)
         self.first = tuple(first)
-        self.n_demonstrations = n_demonstrations
-        self.n_demo_sets = n_demo_sets
         self.elimination = elimination
         self.sampler = sampler
         self.storage = storage
         in_file = storage is not None and "://" not in str(storage)
         self.beside = Path(str(storage)) if beside is None and in_file else beside
-        self.models = dict(models or {})
-        self.partial_demos = partial_demos
-
-    def _n_shown(self, student: Judge) -> int:
-        check_models(with_own_models(student, self.lm)[1], self.models, self.objective)
-        check_fixed(self.fixed, student.protocol, () if self.space is None else self.space.names)
-        return self.n_demonstrations if shows_examples(student) else 0
 
     def _found(self, student: Judge, pool: Rows, selection: Rows, teacher: Judge | None) -> Judge:
         candidates = self._candidates(student, pool, selection)
@@ -233,7 +212,6 @@ class ProtocolSearch(JudgeSearch[Objective | SeveralObjectives, Judge]):
         return best.judge.with_protocol(best.judge.protocol)
 
     def _racing(self, candidates: Candidates, study: optuna.Study) -> RacingSearch[JudgeOnRows]:
-        """Return the search of one objective, or of the front of several."""
         selection, rng = candidates.selection, np.random.default_rng([self.seed, 3])
         shared: dict[str, Any] = {
             "proposer": Proposer(
@@ -260,32 +238,6 @@ class ProtocolSearch(JudgeSearch[Objective | SeveralObjectives, Judge]):
             )
         return ConfirmedSearch(**shared, elimination=rule, rule=self.confirm)
 
-    def _candidates(self, student: Judge, pool: Rows, selection: Rows) -> Candidates:
-        lm = with_own_models(student, self.lm)[1]
-        space = self.space
-        if space is None:
-            space = judge_space(student, self.rubrics, self.targets)
-        whole = with_demonstrations(
-            without_fixed(space, self.fixed),
-            student,
-            len(pool),
-            most=self.n_demonstrations,
-            n_demo_sets=self.n_demo_sets,
-        )
-        whole = with_models(whole, str(lm.model), self.models)
-        return Candidates(
-            student=student,
-            space=without_fixed(whole, self.fixed),
-            pool=pool,
-            selection=selection,
-            targets=self.targets,
-            partial_demos=self.partial_demos,
-            seed=self.seed,
-            asking=Asking(lm=lm, concurrency=self.concurrency, on_progress=self.on_progress),
-            models=self.models,
-            costs="usd" in self.objective.needs,
-        )
-
     def _first(self, space: Space) -> list[dict[str, str]]:
         """Return what is tried first, as far as there is anything to choose about it."""
         known = {one.name: one.ids for one in space.choices}
@@ -300,7 +252,7 @@ class ProtocolSearch(JudgeSearch[Objective | SeveralObjectives, Judge]):
         lm = candidates.asking.lm
         screen = self.elimination if isinstance(self.elimination, ScreeningStage) else None
         race = self.elimination if screen is None else RacingRule()
-        whole = [
+        whole: list[Any] = [
             candidates.space.model_dump(mode="json"),
             candidates.student.protocol.fingerprint,
             [self.objective.identity, self.seed, self.batch, self.targets, RUNGS],
@@ -329,6 +281,5 @@ _NAMES_IN_STUDIES = {
 
 
 def _in_studies(rule: object) -> str:
-    """Return a rule as the name of a study has it."""
     name = type(rule).__name__
     return repr(rule).replace(name, _NAMES_IN_STUDIES.get(name, name), 1)

@@ -28,8 +28,6 @@ ROWS_PER_DEMONSTRATION = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Split:
-    """Rows to tune on and rows for the honest report, as indices in rising order."""
-
     tuning: IntArray
     heldout: IntArray
 
@@ -146,8 +144,6 @@ def _drawn(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Rows:
-    """Rated rows as an optimizer works on them."""
-
     items: tuple[RatedItem, ...]
     human: FloatArray
     groups: Labels
@@ -171,7 +167,6 @@ class Rows:
         return len(self.items)
 
     def take(self, indices: Sequence[int] | np.ndarray) -> Rows:
-        """Return the rows at ``indices``, in that order."""
         chosen = np.asarray(indices, dtype=int)
         return replace(
             self,
@@ -207,11 +202,9 @@ class Rows:
         return np.asarray(there, dtype=bool).reshape(len(self.versions), len(self.kinds))
 
     def without_versions(self) -> Rows:
-        """Return the rows by themselves."""
         return replace(self, kinds=(), versions=()) if self.kinds else self
 
     def of_kinds(self, kinds: Iterable[Perturbation]) -> Rows:
-        """Return the rows with the versions of these kinds alone, as far as they have them."""
         wanted = set(kinds)
         places = [place for place, kind in enumerate(self.kinds) if kind in wanted]
         if not places:
@@ -232,7 +225,6 @@ class Rows:
         return own + [one for p in chosen for one in judgements[ends[p] : ends[p + 1]]]
 
     def without(self, keys: Iterable[str]) -> Rows:
-        """Return the rows whose texts are none of ``keys``."""
         left_out = frozenset(keys)
         kept = [i for i, item in enumerate(self.items) if item.key not in left_out]
         return self.take(kept)
@@ -319,7 +311,6 @@ class Rows:
         return empty.predicting(said, damaged, judge_scale=empty.scale)
 
     def percent(self) -> FloatArray:
-        """Return what people said on 0 to 100, as the model is shown it."""
         if self.percent_of_max:
             return np.asarray([self.scale.percent_of_max(points) for points in self.human])
         return np.asarray([100 * self.scale.fraction(points) for points in self.human])
@@ -379,7 +370,6 @@ def rated_example(
 def rows_of(
     examples: Sequence[dspy.Example], scale: Scale | None = None, *, percent_of_max: bool = False
 ) -> Rows:
-    """Return rated rows from DSPy examples."""
     if not examples:
         raise InputError("no rated items to learn from.", hint="give a non-empty trainset.")
     read = [_item_of(example, place) for place, example in enumerate(examples)]
@@ -412,7 +402,6 @@ def rows_of(
 
 
 def _item_of(example: dspy.Example, place: int) -> tuple[RatedItem, float]:
-    """Return the texts of an example and its score."""
     if not isinstance(example, dspy.Example):
         raise InputError(
             f"example {place} is a {type(example).__name__}; expected a dspy.Example.",
@@ -439,7 +428,6 @@ def _item_of(example: dspy.Example, place: int) -> tuple[RatedItem, float]:
 
 
 def _scale_of(examples: Sequence[dspy.Example], scale: Scale | None) -> Scale:
-    """Return the one scale of all scores."""
     given = (scale or example.get("scale") for example in examples)
     scales = {own if own is None else Scale.model_validate(own): None for own in given}
     known = [one for one in scales if one is not None]
@@ -455,7 +443,6 @@ def _scale_of(examples: Sequence[dspy.Example], scale: Scale | None) -> Scale:
 
 
 def _kinds_of(versions: Sequence[Versions]) -> tuple[Perturbation, ...]:
-    """Return the kinds of versions that examples have: the same in all that have some."""
     kinds = {tuple(kind for kind, _ in several) for several in versions if several}
     if len(kinds) > 1:
         raise InputError(
@@ -481,6 +468,5 @@ def _criteria_of(example: dspy.Example, place: int) -> dict[str, float]:
 
 
 def _columns(said: Sequence[Mapping[str, float]]) -> dict[str, FloatArray]:
-    """Return one array per criterion from what was said of each row."""
     names = dict.fromkeys(name for one in said for name in one)
     return {name: np.asarray([one.get(name, np.nan) for one in said], float) for name in names}

@@ -25,7 +25,6 @@ _BLOCK = 1 << 16  # bytes read at a time, from the end
 
 @file_faults()
 def journal_storage(path: Path) -> optuna.storages.JournalStorage:
-    """Return the storage in a file, whose folder is made."""
     from optuna.storages import JournalStorage
     from optuna.storages.journal import JournalFileBackend
 
@@ -65,7 +64,6 @@ class JournalLock:
         return True
 
     def release(self) -> None:
-        """Let others write."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -95,12 +93,9 @@ ENOUGH_TRIALS = 20
 
 @dataclass(frozen=True, eq=False)
 class StudyStorage:
-    """Where studies are kept."""
-
     storage: optuna.storages.BaseStorage
 
     def study(self, name: str, *, n_objectives: int = 1) -> optuna.Study:
-        """Return the study of that name, to be maximised: new or resumed."""
         import optuna
 
         with quiet():
@@ -113,7 +108,6 @@ class StudyStorage:
 
 
 def open_storage(storage: str | Path | None) -> StudyStorage:
-    """Return where studies are kept."""
     import optuna
 
     if storage is None:
@@ -234,7 +228,6 @@ def _turned(objective: int) -> Callable[[optuna.trial.FrozenTrial], float]:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Let Optuna say nothing of what goes as it should."""
     import optuna
 
     level = optuna.logging.get_verbosity()

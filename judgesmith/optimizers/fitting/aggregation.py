@@ -55,7 +55,6 @@ class Whitening:
 
     @classmethod
     def of(cls, groups: Labels, share: float) -> Whitening:
-        """Return the whitening of rows with these source labels."""
         codes = np.unique(groups, return_inverse=True)[1]
         sizes = np.bincount(codes).astype(float)
         inflation = 1 + share * sizes
@@ -99,15 +98,12 @@ SOURCE_SHARES = (0.0, 0.2, 0.8)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LinearFit:
-    """Learned numbers of a linear map from terms to human points."""
-
     centers: FloatArray
     spreads: FloatArray
     weights: FloatArray
     intercept: float
 
     def predict(self, terms: FloatArray) -> FloatArray:
-        """Return the map's value for every row of ``terms``, shape (n, n_terms)."""
         steps = np.clip((terms - self.centers) / self.spreads, -LIMIT, LIMIT)
         return np.asarray(steps @ self.weights + self.intercept)
 
@@ -222,7 +218,6 @@ class Combiner(Way):
         return lambda terms: np.clip(fit.predict(terms), scale.low, scale.high)
 
     def aggregation(self) -> Aggregation:
-        """Return the aggregation fitted on all rows."""
         if self.own is not None:
             return self.own
         if self.name == "overall" or self.name == "mean":

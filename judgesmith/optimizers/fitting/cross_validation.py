@@ -56,8 +56,6 @@ class CrossValidatedAgreement:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SourceFolds:
-    """The folds that every way is compared on."""
-
     table: PredictionTable
     parts: IntArray
     blocks: IntArray
@@ -66,7 +64,6 @@ class SourceFolds:
     def of(
         cls, table: PredictionTable, *, n_folds: int, n_repeats: int, rng: np.random.Generator
     ) -> SourceFolds:
-        """Return random folds and blocks, by source."""
         n_sources = len(np.unique(table.sources))
         k = min(n_folds, n_sources)
         parts = [folds_by_source(table.sources, k, rng=rng) for _ in range(n_repeats)]
@@ -159,8 +156,6 @@ def undefined(columns: FloatArray) -> FloatArray:
 
 
 class CrossValidatedFit(JudgeOptimizer):
-    """An optimizer that chooses among ways by cross-validation over sources."""
-
     def __init__(
         self,
         objective: AnyObjective,

@@ -74,14 +74,12 @@ class Members:
 
     @cached_property
     def steps(self) -> FloatArray:
-        """Standardised scores."""
         return self.steps_of(self.scores)
 
     def steps_of(self, scores: FloatArray) -> FloatArray:
         return np.clip((scores - self.centers) / self.spreads, -LIMIT, LIMIT)
 
     def fitted(self, weights: FloatArray) -> PanelFit:
-        """Return the panel with these weights, in points of people's scale."""
         if np.isnan(self.human).all():
             return PanelFit(self, weights, self.scale.high - self.scale.low, self.scale.low)
         mean = weighted_mean(self.steps, weights)
@@ -107,13 +105,11 @@ class PanelFit:
     intercept: float
 
     def predict(self, scores: FloatArray) -> FloatArray:
-        """Return the panel's scores of rows of member scores, nan where it has none."""
         mean = weighted_mean(self.members.steps_of(scores), self.weights)
         scale = self.members.scale
         return np.clip(self.intercept + self.slope * mean, scale.low, scale.high)
 
     def plain(self, names: Sequence[str]) -> PanelWeights:
-        """Return the same as plain numbers, of the members called ``names``."""
         return PanelWeights(
             members=tuple(names),
             centers=tuple(self.members.centers.tolist()),
@@ -139,7 +135,6 @@ def weighted_mean(steps: FloatArray, weights: FloatArray) -> FloatArray:
 def greedy_weights(
     members: Members, value: Callable[[PanelFit], float], *, n_rounds: int, allowed: Sequence[int]
 ) -> FloatArray:
-    """Return the weights that greedy selection with replacement finds, shape (n_members,)."""
     known: dict[bytes, float] = {}
 
     def worth(counts: FloatArray) -> float:
@@ -174,8 +169,6 @@ PanelName = Literal["own", "single", "equal", "greedy"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PanelCombiner(Way):
-    """One way to weigh members."""
-
     table: PredictionTable
     able: tuple[int, ...]
     objective: Objective
@@ -204,7 +197,6 @@ class PanelCombiner(Way):
         return super().predictions(inside, outside)
 
     def weights(self) -> PanelWeights:
-        """Return the weights fitted on all rows."""
         if self.own is not None:
             return self.own
         return self._fit(np.arange(self.table.n)).plain(self.names)
@@ -274,7 +266,6 @@ def unpredicted(rows: Rows) -> PredictionTable:
 
 
 def columns_of(scores: Sequence[Sequence[float | None]], n_rows: int) -> FloatArray:
-    """Return one column per member from the scores of each, nan where one has none."""
     if not scores:
         raise InputError("no members to weigh.", hint="give the scores of one at least, by name.")
     for one in scores:

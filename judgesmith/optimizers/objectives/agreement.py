@@ -191,7 +191,6 @@ class Agreement(Objective):
 
 
 def rated_parts(table: PredictionTable) -> list[RatedPart]:
-    """Return the scores on each target beside what people said."""
     return [
         RatedPart(
             judge=part.predicted, human=part.human, sources=part.sources, systems=part.systems
@@ -201,7 +200,6 @@ def rated_parts(table: PredictionTable) -> list[RatedPart]:
 
 
 def parse_agreement(text: str) -> Agreement:
-    """Return the correlation that ``text`` names: ``q``, ``pearson@sample`` and so on."""
     statistic, _, level = text.strip().partition("@")
     try:
         return Agreement(statistic, level or "dataset")  # type: ignore[arg-type]
@@ -218,7 +216,6 @@ MOST_LEVELS = 11
 
 
 def levels_of(table: PredictionTable) -> FloatArray:
-    """Return the levels of people's scale, in rising order."""
     scale = table.scale if isinstance(table.scale, Scale) else None
     whole = scale is not None and scale.low.is_integer() and scale.high.is_integer()
     if scale is not None and whole and scale.high - scale.low < MOST_LEVELS:

@@ -41,8 +41,6 @@ of changed versions of the rows, those of harmless changes, and what judging tak
 
 
 class Condition(Protocol):
-    """What a judge has to reach before an aim counts."""
-
     def met(self, table: PredictionTable) -> bool:
         """Return whether the condition is met."""
 

@@ -26,8 +26,6 @@ Terms = tuple[tuple[float, Objective], ...]
 
 
 class Composite(Objective):
-    """An objective that is put together from others."""
-
     @property
     @abstractmethod
     def atoms(self) -> tuple[Objective, ...]:
@@ -142,7 +140,6 @@ class WeightedSum(Composite):
 
 
 def needs_of(atoms: Iterable[Objective]) -> frozenset[Need]:
-    """Return what any of several objectives looks at."""
     return frozenset(need for atom in atoms for need in atom.needs)
 
 
@@ -152,7 +149,6 @@ def has_wrong_sign(weight: float, atom: Objective) -> bool:
 
 
 def written(terms: Terms) -> str:
-    """Return terms as they are read."""
     text = ""
     for weight, atom in terms:
         sign = "-" if weight < 0 else "+" if text else ""
@@ -220,7 +216,6 @@ class Constraint:
 
 
 def violation_of(constraints: Iterable[Constraint], table: PredictionTable) -> float:
-    """Return by how much conditions are missed together: 0 where all are met."""
     return math.fsum(
         float(one.violation_of(np.asarray(one.left.value(table)))) for one in constraints
     )

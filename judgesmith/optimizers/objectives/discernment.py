@@ -35,8 +35,6 @@ MOST = 1000.0
 
 
 class DiscernmentObjective(Objective):
-    """A number made of the discernment scores of several kinds of change."""
-
     needs = frozenset({"scores", "versions"})
     bounds = (0.0, MOST)
     grows: bool = True  # with the number of rows
@@ -115,8 +113,6 @@ class DiscernmentObjective(Objective):
 
 
 class _OfDamage(DiscernmentObjective):
-    """A number over the kinds of change that make a text worse."""
-
     def wants(self, kind: Perturbation) -> bool:
         return kind.lowers
 
@@ -205,7 +201,6 @@ class FalseAlarms(DiscernmentObjective):
 
 
 def discernment_by_kind(table: PredictionTable) -> FloatArray:
-    """Return the discernment score D of every kind of change, shape (n_kinds,)."""
     log_p = np.stack(
         [wilcoxon_log_p(part.predicted, _damaged(part).T) for part in table.parts], axis=-1
     )
@@ -232,17 +227,14 @@ def _damaged(table: PredictionTable) -> FloatArray:
 
 
 def _pairs(table: PredictionTable) -> NDArray[np.bool_]:
-    """Return which versions have a score, as has their original, shape (n, n_kinds)."""
     return ~np.isnan(table.predicted)[:, None] & ~np.isnan(_damaged(table))
 
 
 def _has_pairs(table: PredictionTable) -> NDArray[np.bool_]:
-    """Return which kinds have a scored pair, shape (n_kinds,)."""
     return np.asarray(_pairs(table).any(axis=0))
 
 
 def _has_versions(table: PredictionTable) -> NDArray[np.bool_]:
-    """Return which kinds are known to have a version, scored or not, shape (n_kinds,)."""
     if table.versioned is None:
         return np.zeros(len(table.kinds), dtype=bool)
     return np.asarray(table.versioned.any(axis=0))
@@ -268,7 +260,6 @@ def _versions_by_source(part: PredictionTable, n_sources: int) -> FloatArray:
 
 
 def _tests(part: PredictionTable, *, n_kinds: int) -> list[Callable[[FloatArray], FloatArray]]:
-    """Return the test of every kind on one target, as a function of counts of sources."""
     steps = steps_between(part.predicted, _damaged(part).T)
     sources = part.sources.astype(np.int64)
 

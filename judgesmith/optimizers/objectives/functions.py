@@ -41,7 +41,6 @@ class RowMean(TargetMean):
         """Return the number of every row."""
 
     def counts(self, table: PredictionTable) -> NDArray[np.bool_]:
-        """Return which rows count."""
         return np.ones(table.n, dtype=bool)
 
     def paired(
@@ -246,13 +245,11 @@ class MetricObjective(RowMean):
 
 
 def objective_of(function: Callable[..., Any]) -> FunctionObjective | MetricObjective:
-    """Return the objective that a function is: of a table, or a metric of one row."""
     n = _n_arguments(function)
     return FunctionObjective(function) if n == 1 else MetricObjective(function)
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """Return what a function is called."""
     if isinstance(function, partial):
         return name_of(function.func)
     return str(getattr(function, "__name__", type(function).__name__))

@@ -159,8 +159,6 @@ def parse_objectives(text: str) -> Objective | SeveralObjectives:
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """A piece of the text, a number, name, sign, other or end, and where it starts, from 0."""
-
     kind: str
     text: str
     start: int
@@ -175,7 +173,6 @@ class _Reader:
         self.token = self._next()
 
     def objective(self) -> Objective:
-        """Read the whole text as one objective."""
         aim = self._sum()
         if self._at(","):
             raise self._fault(
@@ -185,7 +182,6 @@ class _Reader:
         return self._whole(aim)
 
     def objectives(self) -> Objective | SeveralObjectives:
-        """Read the whole text as one objective or several."""
         aims = [self._sum()]
         while self._at(","):
             self._step()
@@ -199,7 +195,6 @@ class _Reader:
         return Constrained(aim, constraints) if constraints else _alone(aim)
 
     def _constraints(self) -> tuple[Constraint, ...]:
-        """Read the conditions, up to the end of the text."""
         constraints = []
         while self._at(";"):
             self._step()
@@ -293,7 +288,6 @@ class _Reader:
         return self.token.kind == "sign" and self.token.text in signs
 
     def _step(self) -> _Token:
-        """Return the current token and advance to the next."""
         done, self.token = self.token, self._next()
         return done
 
@@ -328,7 +322,6 @@ def _alone(aim: WeightedSum) -> Objective:
 
 
 def _levels(name: str) -> tuple[str, ...]:
-    """Return the levels that a name may stand at."""
     if name in CORRELATIONS:
         return get_args(Level)
     return get_args(PairLevel) if name == TIES else ()

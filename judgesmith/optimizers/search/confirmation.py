@@ -29,7 +29,6 @@ Rank = tuple[Any, ...]
 
 
 def without_nan(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a record ready for JSON: undefined is null."""
     return {name: None if one != one else one for name, one in record.items()}
 
 
@@ -48,7 +47,6 @@ class ConfirmationResult:
 
     @property
     def gain(self) -> float:
-        """How much better the candidate is on these rows."""
         return self.chosen - self.chosen_before
 
     def to_dict(self) -> dict[str, Any]:
@@ -171,7 +169,6 @@ class ImprovementTest:
 
 
 def check_confirm(given: object) -> None:
-    """Refuse what is no rule."""
     if not isinstance(given, ImprovementTest | None):
         raise TypeError(
             f"confirm is a rule such as ImprovementTest(level=0.05), or None; got {given!r:.80}."

@@ -68,7 +68,6 @@ class ObservedGains:
 
     @property
     def covariance(self) -> FloatArray:
-        """The covariance of the errors of the gains."""
         n = np.diag(self.shared)
         found = SHARED_NOISE * self.shared / np.outer(n, n)
         np.fill_diagonal(found, 1.0 / n)
@@ -77,8 +76,6 @@ class ObservedGains:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GainPosterior:
-    """Expected gain of every configuration, how unsure it is, and draws of what may be so."""
-
     mean: FloatArray
     sd: FloatArray
     draws: FloatArray
@@ -93,7 +90,6 @@ class GainPosterior:
 def gain_posterior(
     columns: FloatArray, observed: ObservedGains, *, rng: np.random.Generator
 ) -> GainPosterior:
-    """Return what measured gains say of all configurations."""
     n, n_columns = columns.shape
     n_observed = len(observed.places)
     design = np.concatenate([columns[observed.places], np.eye(n_observed)], axis=1)
@@ -124,8 +120,6 @@ def gain_posterior(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Fit:
-    """Effects under one prior, given the gains."""
-
     design: FloatArray
     prior: FloatArray
     gain: FloatArray
@@ -177,7 +171,6 @@ class CrossFittedGain:
     n_rows: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything ready for JSON: undefined is null."""
         return without_nan(asdict(self))
 
 

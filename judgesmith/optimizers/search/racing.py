@@ -22,8 +22,6 @@ Shared = TypeVar("Shared", contravariant=True)
 
 
 class WorkSharing(Protocol[Shared]):
-    """Told what a search is about to ask, so that several workers may share it out."""
-
     def alone(self, what: str) -> AbstractContextManager[None]:
         """Return a block that one worker goes through first while the others wait for its end."""
 
@@ -35,10 +33,7 @@ class WorkSharing(Protocol[Shared]):
 
 
 class NoSharing:
-    """The only worker there is."""
-
     def alone(self, what: str) -> AbstractContextManager[None]:
-        """Return a block like any other."""
         return nullcontext()
 
     def made(self, configurations: Sequence[Mapping[str, str]]) -> None:
@@ -50,8 +45,6 @@ class NoSharing:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RaceStage:
-    """What is known of the contenders at one point of a race."""
-
     tables: Sequence[PredictionTable]
     objective: Objective
     number: int
@@ -69,8 +62,6 @@ class RaceStage:
 
 
 class Elimination(Protocol):
-    """Decides who stays in a race."""
-
     def __call__(self, look: RaceStage) -> Sequence[int]:
         """Return the places in ``look.tables`` of those who stay, in rising order."""
 
@@ -84,7 +75,6 @@ class NoElimination:
 
     @property
     def dominance(self) -> FrontElimination:
-        """The same for several objectives."""
         return _NoDominance()
 
 
@@ -144,7 +134,6 @@ class RacingRule:
 
     @property
     def dominance(self) -> FrontElimination:
-        """The same for several objectives."""
         return DominanceRule(self.risk)
 
 
@@ -160,8 +149,6 @@ class OutOfBudget(Exception):  # noqa: N818 - says what happened
 
 
 class Candidate(Protocol):
-    """A candidate with predictions on rows."""
-
     def table(self, rows: Sequence[int]) -> PredictionTable:
         """Return what it says of the rows at these places, beside what people said."""
 
@@ -179,12 +166,11 @@ class Contender(Generic[OneCandidate]):
     trial: int | None = None
     against: int | None = None
     n_rows: int = 0
+    values: Sequence[float] = ()  # on all rows, of a leader
 
 
 @dataclass(kw_only=True, eq=False)
 class RacingSearch(Generic[OneCandidate]):
-    """Proposes, races and remembers."""
-
     proposer: Proposer
     make: Callable[[Mapping[str, str]], OneCandidate]
     objective: Objective
@@ -336,10 +322,11 @@ class RacingSearch(Generic[OneCandidate]):
     ) -> list[float]:
         """Return what a contender may come to on all rows: as far from the leader as on these."""
         whole = self._table(leader, len(self.order))
+        leader.values = leader.values or [aim.value(whole) for aim in self.aims]
         found = []
-        for aim in self.aims:
+        for aim, lead in zip(self.aims, leader.values, strict=True):
             value = aim.value(table)
-            moved = aim.value(whole) + (value - aim.value(leaders))
+            moved = lead + (value - aim.value(leaders))
             found.append(value if math.isnan(moved) else moved)
         return found
 
@@ -396,8 +383,6 @@ def _mirrored(number: int) -> float:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FrontStage:
-    """What is known of contenders and of the present front at one point of a race."""
-
     members: Sequence[PredictionTable]
     meets: Sequence[bool]
     contenders: Sequence[PredictionTable]
@@ -407,8 +392,6 @@ class FrontStage:
 
 
 class FrontElimination(Protocol):
-    """Decides who stays in a race for several objectives."""
-
     def __call__(self, look: FrontStage) -> Sequence[int]:
         """Return the places in ``look.contenders`` of those who stay, in rising order."""
 
@@ -483,8 +466,6 @@ def front_elimination(elimination: object) -> FrontElimination:
 
 @dataclass(frozen=True, slots=True)
 class _NoDominance:
-    """Every candidate is judged on all rows."""
-
     def __call__(self, look: FrontStage) -> Sequence[int]:
         return range(len(look.contenders))
 
@@ -499,8 +480,6 @@ def _is_sound(table: PredictionTable, *aims: Objective) -> bool:
 
 @dataclass(kw_only=True, eq=False)
 class FrontSearch(RacingSearch[OneCandidate]):
-    """Proposes, races against the present front, and remembers."""
-
     objectives: SeveralObjectives
     dominance: FrontElimination = DominanceRule()
 

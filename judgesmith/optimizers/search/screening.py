@@ -53,16 +53,12 @@ def coded(configurations: Sequence[Picked], options: Mapping[str, Sequence[str]]
 
 
 class SurrogatePrediction(NamedTuple):
-    """What candidates may come to on all rows."""
-
     means: FloatArray
     deviations: FloatArray
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Surrogate:
-    """Trials to learn from."""
-
     codes: IntArray
     values: FloatArray
     shares: FloatArray
@@ -91,7 +87,6 @@ class Surrogate:
         )
 
     def _noise(self) -> FloatArray:
-        """Return the noise's covariance, in units of its variance on all rows."""
         together = (self.shares[:, None] == self.shares) & (self.shares < 1)
         return np.asarray(np.diag(1 / self.shares) + together / self.shares)
 
@@ -208,7 +203,6 @@ class ScreenedValue:
 def predicted_values(
     space: Space, seen: Collection[ScreenedValue], candidates: Sequence[Picked]
 ) -> SurrogatePrediction:
-    """Return what candidates may come to, by what was seen of these and others."""
     options = {one.name: one.ids for one in space.choices}
     evidence = Surrogate(
         codes=coded([one.picked for one in seen], options),
@@ -226,7 +220,6 @@ def promising(
     *,
     rng: np.random.Generator,
 ) -> list[dict[str, str]]:
-    """Return the configurations with the largest expected value, and half of how unsure it is."""
     if len(seen) < FEWEST_TRIALS:
         return []
     candidates = [
@@ -264,8 +257,6 @@ def _candidates(
 
 @dataclass(kw_only=True, eq=False)
 class ConfirmedSearch(RacingSearch[OneCandidate]):
-    """Proposes, races and remembers; holds all that were raced against the start at the end."""
-
     rule: ImprovementTest | None
     confirmation: ConfirmationResult | None = None
     taken: int = 0
@@ -300,8 +291,6 @@ class ConfirmedSearch(RacingSearch[OneCandidate]):
 
 @dataclass(kw_only=True, eq=False)
 class ScreenedSearch(ConfirmedSearch[OneCandidate]):
-    """Screens all configurations in batches, then races the most promising ones once."""
-
     screen: ScreeningStage
     elimination: Elimination = field(default_factory=NoElimination)
     own: Picked | None = None

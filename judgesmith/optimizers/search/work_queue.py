@@ -234,14 +234,11 @@ _VERSIONS = "versions"
 
 @dataclass(frozen=True, eq=False)
 class _Item:
-    """Some rows of one judge."""
-
     judge: JudgeOnRows
     rows: Sequence[int]
 
     @property
     def id(self) -> str:
-        """What all workers call it."""
         texts = "".join(self.judge.rows.items[row].key for row in self.rows)
         whole = f"{self.judge.known} {hashlib.sha256(texts.encode()).hexdigest()}"
         return hashlib.sha256(whole.encode()).hexdigest()[:24]
@@ -249,23 +246,18 @@ class _Item:
 
 @dataclass(frozen=True, eq=False)
 class SharedJudging:
-    """Shares out what the candidates of one search are asked."""
-
     board: WorkQueue
     candidates: Candidates
 
     def alone(self, what: str) -> AbstractContextManager[None]:
-        """Return a block that one worker goes through first while the others wait for its end."""
         return self.board.alone(what)
 
     def made(self, configurations: Sequence[Mapping[str, str]]) -> None:
-        """Share out the runs of judges on the training rows."""
         running = [self.candidates.on_pool(picked) for picked in configurations]
         rows = range(len(self.candidates.pool))
         self._share([(one, rows) for one in running if one is not None], words=True)
 
     def judged(self, candidates: Sequence[JudgeOnRows], rows: Sequence[int]) -> None:
-        """Share out the judgements of these candidates on the rows at these places."""
         self._share([(one, rows) for one in candidates], words=False)
 
     def _share(self, wanted: Iterable[tuple[JudgeOnRows, Sequence[int]]], *, words: bool) -> None:
@@ -304,7 +296,6 @@ def parted(rows: Sequence[int]) -> list[Sequence[int]]:
 
 
 def _take(item: _Item, result: Mapping[str, Any]) -> None:
-    """Keep what a board says of an item, but for rows without an answer."""
     answered = [place for place, one in enumerate(result["said"]) if one is not None]
     said = [_row_of(result["said"][place]) for place in answered]
     usd = [result["usd"][place] for place in answered] if result["usd"] else ()

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 import dspy
 
 from judgesmith.errors import InputError, did_you_mean
+from judgesmith.optimizers.base import Aim, Found, JudgeSearch, SearchSettings
 from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.objectives.combining import SeveralObjectives
 from judgesmith.optimizers.predictions import SCORE, PredictionTable
@@ -29,6 +30,7 @@ from judgesmith.optimizers.space.demonstrations import (
     kept_runs,
 )
 from judgesmith.optimizers.space.proposing import configuration_id
+from judgesmith.programs.judging.executors import with_own_models
 from judgesmith.programs.judging.judge import Judge, own_settings
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.judging.rows import knows_costs, usd_of
@@ -38,18 +40,12 @@ from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rubric import Rubric, folded
 from judgesmith.signatures.space import Choice, Option, Space
 
-if TYPE_CHECKING:
-    import dspy
-
 MODEL = "model"
 """The name of the choice; its options' ids are names of models."""
 
 
 def with_models(space: Space, own: str, others: Iterable[str]) -> Space:
-    """Return a space in which the model is chosen, first of all.
-
-    Without others it stays as it is.
-    """
+    """Return a space in which the model is chosen, first of all, if there are others."""
     ids = (own, *others)
     if len(ids) == 1:
         return space
@@ -60,7 +56,6 @@ def with_models(space: Space, own: str, others: Iterable[str]) -> Space:
 def check_models(
     lm: dspy.LM, models: Mapping[str, dspy.LM], objective: Objective | SeveralObjectives
 ) -> None:
-    """Refuse models that cannot compete."""
     own = str(lm.model)
     if own in models:
         raise InputError(f"{own} competes with itself.", hint="name every model once.")
@@ -78,14 +73,11 @@ def check_models(
 def check_fixed(fixed: Sequence[str], protocol: JudgeConfig, more: Iterable[str] = ()) -> None:
     """Refuse names of choices that no search has for such a judge."""
     kind = type(protocol)
-    known = list(dict.fromkeys((*more, *_names(protocol))))
-    known += [name for name in _names(kind.model_validate({})) if name not in known]
-    own = list(known)
-    if family_of(protocol.judge).has_demonstrations:
-        own += NAMES
+    own = [*dict.fromkeys((*more, *_names(protocol), *_names(kind.model_validate({}))))]
     # What is set and never searched stays as it is, too.
-    known += [name for name in own_settings(protocol) if name not in known]
-    known += [name for name in (*_names(ActiveCriticConfig()), *NAMES, MODEL) if name not in known]
+    others = (*own_settings(protocol), *_names(ActiveCriticConfig()), *NAMES, MODEL)
+    known = [*dict.fromkeys((*own, *others))]
+    own += NAMES if family_of(protocol.judge).has_demonstrations else ()
     for name in fixed:
         if name not in known and str(name).partition(".")[0] not in protocol.by_criterion:
             raise InputError(
@@ -110,15 +102,12 @@ Said = Sequence[Judgement]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Asking:
-    """How rows are judged."""
-
     lm: dspy.LM
     concurrency: int
     on_progress: Callable[[int], None] | None
     competes: bool = False
 
     def judged(self, judge: Judge, rows: Rows) -> list[Judgement]:
-        """Return the judgement of every row, then of their changed versions, if they have some."""
         with read_rate_of(self.lm).forgiving() if self.competes else nullcontext():
             found = score_batch(
                 judge,
@@ -157,7 +146,6 @@ class Candidates:
         return Space(choices=tuple(one for one in self.space.choices if one.name not in others))
 
     def start(self) -> JudgeOnRows:
-        """Return the unchanged student."""
         return self._on_rows(self.student)
 
     def start_ids(self) -> list[str]:
@@ -183,11 +171,10 @@ class Candidates:
         return self._on_rows(bare.with_protocol(protocol), model)
 
     def _bare(self, picked: Mapping[str, str]) -> Judge:
-        """Return the judge of a configuration without demonstrations."""
         nothing_shown: dict[str, Any] = {"demonstrations": {}, "nearest": None}
         undecided = self.student.protocol.model_copy(update=nothing_shown)
         own = self.of_judge
-        chosen = {name: option for name, option in picked.items() if name in own.names}
+        chosen = {name: picked[name] for name in picked if name in own.names}
         return self.student.with_protocol(undecided).with_choices(chosen, space=own)
 
     def _on_rows(self, judge: Judge, model: str = "") -> JudgeOnRows:
@@ -197,7 +184,6 @@ class Candidates:
         return self.made[known]
 
     def on_pool(self, picked: Mapping[str, str]) -> JudgeOnRows | None:
-        """Return the judge of a configuration on the training rows, if it shows any of its runs."""
         bare = self._bare(picked)
         if picked.get(N, "0") == "0" or picked.get(RUNS, "none") == "none":
             return None
@@ -216,7 +202,6 @@ class Candidates:
         return self.asking if lm is None else replace(self.asking, lm=lm, competes=True)
 
     def _key(self, judge: Judge, model: str) -> str:
-        """Return what tells a judge from all others."""
         own = judge.protocol.fingerprint
         return f"{own} {model}" if model in self.models else own
 
@@ -233,7 +218,6 @@ class Candidates:
 
     @property
     def n_judged(self) -> int:
-        """Rows that were asked about, those of the pool included."""
         of_selection = sum(len(one.judgements) for one in self.made.values())
         return of_selection + len(self.runs) * len(self.pool)
 
@@ -263,20 +247,18 @@ class JudgeOnRows:
         """Return what the judge says of these rows, asking about those that are new."""
         said = self.judged(rows)
         usd = [self.usd[row] for row in rows] if self.among.costs else ()
-        changed = [one for row in rows for one in self.of_versions[row]]
+        said += [one for row in rows for one in self.of_versions[row]]
         return self.rows.take(rows).judged(
-            [*said, *changed], self.among.targets, judge_scale=self.judge.scale, usd=usd
+            said, self.among.targets, judge_scale=self.judge.scale, usd=usd
         )
 
     def judged(self, rows: Sequence[int]) -> list[Judgement]:
-        """Return the judgement of each of these rows, asking about those that are new."""
         missing = self.missing(rows)
         if missing:
             self.take(missing, *self.ask(missing))
         return [self.judgements[row] for row in rows]
 
     def missing(self, rows: Sequence[int]) -> list[int]:
-        """Return which of these rows are new."""
         return [row for row in rows if row not in self.judgements]
 
     def ask(self, rows: Sequence[int]) -> tuple[list[Said], Sequence[float]]:
@@ -288,11 +270,70 @@ class JudgeOnRows:
         return said, usd_of(own, self.asking.lm) if self.among.costs else ()
 
     def take(self, rows: Sequence[int], found: Sequence[Said], usd: Sequence[float] = ()) -> None:
-        """Keep what the judge said of these rows."""
         self.judgements |= {row: said[0] for row, said in zip(rows, found, strict=True)}
         self.of_versions |= {row: said[1:] for row, said in zip(rows, found, strict=True)}
         if self.among.costs:
             self.usd |= dict(zip(rows, usd, strict=True))
+
+
+class SpaceSearch(JudgeSearch[Aim, Found]):
+    def __init__(
+        self,
+        *,
+        space: Space | None,
+        fixed: Sequence[str],
+        n_demonstrations: int,
+        n_demo_sets: int,
+        rubrics: Mapping[str, Rubric] | None = None,
+        models: Mapping[str, dspy.LM] | None = None,
+        partial_demos: bool = False,
+        **shared: Unpack[SearchSettings],
+    ) -> None:
+        super().__init__(**shared)
+        if n_demonstrations < 0 or n_demo_sets < 1:
+            raise InputError(
+                "n_demonstrations must be 0 or more and n_demo_sets 1 or more; got "
+                f"{n_demonstrations} and {n_demo_sets}."
+            )
+        self.space = space
+        self.fixed = tuple(fixed)
+        self.n_demonstrations = n_demonstrations
+        self.n_demo_sets = n_demo_sets
+        self.rubrics = rubrics
+        self.models = dict(models or {})
+        self.partial_demos = partial_demos
+
+    def _n_shown(self, student: Judge) -> int:
+        check_models(with_own_models(student, self.lm)[1], self.models, self.objective)
+        check_fixed(self.fixed, student.protocol, () if self.space is None else self.space.names)
+        return self.n_demonstrations if shows_examples(student) else 0
+
+    def _candidates(
+        self, student: Judge, pool: Rows, selection: Rows, *, leave: Sequence[str] = ()
+    ) -> Candidates:
+        """Return the judges of the space, without the choices to ``leave`` where none is given."""
+        lm = with_own_models(student, self.lm)[1]
+        space = self.space
+        if space is None:
+            space = judge_space(student, self.rubrics, self.targets)
+        sizes = {"most": self.n_demonstrations, "n_demo_sets": self.n_demo_sets}
+        space = without_fixed(space, self.fixed)
+        space = with_demonstrations(space, student, len(pool), **sizes)
+        if self.space is None:
+            space = space.without(*(name for name in leave if name in space.names))
+        space = with_models(space, str(lm.model), self.models)
+        return Candidates(
+            student=student,
+            space=without_fixed(space, self.fixed),
+            pool=pool,
+            selection=selection,
+            targets=self.targets,
+            partial_demos=self.partial_demos,
+            seed=self.seed,
+            asking=Asking(lm=lm, concurrency=self.concurrency, on_progress=self.on_progress),
+            models=self.models,
+            costs="usd" in self.objective.needs,
+        )
 
 
 def judge_space(
@@ -311,7 +352,6 @@ def judge_space(
 
 
 def shows_examples(student: Judge) -> bool:
-    """Say whether judges of the student's family can be shown graded examples."""
     return family_of(student.protocol.judge).has_demonstrations
 
 

@@ -74,7 +74,6 @@ class Pool:
     def _shown(
         self, protocol: ActiveCriticConfig, question: str, row: int, bootstrapped: bool
     ) -> Demonstration | None:
-        """Return a row as one question shows it, or None without content."""
         inputs = {**critic_inputs(protocol, question), **_texts(self.rows.items[row])}
         assessing = question in assessing_names(protocol)
         outputs: Mapping[str, Any] | None
@@ -132,7 +131,6 @@ class Pool:
 
 
 def demonstrated(protocol: JudgeConfig) -> ActiveCriticConfig:
-    """Return a protocol whose questions show graded examples."""
     if not isinstance(protocol, ActiveCriticConfig):
         raise InputError(
             f"a {protocol.judge} judge shows no graded examples; search none for it, or use an "
@@ -185,7 +183,6 @@ def demonstration_plan(
 def _assessed(
     protocol: ActiveCriticConfig, question: str, criteria: Mapping[str, CriterionScore]
 ) -> dict[str, Any] | None:
-    """Return the answer to a question about all criteria, or to one about a single criterion."""
     if question == "assess":
         return {"assessments": _records(criteria, protocol)}
     name = protocol.rubric.names[assessing_names(protocol).index(question)]
@@ -200,7 +197,6 @@ def _assessed(
 def _records(
     criteria: Mapping[str, CriterionScore], protocol: ActiveCriticConfig
 ) -> list[dict[str, Any]]:
-    """Return assessments with their keys in the order in which they are asked for."""
     keys = {
         "before": ("criterion", "explanation", "score"),
         "after": ("criterion", "score", "explanation"),
@@ -215,7 +211,6 @@ def _records(
 
 
 def _in_words(outputs: Mapping[str, Any], protocol: ActiveCriticConfig) -> dict[str, Any]:
-    """Return an answer without its explanation, if none is asked for or given."""
     silent = protocol.explain == "none" or outputs["explanation"] in ("", LEFT_OUT)
     return {k: v for k, v in outputs.items() if k != "explanation" or not silent}
 
@@ -257,7 +252,6 @@ NOT_DECIDED: OnlyIf = MappingProxyType({})
 def demonstration_choices(
     n_rows: int, *, most: int, n_demo_sets: int, with_runs_if: OnlyIf | None = NOT_DECIDED
 ) -> tuple[Choice, ...]:
-    """Return the choices about demonstrations from a pool of rows."""
     limit = min(n_rows, most)
     usual = tuple(n for n in NUMBERS if n <= limit)
     numbers = tuple(str(n) for n in (usual if limit in usual else (*usual, limit)))
@@ -298,7 +292,6 @@ class Drawer:
     n_pool: int = POOL
 
     def shown(self, protocol: ActiveCriticConfig, picked: Picked) -> Shown:
-        """Return the demonstrations of a configuration, by question."""
         n = int(picked.get(N, "0"))
         if n == 0:
             return {}

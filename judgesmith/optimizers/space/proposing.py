@@ -41,7 +41,6 @@ def tpe(seed: int) -> optuna.samplers.BaseSampler:
 
 
 def configuration_id(picked: Picked) -> str:
-    """Return a configuration as one text, equal for equal ones."""
     return json.dumps(dict(picked), sort_keys=True)
 
 
