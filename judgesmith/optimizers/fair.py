@@ -19,6 +19,7 @@ from judgesmith.optimizers.base import (
     problem_with,
     with_texts,
 )
+from judgesmith.optimizers.search.racing import OutOfBudget
 from judgesmith.optimizers.trials import ENOUGH_SCORED, TrialRecord
 from judgesmith.programs.judging.ask_once import paraphrased, paraphrased_by_rule
 from judgesmith.programs.judging.executors import with_own_models
@@ -118,7 +119,6 @@ def imbalance(shares: Mapping[str, float]) -> float:
 class Measured:
     shares: Mapping[str, Mapping[str, float]]
     share_scored: float
-    complete: bool
 
     def imbalance(self, questions: Sequence[str]) -> float:
         """Return the mean imbalance of several questions; nan where none was answered."""
@@ -238,14 +238,7 @@ class FairPromptSearch(JudgeOptimizer):
         trainset : sequence of dspy.Example
             Texts: source, response and perhaps context. Ratings in them are not read.
         teacher, valset : None
-            Must be None: neither training nor validation uses ratings.
-
-        Raises
-        ------
-        ValueError
-            If there is no text, or the judge asks for no answer from a short list.
-        ModelError, CacheError
-            If a model cannot be asked at all, or the ledger not used.
+            Must be None.
         """
         check_judge(student)
         if teacher is not None or valset is not None:
@@ -261,21 +254,23 @@ class FairPromptSearch(JudgeOptimizer):
         self.writes_by_rule_ = str((self.writer or lm).model) == OFFLINE
         self.trials_: tuple[TrialRecord, ...] = ()
         judge = student.with_protocol(student.protocol)
-        best = _Best(judge, self._measured(judge, items, lm), 0)
-        if not best.measured.complete:
+        try:
+            best = _Best(judge, self._measured(judge, items, lm), 0)
+        except OutOfBudget:
             self.complete_ = False
             return judge
         value = -best.measured.imbalance(list(best.measured.shares))
-        self._note(_judged(TrialRecord(number=0), best.measured, value, len(items)))
-        for questions in _by_instruction(judge).values():
+        self._note(TrialRecord(number=0), best.measured, value, len(items))
+        by_instruction: dict[str, list[str]] = {}
+        for name, predictor in judge.named_predictors():
+            by_instruction.setdefault(str(predictor.signature.instructions), []).append(name)
+        for questions in by_instruction.values():
             for turn in range(self.n_rounds):
-                found = self._more_even(best, questions, turn, items, lm)
-                if found is best or not self.complete_:
-                    best = found
+                before, best = best, self._more_even(best, questions, turn, items, lm)
+                if not self.complete_:
+                    return best.judge
+                if best is before:
                     break
-                best = found
-            if not self.complete_:
-                break
         return best.judge
 
     def _more_even(
@@ -299,24 +294,20 @@ class FairPromptSearch(JudgeOptimizer):
             )
             try:
                 found = self._paraphrased(own, sample=turn * self.n_paraphrases + place, lm=lm)
-            except BudgetSpent:
-                self.complete_ = False
-                return leader
-            problem = found.problem or problem_with(found.text)
-            if not problem and found.text in {own, *(one.text for one in self.trials_)}:
-                problem = "it is a wording that was there before."
-            if problem:
-                self._note(replace(trial, problem=problem))
-                continue
-            texts = {f"{INSTRUCTIONS}{one}": found.text for one in questions}
-            other = with_texts(best.judge, texts)
-            measured = self._measured(other, items, lm)
-            if not measured.complete:
+                problem = found.problem or problem_with(found.text)
+                if not problem and found.text in {own, *(one.text for one in self.trials_)}:
+                    problem = "it is a wording that was there before."
+                if problem:
+                    self._note(replace(trial, problem=problem))
+                    continue
+                texts = {f"{INSTRUCTIONS}{one}": found.text for one in questions}
+                other = with_texts(best.judge, texts)
+                measured = self._measured(other, items, lm)
+            except (BudgetSpent, OutOfBudget):
                 self.complete_ = False
                 return leader
             after = -measured.imbalance(questions)
-            tried = replace(trial, text=found.text, after=after)
-            self._note(_judged(tried, measured, after, len(items)))
+            self._note(replace(trial, text=found.text, after=after), measured, after, len(items))
             least = leader.measured.imbalance(questions)
             if measured.share_scored >= ENOUGH_SCORED and -after < least:
                 leader = _Best(other, measured, trial.number)
@@ -332,9 +323,10 @@ class FairPromptSearch(JudgeOptimizer):
         said = score_batch(
             heard, items, lm=lm, concurrency=self.concurrency, progress=self.on_progress
         )
-        complete = not any(map(was_not_asked, said))
+        if any(map(was_not_asked, said)):
+            raise OutOfBudget
         n_scored = sum(one.score is not None for one in said)
-        return Measured(heard.mean_chances(), n_scored / len(said), complete)
+        return Measured(heard.mean_chances(), n_scored / len(said))
 
     def _drawn(self, examples: Sequence[dspy.Example]) -> list[RatedItem]:
         items = [
@@ -351,18 +343,16 @@ class FairPromptSearch(JudgeOptimizer):
             items = [items[place] for place in places]
         return items
 
-    def _note(self, trial: TrialRecord) -> None:
+    def _note(
+        self,
+        trial: TrialRecord,
+        measured: Measured | None = None,
+        value: float = math.nan,
+        n_rows: int = 0,
+    ) -> None:
+        if measured is not None:
+            share = measured.share_scored
+            trial = replace(trial, value=value, n_rows=n_rows, share_scored=share)
         self.trials_ = (*self.trials_, trial)
         if self.on_trial is not None:
             self.on_trial(trial)
-
-
-def _judged(trial: TrialRecord, measured: Measured, value: float, n_rows: int) -> TrialRecord:
-    return replace(trial, value=value, n_rows=n_rows, share_scored=measured.share_scored)
-
-
-def _by_instruction(judge: Judge) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for name, predictor in judge.named_predictors():
-        found.setdefault(str(predictor.signature.instructions), []).append(name)
-    return found

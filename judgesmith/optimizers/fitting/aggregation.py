@@ -360,13 +360,7 @@ class FitAggregation(CrossValidatedFit):
         teacher: None = None,
         valset: None = None,
     ) -> Judge:
-        """Return a copy of ``student`` with the chosen aggregation; it is unchanged.
-
-        Raises
-        ------
-        ValueError
-            If there is a teacher or a valset: this optimizer validates within ``trainset``.
-        """
+        """Return a copy of ``student`` with the chosen aggregation; takes no teacher or valset."""
         check_judge(student)
         if teacher is not None or valset is not None:
             raise InputError(
@@ -391,8 +385,8 @@ class FitAggregation(CrossValidatedFit):
         Parameters
         ----------
         rows, judgements
-            Rated rows and what the raw judge says of them, one judgement per row; or per text
-            (``rows.texts``), where the objective looks at changed versions.
+            Rated rows and what the raw judge says of each; of each text (``rows.texts``), where
+            the objective looks at changed versions.
         own : Aggregation or None
             Learned numbers that the judge has already: they compete first of all, and stay where
             there is too little to learn from.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Literal, Unpack
 
@@ -58,7 +58,7 @@ class Calibrator(JudgeOptimizer):
     ----------
     shape : {"line", "curve", "auto"}
         Of the way: a line, which changes no order; a curve, which makes ties; or the curve where
-        there are ``FEWEST_FOR_CURVE`` rows and, across folds, it comes closer to people.
+        there are 100 rows and, across folds, it comes closer to people.
     confidence : float
         Least chance that the interval of a text of a new source holds what people say.
     within : float or None
@@ -114,7 +114,7 @@ class Calibrator(JudgeOptimizer):
         student: AnyJudge,
         *,
         trainset: Sequence[dspy.Example],
-        teacher: dspy.Module | None = None,
+        teacher: None = None,
         valset: Sequence[dspy.Example] | None = None,
     ) -> Calibrated:
         """Return ``student`` calibrated; it is unchanged.
@@ -127,14 +127,6 @@ class Calibrator(JudgeOptimizer):
             Rated rows that nothing in the judge was learned from. With a valset, which must share
             no source with the trainset, the way is learned on the trainset and the promises on
             the valset; else sources are divided.
-
-        Raises
-        ------
-        TypeError
-            If the student is no judge.
-        ValueError
-            If there is a teacher, the sets share a source, or too few rows have a score, or all
-            the same one.
         """
         if not isinstance(student, CompositeJudge):
             check_judge(student)
@@ -166,15 +158,7 @@ class Calibrator(JudgeOptimizer):
         second: Rows,
         second_said: Sequence[Judgement],
     ) -> Calibration:
-        """Return the calibration that judgements of two parts of rated rows support.
-
-        Parameters
-        ----------
-        first, first_said
-            Rows, and what the judge says of them, to learn the way on.
-        second, second_said
-            Rows of other sources to learn interval and abstention on.
-        """
+        """Return the calibration: the way of the first rows, interval and abstention of others."""
         x, corners = self._way(first, first_said)
         plain = Calibration(
             thresholds=corners[0],
@@ -186,8 +170,7 @@ class Calibrator(JudgeOptimizer):
             n_margin=0,
             n_sources_margin=0,
         )
-        scores = [calibrated(one, plain).score for one in second_said]
-        points = np.asarray([np.nan if one is None else one for one in scores], float)
+        points = _floats(calibrated(one, plain).score for one in second_said)
         found = conformal_margin(
             second.human, points, sources=second.groups, confidence=self.confidence
         )
@@ -213,7 +196,7 @@ class Calibrator(JudgeOptimizer):
         self, rows: Rows, said: Sequence[Judgement]
     ) -> tuple[FloatArray, tuple[tuple[float, ...], tuple[float, ...]]]:
         """Return the judge's scores and the corners of the way from them to people's scale."""
-        x = np.asarray([np.nan if one.score is None else one.score for one in said], float)
+        x = _floats(one.score for one in said)
         scored = np.isfinite(x)
         n = int(scored.sum())
         if n < FEWEST_ROWS or np.ptp(x[scored]) == 0:
@@ -235,8 +218,8 @@ class Calibrator(JudgeOptimizer):
             # A judge that orders texts the wrong way round says nothing: its mean does.
             return x, ((low,), (float(y.mean()),))
         # Beyond the scores seen the line goes on, up to the ends of people's scale.
-        reach = [(end - fit.intercept) / fit.slope for end in ends]
-        low, high = min(low, reach[0]), max(high, reach[1])
+        low = min(low, (ends[0] - fit.intercept) / fit.slope)
+        high = max(high, (ends[1] - fit.intercept) / fit.slope)
         return x, ((low, high), tuple(fit.slope * at + fit.intercept for at in (low, high)))
 
     def _curve_is_closer(
@@ -266,10 +249,9 @@ class Calibrator(JudgeOptimizer):
             return None
         largest = rows.scale.high - rows.scale.low
         kind, doubts = self._doubts(said)
-        certainty = -np.asarray([np.nan if one is None else one for one in doubts], float)
         found = certified_threshold(
             np.abs(points - rows.human),
-            certainty=certainty,
+            certainty=-_floats(doubts),
             max_risk=self.within,
             largest_loss=largest,
             sources=rows.groups,
@@ -294,7 +276,7 @@ class Calibrator(JudgeOptimizer):
 
     def _doubts(self, said: Sequence[Judgement]) -> tuple[Doubt, list[float | None]]:
         """Return what tells how unsure the judge is, and what it tells of each judgement."""
-        kinds: tuple[Doubt, ...] = ("members", "criteria") if self.doubt is None else (self.doubt,)
+        kinds: tuple[Doubt, ...] = (self.doubt,) if self.doubt else ("members", "criteria")
         for kind in kinds:
             doubts = [doubt_of(one, kind) for one in said]
             if any(one is not None for one in doubts):
@@ -305,3 +287,7 @@ class Calibrator(JudgeOptimizer):
             hint="leave within "
             "out, or calibrate a panel of two members, or a judge that scores criteria.",
         )
+
+
+def _floats(scores: Iterable[float | None]) -> FloatArray:
+    return np.asarray([np.nan if one is None else one for one in scores], float)

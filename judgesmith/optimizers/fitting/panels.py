@@ -347,14 +347,7 @@ class PanelSelection(CrossValidatedFit):
         """Return a copy of ``student`` with the weights that rated rows support.
 
         Rows that a member shows as demonstrations are left out. Rows that members were compiled
-        on flatter those members; give others.
-
-        Raises
-        ------
-        TypeError
-            If the student is no panel.
-        ValueError
-            If there is a teacher or a valset, or ``trainset`` holds nothing to learn from.
+        on flatter those members; give others. Neither teacher nor valset is taken.
         """
         if not isinstance(student, Panel):
             raise TypeError(f"expected a Panel of judges; got {type(student).__name__}.")
@@ -388,19 +381,12 @@ class PanelSelection(CrossValidatedFit):
         rows : Rows
             What people said, and changed versions where the objective looks at them.
         scores : dict of str to sequence of (float or None)
-            By member, its score of every row, in points of its own scale; of every text
-            (``rows.texts``) where rows have versions.
+            By member, its score of every row or, with versions, of every text (``rows.texts``).
         own : PanelWeights or None
             Weights that the panel has: they compete, and stay where there is too little to learn
             from. None are equal ones of standardised scores.
         scales : dict of str to Scale, or None
             What members' scores are points of; read if the rows are unrated.
-
-        Raises
-        ------
-        ValueError
-            If scores and rows do not pair up, there are no rows or members, or no rating of the
-            rows and the objective compares scores with people's, or scales are missing.
         """
         names = tuple(scores)
         rows = rows_for(self.objective, rows)
