@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import dspy
@@ -253,6 +254,34 @@ class TextTrials:
             self.tables[number] = table
             self.note(number)
 
+    # GEPA's acceptance criterion: a rewrite is better than its parent where it was learned.
+
+    def should_accept(self, proposal: Any, state: Any) -> bool:
+        number = self.number(proposal.candidate)
+        places = [Place(TO_READ, int(row)) for row in proposal.subsample_indices]
+        parent = state.program_candidates[proposal.parent_program_ids[0]]
+        tables = [self.judged(places, texts)[1] for texts in (parent, proposal.candidate)]
+        before, after = values = [self.objective.value(table) for table in tables]
+        self.records[number] = replace(self.records[number], before=before, after=after)
+        old, new = (rank_of(v, t.least_scored) for v, t in zip(values, tables, strict=True))
+        if not new > old:
+            self.note(number)
+        return new > old
+
+    # GEPA's evaluation policy: candidates are compared by the objective on all rows.
+
+    def get_eval_batch(self, loader: Any, state: Any, target_program_idx: Any = None) -> list[Any]:
+        return list(loader.all_ids())
+
+    def get_best_program(self, state: Any) -> int:
+        return max(range(len(state.program_candidates)), key=lambda i: self._rank(i, state))
+
+    def get_valset_score(self, program_idx: int, state: Any) -> float:
+        return self._rank(program_idx, state)[1]
+
+    def _rank(self, place: int, state: Any) -> tuple[bool, float, int]:
+        return self.records[self.number(state.program_candidates[place])].rank
+
     def note(self, number: int) -> None:
         if self.on_trial is not None:
             self.on_trial(self.records[number])
@@ -265,6 +294,10 @@ class TextAdapter:
     spent: bool = False
     fault: BaseException | None = None
     n_asked: int = 0
+
+    @property
+    def has_ended(self) -> bool:
+        return self.spent or self.fault is not None
 
     def evaluate(
         self, batch: Sequence[Place], candidate: Texts, capture_traces: bool = False
@@ -336,66 +369,6 @@ class TextAdapter:
             judge_scale=trials.student.scale,
             within_sources=trials.objective.level == "sample",
         )
-
-
-@dataclass(frozen=True, slots=True)
-class BetterOnItsRows:
-    """GEPA's acceptance criterion: a rewrite is better where it was learned than its parent."""
-
-    trials: TextTrials
-
-    def should_accept(self, proposal: Any, state: Any) -> bool:
-        trials = self.trials
-        number = trials.number(proposal.candidate)
-        places = [Place(TO_READ, int(row)) for row in proposal.subsample_indices]
-        parent = state.program_candidates[proposal.parent_program_ids[0]]
-        tables = [trials.judged(places, texts)[1] for texts in (parent, proposal.candidate)]
-        before, after = map(trials.objective.value, tables)
-        trials.records[number] = replace(trials.records[number], before=before, after=after)
-        ranks = [
-            rank_of(value, table.least_scored)
-            for table, value in zip(tables, (before, after), strict=True)
-        ]
-        is_better = ranks[1] > ranks[0]
-        if not is_better:
-            trials.note(number)
-        return is_better
-
-
-@dataclass(frozen=True, slots=True)
-class BestOnAllRows:
-    """GEPA's evaluation policy: candidates are compared by the objective on all rows."""
-
-    trials: TextTrials
-
-    def get_eval_batch(self, loader: Any, state: Any, target_program_idx: Any = None) -> list[Any]:
-        return list(loader.all_ids())
-
-    def get_best_program(self, state: Any) -> int:
-        return max(range(len(state.program_candidates)), key=lambda i: self._rank(i, state))
-
-    def get_valset_score(self, program_idx: int, state: Any) -> float:
-        return self._rank(program_idx, state)[1]
-
-    def _rank(self, place: int, state: Any) -> tuple[bool, float, int]:
-        number = self.trials.number(state.program_candidates[place])
-        return self.trials.records[number].rank
-
-
-class NoLogger:
-    def log(self, message: str) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class RewriteStopper:
-    """GEPA's stopper: enough rewrites, an exhausted budget or a fault end the search."""
-
-    adapter: TextAdapter
-    n_rewrites: int
-
-    def __call__(self, gepa_state: Any) -> bool:
-        one = self.adapter
-        return one.spent or one.fault is not None or one.n_asked >= self.n_rewrites
 
 
 def _others(texts: Texts, name: str) -> str:
@@ -503,10 +476,10 @@ def evolve(adapter: TextAdapter, *, n_rewrites: int, batch: int, seed: int) -> N
     trials = adapter.trials
     of_gepa: dict[str, Any] = {  # whose types say less than what it takes
         "adapter": adapter,
-        "acceptance_criterion": BetterOnItsRows(trials),
-        "val_evaluation_policy": BestOnAllRows(trials),
-        "stop_callbacks": [RewriteStopper(adapter, n_rewrites)],
-        "logger": NoLogger(),
+        "acceptance_criterion": trials,
+        "val_evaluation_policy": trials,
+        "stop_callbacks": [lambda state: adapter.has_ended or adapter.n_asked >= n_rewrites],
+        "logger": SimpleNamespace(log=lambda message: None),
     }
     with STOPPING.attended(), contextlib.redirect_stdout(io.StringIO()):
         try:

@@ -7,7 +7,7 @@ import os
 import time
 import warnings
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -198,7 +198,10 @@ def importances(study: optuna.Study, objective: int = 0) -> dict[str, float]:
         found = optuna.importance.get_param_importances(
             study,
             evaluator=evaluator,
-            target=None if len(study.directions) == 1 else _turned(objective),
+            # The best of several values are those that are lowest with their sign turned.
+            target=None
+            if len(study.directions) == 1
+            else lambda trial: -float(trial.values[objective]),
         )
     return dict(found)
 
@@ -215,15 +218,6 @@ def _with_values(study: optuna.Study) -> list[optuna.trial.FrozenTrial]:
                 create_trial(params=one.params, distributions=one.distributions, values=values)
             )
     return found
-
-
-def _turned(objective: int) -> Callable[[optuna.trial.FrozenTrial], float]:
-    """Return one of several values with its sign turned: there the best are the lowest."""
-
-    def value(trial: optuna.trial.FrozenTrial) -> float:
-        return -float(trial.values[objective])
-
-    return value
 
 
 @contextmanager

@@ -18,29 +18,21 @@ from judgesmith.optimizers.rows import IntArray
 from judgesmith.optimizers.space.proposing import Proposer, configuration_id
 from judgesmith.optimizers.trials import ENOUGH_SCORED, TrialRecord, rank_of
 
-Shared = TypeVar("Shared", contravariant=True)
+Shared = TypeVar("Shared")
 
 
-class WorkSharing(Protocol[Shared]):
+class WorkSharing(Generic[Shared]):
+    """Told what a search is about to ask, so that several workers may share it; here is but one."""
+
     def alone(self, what: str) -> AbstractContextManager[None]:
         """Return a block that one worker goes through first while the others wait for its end."""
+        return nullcontext()
 
     def made(self, configurations: Sequence[Mapping[str, str]]) -> None:
         """Share out the requests that make the candidates of these configurations."""
 
     def judged(self, candidates: Sequence[Shared], rows: Sequence[int]) -> None:
         """Share out what these candidates are asked about the rows at these places."""
-
-
-class NoSharing:
-    def alone(self, what: str) -> AbstractContextManager[None]:
-        return nullcontext()
-
-    def made(self, configurations: Sequence[Mapping[str, str]]) -> None:
-        """Do nothing."""
-
-    def judged(self, candidates: Sequence[object], rows: Sequence[int]) -> None:
-        """Do nothing."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -181,7 +173,7 @@ class RacingSearch(Generic[OneCandidate]):
     batch: int
     seed: int
     on_trial: Callable[[TrialRecord], None] | None = None
-    together: WorkSharing[OneCandidate] = field(default_factory=NoSharing)
+    together: WorkSharing[OneCandidate] = field(default_factory=WorkSharing)
     trials: dict[int, TrialRecord] = field(default_factory=dict)
     whole: list[Contender[OneCandidate]] = field(default_factory=list)
     complete: bool = True

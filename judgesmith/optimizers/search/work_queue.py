@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import socket
 import threading
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from judgesmith.errors import file_faults
-from judgesmith.optimizers.search.racing import OutOfBudget
+from judgesmith.optimizers.search.racing import OutOfBudget, WorkSharing
 from judgesmith.optimizers.space.candidates import Candidates, JudgeOnRows, Said
 from judgesmith.optimizers.space.proposing import ITEM
 from judgesmith.optimizers.storage import StudyStorage
@@ -77,7 +76,7 @@ class WorkQueue:
             with self._holding(claims):
                 found = work(list(claims))
             for item, claim in claims.items():
-                self._publish(claim, found[item])
+                self._fail(claim, **{_FOUND: found[item]})
         keys = [item for group in groups for item in group]
         standing = self._standing()
         return {item: standing[item].user_attrs[_FOUND] for item in keys}
@@ -91,7 +90,7 @@ class WorkQueue:
             return
         with self._holding(claims):
             yield
-        self._publish(claims[item], None)
+        self._fail(claims[item], **{_FOUND: None})
 
     def _turns(self, groups: Sequence[Sequence[str]], most: int) -> Iterator[Claims]:
         """Yield claims of this worker until all items are done by somebody."""
@@ -140,14 +139,13 @@ class WorkQueue:
             return {}
         mine = {one: self._add(one) for one in free[:most]}
         won = self._standing()
+        claims = {}
         for item, (claim, mark) in mine.items():
-            if item not in won or won[item].user_attrs.get("mark") != mark:
+            if item in won and won[item].user_attrs.get("mark") == mark:
+                claims[item] = claim
+            else:
                 self._fail(claim)
-        return {
-            item: claim
-            for item, (claim, mark) in mine.items()
-            if item in won and won[item].user_attrs.get("mark") == mark
-        }
+        return claims
 
     def _add(self, item: str) -> tuple[int, str]:
         from optuna.trial import TrialState, create_trial
@@ -171,20 +169,14 @@ class WorkQueue:
             return True
         return False
 
-    def _fail(self, claim: int) -> None:
+    def _fail(self, claim: int, **attributes: Any) -> None:
+        """End a claim, unless others took it for abandoned."""
         from optuna.exceptions import UpdateFinishedTrialError
         from optuna.trial import TrialState
 
-        with contextlib.suppress(UpdateFinishedTrialError):
-            self._storage.set_trial_state_values(claim, TrialState.FAIL)
-
-    def _publish(self, claim: int, found: Any) -> None:
-        """Show what came of an item, unless others took it for abandoned: then theirs counts."""
-        from optuna.exceptions import UpdateFinishedTrialError
-        from optuna.trial import TrialState
-
-        with contextlib.suppress(UpdateFinishedTrialError):
-            self._storage.set_trial_user_attr(claim, _FOUND, found)
+        with suppress(UpdateFinishedTrialError):
+            for name, value in attributes.items():
+                self._storage.set_trial_user_attr(claim, name, value)
             self._storage.set_trial_state_values(claim, TrialState.FAIL)
 
     @contextmanager
@@ -198,7 +190,7 @@ class WorkQueue:
                 n += 1
                 for claim in claims.values():
                     # A storage that is out of reach for a moment is no reason to stop working.
-                    with contextlib.suppress(Exception):
+                    with suppress(Exception):
                         self._storage.set_trial_user_attr(claim, "beat", n)
 
         thread = threading.Thread(target=beat, name="judgesmith-board", daemon=True)
@@ -207,7 +199,7 @@ class WorkQueue:
             yield
         except BaseException:
             for claim in claims.values():
-                with contextlib.suppress(Exception):
+                with suppress(Exception):
                     self._fail(claim)
             raise
         finally:
@@ -245,7 +237,7 @@ class _Item:
 
 
 @dataclass(frozen=True, eq=False)
-class SharedJudging:
+class SharedJudging(WorkSharing[JudgeOnRows]):
     board: WorkQueue
     candidates: Candidates
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from judgesmith.errors import InputError
-from judgesmith.metrics.arrays import FloatArray
 from judgesmith.optimizers.rows import IntArray, Rows
 from judgesmith.programs.families.active_critic import (
     assessing_names,
@@ -24,7 +23,6 @@ from judgesmith.programs.judging.answers import LEFT_OUT
 from judgesmith.programs.judging.logprobs import as_stated
 from judgesmith.signatures.config import ActiveCriticConfig, Demonstration, JudgeConfig
 from judgesmith.signatures.fences import imitates_layout
-from judgesmith.signatures.items import RatedItem
 from judgesmith.signatures.judgement import CriterionScore, Judgement
 from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import is_percent, level_of
@@ -74,7 +72,11 @@ class Pool:
     def _shown(
         self, protocol: ActiveCriticConfig, question: str, row: int, bootstrapped: bool
     ) -> Demonstration | None:
-        inputs = {**critic_inputs(protocol, question), **_texts(self.rows.items[row])}
+        item = self.rows.items[row]
+        inputs = {
+            **critic_inputs(protocol, question),
+            **{name: getattr(item, name) for name in ("source", "context", "response")},
+        }
         assessing = question in assessing_names(protocol)
         outputs: Mapping[str, Any] | None
         if bootstrapped:
@@ -87,23 +89,15 @@ class Pool:
                 outputs = _assessed(protocol, question, criteria)
             else:
                 # The run's own score stays: its explanation argues for that one.
-                own = level_of(_as_asked(run.raw or 0.0, protocol), protocol.answers)
-                outputs = {"explanation": run.explanation, "score": own}
-                outputs = _in_words(outputs, protocol)
-            kind = "bootstrapped"
+                outputs = _in_words(run.explanation, _as_asked(run.raw or 0.0, protocol), protocol)
+        elif assessing:
+            outputs = self._labelled(protocol, question, row)
         else:
-            outputs = (
-                self._labelled(protocol, question, row)
-                if assessing
-                else self._graded(protocol, row)
-            )
-            kind = "labelled"
+            outputs = {"score": level_of(self._percent(protocol, row), protocol.answers)}
         if outputs is None:
             return None
+        kind = "bootstrapped" if bootstrapped else "labelled"
         return Demonstration.model_validate({"inputs": inputs, "outputs": outputs, "kind": kind})
-
-    def _graded(self, protocol: ActiveCriticConfig, row: int) -> dict[str, Any]:
-        return {"score": level_of(self._percent(protocol, row), protocol.answers)}
 
     def _percent(self, protocol: ActiveCriticConfig, row: int) -> float:
         return _as_asked(float(self.rows.percent()[row]), protocol)
@@ -112,16 +106,12 @@ class Pool:
         self, protocol: ActiveCriticConfig, question: str, row: int
     ) -> dict[str, Any] | None:
         """Return what people said of the criteria that a question asks for."""
-        rated = self.rows.criteria
-        said = {
-            name: float(rated[folded(name)][row])
-            for name in protocol.rubric.names
-            if folded(name) in rated and not np.isnan(rated[folded(name)][row])
-        }
-        criteria = {
-            name: CriterionScore(score=round(points), explanation=LEFT_OUT)
-            for name, points in said.items()
-        }
+        criteria = {}
+        for name in protocol.rubric.names:
+            points = self.rows.criteria.get(folded(name))
+            if points is not None and not np.isnan(points[row]):
+                score = round(float(points[row]))
+                criteria[name] = CriterionScore(score=score, explanation=LEFT_OUT)
         if question != "assess" or len(criteria) == len(protocol.rubric.names):
             return _assessed(protocol, question, criteria)
         if self.partial_demos:
@@ -155,7 +145,8 @@ def kept_runs(
         if one.raw is not None
         and (one.criteria or one.explanation)
         and _is_whole(one, criteria)
-        and not any(map(imitates_layout, _words_of(one)))
+        and not imitates_layout(one.explanation)
+        and not any(imitates_layout(each.explanation) for each in one.criteria.values())
     }
     nearest = sorted(distance, key=lambda row: (distance[row], row))
     n_near = sum(gap <= NEAR for gap in distance.values())
@@ -172,12 +163,7 @@ def demonstration_plan(
 ) -> Iterator[tuple[int, int]]:
     """Yield how many demonstrations each round shows, and how many of them bootstrapped."""
     for number in range(n_trials):
-        if number == 0:
-            yield 0, 0
-        elif number == 1:
-            yield n, 0
-        else:
-            yield n, int(rng.integers(n + 1))
+        yield (n if number else 0), (int(rng.integers(n + 1)) if number > 1 else 0)
 
 
 def _assessed(
@@ -189,9 +175,7 @@ def _assessed(
     one = criteria.get(name)
     if one is None or one.score is None:
         return None
-    return _in_words(
-        {"explanation": one.explanation, "score": level_of(one.score, protocol.answers)}, protocol
-    )
+    return _in_words(one.explanation, one.score, protocol)
 
 
 def _records(
@@ -210,24 +194,17 @@ def _records(
     return records
 
 
-def _in_words(outputs: Mapping[str, Any], protocol: ActiveCriticConfig) -> dict[str, Any]:
-    silent = protocol.explain == "none" or outputs["explanation"] in ("", LEFT_OUT)
-    return {k: v for k, v in outputs.items() if k != "explanation" or not silent}
+def _in_words(explanation: str, score: float, protocol: ActiveCriticConfig) -> dict[str, Any]:
+    """Return an answer, without its explanation if none is asked for or given."""
+    silent = protocol.explain == "none" or explanation in ("", LEFT_OUT)
+    told = {} if silent else {"explanation": explanation}
+    return {**told, "score": level_of(score, protocol.answers)}
 
 
 def _is_whole(judgement: Judgement, criteria: Sequence[str]) -> bool:
     """Say whether no criterion is without a score: a gap is nothing to learn from."""
     scored = [name for name, one in judgement.criteria.items() if one.score is not None]
     return len(scored) == len(judgement.criteria) and set(criteria) <= set(scored)
-
-
-def _words_of(judgement: Judgement) -> Iterator[str]:
-    yield judgement.explanation
-    yield from (one.explanation for one in judgement.criteria.values())
-
-
-def _texts(item: RatedItem) -> dict[str, str | None]:
-    return {"source": item.source, "context": item.context, "response": item.response}
 
 
 NUMBERS = (3, 0, 1, 2, 5, 8)
@@ -334,7 +311,10 @@ def _stratified(pool: Pool, n: int, rng: np.random.Generator) -> IntArray:
 
 def _diverse(pool: Pool, n: int, rng: np.random.Generator) -> IntArray:
     """Draw a row, then always the one that is least like all drawn so far, by lexical features."""
-    points = _standardised_features(pool)
+    rows = [lexical_features(r.source, r.context, r.response).values for r in pool.rows.items]
+    values = np.asarray(rows, dtype=float)
+    spread = values.std(axis=0)
+    points = (values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     drawn = [int(rng.integers(len(points)))]
     nearest = np.full(len(points), np.inf)
     while len(drawn) < n:
@@ -342,17 +322,6 @@ def _diverse(pool: Pool, n: int, rng: np.random.Generator) -> IntArray:
         nearest[drawn] = -1.0
         drawn.append(int(np.argmax(nearest)))
     return np.asarray(drawn, dtype=np.intp)
-
-
-def _standardised_features(pool: Pool) -> FloatArray:
-    rows = [
-        lexical_features(item.source, item.context, item.response).values
-        for item in pool.rows.items
-    ]
-    values = np.asarray(rows, dtype=float)
-    spread = values.std(axis=0)
-    standardised: FloatArray = (values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    return standardised
 
 
 _WAYS: dict[str, Callable[[Pool, int, np.random.Generator], IntArray]] = {
