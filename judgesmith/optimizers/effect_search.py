@@ -31,6 +31,7 @@ from judgesmith.optimizers.search.effect_model import (
 from judgesmith.optimizers.search.racing import OutOfBudget, stratified_order
 from judgesmith.optimizers.space.candidates import Candidates, JudgeOnRows, SpaceSearch
 from judgesmith.optimizers.space.demonstrations import CHOSEN, ORDER, RUNS, N
+from judgesmith.optimizers.space.proposing import configuration_id
 from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.programs.families.ensemble.judges import Panel
 from judgesmith.programs.judging.executors import calls_per_item
@@ -44,11 +45,8 @@ Effort = Literal["light", "medium", "heavy"]
 EFFORTS: Mapping[str, float] = {"light": 2.0, "medium": 4.0, "heavy": 13.0}
 """Calls of a search at most, as multiples of scoring the learning rows once with the baseline."""
 
-WORTH = 0.01
-"""A search ends where going on is expected to add less than this."""
-
-REACHED = 0.5
-"""Of what knowing all gains would add, the share that going on is expected to add."""
+WORTH, REACHED = 0.01, 0.5
+"""A search ends where going on is expected to add less: this share of what knowing all would."""
 
 HARM = 0.03
 """A judge that is worse by more than this has done harm."""
@@ -189,32 +187,28 @@ class _Run:
         self.blocks = row_blocks(order, selection.groups)
         self.parts = source_blocks(selection.groups, rng=np.random.default_rng([settings.seed, 6]))
         self.n_sources = len(set(selection.groups.tolist()))
-        self.start = candidates.start()
         self.most_calls = math.floor(EFFORTS[settings.effort] * n_learning * self.cost)
         self.n_calls = 0
-        self.scored: dict[int, list[int]] = {}
-        self.judges: dict[int, JudgeOnRows] = {}
-        self.order: list[int] = []
+        self.scored: dict[int, list[int]] = {}  # blocks by configuration, in the order of trials
+        self.judges: dict[int | None, JudgeOnRows] = {None: candidates.start()}  # the baseline's
         self.gains: dict[tuple[int, tuple[int, ...]], float] = {}
         self.errors: dict[int, float] = {}
         self.baseline_table: PredictionTable | None = None
         self.expected = 0.0
-        self.views: tuple[int, ...] = ()
 
     def _configurations(self, most: int) -> list[dict[str, str]]:
         """Return what competes: configurations that take as many calls as they may."""
         n_most = str(self.settings.n_demonstrations)
-        student = self.candidates.student
-        costs: dict[tuple[tuple[str, str], ...], int] = {}
+        student, space = self.candidates.student, self.candidates.of_judge
+        costs: dict[str, int] = {}
         found = []
         for picked in self.candidates.space.configurations():
             if picked.get(N, "0") not in ("0", "3", n_most) or picked == self.baseline:
                 continue
-            own = {k: v for k, v in picked.items() if k in self.candidates.of_judge.names}
-            known = tuple(sorted(own.items()))
+            own = {name: picked[name] for name in picked if name in space.names}
+            known = configuration_id(own)
             if known not in costs:
-                bare = student.with_choices(own, space=self.candidates.of_judge)
-                costs[known] = calls_per_item(bare)
+                costs[known] = calls_per_item(student.with_choices(own, space=space))
             if costs[known] == most:
                 found.append(picked)
         if len(found) > MOST_CONFIGURATIONS:
@@ -224,10 +218,9 @@ class _Run:
 
     def search(self) -> None:
         """Score blocks of rows until the budget is spent or nothing more is worth it."""
-        rows = range(len(self.candidates.selection))
-        self.baseline_table = self.start.table(list(rows))
+        self.baseline_table = self._table(None, range(len(self.candidates.selection)))
         self.n_calls += sum(self.baseline_table.parts[0].n_calls)
-        self._tell(0, self.baseline_table)
+        self._tell(None, self.baseline_table)
         if not self.configurations:
             return
         while True:
@@ -268,7 +261,7 @@ class _Run:
         left = (self.most_calls - self.n_calls) / (self.cost * READ_AGAIN)
         needed = sum(map(self._n_missing, self._leaders(known)))
         if left - max(map(len, self.blocks)) < needed:
-            within = [one for one in self.order if 0 < self._n_missing(one) <= left]
+            within = [one for one in self.scored if 0 < self._n_missing(one) <= left]
             return max(within, key=lambda one: known.mean[one], default=None)
         open_ = np.asarray([bool(self._missing(one)) for one in range(len(self.configurations))])
         if not open_.any():
@@ -286,24 +279,24 @@ class _Run:
         if place not in self.judges:
             self.judges[place] = self.candidates.make(self.configurations[place])
         self.n_calls += sum(self.judges[place].table(rows).parts[0].n_calls)
-        if place not in self.scored:
-            self.scored[place] = []
-            self.order.append(place)
-        self.scored[place].append(block)
-        self._tell(1 + self.order.index(place), self._table(place))
+        self.scored.setdefault(place, []).append(block)
+        self._tell(place, self._table(place))
         return True
 
     def _rows(self, place: int, without: int | None = None) -> list[int]:
         done = sorted(block for block in self.scored[place] if block != without)
         return sorted(row for block in done for row in self.blocks[block])
 
-    def _table(self, place: int, rows: Sequence[int] | None = None) -> PredictionTable:
-        return self.judges[place].table(self._rows(place) if rows is None else rows)
+    def _table(self, place: int | None, rows: Sequence[int] | None = None) -> PredictionTable:
+        """Return what a configuration, or the baseline, says of rows; by default of all scored."""
+        if rows is None:
+            rows = range(len(self.candidates.selection)) if place is None else self._rows(place)
+        return self.judges[place].table(rows)
 
     def _gain(self, place: int, rows: Sequence[int]) -> float:
         known = place, tuple(rows)
         if known not in self.gains:
-            after, before = self._table(place, rows), self.start.table(list(rows))
+            after, before = self._table(place, rows), self._table(None, rows)
             self.gains[known] = self.objective.value(after) - self.objective.value(before)
         return self.gains[known]
 
@@ -313,24 +306,18 @@ class _Run:
         It is measured for the first configurations, and the others have what is usual among them;
         it is undefined where all answers are the baseline's.
         """
-        same = [self._answers_alike(place) for place in places]
-        for place, is_same in zip(places, same, strict=True):
-            if len(self.errors) < FOR_NOISE and place not in self.errors and not is_same:
-                rows = self._rows(place)
-                error = self._compared(self._table(place, rows), self.start.table(rows))[1]
+        same = []
+        for place in places:
+            rows = self._rows(place)
+            own, before = self._table(place, rows), self._table(None, rows)
+            same.append(np.array_equal(own.predicted, before.predicted, equal_nan=True))
+            if len(self.errors) < FOR_NOISE and place not in self.errors and not same[-1]:
+                error = self._compared(own, before)[1]
                 if error > 0:
                     self.errors[place] = error * math.sqrt(len(rows))
         squares = [error**2 for error in self.errors.values()]
         usual = math.sqrt(sum(squares) / len(squares)) if squares else 0.0
         return np.maximum(np.where(same, 0.0, usual), LEAST_NOISE)
-
-    def _answers_alike(self, place: int) -> bool:
-        rows = self._rows(place)
-        return bool(
-            np.array_equal(
-                self._table(place, rows).predicted, self.start.table(rows).predicted, equal_nan=True
-            )
-        )
 
     def _compared(self, table: PredictionTable, before: PredictionTable) -> tuple[float, float]:
         shares = shares_of_gain(self.objective, table, before, blocks=self.parts)
@@ -340,7 +327,7 @@ class _Run:
     def posterior(self, without: int | None = None) -> GainPosterior | None:
         """Return what the scored blocks say of all configurations, with one block left out."""
         places, gains, rows = [], [], []
-        for place in self.order:
+        for place in self.scored:
             own = self._rows(place, without)
             gain = self._gain(place, own) if own else math.nan
             if not math.isnan(gain):
@@ -355,22 +342,24 @@ class _Run:
             shared=np.asarray([[len(one & other) for other in rows] for one in rows], dtype=float),
             noise=self._noise(places),
         )
-        return gain_posterior(
-            self.columns, observed, rng=np.random.default_rng([self.settings.seed, 41])
-        )
+        rng = np.random.default_rng([self.settings.seed, 41])
+        return gain_posterior(self.columns, observed, rng=rng)
 
     def choose(self) -> tuple[int, ...]:
-        known = self.posterior() if self.order else None
+        known = self.posterior() if self.scored else None
         if known is None or self.baseline_table is None:
             return (0,)
         if self.n_views > 1 and (views := self._averaged(known)):
             return views
-        whole = [place for place in self.order if not self._missing(place)]
+        whole = [place for place in self.scored if not self._missing(place)]
         best = max(whole, key=lambda place: known.mean[place], default=None)
         if best is None or not self._passes(known.mean[best], known.sd[best]):
             return (0,)
         self.expected = float(known.mean[best])
-        return (1 + self.order.index(best),)
+        return (self._number(best),)
+
+    def _number(self, place: int | None) -> int:
+        return [None, *self.scored].index(place)
 
     def _passes(self, gain: float, error: float, n_compared: int = 1) -> bool:
         """Say whether an expected gain, with its standard deviation, replaces the baseline."""
@@ -383,44 +372,33 @@ class _Run:
 
     def _averaged(self, known: GainPosterior) -> tuple[int, ...]:
         """Return the configurations whose average is best, where it is better than the baseline."""
-        whole = [place for place in self.order if not self._missing(place)]
+        whole = [place for place in self.scored if not self._missing(place)]
         ranked = [None, *sorted(whole, key=lambda place: -known.mean[place])]
         ranked.sort(key=lambda place: 0.0 if place is None else -float(known.mean[place]))
-        assert self.baseline_table is not None
         found = []
         for n in range(2, min(self.n_views, len(ranked)) + 1):
-            table = _average([self._whole(place) for place in ranked[:n]])
-            gain, error = expected_average(*self._compared(table, self.baseline_table))
+            table = _average([self._table(place) for place in ranked[:n]])
+            gain, error = expected_average(*self._compared(table, self._table(None)))
             found.append((gain, error, ranked[:n]))
         passed = [one for one in found if self._passes(one[0], one[1], len(found))]
         if not passed:
             return ()
         self.expected, _, chosen = max(passed, key=lambda one: one[0])
-        return tuple(0 if place is None else 1 + self.order.index(place) for place in chosen)
-
-    def _whole(self, place: int | None) -> PredictionTable:
-        assert self.baseline_table is not None
-        return self.baseline_table if place is None else self._table(place)
+        return tuple(map(self._number, chosen))
 
     def judge(self, numbers: Sequence[int]) -> Judge | Panel:
-        judges = {
-            f"view-{number}": self.start if number == 0 else self.judges[self.order[number - 1]]
-            for number in numbers
-        }
+        places = [[None, *self.scored][number] for number in numbers]
+        judges = [self.judges[place].judge for place in places]
         if len(judges) == 1:
-            own = next(iter(judges.values())).judge
-            return own.with_protocol(own.protocol)
-        columns = {
-            name: one.table(range(len(self.candidates.selection))).parts[0].predicted
-            for name, one in judges.items()
-        }
-        spreads = [float(np.nanstd(one)) or 1.0 for one in columns.values()]
+            return judges[0].with_protocol(judges[0].protocol)
+        names = tuple(f"view-{number}" for number in numbers)
+        columns = [self._table(place).parts[0].predicted for place in places]
         return Panel(
-            {name: one.judge for name, one in judges.items()},
+            dict(zip(names, judges, strict=True)),
             PanelWeights(
-                members=tuple(columns),
-                centers=tuple(float(np.nanmean(one)) for one in columns.values()),
-                spreads=tuple(spreads),
+                members=names,
+                centers=tuple(float(np.nanmean(one)) for one in columns),
+                spreads=tuple(float(np.nanstd(one)) or 1.0 for one in columns),
                 weights=(1.0 / len(columns),) * len(columns),
                 slope=PERCENT.high / 8,
                 intercept=PERCENT.high / 2,
@@ -431,33 +409,28 @@ class _Run:
     def trials(self) -> tuple[TrialRecord, ...]:
         if self.baseline_table is None:
             return ()
-        found = [self._record(0, self.baseline_table)]
-        found += [
-            self._record(number, self._table(place))
-            for number, place in enumerate(self.order, start=1)
-        ]
-        return tuple(found)
+        return tuple(self._record(one, self._table(one)) for one in (None, *self.scored))
 
-    def _record(self, number: int, table: PredictionTable) -> TrialRecord:
-        picked = self.configurations[self.order[number - 1]] if number else self.baseline
+    def _record(self, place: int | None, table: PredictionTable) -> TrialRecord:
+        picked = self.baseline if place is None else self.configurations[place]
         return TrialRecord(
-            number=number,
+            number=self._number(place),
             picked=dict(picked),
             value=self.objective.value(table),
             n_rows=table.parts[0].n,
             share_scored=table.least_scored,
-            against=0 if number else None,
+            against=None if place is None else 0,
             n_demonstrations=int(picked.get(N, "0")),
         )
 
-    def _tell(self, number: int, table: PredictionTable) -> None:
+    def _tell(self, place: int | None, table: PredictionTable) -> None:
         if self.settings.on_trial is not None:
-            self.settings.on_trial(self._record(number, table))
+            self.settings.on_trial(self._record(place, table))
 
     def _chosen_without(self, block: int, n_views: int) -> list[int | None]:
         """Return what the other blocks would choose, of what has scored this one."""
         known = self.posterior(without=block)
-        there = [place for place in self.order if block in self.scored[place]]
+        there = [place for place in self.scored if block in self.scored[place]]
         if known is None or not there:
             return [None]
         if n_views > 1:
@@ -476,12 +449,11 @@ class _Run:
             views = self._chosen_without(block, n_views)
             columns = []
             for place in views:
-                whole = self._whole(place).predicted
-                table = self.start.table(own) if place is None else self._table(place, own)
-                columns.append((table.predicted - np.nanmean(whole)) / (np.nanstd(whole) or 1.0))
+                whole, here = self._table(place).predicted, self._table(place, own).predicted
+                columns.append((here - np.nanmean(whole)) / (np.nanstd(whole) or 1.0))
             pieces.append(np.mean(columns, axis=0))
             rows += own
-        before = self.start.table(rows)
+        before = self._table(None, rows)
         after = replace(before, predicted=np.concatenate(pieces))
         gain, error = self._compared(after, before)
         return CrossFittedGain(
