@@ -463,11 +463,9 @@ class _Run:
 
 def _average(tables: Sequence[PredictionTable]) -> PredictionTable:
     """Return the table of the mean of several judges' standardised scores."""
-    labels = np.asarray(tables[0].targets or ("",) * tables[0].n)
     total = np.zeros(tables[0].n)
     for table in tables:
-        for target in dict.fromkeys(labels.tolist()):
-            rows = labels == target
+        for rows in tables[0].places.values():
             own = table.predicted[rows]
             total[rows] += (own - np.nanmean(own)) / (np.nanstd(own) or 1.0)
     return replace(tables[0], predicted=total / len(tables))

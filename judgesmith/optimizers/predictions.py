@@ -198,17 +198,21 @@ class PredictionTable:
         """The table of each target, in the order of their first rows."""
         if not self.targets:
             return [self]
-        labels = np.asarray(self.targets)
-        names = dict.fromkeys(self.targets)
         return [
             replace(
-                self.take(np.flatnonzero(labels == name)),
+                self.take(places),
                 targets=(),
                 scale=_of_target(self.scale, name),
                 judge_scale=_of_target(self.judge_scale, name),
             )
-            for name in names
+            for name, places in self.places.items()
         ]
+
+    @property
+    def places(self) -> dict[str, NDArray[np.intp]]:
+        """Where the rows of each target are, in the order of their first rows."""
+        labels = np.asarray(self.targets or ("",) * self.n)
+        return {one: np.flatnonzero(labels == one) for one in dict.fromkeys(self.targets or ("",))}
 
     @classmethod
     def of_parts(cls, parts: Mapping[str, PredictionTable]) -> PredictionTable:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -35,7 +35,7 @@ from judgesmith.metrics.ratings.kappa import Weights, counted_kappa, weighted_ka
 from judgesmith.metrics.records import Estimate, PairedEstimate
 from judgesmith.metrics.resampling.draws import Counted, ratio_of_sums
 from judgesmith.metrics.resampling.intervals import AveragedUnits, scored_by_both
-from judgesmith.optimizers.objectives.base import Objective, TargetMean, shared_rows
+from judgesmith.optimizers.objectives.base import UNDEFINED, Objective, TargetMean, shared_rows
 from judgesmith.optimizers.predictions import PredictionTable, Scales
 from judgesmith.signatures.scale import Scale
 
@@ -67,12 +67,13 @@ class Agreement(Objective):
     checked_on_ratings = False  # rows whose ratings are constant are refused in their own words
 
     def __post_init__(self) -> None:
-        for name, given, known in (
-            ("statistic", self.statistic, get_args(Statistic)),
-            ("level", self.level, get_args(Level)),
-        ):
-            if given not in known:
-                raise InputError(f"{name} must be one of {', '.join(known)}; got {given!r}.")
+        for (name, given), known in zip(self._given.items(), (Statistic, Level), strict=True):
+            if given not in (names := get_args(known)):
+                raise InputError(f"{name} must be one of {', '.join(names)}; got {given!r}.")
+
+    @property
+    def _given(self) -> dict[str, Any]:
+        return {"statistic": self.statistic, "level": self.level}
 
     def __str__(self) -> str:
         return self.statistic if self.level == "dataset" else f"{self.statistic}@{self.level}"
@@ -82,14 +83,8 @@ class Agreement(Objective):
             return float(np.mean([self.value(part) for part in table.parts]))
         if table.n == table.n_unscored:
             return math.nan
-        return agreement(
-            table.human,
-            table.predicted,
-            sources=table.sources,
-            systems=table.systems,
-            statistic=self.statistic,
-            level=self.level,
-        ).value
+        labels: dict[str, Any] = {"sources": table.sources, "systems": table.systems}
+        return agreement(table.human, table.predicted, **labels, **self._given).value
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -99,13 +94,10 @@ class Agreement(Objective):
         scored = ~np.isnan(table.predicted)
         present = np.unique(sources[scored])
         if not present.size:
-            return Counted(
-                value=math.nan, of_counts=lambda counts: np.full(len(counts), np.nan), n_units=0
-            )
-        numbered = replace(table, sources=sources)
-        units = AveragedUnits.of(rated_parts(numbered), self.statistic, self.level, "sources")
-        return replace(
-            units.counted,
+            return UNDEFINED
+        numbered = rated_parts(replace(table, sources=sources))
+        units = AveragedUnits.of(numbered, self.statistic, self.level, "sources")
+        return Counted(
             value=self.value(table),
             of_counts=lambda counts: units(counts[:, present]),
         )
@@ -117,9 +109,7 @@ class Agreement(Objective):
         if self.level != "sample":
             return one, other
         predicted = one.predicted.copy(), other.predicted.copy()
-        labels = np.asarray(one.targets or ("",) * one.n)
-        for target in dict.fromkeys(labels.tolist()):
-            rows = np.flatnonzero(labels == target)
+        for rows in one.places.values():
             kept = with_sources_shared(
                 one.human[rows],
                 predicted[0][rows],
@@ -132,20 +122,13 @@ class Agreement(Objective):
         return replace(one, predicted=predicted[0]), replace(other, predicted=predicted[1])
 
     def estimate(self, table: PredictionTable, *, rng: np.random.Generator) -> Estimate:
-        return mean_agreement_interval(
-            rated_parts(table), statistic=self.statistic, level=self.level, rng=rng
-        )
+        return mean_agreement_interval(rated_parts(table), **self._given, rng=rng)
 
     def gain(
         self, first: PredictionTable, second: PredictionTable, *, rng: np.random.Generator
     ) -> PairedEstimate:
-        return mean_agreement_difference(
-            rated_parts(first),
-            rated_parts(second),
-            statistic=self.statistic,
-            level=self.level,
-            rng=rng,
-        )
+        parts = rated_parts(first), rated_parts(second)
+        return mean_agreement_difference(*parts, **self._given, rng=rng)
 
     def estimate_pair(
         self,
@@ -154,37 +137,25 @@ class Agreement(Objective):
         *,
         rngs: Sequence[np.random.Generator],
     ) -> tuple[Estimate, Estimate]:
-        pairs = [
-            scored_by_both(*pair, statistic=self.statistic, level=self.level)
-            for pair in zip(rated_parts(first), rated_parts(second), strict=True)
-        ]
+        parts = zip(rated_parts(first), rated_parts(second), strict=True)
+        pairs = [scored_by_both(*pair, **self._given) for pair in parts]
         one, other = (
-            mean_agreement_interval(
-                list(parts), statistic=self.statistic, level=self.level, rng=rng
-            )
+            mean_agreement_interval(list(parts), **self._given, rng=rng)
             for parts, rng in zip(zip(*pairs, strict=True), rngs, strict=True)
         )
         return one, other
 
     def row_parts(self, table: PredictionTable) -> FloatArray:
         parts = np.full(table.n, np.nan)
-        labels = np.asarray(table.targets or ("",) * table.n)
-        names = dict.fromkeys(labels.tolist())
-        for name in names:
-            rows = np.flatnonzero(labels == name)
-            if np.isnan(table.predicted[rows]).all():
-                return np.full(table.n, np.nan)
-            parts[rows] = contributions(
-                table.human[rows],
-                table.predicted[rows],
-                sources=table.sources[rows],
-                systems=table.systems[rows],
-                statistic=self.statistic,
-                level=self.level,
-            )
+        for rows in table.places.values():
+            if not np.isnan(table.predicted[rows]).all():
+                labels: dict[str, Any] = {"sources": table.sources[rows]}
+                labels["systems"] = table.systems[rows]
+                own = table.human[rows], table.predicted[rows]
+                parts[rows] = contributions(*own, **labels, **self._given)
             if np.isnan(parts[rows]).all():
                 return np.full(table.n, np.nan)
-        return parts / len(names)
+        return parts / len(table.places)
 
     def row_part(self, table: PredictionTable, row: int) -> float:
         return float(self.row_parts(table)[row])
@@ -370,9 +341,7 @@ class TieAccuracy(TargetMean):
 
     def counted_target(self, table: PredictionTable, sources: IntArray, n_sources: int) -> Counted:
         if table.n_unscored == table.n:
-            return Counted(
-                value=math.nan, of_counts=lambda counts: np.full(len(counts), np.nan), n_units=0
-            )
+            return UNDEFINED
         if self.level == "sample":
             return self._within(table, sources, n_sources)
         scored = ~np.isnan(table.predicted)

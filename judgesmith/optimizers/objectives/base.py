@@ -284,13 +284,17 @@ class TargetMean(Objective):
         return float(np.mean([self.of_target(part) for part in table.parts]))
 
     def counted(self, table: PredictionTable, sources: IntArray, n_sources: int) -> Counted:
-        labels = np.asarray(table.targets or ("",) * table.n)
-        places = [np.flatnonzero(labels == name) for name in dict.fromkeys(labels.tolist())]
         parts = [
             self.counted_target(part, sources[own], n_sources)
-            for part, own in zip(table.parts, places or [np.arange(0)], strict=True)
+            for part, own in zip(table.parts, table.places.values(), strict=True)
         ]
         return replace(Counted.mean(parts), value=self.value(table))
+
+
+UNDEFINED = Counted(
+    value=math.nan, of_counts=lambda counts: np.full(len(counts), np.nan), n_units=0
+)
+"""What is undefined, whatever is drawn."""
 
 
 def rated_terms_of(atoms: Iterable[Objective]) -> tuple[str, ...]:

@@ -243,10 +243,8 @@ def _has_versions(table: PredictionTable) -> NDArray[np.bool_]:
 def _with_pairs(table: PredictionTable) -> NDArray[np.bool_]:
     """Return whether its kind has a scored pair on its target, shape (n, n_kinds)."""
     pairs = _pairs(table)
-    targets = np.asarray(table.targets or ("",) * table.n)
     found = np.zeros_like(pairs)
-    for name in dict.fromkeys(table.targets or ("",)):
-        own = targets == name
+    for own in table.places.values():
         found[own] = pairs[own].any(axis=0)
     return found
 

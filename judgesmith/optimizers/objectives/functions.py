@@ -230,14 +230,11 @@ class MetricObjective(RowMean):
 
     def row_parts(self, table: PredictionTable) -> FloatArray:
         parts = self.of_rows(table)
-        labels = np.asarray(table.targets or ("",) * table.n)
-        names = dict.fromkeys(labels.tolist())
-        for name in names:
-            own = labels == name
+        for own in table.places.values():
             n = np.count_nonzero(~np.isnan(parts[own]))
             if not n:
                 return np.full(table.n, np.nan)
-            parts[own] /= n * len(names)
+            parts[own] /= n * len(table.places)
         return parts
 
     def row_part(self, table: PredictionTable, row: int) -> float:

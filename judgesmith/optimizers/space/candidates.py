@@ -177,33 +177,24 @@ class Candidates:
         chosen = {name: picked[name] for name in picked if name in own.names}
         return self.student.with_protocol(undecided).with_choices(chosen, space=own)
 
-    def _on_rows(self, judge: Judge, model: str = "") -> JudgeOnRows:
-        known = self._key(judge, model)
-        if known not in self.made:
-            self.made[known] = JudgeOnRows(known, judge, self, self.asking_by(model))
-        return self.made[known]
+    def _on_rows(self, judge: Judge, model: str = "", *, on_pool: bool = False) -> JudgeOnRows:
+        known = judge.protocol.fingerprint
+        asking = self.asking
+        if model in self.models:
+            known = f"{known} {model}"
+            asking = replace(asking, lm=self.models[model], competes=True)
+        made, rows = (self.running, self.pool) if on_pool else (self.made, self.selection)
+        if known not in made:
+            made[known] = JudgeOnRows(known, judge, self, asking, rows)
+        return made[known]
 
     def on_pool(self, picked: Mapping[str, str]) -> JudgeOnRows | None:
+        """Return the judge whose runs on the training rows are shown, if any are."""
         bare = self._bare(picked)
-        if picked.get(N, "0") == "0" or picked.get(RUNS, "none") == "none":
+        shows_runs = picked.get(N, "0") != "0" and picked.get(RUNS, "none") != "none"
+        if not (shows_runs and bare.protocol.tells_rubric):
             return None
-        if not bare.protocol.tells_rubric:
-            return None
-        model = picked.get(MODEL, "")
-        known = self._key(bare, model)
-        if known not in self.running:
-            asking = self.asking_by(model)
-            self.running[known] = JudgeOnRows(known, bare, self, asking, rows=self.pool)
-        return self.running[known]
-
-    def asking_by(self, model: str) -> Asking:
-        """Return how rows are judged with a model: an option of the choice, or none for its own."""
-        lm = self.models.get(model)
-        return self.asking if lm is None else replace(self.asking, lm=lm, competes=True)
-
-    def _key(self, judge: Judge, model: str) -> str:
-        own = judge.protocol.fingerprint
-        return f"{own} {model}" if model in self.models else own
+        return self._on_rows(bare, picked.get(MODEL, ""), on_pool=True)
 
     def _runs(self, picked: Mapping[str, str]) -> Mapping[int, Judgement]:
         """Return what a judge without demonstrations makes of the pool, asked once."""
@@ -226,19 +217,13 @@ class JudgeOnRows:
     """A judge as a candidate; what it said of a row is kept."""
 
     def __init__(
-        self,
-        known: str,
-        judge: Judge,
-        among: Candidates,
-        asking: Asking,
-        *,
-        rows: Rows | None = None,
+        self, known: str, judge: Judge, among: Candidates, asking: Asking, rows: Rows
     ) -> None:
         self.known = known
         self.judge = judge
         self.among = among
         self.asking = asking
-        self.rows = among.selection if rows is None else rows
+        self.rows = rows
         self.judgements: dict[int, Judgement] = {}
         self.of_versions: dict[int, Sequence[Judgement]] = {}
         self.usd: dict[int, float] = {}
