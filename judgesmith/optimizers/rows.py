@@ -249,11 +249,10 @@ class Rows:
             said = said[~np.isnan(said)]
             if not said.size or np.ptp(said) == 0:
                 on = "" if target == SCORE else f" on {target}"
-                value = f"are {said[0]:g}" if said.size else "are missing"
-                n_said = said.size or len(self)
+                value = f"{said[0]:g}" if said.size else "missing"
                 raise InputError(
-                    f"all {n_said} validation scores{on} {value}: agreement with a "
-                    "constant is undefined.",
+                    f"all {said.size or len(self)} validation scores{on} are {value}: agreement "
+                    "with a constant is undefined.",
                     hint="rate more rows, or take another target.",
                 )
 
@@ -333,17 +332,14 @@ def rated_example(
 
     Parameters
     ----------
-    item : RatedItem
-        The texts.
-    score : float
-        What people said, in points of ``scale``; nan without ratings.
+    item, score, scale : RatedItem, float, Scale
+        The texts, and what people said in points of the scale; nan without ratings.
     group : int or str
         Equal for rows that must stay together, such as those of one source.
     criteria : dict of str to float or None
         What people said of single criteria, from 0 (worst) to 100 (best).
     versions : sequence of (Perturbation, RatedItem or None)
-        Changed versions of the row, where an objective looks at them; the same kinds in all rows
-        that have some.
+        Changed versions of the row, where an objective looks at them; the same kinds in all rows.
 
     Examples
     --------

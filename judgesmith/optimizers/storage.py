@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _BLOCK = 1 << 16  # bytes read at a time, from the end
 
+ENOUGH_TRIALS = 20
+"""With fewer trials nothing is said about what mattered."""
+
 
 @file_faults()
 def journal_storage(path: Path) -> optuna.storages.JournalStorage:
@@ -87,10 +90,6 @@ class StorageError(JudgesmithError, ConnectionError):
     """A database of searches that does not answer any more."""
 
 
-ENOUGH_TRIALS = 20
-"""With fewer trials nothing is said about what mattered."""
-
-
 @dataclass(frozen=True, eq=False)
 class StudyStorage:
     storage: optuna.storages.BaseStorage
@@ -131,10 +130,10 @@ def check_storage(url: str) -> None:
         _database(url)
         return
     except (ImportError, sqlalchemy.exc.NoSuchModuleError):
-        ours = scheme.startswith("postgresql")
-        problem = f"there is no driver for {scheme} databases here; " + (
-            "run pip install 'judgesmith[postgres]'." if ours else "take a postgresql:// one."
-        )
+        remedy = "take a postgresql:// one."
+        if scheme.startswith("postgresql"):
+            remedy = "run pip install 'judgesmith[postgres]'."
+        problem = f"there is no driver for {scheme} databases here; {remedy}"
     except Exception:  # every driver raises faults of its own, some of which tell the address
         problem = (
             f"the {scheme} database does not answer, or not as it should; check its address, and "

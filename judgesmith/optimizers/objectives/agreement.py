@@ -151,8 +151,8 @@ class Agreement(Objective):
             if not np.isnan(table.predicted[rows]).all():
                 labels: dict[str, Any] = {"sources": table.sources[rows]}
                 labels["systems"] = table.systems[rows]
-                own = table.human[rows], table.predicted[rows]
-                parts[rows] = contributions(*own, **labels, **self._given)
+                human, judge = table.human[rows], table.predicted[rows]
+                parts[rows] = contributions(human, judge, **labels, **self._given)
             if np.isnan(parts[rows]).all():
                 return np.full(table.n, np.nan)
         return parts / len(table.places)

@@ -209,7 +209,7 @@ class Objective(ABC):
         self, value: float, resampled: FloatArray, n_units: int
     ) -> tuple[float, float]:
         """Return the interval that resamples of a difference make."""
-        return percentile_interval(resampled, n_units, CONFIDENCE)
+        return percentile_interval(self.centred(value, resampled), n_units, CONFIDENCE)
 
     def p_of_gain(self, value: float, resampled: FloatArray, n_units: int) -> float:
         """Return the two-sided p-value that resamples of a difference make."""

@@ -66,11 +66,8 @@ class WeightedSum(Composite):
             if not math.isfinite(weight) or weight == 0:
                 raise InputError(f"a weight is a finite number other than 0; got {weight:g}.")
             if has_wrong_sign(weight, atom):
-                remedy = (
-                    f"lower; subtract it, as in q - .1*{atom}."
-                    if weight > 0
-                    else f"higher; add it, as in 2*{atom}."
-                )
+                lower = f"lower; subtract it, as in q - .1*{atom}."
+                remedy = lower if weight > 0 else f"higher; add it, as in 2*{atom}."
                 raise InputError(f"{atom} is better when {remedy}")
 
     def __str__(self) -> str:
@@ -96,11 +93,6 @@ class WeightedSum(Composite):
 
     def centred(self, value: float, resampled: FloatArray) -> FloatArray:
         return moved_to(value, resampled) if "versions" in self.needs else resampled
-
-    def interval_of_gain(
-        self, value: float, resampled: FloatArray, n_units: int
-    ) -> tuple[float, float]:
-        return super().interval_of_gain(value, self.centred(value, resampled), n_units)
 
     def p_of_gain(self, value: float, resampled: FloatArray, n_units: int) -> float:
         if "versions" in self.needs:

@@ -13,8 +13,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 from judgesmith.errors import InputError, did_you_mean
 from judgesmith.metrics.correlation import Level, Statistic
@@ -157,8 +156,7 @@ def parse_objectives(text: str) -> Objective | SeveralObjectives:
     return _Reader(text).objectives()
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+class _Token(NamedTuple):
     kind: str
     text: str
     start: int
@@ -200,8 +198,7 @@ class _Reader:
             self._step()
             constraints.append(self._constraint())
         if self.token.kind != "end":
-            expected = "+, -, ; or the end" if not constraints else "; or the end"
-            raise self._fault(expected)
+            raise self._fault("; or the end" if constraints else "+, -, ; or the end")
         return tuple(constraints)
 
     def _constraint(self) -> Constraint:
@@ -222,17 +219,14 @@ class _Reader:
         for weight, atom in terms:
             if not has_wrong_sign(weight, atom):
                 continue
-            better, bound, term = (
-                "higher",
-                f"from below, as in {atom} >= .4",
-                f"add it, as in 2*{atom}",
-            )
+            better, bound = "higher", f"bound it from below, as in {atom} >= .4."
+            term = f"add it, as in 2*{atom}."
             if weight > 0:
-                better, bound = "lower", f"from above, as in {atom} <= 2"
-                term = f"subtract it, as in q - .1*{atom} or -{atom}"
+                better, bound = "lower", f"bound it from above, as in {atom} <= 2."
+                term = f"subtract it, as in q - .1*{atom} or -{atom}."
             raise InputError(
                 f"{self._place(start)}: {atom} is better when {better}.",
-                hint=f"bound it {bound}." if in_constraint else f"{term}.",
+                hint=bound if in_constraint else term,
             )
         return WeightedSum(terms)
 
@@ -260,7 +254,7 @@ class _Reader:
             what = "a known name" if self.token.kind == "name" else "a name or a weight"
             raise self._fault(f"{what}; names are {', '.join(NAMES)}", known=NAMES)
         name = self._step().text
-        level: str | None = None
+        level: Any = "dataset"
         if self._at("@"):
             at = self._step()
             known = _levels(name)
@@ -271,8 +265,7 @@ class _Reader:
             level = self._step().text
         if name in PLAIN:
             return PLAIN[name]()
-        chosen: Any = level or "dataset"
-        return TieAccuracy(chosen) if name == TIES else Agreement(name, chosen)  # type: ignore[arg-type]
+        return TieAccuracy(level) if name == TIES else Agreement(name, level)  # type: ignore[arg-type]
 
     def _sign(self) -> float:
         if not self._at("+", "-"):

@@ -102,18 +102,13 @@ class ImprovementTest:
 
         Parameters
         ----------
-        objective : Objective
-            What is made as large as possible.
+        objective, start, learned, rng
+            What is maximized, the number of the start, whether candidates were proposed by what
+            others came to on these rows, and what draws blocks and signs.
         compared : dict of int to (PredictionTable, PredictionTable)
             What every candidate and the start say of the rows that the candidate was judged on.
         ranks : dict of int to tuple
             Of the start, and of those candidates that may be taken.
-        start : int
-            The number of the start.
-        learned : bool
-            Whether candidates were proposed by what others came to on these rows.
-        rng : Generator
-            Draws blocks and signs.
         """
         others = {number: pair for number, pair in compared.items() if number != start}
         if not others:

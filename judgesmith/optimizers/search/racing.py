@@ -45,11 +45,7 @@ class RaceStage:
 
     def ranking(self) -> list[int]:
         """Return the contenders' places in ``tables``, best first; of equals the first."""
-        values = [self.objective.value(table) for table in self.tables]
-        ranks = [
-            rank_of(value, table.least_scored)
-            for table, value in zip(self.tables, values, strict=True)
-        ]
+        ranks = [rank_of(self.objective.value(one), one.least_scored) for one in self.tables]
         return sorted(range(len(ranks)), key=lambda place: ranks[place], reverse=True)
 
 
@@ -67,7 +63,7 @@ class NoElimination:
 
     @property
     def dominance(self) -> FrontElimination:
-        return _NoDominance()
+        return _unbeaten
 
 
 @dataclass(frozen=True, slots=True)
@@ -416,7 +412,7 @@ class DominanceRule:
             for told, aim in zip(look.objectives.each, look.objectives.aims, strict=True)
         ]
         # Cheap first: where it is not as good on these rows, it is not surely so.
-        if not all(any(_as_good(one, member, contender) for one in ways) for ways in pairs):
+        if not all(any(x.value(member) >= x.value(contender) for x in ways) for ways in pairs):
             return False
         better = False
         for ways in pairs:
@@ -456,14 +452,8 @@ def front_elimination(elimination: object) -> FrontElimination:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _NoDominance:
-    def __call__(self, look: FrontStage) -> Sequence[int]:
-        return range(len(look.contenders))
-
-
-def _as_good(objective: Objective, member: PredictionTable, contender: PredictionTable) -> bool:
-    return objective.value(member) >= objective.value(contender)
+def _unbeaten(look: FrontStage) -> Sequence[int]:
+    return range(len(look.contenders))
 
 
 def _is_sound(table: PredictionTable, *aims: Objective) -> bool:
