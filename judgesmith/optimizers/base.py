@@ -36,8 +36,7 @@ from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rubric import Criterion, Rubric, folded
 from judgesmith.signatures.scale import Scale
 
-OFFLINE = "offline"
-"""The name of the model that reads no instructions and writes none."""
+OFFLINE = "offline"  # the name of the model that reads no instructions and writes none
 
 
 class RunSettings(TypedDict, total=False):
@@ -340,8 +339,7 @@ def refuse_unscored_targets(protocol: JudgeConfig, targets: Sequence[str]) -> No
 
 INSTRUCTIONS, TASK, CRITERION = "instructions:", "task", "criterion:"
 
-LONGEST = 4000
-"""Characters of a text that was rewritten, at most; the longest of ours has about 400."""
+LONGEST = 4000  # characters of a rewrite, at most; the longest of our texts has about 400
 
 _ENDS = ("worst", "best")
 

@@ -50,8 +50,7 @@ Value = Callable[[Sequence[tuple[dspy.Example, Any]]], float]
 
 NAMES: tuple[str, ...] = get_args(Name)
 
-LEARNING = ("miprov2",)
-"""Those whose proposals depend on what came of earlier ones on the validation rows."""
+LEARNING = ("miprov2",)  # whose proposals depend on what earlier ones came to on validation rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,8 +166,7 @@ def silent() -> Iterator[None]:
         studies.handlers = handlers
 
 
-TRAIN, SELECT = "train", "select"
-"""Names of the training rows and of the validation rows."""
+TRAIN, SELECT = "train", "select"  # names of the training rows and of the validation rows
 
 
 @dataclass(kw_only=True, eq=False)
@@ -390,14 +388,9 @@ def _fields(predictor: dspy.Predict) -> list[tuple[str, str, str]]:
 
 MOST_THREADS = 32
 
-_LEAST = -1000.0
-"""Below every objective that anybody looks at, so that what DSPy counts as 0 is the worst."""
-
-_EXHAUSTED = "No valid program found"
-"""What MIPROv2 raises where it has judged everything that it could propose."""
-
-_NO_END = 10**9
-"""DSPy abandons what is under way after so many failures; here each is a failure by itself."""
+_LEAST = -1000.0  # below every objective, so that what DSPy counts as 0 is the worst
+_EXHAUSTED = "No valid program found"  # what MIPROv2 raises after everything it could propose
+_NO_END = 10**9  # failures after which DSPy abandons all; here each is a failure by itself
 
 
 class DSPyOptimizer(TextSearch):

@@ -45,24 +45,13 @@ Effort = Literal["light", "medium", "heavy"]
 EFFORTS: Mapping[str, float] = {"light": 2.0, "medium": 4.0, "heavy": 13.0}
 """Calls of a search at most, as multiples of scoring the learning rows once with the baseline."""
 
-WORTH, REACHED = 0.01, 0.5
-"""A search ends where going on is expected to add less: this share of what knowing all would."""
-
-HARM = 0.03
-"""A judge that is worse by more than this has done harm."""
-
-FEW_SOURCES, FEW_SOURCES_ERRORS = 15, 2.0
-"""With fewer sources a gain must be this many standard errors above 0."""
-
-FOR_NOISE = 8
-"""Configurations of which the noise of gains is estimated, the first that are scored."""
-
-LEAST_NOISE = 1e-3
-"""Standard deviation of the gain of one row where answers are those of the baseline."""
-
-READ_AGAIN = 1.03
-"""Calls per call that is needed: some answers cannot be read and are asked for again."""
-
+WORTH, REACHED = 0.01, 0.5  # a search ends where going on is expected to add less than WORTH,
+# which is REACHED of what knowing all gains would add
+HARM = 0.03  # a judge that is worse by more than this has done harm
+FEW_SOURCES, FEW_SOURCES_ERRORS = 15, 2.0  # with fewer, a gain must be so many standard errors
+FOR_NOISE = 8  # configurations of which the noise of gains is estimated, the first that are scored
+LEAST_NOISE = 1e-3  # standard deviation of the gain of one row where answers are the baseline's
+READ_AGAIN = 1.03  # calls per call needed: answers that cannot be read are asked for again
 MOST_CONFIGURATIONS = 1500
 
 

@@ -105,8 +105,7 @@ class Overheard:
             del self.chances[ask.predictor]
 
 
-MOST_ANSWERS = 10
-"""Answers beyond which an even spread is no aim: all of 0 to 100 are not expected equally often."""
+MOST_ANSWERS = 10  # of more, such as all of 0 to 100, no even spread is expected
 
 
 def imbalance(shares: Mapping[str, float]) -> float:
@@ -145,8 +144,7 @@ def refuse_many_answers(judge: Judge) -> None:
             )
 
 
-ROUNDS, PARAPHRASES, TEXTS = 2, 5, 50
-"""Rounds per instruction, paraphrases in each, and texts that each is tried on, by default."""
+ROUNDS, PARAPHRASES, TEXTS = 2, 5, 50  # rounds per instruction, paraphrases in each, texts tried
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -49,11 +49,9 @@ if TYPE_CHECKING:
     from gepa.core.adapter import EvaluationBatch
 
 
-N_PAIRS, N_ROWS = 3, 4
-"""Pairs and single rows that are shown at most: about as much as a long article."""
+N_PAIRS, N_ROWS = 3, 4  # pairs and rows that are shown at most: about as much as a long article
 
-LONGEST_SHOWN = 1000
-"""Characters shown of each text; what is left out of its middle is said."""
+LONGEST_SHOWN = 1000  # characters shown of each text; what is left out of its middle is said
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -159,8 +157,7 @@ def _json(records: Sequence[Mapping[str, Any]]) -> str:
 
 TO_READ, TO_CHOOSE = "train", "select"
 
-_NO_PART = -1e9
-"""What GEPA is told of a row without a part in the objective: it comes after all that have one."""
+_NO_PART = -1e9  # what GEPA is told of a row without a part in the objective: it comes last
 
 
 class Place(NamedTuple):

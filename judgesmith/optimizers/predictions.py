@@ -19,11 +19,9 @@ from judgesmith.signatures.scale import PERCENT, Scale
 FloatArray = NDArray[np.float64]
 Labels = NDArray[np.generic]
 
-Scales = Scale | Mapping[str, Scale] | None
-"""The scale of all rows, or by target where targets differ; None where it is unknown."""
+Scales = Scale | Mapping[str, Scale] | None  # of all rows, or by target; None where unknown
 
-SCORE = "score"
-"""The target that a judge's own score is held against; other targets are criteria by name."""
+SCORE = "score"  # the target of a judge's own score; other targets are criteria by name
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

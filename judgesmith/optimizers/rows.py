@@ -315,8 +315,7 @@ class Rows:
         return np.asarray([100 * self.scale.fraction(points) for points in self.human])
 
 
-Versions = Sequence[tuple[Perturbation, RatedItem | None]]
-"""Changed versions of one row, by kind; None if a kind is missing."""
+Versions = Sequence[tuple[Perturbation, RatedItem | None]]  # of one row; None if one is missing
 
 
 def rated_example(

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 _BLOCK = 1 << 16  # bytes read at a time, from the end
 
-ENOUGH_TRIALS = 20
-"""With fewer trials nothing is said about what mattered."""
+ENOUGH_TRIALS = 20  # with fewer trials nothing is said about what mattered
 
 
 @file_faults()

@@ -6,8 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-ENOUGH_SCORED = 0.95
-"""A candidate that scores a smaller share of the rows ranks below all that reach it."""
+ENOUGH_SCORED = 0.95  # a candidate that scores fewer of the rows ranks below all that reach it
 
 
 def rank_of(value: float, share_scored: float) -> tuple[bool, float]:

@@ -80,20 +80,11 @@ class Whitening:
         return np.asarray(columns - (self.parts[:, None] * means)[self.codes])
 
 
-USUAL_AGREEMENT = 0.4
-"""Correlation with people that the model's own score is expected to have,"""
-
-USUAL_ROWS = 40.0
-"""as firmly as if this many rated rows had shown it."""
-
-SHARES = (0.0, 0.02, 0.05, 0.1, 0.3)
-"""What the terms of one kind may explain together, in units of what stays unexplained."""
-
-NOTHING_FIRST = 2.0
-"""That a kind of terms adds nothing is this many times as probable as each other share."""
-
-SOURCE_SHARES = (0.0, 0.2, 0.8)
-"""How far rows of one source may stray together, in units of what stays unexplained."""
+USUAL_AGREEMENT = 0.4  # correlation with people that the model's own score is expected to have,
+USUAL_ROWS = 40.0  # as firmly as if this many rated rows had shown it
+SHARES = (0.0, 0.02, 0.05, 0.1, 0.3)  # what terms of one kind may explain of what stays unexplained
+NOTHING_FIRST = 2.0  # that a kind adds nothing is so many times as probable as each other share
+SOURCE_SHARES = (0.0, 0.2, 0.8)  # how far rows of one source may stray together, in the same units
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -37,13 +37,11 @@ from judgesmith.signatures.judgement import Judgement
 
 Shape = Literal["line", "curve", "auto"]
 
-FEWEST_FOR_CURVE = 100
-"""With fewer rows a monotone curve follows chance, and a line is taken."""
+FEWEST_FOR_CURVE = 100  # with fewer rows a monotone curve follows chance, and a line is taken
 
 N_FOLDS = 5
 
-N_LIMITS = 5
-"""Limits of doubt that are tried: few are tested more sharply, and rated rows are few."""
+N_LIMITS = 5  # limits of doubt that are tried: few are tested more sharply, and rated rows are few
 
 
 class Calibrator(JudgeOptimizer):

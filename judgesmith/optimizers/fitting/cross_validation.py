@@ -24,14 +24,9 @@ from judgesmith.optimizers.search.confirmation import MOST_BLOCKS
 from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.signatures.scale import Scale
 
-FEWEST_COMPARED = 3
-"""Smaller parts of a fold are not compared on; Q needs three rows."""
-
-FEWEST_ROWS, FEWEST_SOURCES = 20, 5
-"""With fewer scored rows or sources nothing is learned: what the judge has stays."""
-
-LIMIT = 3.0
-"""A score counts at most this many spreads from its center: one odd text cannot be worth more."""
+FEWEST_COMPARED = 3  # smaller parts of a fold are not compared on; Q needs three rows
+FEWEST_ROWS, FEWEST_SOURCES = 20, 5  # with fewer scored ones nothing is learned
+LIMIT = 3.0  # spreads from its center that a score counts at most: one odd text cannot count more
 
 Fitted = Callable[[IntArray, IntArray], FloatArray]
 """From rows to fit on and rows to predict to the predictions of the latter."""

@@ -33,11 +33,9 @@ from judgesmith.programs.families.ensemble.judges import Panel, leaves_of
 from judgesmith.signatures.aggregation import PanelWeights
 from judgesmith.signatures.scale import Scale
 
-LEAST_AGREEMENT = 0.1
-"""A panel that agrees with people less than this is put on their scale as if it agreed so far."""
-
-PATIENCE = 3
-"""Rounds without a better panel after which none is expected any more."""
+LEAST_AGREEMENT = 0.1  # a panel that agrees less with people is put on their scale as if so far
+PATIENCE = 3  # rounds without a better panel after which none is expected any more
+FEWEST_SCORED = 0.8  # a member with scores on fewer rows is not weighed: the rest may be easy ones
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -272,10 +270,6 @@ def columns_of(scores: Sequence[Sequence[float | None]], n_rows: int) -> FloatAr
         if len(one) != n_rows:
             raise InputError(f"expected one score per row, {n_rows}; got {len(one)}.")
     return np.asarray([[np.nan if x is None else x for x in one] for one in scores], float).T
-
-
-FEWEST_SCORED = 0.8
-"""A member with a score on a smaller share of rows is not weighed: the rest may be easy ones."""
 
 
 class PanelSelection(CrossValidatedFit):

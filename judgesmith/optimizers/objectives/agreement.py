@@ -182,8 +182,7 @@ def parse_agreement(text: str) -> Agreement:
         ) from None
 
 
-MOST_LEVELS = 11
-"""On a finer scale than 0..10 the exact level means little, and tables of levels are empty."""
+MOST_LEVELS = 11  # on a finer scale than 0..10 the exact level means little
 
 
 def levels_of(table: PredictionTable) -> FloatArray:
@@ -237,8 +236,7 @@ def on_levels(table: PredictionTable) -> tuple[FloatArray, FloatArray, FloatArra
     return nearest_levels(points, levels=levels), human, levels
 
 
-MOST_POINTS = 1000.0
-"""No error is thought of as larger, where a bound is needed."""
+MOST_POINTS = 1000.0  # no error is thought of as larger, where a bound is needed
 
 
 @dataclass(frozen=True)

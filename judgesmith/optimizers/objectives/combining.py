@@ -21,8 +21,7 @@ from judgesmith.optimizers.objectives.discernment import careful_p, moved_to
 from judgesmith.optimizers.predictions import PredictionTable
 from judgesmith.signatures.scale import shortest
 
-Terms = tuple[tuple[float, Objective], ...]
-"""Weights and what they weigh."""
+Terms = tuple[tuple[float, Objective], ...]  # weights and what they weigh
 
 
 class Composite(Objective):

@@ -30,8 +30,7 @@ from judgesmith.optimizers.objectives.base import CONFIDENCE, Objective, shared_
 from judgesmith.optimizers.predictions import PredictionTable
 from judgesmith.signatures.perturbation import Perturbation
 
-MOST = 1000.0
-"""No discernment is thought of as larger, where a bound is needed."""
+MOST = 1000.0  # no discernment is thought of as larger, where a bound is needed
 
 
 class DiscernmentObjective(Objective):

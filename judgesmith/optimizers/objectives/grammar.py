@@ -63,16 +63,12 @@ PLAIN: Mapping[str, Callable[[], Objective]] = {
 }
 """Names that stand at no level."""
 
-TIES = "ties"
-"""The share of pairs ordered, or tied, as people do; it has levels of its own."""
+TIES = "ties"  # the share of pairs ordered, or tied, as people do; it has levels of its own
 
 NAMES: tuple[str, ...] = (*CORRELATIONS, TIES, *PLAIN)
 
-DEFAULT = "q"
-"""The text of the objective that is taken where none is given."""
-
-AnyObjective = Objective | Callable[..., Any] | str
-"""What optimizers take: see ``as_objective``."""
+DEFAULT = "q"  # the text of the objective that is taken where none is given
+AnyObjective = Objective | Callable[..., Any] | str  # what optimizers take: see ``as_objective``
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"

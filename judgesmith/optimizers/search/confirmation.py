@@ -14,18 +14,14 @@ from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.predictions import FloatArray, PredictionTable
 from judgesmith.optimizers.rows import folds_by_source
 
-N_FLIPS = 9_999
-"""Random patterns of signs; the smallest p-value is one in 10,000."""
+N_FLIPS = 9_999  # random patterns of signs; the smallest p-value is one in 10,000
 
 LEARNED = 2
 """By what p-values are multiplied where candidates were proposed by what others came to on the rows
 of the test: such searches are wrong up to twice as often (benchmark ``adaptive_confirmation``)."""
 
-MOST_BLOCKS = 20
-"""Sources are left out of a comparison in this many blocks at most, to see how much it moves."""
-
-Rank = tuple[Any, ...]
-"""What is larger for the better of two, as ``rank_of`` returns it: scored enough, then a value."""
+MOST_BLOCKS = 20  # in which sources are left out of a comparison, to see how much it moves
+Rank = tuple[Any, ...]  # larger for the better of two: see ``rank_of``
 
 
 def without_nan(record: Mapping[str, Any]) -> dict[str, Any]:

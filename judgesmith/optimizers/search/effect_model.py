@@ -20,20 +20,14 @@ from judgesmith.signatures.space import Picked
 
 OPTION_SHARE, OWN_SHARE = 0.04, 0.03
 """Prior standard deviations of the effect of an option, and of a configuration's own effect, in
-standard deviations of the gain of one row. For Q a row's gain has about 1.8, and the effects of
-options in published ablations of judging prompts are about .1."""
+those of the gain of one row: about 1.8 for Q, where options of judging prompts add about .1."""
 
+# How many times as large all effects may be, and how probable that is beforehand.
 SCALES: Mapping[float, float] = {0.0: 0.2, 0.5: 0.3, 1.0: 0.3, 1.6: 0.2}
-"""How many times as large all effects may be, and how probable that is beforehand."""
 
-SHARED_NOISE = 0.5
-"""Correlation of the errors of two gains on the same rows: both contain the baseline's."""
-
+SHARED_NOISE = 0.5  # correlation of the errors of two gains on the same rows, by the baseline's
 N_DRAWS = 400
-
-AVERAGING, AVERAGING_SD = 0.1, 0.1
-"""What averaging several configurations is expected to add to Q, and how sure that is."""
-
+AVERAGING, AVERAGING_SD = 0.1, 0.1  # what averaging configurations may add to Q, and how surely
 ROWS_PER_BLOCK, MOST_BLOCKS = 24, 4
 
 

@@ -125,11 +125,9 @@ class RacingRule:
         return DominanceRule(self.risk)
 
 
-RUNGS = (0.15, 0.3, 0.6, 1.0)
-"""Shares of the rows at which contenders are compared."""
+RUNGS = (0.15, 0.3, 0.6, 1.0)  # shares of the rows at which contenders are compared
 
-FEWEST_ROWS = 10
-"""No candidate is dropped on fewer rows than that: agreement on so few says nothing."""
+FEWEST_ROWS = 10  # no candidate is dropped on fewer: agreement on so few says nothing
 
 
 class OutOfBudget(Exception):  # noqa: N818 - says what happened

@@ -32,14 +32,9 @@ from judgesmith.optimizers.space.proposing import configuration_id
 from judgesmith.optimizers.trials import ENOUGH_SCORED
 from judgesmith.signatures.space import Picked, Space
 
-SIGNALS = (1.0, 3.0, 10.0)
-"""Variance among configurations, in units of the noise of a trial on all rows,"""
-
-PAIRS = (0.2, 0.5)
-"""the share of it that is due to pairs of options,"""
-
-OWN = 0.1
-"""and the share that is due to neither: what no other configuration tells about."""
+SIGNALS = (1.0, 3.0, 10.0)  # variance among configurations, in units of the noise on all rows,
+PAIRS = (0.2, 0.5)  # the share of it that is due to pairs of options,
+OWN = 0.1  # and the share that is due to neither: what no other configuration tells about
 
 
 def coded(configurations: Sequence[Picked], options: Mapping[str, Sequence[str]]) -> IntArray:
@@ -131,11 +126,8 @@ def likeness(first: IntArray, second: IntArray, pairs: float) -> FloatArray:
     return np.asarray(single + pairs * of_pairs + OWN * (same == n_choices))
 
 
-FEWEST_TRIALS = 6
-"""With fewer values chance proposes."""
-
-MOST_CANDIDATES = 1000
-"""Configurations to choose proposals from; a larger space is drawn from."""
+FEWEST_TRIALS = 6  # with fewer values chance proposes
+MOST_CANDIDATES = 1000  # configurations to choose proposals from; a larger space is drawn from
 
 _NEAR = 5  # of the best so far, whose neighbours are candidates as well
 _HOPE = 0.5  # standard deviations that a proposal gets for what is not known of it

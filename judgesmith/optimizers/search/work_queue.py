@@ -29,14 +29,9 @@ if TYPE_CHECKING:
     import optuna
 
 
-Claims = dict[str, int]
-"""What this worker is to do: the storage's number of the claim, by item."""
-
-_FOUND = "found"
-"""Attribute of an item that is done: what came of it."""
-
-Work = Callable[[Sequence[str]], dict[str, Any]]
-"""From items to what came of each, ready for JSON."""
+Claims = dict[str, int]  # what this worker is to do: the storage's number of the claim, by item
+_FOUND = "found"  # attribute of an item that is done: what came of it
+Work = Callable[[Sequence[str]], dict[str, Any]]  # from items to what came of each, ready for JSON
 
 
 class WorkQueue:
@@ -220,8 +215,7 @@ ROWS = 8
 
 Small, so that workers end a look together; all must agree on it."""
 
-_VERSIONS = "versions"
-"""Where the board has what was said of a row's changed versions."""
+_VERSIONS = "versions"  # where the board has what was said of a row's changed versions
 
 
 @dataclass(frozen=True, eq=False)

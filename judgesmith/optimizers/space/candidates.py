@@ -40,8 +40,7 @@ from judgesmith.signatures.judgement import Judgement
 from judgesmith.signatures.rubric import Rubric, folded
 from judgesmith.signatures.space import Choice, Option, Space
 
-MODEL = "model"
-"""The name of the choice; its options' ids are names of models."""
+MODEL = "model"  # the name of the choice; its options' ids are names of models
 
 
 def with_models(space: Space, own: str, others: Iterable[str]) -> Space:

@@ -28,11 +28,8 @@ from judgesmith.signatures.rubric import folded
 from judgesmith.signatures.scale import is_percent, level_of
 from judgesmith.signatures.space import Choice, Option, Picked
 
-NEAR = 10.0
-"""A run is kept for bootstrapping when its overall is this near to the human score, of 100."""
-
-FEWEST_KEPT = 25
-"""With fewer runs that near, the nearest ones are kept up to this number."""
+NEAR = 10.0  # a run is kept when its overall is this near to the human score, of 100
+FEWEST_KEPT = 25  # with fewer runs that near, the nearest ones are kept up to this number
 
 Shown = Mapping[str, tuple[Demonstration, ...]]
 
@@ -207,8 +204,7 @@ def _is_whole(judgement: Judgement, criteria: Sequence[str]) -> bool:
     return len(scored) == len(judgement.criteria) and set(criteria) <= set(scored)
 
 
-NUMBERS = (3, 0, 1, 2, 5, 8)
-"""How many demonstrations compete; the first is what Active-Critic shows."""
+NUMBERS = (3, 0, 1, 2, 5, 8)  # demonstrations that compete; the first is what Active-Critic shows
 
 N, CHOSEN, DRAW, RUNS, ORDER = (
     *("demonstrations", "demonstrations.chosen", "demonstrations.draw"),
@@ -216,11 +212,8 @@ N, CHOSEN, DRAW, RUNS, ORDER = (
 )
 NAMES = (N, CHOSEN, DRAW, RUNS, ORDER)
 
-NEAREST = "nearest"
-"""The id of the option that shows each text those rows that are most like it."""
-
-POOL = 64
-"""Rows among which the nearest are looked for, by default."""
+NEAREST = "nearest"  # the id of the option that shows each text those rows that are most like it
+POOL = 64  # rows among which the nearest are looked for, by default
 
 OnlyIf = Mapping[str, tuple[str, ...]]
 NOT_DECIDED: OnlyIf = MappingProxyType({})

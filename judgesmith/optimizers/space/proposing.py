@@ -24,11 +24,9 @@ if TYPE_CHECKING:
 MakeSampler = Callable[[int], "optuna.samplers.BaseSampler"]
 """From a seed to a sampler, made anew for every proposal."""
 
-EXPECTED = "expected"
-"""Attribute of a pruned trial: what its objectives would come to on all rows."""
+EXPECTED = "expected"  # attribute of a pruned trial: what its objectives would come to on all rows
 
-ITEM = "item"
-"""Attribute of a trial that is no proposal but an entry of a ``WorkQueue`` in the same study."""
+ITEM = "item"  # attribute of an entry of a ``WorkQueue`` in the same study, which is no proposal
 
 _ATTEMPTS = 20  # of a sampler that repeats itself, before chance decides
 
