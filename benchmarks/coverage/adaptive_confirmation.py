@@ -21,8 +21,8 @@ import optuna
 from numpy.typing import NDArray
 
 from benchmarks.harness import Row, benchmark
-from judgesmith.optimizers.search.confirmation import family_p_values
 from judgesmith.optimizers.space.proposing import Proposer, configuration_id, tpe
+from judgesmith.optimizers.trials import family_p_values
 from judgesmith.signatures.space import Space
 
 FloatArray = NDArray[np.float64]

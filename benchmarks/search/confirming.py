@@ -21,10 +21,10 @@ from benchmarks.harness import Row, benchmark, seeds_of, spread
 from benchmarks.search.protocol_simulation import BATCH, N_TRIALS, QuickQ, rated_set
 from benchmarks.search.simulated_protocols import BASELINE, World, protocol_space
 from judgesmith.optimizers import RacingRule
-from judgesmith.optimizers.search.confirmation import ImprovementTest
 from judgesmith.optimizers.search.racing import stratified_order
 from judgesmith.optimizers.search.screening import ConfirmedSearch
 from judgesmith.optimizers.space.proposing import Proposer, configuration_id, tpe
+from judgesmith.optimizers.trials import ImprovementTest
 
 SETS = ("topical_chat", "sfres")
 EFFECTS = (0.0, 0.3, 1.0)

@@ -37,11 +37,10 @@ from judgesmith.optimizers.predictions import PredictionTable
 from judgesmith.optimizers.protocol import ProtocolSearch
 from judgesmith.optimizers.random_search import RandomDemonstrationSearch
 from judgesmith.optimizers.rows import rated_example
-from judgesmith.optimizers.search.confirmation import ImprovementTest
 from judgesmith.optimizers.search.effect_model import CrossFittedGain
 from judgesmith.optimizers.search.racing import NoElimination, RacingRule, SuccessiveHalving
 from judgesmith.optimizers.search.screening import ScreeningStage
-from judgesmith.optimizers.trials import TrialRecord
+from judgesmith.optimizers.trials import ImprovementTest, TrialRecord
 
 __all__ = [
     "AbsoluteError",

@@ -18,15 +18,15 @@ from judgesmith.optimizers.objectives.combining import SeveralObjectives
 from judgesmith.optimizers.objectives.grammar import AnyObjective, as_objective
 from judgesmith.optimizers.predictions import SCORE, PredictionTable
 from judgesmith.optimizers.rows import Rows, pool_and_selection, rows_of
-from judgesmith.optimizers.search.confirmation import (
+from judgesmith.optimizers.space.demonstrations import shown_keys
+from judgesmith.optimizers.trials import (
     ConfirmationResult,
     ImprovementTest,
     Rank,
+    TrialRecord,
     check_confirm,
     select_trial,
 )
-from judgesmith.optimizers.space.demonstrations import shown_keys
-from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.programs.judging.executors import JudgeLike
 from judgesmith.programs.judging.judge import Judge, check_judge
 from judgesmith.programs.judging.runner import CONCURRENCY, score_batch

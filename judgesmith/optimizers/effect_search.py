@@ -18,7 +18,6 @@ from judgesmith.optimizers.objectives.combining import SeveralObjectives
 from judgesmith.optimizers.objectives.grammar import AnyObjective, as_objectives
 from judgesmith.optimizers.predictions import PredictionTable
 from judgesmith.optimizers.rows import Rows
-from judgesmith.optimizers.search.confirmation import shares_of_gain, source_blocks, standard_error
 from judgesmith.optimizers.search.effect_model import (
     CrossFittedGain,
     GainPosterior,
@@ -32,7 +31,7 @@ from judgesmith.optimizers.search.racing import OutOfBudget, stratified_order
 from judgesmith.optimizers.space.candidates import Candidates, JudgeOnRows, SpaceSearch
 from judgesmith.optimizers.space.demonstrations import CHOSEN, ORDER, RUNS, N
 from judgesmith.optimizers.space.proposing import configuration_id
-from judgesmith.optimizers.trials import TrialRecord
+from judgesmith.optimizers.trials import TrialRecord, shares_of_gain, source_blocks, standard_error
 from judgesmith.programs.families.ensemble.judges import Panel
 from judgesmith.programs.judging.executors import calls_per_item
 from judgesmith.programs.judging.judge import Judge

@@ -31,12 +31,11 @@ from judgesmith.optimizers import (
 )
 from judgesmith.optimizers.dspy_optimizers import DEMONSTRATIONS
 from judgesmith.optimizers.rows import Rows, rows_of
-from judgesmith.optimizers.search.confirmation import ConfirmationResult
 from judgesmith.optimizers.search.screening import ScreeningStage
 from judgesmith.optimizers.space.candidates import MODEL
 from judgesmith.optimizers.space.demonstrations import N, shown_keys
 from judgesmith.optimizers.storage import importances
-from judgesmith.optimizers.trials import TrialRecord
+from judgesmith.optimizers.trials import ConfirmationResult, TrialRecord
 from judgesmith.programs import Judge
 from judgesmith.programs.artifacts.record import as_loaded
 from judgesmith.programs.judging.rows import usage_of

@@ -24,9 +24,9 @@ from judgesmith.experiments.evaluate.within_source import RANKED_OBJECTIVE, chec
 from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.objectives.combining import SeveralObjectives
 from judgesmith.optimizers.objectives.grammar import as_objectives
-from judgesmith.optimizers.search.confirmation import ImprovementTest
 from judgesmith.optimizers.space.candidates import check_fixed
 from judgesmith.optimizers.space.proposing import identity_of
+from judgesmith.optimizers.trials import ImprovementTest
 from judgesmith.programs.judging.registry import AnyProtocol, check_roles, family_of
 from judgesmith.signatures import ActiveCriticConfig
 from judgesmith.signatures.plain_data import fingerprint_of

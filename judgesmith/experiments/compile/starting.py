@@ -17,7 +17,7 @@ from judgesmith.experiments.compile.tuning import Tuning, deciding_objective
 from judgesmith.experiments.evaluate.within_source import RANKED_OBJECTIVE, check_within_source
 from judgesmith.optimizers.base import OFFLINE
 from judgesmith.optimizers.predictions import SCORE
-from judgesmith.optimizers.search.confirmation import ConfirmationResult
+from judgesmith.optimizers.trials import ConfirmationResult
 from judgesmith.programs import Judge
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.judging.registry import check_lines_given, family_of

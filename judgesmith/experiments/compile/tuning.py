@@ -37,14 +37,16 @@ from judgesmith.optimizers.objectives.agreement import Agreement
 from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.protocol import ParetoMember, ProtocolSearch
 from judgesmith.optimizers.rows import Rows
-from judgesmith.optimizers.search.confirmation import (
-    ConfirmationResult,
-    ImprovementTest,
-    select_trial,
-)
 from judgesmith.optimizers.space.demonstrations import shown_keys
 from judgesmith.optimizers.storage import importances
-from judgesmith.optimizers.trials import ENOUGH_SCORED, TrialRecord, rank_of
+from judgesmith.optimizers.trials import (
+    ENOUGH_SCORED,
+    ConfirmationResult,
+    ImprovementTest,
+    TrialRecord,
+    rank_of,
+    select_trial,
+)
 from judgesmith.programs import Judge, score_batch
 from judgesmith.programs.artifacts.saved import FrontMember
 from judgesmith.programs.judging.executors import endpoint_of

@@ -28,14 +28,16 @@ from judgesmith.optimizers.fitting.cross_validation import (
 from judgesmith.optimizers.objectives.grammar import AnyObjective
 from judgesmith.optimizers.predictions import FloatArray, Labels
 from judgesmith.optimizers.rows import IntArray, Rows, rows_of
-from judgesmith.optimizers.search.confirmation import (
+from judgesmith.optimizers.space.demonstrations import shown_keys
+from judgesmith.optimizers.trials import (
+    ENOUGH_SCORED,
     ConfirmationResult,
     ImprovementTest,
+    TrialRecord,
     check_confirm,
     pseudo_values,
+    rank_of,
 )
-from judgesmith.optimizers.space.demonstrations import shown_keys
-from judgesmith.optimizers.trials import ENOUGH_SCORED, TrialRecord, rank_of
 from judgesmith.programs.features import FEATURE_NAMES
 from judgesmith.programs.judging.judge import Judge, check_judge
 from judgesmith.programs.judging.scoring import terms_of

@@ -20,8 +20,7 @@ from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.objectives.grammar import AnyObjective, as_objective
 from judgesmith.optimizers.predictions import FloatArray, PredictionTable
 from judgesmith.optimizers.rows import IntArray, folds_by_source
-from judgesmith.optimizers.search.confirmation import MOST_BLOCKS
-from judgesmith.optimizers.trials import TrialRecord
+from judgesmith.optimizers.trials import MOST_BLOCKS, TrialRecord
 from judgesmith.signatures.scale import Scale
 
 FEWEST_COMPARED = 3  # smaller parts of a fold are not compared on; Q needs three rows

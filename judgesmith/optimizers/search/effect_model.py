@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from judgesmith.metrics.arrays import FloatArray, IntArray
-from judgesmith.optimizers.search.confirmation import without_nan
+from judgesmith.optimizers.trials import without_nan
 from judgesmith.signatures.space import Picked
 
 OPTION_SHARE, OWN_SHARE = 0.04, 0.03

@@ -13,11 +13,6 @@ import numpy as np
 from judgesmith.errors import InputError
 from judgesmith.optimizers.predictions import FloatArray, PredictionTable
 from judgesmith.optimizers.rows import IntArray
-from judgesmith.optimizers.search.confirmation import (
-    ConfirmationResult,
-    ImprovementTest,
-    select_trial,
-)
 from judgesmith.optimizers.search.racing import (
     FEWEST_ROWS,
     Contender,
@@ -29,7 +24,12 @@ from judgesmith.optimizers.search.racing import (
     RacingSearch,
 )
 from judgesmith.optimizers.space.proposing import configuration_id
-from judgesmith.optimizers.trials import ENOUGH_SCORED
+from judgesmith.optimizers.trials import (
+    ENOUGH_SCORED,
+    ConfirmationResult,
+    ImprovementTest,
+    select_trial,
+)
 from judgesmith.signatures.space import Picked, Space
 
 SIGNALS = (1.0, 3.0, 10.0)  # variance among configurations, in units of the noise on all rows,

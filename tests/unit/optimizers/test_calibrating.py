@@ -29,7 +29,7 @@ from judgesmith.optimizers.objectives.agreement import (
     on_levels,
 )
 from judgesmith.optimizers.rows import folds_by_source, pool_and_selection, rows_of, split_by_source
-from judgesmith.optimizers.search.confirmation import MOST_BLOCKS
+from judgesmith.optimizers.trials import MOST_BLOCKS
 from judgesmith.programs import ActiveCritic, score_batch
 from judgesmith.programs.families.ensemble.judges import Calibrated, Panel
 from judgesmith.programs.families.ensemble.members import PanelJudgement, calibrated

@@ -13,9 +13,9 @@ from benchmarks.search import protocol_simulation
 from judgesmith.metrics import q
 from judgesmith.optimizers import NoElimination, ProtocolSearch
 from judgesmith.optimizers.base import pool_and_selection_rows
-from judgesmith.optimizers.search.confirmation import ImprovementTest
 from judgesmith.optimizers.space.candidates import check_fixed
 from judgesmith.optimizers.space.demonstrations import CHOSEN, NAMES, ORDER, RUNS, N
+from judgesmith.optimizers.trials import ImprovementTest
 from judgesmith.programs import ActiveCritic
 from judgesmith.programs.families.pointwise import DirectConfig
 from judgesmith.programs.lm import lm_client_of

@@ -14,7 +14,6 @@ from judgesmith.optimizers import (
     SuccessiveHalving,
 )
 from judgesmith.optimizers.objectives.grammar import parse_objective
-from judgesmith.optimizers.search.confirmation import ImprovementTest, family_p_values, select_trial
 from judgesmith.optimizers.search.racing import (
     FEWEST_ROWS,
     OutOfBudget,
@@ -24,7 +23,13 @@ from judgesmith.optimizers.search.racing import (
 )
 from judgesmith.optimizers.space.proposing import Proposer, tpe
 from judgesmith.optimizers.storage import open_storage
-from judgesmith.optimizers.trials import TrialRecord, rank_of
+from judgesmith.optimizers.trials import (
+    ImprovementTest,
+    TrialRecord,
+    family_p_values,
+    rank_of,
+    select_trial,
+)
 from judgesmith.signatures.space import Choice, Option, Space
 
 # racing search
