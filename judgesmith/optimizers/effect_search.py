@@ -289,11 +289,7 @@ class _Run:
         return self.gains[known]
 
     def _noise(self, places: Sequence[int]) -> FloatArray:
-        """Return the standard deviation of the gain of one row, by configuration.
-
-        It is measured for the first configurations, and the others have what is usual among them;
-        it is undefined where all answers are the baseline's.
-        """
+        """Return the standard deviation of one row's gain: measured for the first, else usual."""
         same = []
         for place in places:
             rows = self._rows(place)

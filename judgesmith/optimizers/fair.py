@@ -158,8 +158,8 @@ class FairPromptSearch(JudgeOptimizer):
     """Search wordings of a judge's instructions for the most even answers, without any rating.
 
     Every round asks for paraphrases of the best wording so far; the one whose answers, on average
-    over texts, are nearest to even is taken if it is nearer than what there was. Ratings are not
-    read: that even answers agree better with people is a hope that rows held out can test.
+    over texts, are nearest to even is taken if it is nearer. That even answers agree better with
+    people is a hope that rows held out can test.
 
     Parameters
     ----------

@@ -178,8 +178,7 @@ class TextTrials:
     records: list[TrialRecord] = field(default_factory=list)
     tables: dict[int, PredictionTable] = field(default_factory=dict)
     _said: dict[tuple[tuple[str, ...], Place], Judgement] = field(default_factory=dict)
-    _judges: dict[tuple[str, ...], Judge] = field(default_factory=dict)
-    _numbers: dict[tuple[str, ...], int] = field(default_factory=dict)
+    _known: dict[tuple[str, ...], tuple[int, Judge]] = field(default_factory=dict)
 
     def places(self, part: str) -> list[Place]:
         return [Place(part, row) for row in range(len(self.rows[part]))]
@@ -187,33 +186,31 @@ class TextTrials:
     def start(self) -> dict[str, str]:
         """Return the texts of the student, and count it as the first trial."""
         texts = judge_texts(self.student)
-        self._judges[_key(texts)], self._numbers[_key(texts)] = self.student, 0
+        self._known[_key(texts)] = 0, self.student
         self.records.append(TrialRecord(number=0))
         return texts
 
     def number(self, texts: Texts) -> int:
-        return self._numbers[_key(texts)]
+        return self._known[_key(texts)][0]
 
     def judge(self, number: int) -> Judge:
-        return next(self._judges[key] for key, known in self._numbers.items() if known == number)
+        return dict(self._known.values())[number]
 
     def add(self, trial: TrialRecord, texts: Texts, problem: str) -> bool:
         """Keep a rewrite as a trial, and return whether it can be judged."""
         key = _key(texts)
-        if not problem and key in self._numbers:
-            problem = f"it makes the judge that number {self._numbers[key]} is."
+        if not problem and key in self._known:
+            problem = f"it makes the judge that number {self._known[key][0]} is."
         if not problem:
             try:
-                self._judges[key] = with_texts(self.student, texts)
+                self._known[key] = trial.number, with_texts(self.student, texts)
             except ValueError as fault:
                 problem = str(fault)
         text = "" if problem else texts[trial.changed]
         self.records.append(replace(trial, text=text, problem=problem))
         if problem:
             self.note(trial.number)
-            return False
-        self._numbers[key] = trial.number
-        return True
+        return not problem
 
     def judged(
         self, batch: Sequence[Place], texts: Texts
@@ -224,7 +221,7 @@ class TextTrials:
         missing = [place for place in batch if (key, place) not in self._said]
         if missing:
             asked = self.rows[batch[0].part].take([place.row for place in missing])
-            found = self.asking.judged(self._judges[key], asked)
+            found = self.asking.judged(self._known[key][1], asked)
             self._said |= {(key, place): one for place, one in zip(missing, found, strict=True)}
         said = [self._said[key, place] for place in batch]
         table = rows.judged(said, self.targets, judge_scale=self.student.scale)

@@ -138,10 +138,7 @@ class PredictionTable:
         *,
         judge_scale: Scales = None,
     ) -> PredictionTable:
-        """Return the same rows with other predictions, in points of ``judge_scale``.
-
-        ``damaged`` are those on their changed versions; without them nothing is known of these.
-        """
+        """Return the same rows with other predictions, and ``damaged`` those on their versions."""
         kept = damaged is not None
         return replace(
             self,
@@ -253,10 +250,7 @@ def prediction_table(
     is_rated: bool = True,
     examples: Sequence[Any] = (),
 ) -> PredictionTable:
-    """Return the table of ``judgements`` on one target, without rows unscored on it.
-
-    With ``versioned``, judgements of changed versions follow those of the rows.
-    """
+    """Return the table of judgements of rows, then of their versions, on one target."""
     n = len(human)
     verdicts = judgements if target == SCORE else on_criterion(judgements, target)
     damaged = None

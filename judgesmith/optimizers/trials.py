@@ -211,10 +211,7 @@ class ImprovementTest:
         learned: bool = False,
         rng: np.random.Generator,
     ) -> ConfirmationResult | None:
-        """Return the same from the shares of each candidate's gain, by block of sources.
-
-        ``values`` are the objective of each candidate and of the start on as many rows.
-        """
+        """Return the same from the shares of each gain, and the ``values`` of both on its rows."""
         own = ranks[start]
         above = [number for number, rank in ranks.items() if rank > own]
         above.sort(key=lambda number: ranks[number], reverse=True)

@@ -22,7 +22,6 @@ from judgesmith.optimizers.fitting.cross_validation import (
     CrossValidatedAgreement,
     CrossValidatedFit,
     Way,
-    largest,
     undefined,
 )
 from judgesmith.optimizers.objectives.grammar import AnyObjective
@@ -396,19 +395,8 @@ class FitAggregation(CrossValidatedFit):
             return own
         combiners = combiners_of(rows, judgements, own=own)
         table = rows.judged(judgements, judge_scale=PERCENT)
-        found = self._crossed(table, combiners, part=2)
         allowed = [one.name for one in combiners if one.name != "lexical" or self.lexical]
-        best = found[largest(found, allowed)]
-        self.trials_ = tuple(
-            TrialRecord(
-                name=name,
-                value=crossed.value,
-                behind=(behind := crossed.behind(best))[0],
-                standard_error=behind[1],
-                allowed=name in allowed,
-            )
-            for name, crossed in found.items()
-        )
+        found = self._compared(table, combiners, part=2, allowed=allowed)
         self.chosen_ = simplest_within_an_error(self.trials_)
         if self.confirm is not None:
             self.chosen_ = self._confirmed(self.confirm, found, n_rows=len(rows))

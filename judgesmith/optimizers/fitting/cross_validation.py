@@ -1,7 +1,7 @@
 """How well ways to make one score agree with people they were not fitted on, and how sure that is.
 
 Agreement is taken within each predicted part of the sources: predictions of two different fits,
-put in one list, agree worse than either of them does, because each fit has seen the other's rows.
+put in one list, agree worse than either of them does.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from judgesmith.optimizers.objectives.base import Objective
 from judgesmith.optimizers.objectives.grammar import AnyObjective, as_objective
 from judgesmith.optimizers.predictions import FloatArray, PredictionTable
 from judgesmith.optimizers.rows import IntArray, folds_by_source
-from judgesmith.optimizers.trials import MOST_BLOCKS, TrialRecord
+from judgesmith.optimizers.trials import MOST_BLOCKS, TrialRecord, rank_of
 from judgesmith.signatures.scale import Scale
 
 FEWEST_COMPARED = 3  # smaller parts of a fold are not compared on; Q needs three rows
@@ -167,17 +167,22 @@ class CrossValidatedFit(JudgeOptimizer):
         self.n_repeats = n_repeats
         self.trials_: tuple[TrialRecord, ...] = ()
 
-    def _crossed(
-        self, table: PredictionTable, ways: Sequence[Way], *, part: int
+    def _compared(
+        self,
+        table: PredictionTable,
+        ways: Sequence[Way],
+        *,
+        part: int,
+        allowed: Sequence[str] | None = None,
     ) -> dict[str, CrossValidatedAgreement]:
-        """Return the agreement of every way; ``part`` tells random numbers of optimizers apart."""
+        """Keep a trial of every way; ``part`` tells random numbers of optimizers apart."""
         folds = SourceFolds.of(
             table,
             n_folds=self.n_folds,
             n_repeats=self.n_repeats,
             rng=np.random.default_rng([self.seed, part]),
         )
-        return {
+        found = {
             way.name: folds.agreement(
                 way.predictions,
                 self.objective,
@@ -186,8 +191,16 @@ class CrossValidatedFit(JudgeOptimizer):
             )
             for way in ways
         }
-
-
-def largest(found: dict[str, CrossValidatedAgreement], names: Sequence[str]) -> str:
-    """Return the name of the way of the largest value, the first of equals."""
-    return max(names, key=lambda name: -math.inf if math.isnan(v := found[name].value) else v)
+        names = list(found) if allowed is None else allowed
+        best = max((found[one] for one in names), key=lambda one: rank_of(one.value, 1.0))
+        self.trials_ = tuple(
+            TrialRecord(
+                name=name,
+                value=one.value,
+                behind=(behind := one.behind(best))[0],
+                standard_error=behind[1],
+                allowed=name in names,
+            )
+            for name, one in found.items()
+        )
+        return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, Unpack
 
@@ -19,7 +19,6 @@ from judgesmith.optimizers.fitting.cross_validation import (
     LIMIT,
     CrossValidatedFit,
     Way,
-    largest,
     of_versions,
     undefined,
 )
@@ -28,7 +27,6 @@ from judgesmith.optimizers.objectives.grammar import AnyObjective
 from judgesmith.optimizers.predictions import FloatArray, PredictionTable
 from judgesmith.optimizers.rows import IntArray, Rows, rows_of
 from judgesmith.optimizers.space.demonstrations import shown_keys
-from judgesmith.optimizers.trials import TrialRecord
 from judgesmith.programs.families.ensemble.judges import Panel, leaves_of
 from judgesmith.signatures.aggregation import PanelWeights
 from judgesmith.signatures.scale import Scale
@@ -420,21 +418,20 @@ class PanelSelection(CrossValidatedFit):
         n_sources = len(np.unique(rows.groups))
         enough = len(rows) >= FEWEST_ROWS and n_sources >= FEWEST_SOURCES
         if enough and np.ptp(rows.human) != 0:  # nan where nobody rated any
-            found = self._crossed(people, list(combiners.values()), part=3)
-            best = found[largest(found, list(found))]
-            self.trials_ = tuple(
-                TrialRecord(
-                    name=name,
-                    value=one.value,
-                    optimism=combiners[name].optimism,
-                    behind=(behind := one.behind(best))[0],
-                    standard_error=behind[1],
-                    n_members=len(combiners[name].weights().asked),
-                )
-                for name, one in found.items()
-            )
-            defined = [one for one in self.trials_ if not math.isnan(one.value)]
-            # Of equals the one with fewest members; the first where all are undefined.
-            ranked = defined or list(self.trials_[:1])
-            self.chosen_ = max(ranked, key=lambda one: (one.value, -one.n_members)).name
+            self.chosen_ = self._best(people, combiners)
         return combiners[self.chosen_].weights()
+
+    def _best(self, people: PredictionTable, combiners: Mapping[str, PanelCombiner]) -> str:
+        """Return the way of the largest value, of equals the one with fewest members."""
+        self._compared(people, list(combiners.values()), part=3)
+        self.trials_ = tuple(
+            replace(
+                one,
+                optimism=combiners[one.name].optimism,
+                n_members=len(combiners[one.name].weights().asked),
+            )
+            for one in self.trials_
+        )
+        defined = [one for one in self.trials_ if not math.isnan(one.value)]
+        ranked = defined or list(self.trials_[:1])
+        return max(ranked, key=lambda one: (one.value, -one.n_members)).name

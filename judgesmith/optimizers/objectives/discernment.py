@@ -1,8 +1,4 @@
-"""Objectives that need no people: a judge scores changed texts below their originals.
-
-Every kind of change gives a discernment score D, the evidence that originals score higher. It grows
-with the number of rows, so that judges are compared on the same ones.
-"""
+"""Objectives that need no people: a judge scores changed texts below their originals."""
 
 from __future__ import annotations
 
@@ -122,8 +118,6 @@ class _OfDamage(DiscernmentObjective):
 @dataclass(frozen=True)
 class LowestDiscernment(_OfDamage):
     """The smallest discernment score over the kinds of change that make texts worse.
-
-    A score of 1 is a p-value of 0.05.
 
     Examples
     --------

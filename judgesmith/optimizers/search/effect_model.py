@@ -1,8 +1,7 @@
-"""What the options of a space add to an objective: a linear model with a prior.
+"""What the options of a space add to an objective: a linear model that shrinks to the baseline.
 
-The gain of a configuration over the baseline is the sum of the effects of its options and an
-effect of its own. Normal priors around 0 shrink estimates to the baseline; their scale is a
-mixture, which the data weigh.
+The gain of a configuration is the sum of the effects of its options and one of its own. Normal
+priors around 0 have a mixture of scales, which the data weigh.
 """
 
 from __future__ import annotations
