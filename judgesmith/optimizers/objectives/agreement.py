@@ -97,7 +97,8 @@ class Agreement(Objective):
             return UNDEFINED
         numbered = rated_parts(replace(table, sources=sources))
         units = AveragedUnits.of(numbered, self.statistic, self.level, "sources")
-        return Counted(
+        return replace(
+            units.counted,
             value=self.value(table),
             of_counts=lambda counts: units(counts[:, present]),
         )
@@ -259,7 +260,7 @@ class Kappa(TargetMean):
     bounds = (-1.0, 1.0)
 
     def __post_init__(self) -> None:
-        check_weights(self.weights)
+        one_of(self.weights, Weights, name="weights")
         if self.weights == "nominal":
             raise InputError("weights must be quadratic or linear; got 'nominal'.")
 

@@ -22,7 +22,7 @@ from judgesmith.experiments.compile.searching import (
 from judgesmith.experiments.compile.tuning import Tuning
 from judgesmith.optimizers import ProtocolSearch, parse_objective
 from judgesmith.optimizers.trials import ConfirmationResult, TrialRecord
-from judgesmith.programs.families.direct import DirectConfig
+from judgesmith.programs.families.pointwise import DirectConfig
 from judgesmith.programs.judging.registry import family_of
 from judgesmith.programs.lm import Budget, LMClient, ModelAnswer, ResponseCache, lm_client_of, model
 from judgesmith.programs.lm.dspy_lm import ClientLM
