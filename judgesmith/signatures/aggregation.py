@@ -75,8 +75,7 @@ class Aggregation(FrozenModel):
         return min(max(total, self.scale.low), self.scale.high)
 
 
-Middle = Literal["mean", "median"]
-"""What of several scores the score of a panel is."""
+Middle = Literal["mean", "median"]  # what of several scores the score of a panel is
 
 
 class PanelWeights(FrozenModel):

@@ -103,8 +103,7 @@ def read_yaml(text: str) -> Any:
     return _read(text)[0]
 
 
-Place = tuple[str | int, ...]
-"""The keys, and numbers of entries from 0, that lead to a value."""
+Place = tuple[str | int, ...]  # the keys, and numbers of entries from 0, that lead to a value
 
 
 def read_placed_yaml(text: str) -> tuple[Any, dict[Place, int]]:

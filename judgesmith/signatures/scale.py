@@ -157,8 +157,7 @@ class Scale(FrozenModel):
 PERCENT = Scale(low=0, high=100)
 """What a raw judge answers on: 0 is worst, 100 is best."""
 
-NO_YES = Scale.categorical("no", "yes")
-"""What the question of a checklist is answered with."""
+NO_YES = Scale.categorical("no", "yes")  # what the question of a checklist is answered with
 
 PREFERENCES = Scale.categorical("B", "tie", "A")
 """What a comparison is answered with; the better the text that is shown first, the higher."""
@@ -166,8 +165,7 @@ PREFERENCES = Scale.categorical("B", "tie", "A")
 THREE = Scale.categorical("Worse", "Similar", "Better")
 """How a second text compares with a first one."""
 
-YES_NO = Scale.categorical("No", "Yes")
-"""Whether a first text is better than a second one."""
+YES_NO = Scale.categorical("No", "Yes")  # whether a first text is better than a second one
 
 
 def _number(value: object) -> float:

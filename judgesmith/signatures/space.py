@@ -19,11 +19,8 @@ from judgesmith.signatures.rubric import Rubric
 from judgesmith.signatures.scale import PERCENT, Scale
 
 Id = Annotated[str, Field(pattern=r"^\w[\w.:+/@-]*$", max_length=80)]
-Rubrics = Mapping[str, Rubric] | None
-"""Rubrics that may be chosen, by name."""
-
-Picked = Mapping[str, str]
-"""The option taken of each choice, by its name."""
+Rubrics = Mapping[str, Rubric] | None  # rubrics that may be chosen, by name
+Picked = Mapping[str, str]  # the option taken of each choice, by its name
 
 
 class UnknownChoiceError(InputError):
@@ -192,8 +189,7 @@ class Space(FrozenModel):
             yield from self._after({**found, self.choices[at].name: option}, at + 1)
 
 
-SAMPLES = (1, 3, 5)
-"""How many answers per question compete; more than one are drawn at ``WARM``."""
+SAMPLES = (1, 3, 5)  # how many answers per question compete; more than one are drawn at ``WARM``
 
 WARM = 0.7
 """Temperature of several answers to the same question: at 0 they would all be the same one."""

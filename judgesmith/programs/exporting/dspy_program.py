@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
     from judgesmith.programs.families.ensemble.judges import AnyJudge
 
-STATE_FILE = "program.json"
-"""What ``dspy.Module.save`` wrote."""
+STATE_FILE = "program.json"  # what ``dspy.Module.save`` wrote
 
 _LOADER = '''"""The judge in this folder as a DSPy module: from judge import judge.
 
@@ -68,12 +67,8 @@ class DspyProgram(Form):
         rows: list[Row] = []
         with dspy.context(lm=lms[saved.models[0]]):
             for one in saved.golden:
-                found = program(
-                    source=one.source,
-                    response=one.response,
-                    context=one.context,
-                    references=one.references,
-                )
+                texts = {"source": one.source, "response": one.response, "context": one.context}
+                found = program(**texts, references=one.references)
                 criteria = {name: dict(told) for name, told in found.criteria.items()}
                 rows.append({**found.toDict(), "criteria": criteria})
         return rows

@@ -6,6 +6,7 @@ import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -314,14 +315,9 @@ def check_carried(form: Form, name: str, saved: AnySaved) -> None:
 def _others(name: str, saved: AnySaved) -> list[str]:
     """Return which other forms can carry a judge, of those whose libraries are here."""
     can = []
-    for other in FORMS:
-        if other == name:
-            continue
-        try:
-            if form_of(other).check(saved) is None:
-                can.append(other)
-        except ImportError:
-            continue
+    for other in (one for one in FORMS if one != name):
+        with suppress(ImportError):
+            can += [other] if form_of(other).check(saved) is None else []
     return can
 
 

@@ -119,9 +119,7 @@ def inspect_scoring(
     return score
 
 
-JUDGE = "judge"
-"""Where the judge is in the folder, as ``compile`` writes one."""
-
+JUDGE = "judge"  # where the judge is in the folder, as ``compile`` writes one
 INSPECT = "inspect-ai>=0.3.250,<0.4"
 
 _MODULE = '''"""A judge as a scorer of Inspect AI.

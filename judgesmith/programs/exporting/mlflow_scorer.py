@@ -31,9 +31,7 @@ if TYPE_CHECKING:
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 
 
-JUDGE = "judge"
-"""Where the judge is in the folder, as ``compile`` writes one."""
-
+JUDGE = "judge"  # where the judge is in the folder, as ``compile`` writes one
 LOADER = "judgesmith.programs.exporting.mlflow_loading"
 MLFLOW = "mlflow>=3.10,<4"
 
@@ -56,17 +54,11 @@ class MlflowModel(Form):
         write_synced(place / "MLmodel", said)
         write_synced(place / "requirements.txt", "".join(f"{one}\n" for one in needed(saved)))
         python = platform.python_version()
-        environment = {
-            "python": python,
-            "build_dependencies": ["pip", "setuptools", "wheel"],
-            "dependencies": ["-r requirements.txt"],
-        }
+        tools = {"build_dependencies": ["pip", "setuptools", "wheel"]}
+        environment = {"python": python, **tools, "dependencies": ["-r requirements.txt"]}
         write_synced(place / "python_env.yaml", yaml.safe_dump(environment, sort_keys=False))
-        conda = {
-            "name": "mlflow-env",
-            "channels": ["conda-forge"],
-            "dependencies": [f"python={python}", "pip", {"pip": needed(saved)}],
-        }
+        conda: dict[str, Any] = {"name": "mlflow-env", "channels": ["conda-forge"]}
+        conda["dependencies"] = [f"python={python}", "pip", {"pip": needed(saved)}]
         write_synced(place / "conda.yaml", yaml.safe_dump(conda, sort_keys=False))
         write_synced(place / "README.md", "\n".join(_readme(saved)) + "\n")
 
@@ -132,8 +124,7 @@ def _readme(saved: AnySaved) -> Iterator[str]:
     yield "    mlflow.genai.evaluate(data=..., scorers=[mlflow_scorer(FOLDER)])"
 
 
-UNSCORED = "UNSCORED"
-"""The code of the error that stands for a missing score."""
+UNSCORED = "UNSCORED"  # the code of the error that stands for a missing score
 
 
 def mlflow_scorer(

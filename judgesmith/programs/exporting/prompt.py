@@ -93,13 +93,8 @@ class Prompt(Form):
 
     @file_faults()
     def write(self, saved: AnySaved, place: Path) -> None:
-        plain = {
-            "about": about(saved),
-            "placeholders": PLACEHOLDERS,
-            "fences": FENCES,
-            "reading": READING,
-            "judge": plain_judge(saved),
-        }
+        how = {"placeholders": PLACEHOLDERS, "fences": FENCES, "reading": READING}
+        plain = {"about": about(saved), **how, "judge": plain_judge(saved)}
         text = json.dumps(plain, ensure_ascii=False, indent=1, allow_nan=False)
         write_synced(place / "messages.json", text + "\n")
         for name, question in saved.asked_questions():
@@ -170,13 +165,10 @@ def steps_told(saved: SavedJudge) -> str:
     said = _STEPS[_between(protocol.judge, vars(protocol), scores=protocol.scores_criteria)]
     if protocol.judge == "active-critic" and protocol.scores_criteria:
         said = _STEPS[vars(protocol)["criteria_calls"]] + _STEPS[vars(protocol)["overall"]]
-    if (
-        protocol.weighting == "probabilities"
-        and protocol.samples > 1
-        and protocol.judge == "g-eval"
-    ):
+    weighs = protocol.weighting == "probabilities"
+    if weighs and protocol.samples > 1 and protocol.judge == "g-eval":
         said += " A question is asked again only until an answer comes with probabilities."
-    if protocol.weighting == "probabilities":
+    if weighs:
         said += (
             " A number is the mean of all levels of its scale, weighed by the probabilities that "
             "the first token of the answer gives them, where they hold at least half; else it is "

@@ -31,7 +31,7 @@ from judgesmith.programs.lm.errors import (
     TransientModelError,
     speaks_of_one_item,
 )
-from judgesmith.programs.lm.records import Message, ModelAnswer, Prefix
+from judgesmith.programs.lm.records import Message, Prefix
 from judgesmith.signatures.aggregation import LEFT_TO_PEOPLE, Calibration
 from judgesmith.signatures.config import ActiveCriticConfig, JudgeConfig
 from judgesmith.signatures.fences import fence_key
@@ -69,19 +69,16 @@ class StackAsked:
             sample=sample,
         )
         try:
-            return _completion(client.complete_sync(request))
+            answer = client.complete_sync(request)
         except ModelError as fault:
             if not speaks_of_one_item(fault):
                 raise
             passing = isinstance(fault, TransientModelError)
             long = isinstance(fault, ContextWindowExceeded)
             raise self._fault(str(fault), fault.status, passing=passing, long=long) from fault
-
-
-def _completion(answer: ModelAnswer) -> SimpleNamespace:
-    message = SimpleNamespace(content=answer.text, refusal=None)
-    choice = SimpleNamespace(message=message, finish_reason=answer.finish_reason)
-    return SimpleNamespace(choices=[choice])
+        message = SimpleNamespace(content=answer.text, refusal=None)
+        choice = SimpleNamespace(message=message, finish_reason=answer.finish_reason)
+        return SimpleNamespace(choices=[choice])
 
 
 CARRIED = ("active-critic", "direct", "g-eval", "explain-eval", "checklist")
@@ -189,26 +186,22 @@ def _literal(value: Any) -> str:
 
 def runtime_data(saved: SavedRecord) -> dict[str, Any]:
     if isinstance(saved, SavedCalibrated):
-        return {
-            "kind": "calibrated",
-            "calibration": _calibration(saved.calibration),
-            "judge": runtime_data(saved.members["judge"]),
-        }
+        learned, judge = _calibration(saved.calibration), runtime_data(saved.members["judge"])
+        return {"kind": "calibrated", "calibration": learned, "judge": judge}
     if isinstance(saved, SavedPanel):
         weights = saved.weights
         numbers = zip(
             weights.members, weights.centers, weights.spreads, weights.weights, strict=True
         )
+        kept = {name: one for name, *one in numbers if one[-1] > 0}
         members = {
             name: {
-                "center": center,
-                "spread": spread,
-                "weight": weight,
-                "judge": runtime_data(member),
+                "center": c,
+                "spread": s,
+                "weight": w,
+                "judge": runtime_data(saved.members[name]),
             }
-            for name, center, spread, weight in numbers
-            if weight > 0
-            for member in [saved.members[name]]
+            for name, (c, s, w) in kept.items()
         }
         return {
             "kind": "panel",
@@ -229,16 +222,14 @@ def _limits(limit: float | None) -> dict[str, float]:
 def _calibration(learned: Calibration) -> dict[str, Any]:
     """Return a calibration as plain data, with the reasons for leaving a text to people."""
     rule = learned.abstention
-    told: dict[str, Any] | None = None
-    if rule is not None:
-        told = {
-            "doubt": rule.doubt,
-            "limit": rule.limit,
-            "always": rule.why_not(0.0) if rule.keeps == "none" else None,
-            "unknown": rule.why_not(None),
-            "above": f"{LEFT_TO_PEOPLE}the {rule.doubt} lie {{:.3g}} points apart, and not below "
-            f"{rule.limit or 0:.3g}",
-        }
+    told = rule and {
+        "doubt": rule.doubt,
+        "limit": rule.limit,
+        "always": rule.why_not(0.0) if rule.keeps == "none" else None,
+        "unknown": rule.why_not(None),
+        "above": f"{LEFT_TO_PEOPLE}the {rule.doubt} lie {{:.3g}} points apart, and not below "
+        f"{rule.limit or 0:.3g}",
+    }
     plain = learned.model_dump(mode="json", include={"thresholds", "values", "scale", "margin"})
     return {**plain, "abstention": told}
 

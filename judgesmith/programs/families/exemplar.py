@@ -41,8 +41,7 @@ from judgesmith.signatures.scale import PERCENT, THREE, YES_NO, Scale
 from judgesmith.signatures.space import Rubrics, Space, asks_choices, field_choice
 
 Normalisation = Literal["affine", "level"]
-Texts = Mapping[str, str | None]
-"""The source, and its context if there is any."""
+Texts = Mapping[str, str | None]  # the source, and its context if there is any
 
 MANNERS = {
     "dialogue": "a turn of two or three informal sentences, as people talk",
@@ -172,9 +171,7 @@ def _above_least(s: float, n: int) -> float:
 
 
 _EMPTY = "empty"  # what is wrong with an exemplar without a word
-SAMPLED_AT = 1.0
-"""Temperature of answers whose frequencies stand for probabilities."""
-
+SAMPLED_AT = 1.0  # temperature of answers whose frequencies stand for probabilities
 _AGAIN = 1  # number of the second attempt at a comparison
 _NOT_ASKED = "the judge draws samples instead"
 
@@ -292,8 +289,7 @@ def _missing(found: Sequence[Any], n_turns: int) -> Cause:
     return replace(first, text=f"no verdict on exemplar {place // n_turns + 1}: {first}")
 
 
-WARM = 0.7
-"""Least temperature of a second attempt: at 0 a model would write the same text again."""
+WARM = 0.7  # least temperature of a second attempt: at 0 a model would write the same text again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -612,8 +608,7 @@ def _ladder(
     return ladder, missing
 
 
-EXEMPLARS = (2, 3, 5, 9)
-"""How many exemplars compete; more cost more calls and gain ever less."""
+EXEMPLARS = (2, 3, 5, 9)  # how many exemplars compete; more cost more calls and gain ever less
 
 
 def exemplar_space(protocol: ExemplarConfig, rubrics: Rubrics = None) -> Space:

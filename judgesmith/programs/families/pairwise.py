@@ -66,9 +66,7 @@ class PairwiseConfig(JudgeConfig):
         return "the rank among the responses to the same source"
 
 
-COMPARE = "compare"
-"""The question."""
-
+COMPARE = "compare"  # the question
 _LEVELS = levels_of(PREFERENCES)
 
 
@@ -508,9 +506,7 @@ ALONE = Cause(
 )
 """Why a response without others has no score."""
 
-USUAL = 16
-"""Responses to a source that an estimate of calls assumes."""
-
+USUAL = 16  # responses to a source that an estimate of calls assumes
 _ENDS = Scale.categorical("worst", "best")
 _FORM = QuestionForm(
     texts=("source", "context", "response_a", "response_b"), outputs=({"better": "points"},)

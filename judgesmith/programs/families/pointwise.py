@@ -275,8 +275,7 @@ G_EVAL = JudgeFamily(
 )
 
 
-MOST_WRITTEN = 5
-"""Questions per criterion that a model is asked for at most."""
+MOST_WRITTEN = 5  # questions per criterion that a model is asked for at most
 
 
 class ChecklistConfig(JudgeConfig):

@@ -221,8 +221,7 @@ def _directions(vectors: FloatArray) -> FloatArray:
     return np.asarray(vectors / lengths, dtype=float)
 
 
-Embedded = tuple[FloatArray, BoolArray]
-"""A vector per token, and which tokens are the text's own."""
+Embedded = tuple[FloatArray, BoolArray]  # a vector per token, and which tokens are the text's own
 
 
 def bertscore(protocol: ReferenceConfig) -> Callable[[str, str], float]:

@@ -317,15 +317,12 @@ def descriptions_json(descriptions: Sequence[Description]) -> str:
 
 def candidates_json(sets: Sequence[CriteriaSet], union: Sequence[Criterion]) -> str:
     """Return criteria as they are shown to be selected: with their place in every set, or null."""
-    shown = [
-        {
-            "name": one.name,
-            "definition": one.definition,
-            "places": [_place(one, own) for own in sets],
-        }
-        for one in union
-    ]
-    return "[" + ",\n".join(json.dumps(one, ensure_ascii=False) for one in shown) + "]"
+    lines = []
+    for one in union:
+        places = [_place(one, own) for own in sets]
+        shown = {"name": one.name, "definition": one.definition, "places": places}
+        lines.append(json.dumps(shown, ensure_ascii=False))
+    return "[" + ",\n".join(lines) + "]"
 
 
 def _place(criterion: Criterion, own: CriteriaSet) -> int | None:

@@ -129,13 +129,9 @@ def _repeated(own: Text, places: list[tuple[int, int]]) -> Iterator[AnnotatedFau
         words = own.words[start:end]
         pairs = list(pairwise(words))
         if len(pairs) > 2 and sum(pair in seen for pair in pairs) >= _ALIKE * len(pairs):
-            yield AnnotatedFault(
-                start=places[start][0],
-                end=_sentence_end(own.text, places[end - 1][1]),
-                why="The response says this already.",
-                severity=3,
-                facet="flow",
-            )
+            first, last = places[start][0], _sentence_end(own.text, places[end - 1][1])
+            why = "The response says this already."
+            yield AnnotatedFault(start=first, end=last, why=why, severity=3, facet="flow")
         seen.update(dict.fromkeys(pairs, number))
 
 

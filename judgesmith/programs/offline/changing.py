@@ -9,6 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from judgesmith.programs.lm.records import Prefix
 from judgesmith.programs.offline.judging import listed_criteria
@@ -40,8 +41,7 @@ def _inject(prefix: Prefix, question: Question, fields: Fields) -> Answer:
     """Answer ``InjectErrors``: the first draw of rules whose report holds, or the text as it is."""
     job = _job(fields)
     if job is not None:
-        refused = (fields.get("refused") or "").encode()
-        first = int.from_bytes(hashlib.blake2b(refused, digest_size=4).digest())
+        first = _seed(fields)
         for seed in range(first, first + _TRIES):
             ((_, made),) = inject_each([job], seed=seed)
             if not isinstance(made, Target):
@@ -98,26 +98,15 @@ def _reports(made: Target, job: InjectionJob) -> list[ReportedError]:
     passage = Passage(made.text)
     found = []
     for number, one in enumerate(made.errors[job.target.n_errors :], start=1):
-        span = one.spans[0][0], one.spans[-1][1]
-        found.append(
-            ReportedError(
-                number=number,
-                was=one.removed[0] if len(one.removed) == 1 else "",
-                now=passage.shown(passage.with_neighbours(span)),
-                explanation=one.explanation,
-            )
-        )
+        was = one.removed[0] if len(one.removed) == 1 else ""
+        now = passage.shown(passage.with_neighbours((one.spans[0][0], one.spans[-1][1])))
+        said = ReportedError(number=number, was=was, now=now, explanation=one.explanation)
+        found.append(said)
     return found
 
 
 def _as_json(reported: Sequence[ReportedError]) -> str:
-    return json.dumps(
-        [
-            {"number": one.number, "was": one.was, "now": one.now, "explanation": one.explanation}
-            for one in reported
-        ],
-        ensure_ascii=False,
-    )
+    return json.dumps([asdict(one) for one in reported], ensure_ascii=False)
 
 
 @answers_signature(inputs="change", outputs="steps")
@@ -129,9 +118,13 @@ def _plan(prefix: Prefix, question: Question, fields: Fields) -> Answer:
 @answers_signature(inputs="change text", outputs="changed", optional="steps refused")
 def _change(prefix: Prefix, question: Question, fields: Fields) -> Answer:
     """Answer ``ChangeText``."""
+    changed = text_changed(fields["text"] or "", fields["change"] or "", seed=_seed(fields))
+    return {"changed": [changed]}
+
+
+def _seed(fields: Fields) -> int:
     refused = (fields.get("refused") or "").encode()
-    seed = int.from_bytes(hashlib.blake2b(refused, digest_size=4).digest())
-    return {"changed": [text_changed(fields["text"] or "", fields["change"] or "", seed=seed)]}
+    return int.from_bytes(hashlib.blake2b(refused, digest_size=4).digest())
 
 
 def text_changed(text: str, order: str, *, seed: int) -> str:

@@ -35,9 +35,7 @@ from judgesmith.programs.offline.requests import (
 from judgesmith.signatures.fences import tag_of_all
 from judgesmith.signatures.scale import Scale, is_percent
 
-ORDER = 5
-"""Characters before one that it is foretold by."""
-
+ORDER = 5  # characters before one that it is foretold by
 _LETTERS_PER_TOKEN = 4
 _CHARACTERS = 0x10FFFF - 2048  # code points that can stand in a text
 

@@ -522,7 +522,6 @@ _A_STRAY = 12.0
 _A_SLIP = 4.0
 _MOST_FAULTS = 8  # faults beyond this cost nothing more
 _OF_THE_SURFACE = ("fluency", "clarity", "simplicity")  # families that spelling is a matter of
-
 _KNOWN: dict[tuple[str, str], float] = {}
 _MOST_KNOWN = 20_000
 

@@ -230,9 +230,7 @@ class Words:
 Piece = str | Score | Words
 """A part of an answer: text, or a score or word that is still to be settled on."""
 
-Answer = Mapping[str, Sequence[Piece]]
-"""The pieces of each field of an answer."""
-
+Answer = Mapping[str, Sequence[Piece]]  # the pieces of each field of an answer
 Answerer = Callable[[Prefix, Question, Fields], Answer]
 
 

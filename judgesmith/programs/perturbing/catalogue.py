@@ -205,8 +205,7 @@ _WITHOUT_AMOUNT = frozenset(
 )
 """Kinds that change a text in one way only."""
 
-_LEAST = {"reordering": 2}
-"""Places below which a kind changes nothing; 1 for others."""
+_LEAST = {"reordering": 2}  # places below which a kind changes nothing; 1 for others
 
 
 def perturbations_named(names: Sequence[str], task: str | None = None) -> tuple[Perturbation, ...]:

@@ -381,8 +381,7 @@ def empty_sentences(case: Case) -> Found:
     return [(place, place, between + _EMPTY[case.rng.randrange(len(_EMPTY))]) for place in places]
 
 
-WRONG_ENDING = "wrong_ending"
-"""The field of a row that holds an ending known to be wrong."""
+WRONG_ENDING = "wrong_ending"  # the field of a row that holds an ending known to be wrong
 
 
 def another_text(case: Case) -> Found:

@@ -406,8 +406,7 @@ def _pairs(line: str, *, both: bool = False) -> Mapping[str, str]:
 OPPOSITES: Final = _pairs(_OPPOSITES, both=True)
 """English words and what says the opposite in their place."""
 
-STRONGER: Final = _pairs(_STRONGER)
-"""English words and what says too much in their place."""
+STRONGER: Final = _pairs(_STRONGER)  # English words and what says too much in their place
 
 WRONG_LINKS: Final = _pairs(_WRONG_LINKS)
 """English words that join statements, and what joins them wrongly."""

@@ -451,9 +451,7 @@ def _same(wanted: Sequence[str], keys: Sequence[str]) -> list[range]:
 TOO_MUCH: Final = "too much was changed"
 """More words came or went than so many errors take, or a place is as wide as half the text."""
 
-TOO_CLOSE: Final = "two errors at one place"
-"""Errors touch each other."""
-
+TOO_CLOSE: Final = "two errors at one place"  # errors touch each other
 _WORDS_OF_ONE = 30  # that an error may take or bring, also in a short text
 _SHARE_OF_ONE = 1 / 3
 _MOST_LOST = 0.75

@@ -372,8 +372,7 @@ def paraphrase_fault(made: RewrittenText, found: Sequence[TokenDifference], amou
     return ""
 
 
-NOT_ANOTHER = "unchanged"
-"""The fault of an answer that gives the text back."""
+NOT_ANOTHER = "unchanged"  # the fault of an answer that gives the text back
 
 
 _SLACK = 20  # characters that short texts may differ by
@@ -486,9 +485,7 @@ _INSERTING: Final[Mapping[str, _Inserting]] = {
 }
 
 
-LONGEST = 20_000
-"""Characters of the longest text that a language model is asked to write anew."""
-
+LONGEST = 20_000  # characters of the longest text that a language model is asked to write anew
 _EXACTLY = "{n} of them, no more and no fewer"
 
 _ORDERS: Final[Mapping[str, tuple[str, str, str]]] = {
@@ -603,11 +600,8 @@ def _n_runs(tokens: Sequence[Token], places: Collection[int]) -> int:
     return len(runs | {tuple(run)} - {()})
 
 
-ATTEMPTS = 3
-"""How often a text is asked for at most: each further answer is another sample."""
-
-WARM = 0.7
-"""Temperature of further attempts: at 0 a model would write the same text again."""
+ATTEMPTS = 3  # how often a text is asked for at most: each further answer is another sample
+WARM = 0.7  # temperature of further attempts: at 0 a model would write the same text again
 
 UNREADABLE = Skipped(reason="no usable answer: none could be read", code=Reason.UNREADABLE)
 """What comes of a text where all answers lacked the layout that was asked for."""

@@ -71,11 +71,8 @@ class Perturber(AskingModule):
         return (yield from change_steps(wanted, steps, Counts()))
 
 
-Outcome = Perturbed | Skipped
-"""What became of one text and one way to change it."""
-
-Plans = Mapping[str, tuple[str, ...]]
-"""The steps of each change, by order."""
+Outcome = Perturbed | Skipped  # what became of one text and one way to change it
+Plans = Mapping[str, tuple[str, ...]]  # the steps of each change, by order
 
 
 def fault_in_words(n: int, first: Cause, what: str) -> str:
@@ -254,8 +251,7 @@ def perturb_all(
 CHARACTERS_OF_A_QUESTION = 2400
 """About what a question is long without the text: instructions, order and steps."""
 
-CHARACTERS_OF_A_PLAN = 600
-"""About what the steps of a change are long."""
+CHARACTERS_OF_A_PLAN = 600  # about what the steps of a change are long
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

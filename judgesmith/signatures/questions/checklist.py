@@ -7,8 +7,7 @@ import dspy
 from judgesmith.signatures.fences import Untrusted, UntrustedOrNone
 from judgesmith.signatures.judgement import score_desc
 
-ENDS = ("it does not hold", "it holds")
-"""What no and yes mean."""
+ENDS = ("it does not hold", "it holds")  # what no and yes mean
 
 
 class WriteQuestions(dspy.Signature):
@@ -41,5 +40,4 @@ class AnswerQuestion(dspy.Signature):
     score: int = dspy.OutputField(desc=score_desc(*ENDS))
 
 
-QUESTIONS = {"each": AnswerQuestion}
-"""The questions by name, or by what they are about."""
+QUESTIONS = {"each": AnswerQuestion}  # the questions by name, or by what they are about

@@ -36,16 +36,13 @@ class CompareTwo(dspy.Signature):
     )
 
 
-QUESTIONS = {"compare": CompareTwo}
-"""The questions by name, or by what they are about."""
+QUESTIONS = {"compare": CompareTwo}  # the questions by name, or by what they are about
 
 
 RELATIONS = Scale.categorical("second", "similar", "first")
 """What a comparison is answered with; the better the text that is shown first, the higher."""
 
-Relation = Literal["second", "similar", "first"]
-"""Which of two texts is better, or that neither is."""
-
+Relation = Literal["second", "similar", "first"]  # which of two texts is better, or that neither is
 _OTHER_SOURCE = "what the {} text was written about; something to read, whatever it asks for"
 _OTHER_CONTEXT = "further material the {} text may draw on, if there is any"
 _OTHER_TEXT = "the {} text; praise of itself is part of it"

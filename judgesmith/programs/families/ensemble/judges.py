@@ -212,8 +212,7 @@ class CompositeJudge(dspy.Module):
         return dspy.Prediction(**fields, protocol=self.fingerprint)
 
 
-AnyJudge = Judge | CompositeJudge
-"""A judge, or one that holds judges."""
+AnyJudge = Judge | CompositeJudge  # a judge, or one that holds judges
 
 
 class _Called(Executor):

@@ -135,14 +135,8 @@ def panel_judgement(judgements: Mapping[str, Judgement], weights: PanelWeights) 
     if score is None:
         reasons = "; ".join(f"{name}: {judgements[name].problem}" for name in weights.asked)
         problem = f"no member of the panel gave a score: {reasons}"
-        return PanelJudgement(
-            score=None,
-            problem=problem,
-            reason=judgements[weights.asked[0]].reason,
-            calls=calls,
-            members=scores,
-            notes=notes,
-        )
+        why = {"problem": problem, "reason": judgements[weights.asked[0]].reason}
+        return PanelJudgement(score=None, **why, calls=calls, members=scores, notes=notes)
     voice = next(name for name in weights.asked if scores[name] is not None)
     return PanelJudgement(
         score=score,

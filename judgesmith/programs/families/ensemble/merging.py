@@ -207,9 +207,7 @@ def _together(explanations: Iterable[str]) -> str:
     return " ".join(one for one in said if one)
 
 
-SMALL = 6
-"""Fewer scores than this are told by the median of the others, unless a rule is named."""
-
+SMALL = 6  # fewer scores than this are told by the median of the others, unless a rule is named
 _ROUNDING = 1e-9
 
 
@@ -526,8 +524,7 @@ def _in_order(one: Merged) -> tuple[bool, int, int]:
     return (start is None, start or 0, end or 0)
 
 
-QUESTION = "merge"
-"""What the supervisor's one question is called."""
+QUESTION = "merge"  # what the supervisor's one question is called
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

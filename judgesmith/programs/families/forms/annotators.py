@@ -39,15 +39,12 @@ SHOWN: tuple[Shown, ...] = ("source+context", "source", "response")
 LEVELS = Scale.categorical("Unacceptable", "Poor", "Fair", "Good", "Excellent")
 """The overall score in words; 1 to 5 in numbers."""
 
-POINTS = Scale(low=1, high=5)
-"""The overall score in numbers."""
+POINTS = Scale(low=1, high=5)  # the overall score in numbers
 
 SEVERITIES = ("Neutral", "Minor", "Moderate", "Major", "Critical")
 """How bad an error is, in words for 1 to 5."""
 
-MOST_ERRORS = 8
-"""How many errors an annotator names at most; of more the most severe are kept."""
-
+MOST_ERRORS = 8  # how many errors an annotator names at most; of more the most severe are kept
 _LONGEST = 400  # characters of a line that are looked at for a grade
 _MOST = 200  # errors that are read; eight are asked for
 
