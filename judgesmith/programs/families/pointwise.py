@@ -159,12 +159,7 @@ def g_eval_steps(
     protocol: GEvalConfig, *, source: str, response: str, context: str | None = None
 ) -> JudgeProgram:
     settled: _Settled = {}
-    terms = (
-        [criterion_term(name) for name in protocol.rubric.names]
-        if protocol.scores_criteria
-        else [OVERALL]
-    )
-
+    terms = [criterion_term(name) for name in protocol.scored_criteria] or [OVERALL]
     n_scored = 0
 
     def once(asking: scoring.Asking) -> scoring.Once:

@@ -480,12 +480,9 @@ def _correlations(examples: Sequence[Shown]) -> dict[str, float]:
         [facet_values(lexical_features(one.source, one.context, one.response)) for one in examples]
     )
     scores = np.array([one.score for one in examples])
-    found = {
-        facet: r
-        for facet, column in zip(FACETS, values.T, strict=True)
-        if (r := _correlation(column, scores)) is not None
-    }
-    return {facet: round(r, 2) for facet, r in found.items()}
+    columns = zip(FACETS, values.T, strict=True)
+    found = {facet: _correlation(column, scores) for facet, column in columns}
+    return {facet: round(r, 2) for facet, r in found.items() if r is not None}
 
 
 def _telling(examples: Sequence[Shown]) -> list[str]:

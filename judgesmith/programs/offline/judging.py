@@ -540,10 +540,7 @@ def _compare_across(prefix: Prefix, question: Question, fields: Fields) -> Answe
 
 
 def _points_across(fields: Fields, name: str) -> float:
-    """Return what a text comes to on the criterion.
-
-    Its score, less what its visible faults cost.
-    """
+    """Return what a text comes to on the criterion: its score, less what its faults cost."""
     text = fields.get(name) or ""
     source, context = fields.get(f"{name}_source") or "", fields.get(f"{name}_context")
     criteria = fields["criteria"] or "quality"

@@ -47,19 +47,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What a prefix asks: the signature's fields, and the demonstrations.
-
-    Attributes
-    ----------
-    inputs, outputs : tuple of str
-        Names of the fields, in order.
-    schemas : mapping of str to mapping
-        The JSON schema of each output that has one.
-    examples : tuple of Example
-        In the order they are shown.
-    answers : Scale
-        What scores are asked for on.
-    """
+    """What a prefix asks: fields, their JSON schemas, demonstrations, and the scale of scores."""
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]

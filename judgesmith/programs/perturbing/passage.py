@@ -196,10 +196,7 @@ class Passage:
 
     @cached_property
     def sentences(self) -> list[Span]:
-        """Sentences without the blanks around them.
-
-        What holds no word belongs to the one before.
-        """
+        """Sentences without blanks around them; what holds no word belongs to the one before."""
         text, spans, start = self.text, list[Span](), -1
         for place, end in _pieces(text):
             blank_before = start < 0

@@ -55,12 +55,8 @@ def span_of(error: ErrorSpan) -> tuple[int, int] | None:
 
 def numbered(errors: Mapping[str, Sequence[ErrorSpan]], response: str) -> list[Annotation]:
     """Return errors as annotations, without those whose place is not in the response."""
-    kept = [
-        (member, error)
-        for member, several in errors.items()
-        for error in several
-        if not is_invented(error, response)
-    ]
+    listed = [(member, error) for member, several in errors.items() for error in several]
+    kept = [one for one in listed if not is_invented(one[1], response)]
     return [
         Annotation(number=number, member=member, error=error)
         for number, (member, error) in enumerate(kept, start=1)
@@ -327,13 +323,7 @@ def _many(n: int) -> str:
 
 def n_aspects(protocols: Iterable[JudgeConfig]) -> int:
     """Return of how many criteria a supervisor may be asked for one text."""
-    named = {
-        criterion.name
-        for one in protocols
-        if one.scores_criteria
-        for criterion in one.rubric.criteria
-    }
-    return max(len(named), 1)
+    return max(len({name for one in protocols for name in one.scored_criteria}), 1)
 
 
 _LABEL = re.compile(

@@ -58,10 +58,7 @@ def read_scored(answer: str, scale: Scale, mark: ResultMark = RESULT) -> tuple[s
 
 
 def _in_json(answer: str, scale: Scale) -> tuple[str, int] | None:
-    """Return what the one JSON object of an answer gives.
-
-    None where it gives no words and score.
-    """
+    """Return words and score of the one JSON object of an answer; None where it lacks one."""
     for words in _WORDS:
         for score in ("score", "rating"):
             found = read_record(answer, {words: str, score: int}, scale)
