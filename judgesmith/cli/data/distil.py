@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgesmith.cli.shared.command import tool
-from judgesmith.cli.shared.estimates import by_name, print_estimate
 from judgesmith.cli.shared.faults import blaming
-from judgesmith.cli.shared.judge_models import asked_models
+from judgesmith.cli.shared.judge_models import asked_models, by_name
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.shared.options import (
     Command,
@@ -28,6 +27,7 @@ from judgesmith.cli.shared.options import (
 from judgesmith.cli.shared.places import OUTPUT, check_place
 from judgesmith.cli.shared.printing import (
     counted,
+    print_estimate,
     print_json,
     print_table,
     say,

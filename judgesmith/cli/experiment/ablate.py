@@ -13,12 +13,12 @@ from judgesmith.cli.shared.data_options import (
     load_data,
     target_options,
 )
-from judgesmith.cli.shared.estimates import print_estimate
 from judgesmith.cli.shared.faults import blaming
 from judgesmith.cli.shared.model_options import ModelChoice, model_options
 from judgesmith.cli.shared.options import Number, dry_run_option, field_options, json_option
 from judgesmith.cli.shared.places import OUTPUT, check_place
 from judgesmith.cli.shared.printing import (
+    print_estimate,
     print_json,
     print_table,
     say,

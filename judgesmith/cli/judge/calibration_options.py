@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from judgesmith.data import DataSet
     from judgesmith.data.targets import Targets
     from judgesmith.experiments import CompileSettings
-    from judgesmith.experiments.estimates import RunEstimate
+    from judgesmith.experiments.scoring.estimates import RunEstimate
     from judgesmith.programs.artifacts.saved import SavedJudge
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 
@@ -143,7 +143,7 @@ class CalibrationChoice:
     ) -> RunEstimate:
         """Return an estimate with the calls that the calibration takes."""
         from judgesmith.experiments.compile.estimate import dearest_calls
-        from judgesmith.experiments.estimates import calls_per_text, sizes_of
+        from judgesmith.experiments.scoring.estimates import calls_per_text, sizes_of
         from judgesmith.programs.judging.registry import family_of
 
         if aside is None:

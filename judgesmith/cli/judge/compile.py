@@ -34,13 +34,18 @@ from judgesmith.cli.shared.data_options import (
     data_words,
     load_all,
 )
-from judgesmith.cli.shared.estimates import estimate_note, print_estimate
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judged import max_unscored_option, unscored_status
 from judgesmith.cli.shared.model_options import ModelChoice, model_options
 from judgesmith.cli.shared.options import field_options, given_options, judge_output_options
 from judgesmith.cli.shared.places import OUTPUT, judge_place, made_before
-from judgesmith.cli.shared.printing import full_option, print_json, say_notes
+from judgesmith.cli.shared.printing import (
+    estimate_note,
+    full_option,
+    print_estimate,
+    print_json,
+    say_notes,
+)
 from judgesmith.cli.shared.progress import stage_progress
 from judgesmith.cli.shared.role_options import RunModels, run_models
 from judgesmith.experiments.compile.fields import CompileFields
@@ -54,7 +59,7 @@ if TYPE_CHECKING:
     from judgesmith.data import DataSet
     from judgesmith.experiments import CompileResult, CompileSettings
     from judgesmith.experiments.compile.searching import SearchFiles
-    from judgesmith.experiments.estimates import RunEstimate
+    from judgesmith.experiments.scoring.estimates import RunEstimate
     from judgesmith.programs.artifacts.saved import SavedJudge
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
     from judgesmith.programs.lm import Usage

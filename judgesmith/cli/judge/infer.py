@@ -15,12 +15,18 @@ from judgesmith.cli.shared.data_options import (
     load_data,
     target_options,
 )
-from judgesmith.cli.shared.estimates import print_estimate
 from judgesmith.cli.shared.faults import blaming
 from judgesmith.cli.shared.model_options import ModelChoice, model_options
 from judgesmith.cli.shared.options import WholeNumber, dry_run_option, field_options, json_option
 from judgesmith.cli.shared.places import OUTPUT, file_place
-from judgesmith.cli.shared.printing import print_json, say, say_notes, shortened, usage_text
+from judgesmith.cli.shared.printing import (
+    print_estimate,
+    print_json,
+    say,
+    say_notes,
+    shortened,
+    usage_text,
+)
 from judgesmith.cli.shared.progress import stage_progress
 from judgesmith.drafts import draft_beside, put, write_synced
 from judgesmith.errors import ExistingFileError, InputError, file_faults
@@ -101,7 +107,7 @@ def command(
     """
     from judgesmith.experiments.compile.estimate import inference_effort
     from judgesmith.experiments.compile.inferring import InferenceRun, check_inferable, infer_rubric
-    from judgesmith.experiments.estimates import RunEstimate, price_of
+    from judgesmith.experiments.scoring.estimates import RunEstimate, known_price
     from judgesmith.programs.judging.executors import endpoint_of
     from judgesmith.programs.lm import BudgetSpent, lm_client_of
     from judgesmith.signatures import Rubric
@@ -133,7 +139,7 @@ def command(
         with blaming("--target" if target != "auto" else data):
             check_inferable(dataset, run)
         effort = inference_effort(dataset, settings)
-        estimate = RunEstimate.of(effort, cost_usd=effort.usd(price_of(lm)))
+        estimate = RunEstimate.of(effort, cost_usd=effort.usd(known_price(lm)))
         print_estimate(estimate, as_json=as_json)
         return
     choice.check_key(lm)

@@ -19,7 +19,6 @@ from judgesmith.cli.shared.data_options import (
     load_data,
     names_in,
 )
-from judgesmith.cli.shared.estimates import print_estimate
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import panel_models
 from judgesmith.cli.shared.model_options import (
@@ -30,7 +29,14 @@ from judgesmith.cli.shared.model_options import (
 )
 from judgesmith.cli.shared.options import Command, field_options, judge_output_options
 from judgesmith.cli.shared.places import OUTPUT, judge_place, made_before
-from judgesmith.cli.shared.printing import print_json, print_table, say, say_notes, usage_text
+from judgesmith.cli.shared.printing import (
+    print_estimate,
+    print_json,
+    print_table,
+    say,
+    say_notes,
+    usage_text,
+)
 from judgesmith.cli.shared.progress import stage_progress
 from judgesmith.cli.shared.role_options import models_by_part, role_option
 from judgesmith.experiments.compile.fields import CompileFields

@@ -10,14 +10,14 @@ import click
 from judgesmith.cli.label.sheet_reading import cut_notes
 from judgesmith.cli.shared.command import DataArgument, tool
 from judgesmith.cli.shared.data_options import data_options, load_all
-from judgesmith.cli.shared.estimates import judging_estimate, print_estimate
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.judge_models import asked_models
+from judgesmith.cli.shared.judge_models import asked_models, judging_estimate
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.shared.options import WholeNumber, dry_run_option, json_option, seed_option
 from judgesmith.cli.shared.places import OUTPUT, file_place
 from judgesmith.cli.shared.printing import (
     counted,
+    print_estimate,
     print_json,
     print_table,
     say,

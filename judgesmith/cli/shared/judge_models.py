@@ -14,8 +14,10 @@ from judgesmith.cli.shared.role_options import ROLE, models_by_part, roles_of
 if TYPE_CHECKING:
     import dspy
 
+    from judgesmith.experiments.scoring.estimates import RunEstimate
     from judgesmith.programs.artifacts.saved import SavedJudge
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved, SavedComposite
+    from judgesmith.signatures.items import RatedItem
 
 
 def models_of_all(
@@ -172,3 +174,24 @@ def panel_models(
     own = models_of_parts(panel.with_parts(by_part))
     every = {id(lm): lm for lm in (*by_name.values(), *own)}
     return PanelModels(by_name=by_name, by_part=by_part, every=list(every.values()))
+
+
+def judging_estimate(
+    saved: AnySaved, items: Sequence[RatedItem], lms: Sequence[dspy.LM], *, often: int = 1
+) -> RunEstimate:
+    """Return what it takes that a judge, bound to its models, judges every item."""
+    from judgesmith.experiments.scoring.estimates import estimate_judging
+
+    return estimate_judging([saved], items, by_name(lms), lms[0], often=often)
+
+
+def by_name(lms: Sequence[dspy.LM]) -> dict[str, dspy.LM]:
+    """Return models by the names that judges ask them by."""
+    return {str(lm.model): lm for lm in lms}
+
+
+def nothing_asked() -> RunEstimate:
+    """Return the estimate of a command that reads scores on file."""
+    from judgesmith.experiments.scoring.estimates import NO_CALLS
+
+    return NO_CALLS

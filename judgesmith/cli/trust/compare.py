@@ -18,9 +18,13 @@ from judgesmith.cli.shared.agreement import (
 )
 from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.data_options import data_options, load_data, target_options
-from judgesmith.cli.shared.estimates import judging_estimate, nothing_asked, print_estimate
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.judge_models import asked_models, role_names
+from judgesmith.cli.shared.judge_models import (
+    asked_models,
+    judging_estimate,
+    nothing_asked,
+    role_names,
+)
 from judgesmith.cli.shared.judged import UNTRACED, Named, criterion_option, named, refuse_criterion
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.shared.options import Number, dry_run_option, json_option, seed_option
@@ -28,6 +32,7 @@ from judgesmith.cli.shared.printing import (
     answer,
     counted,
     full_option,
+    print_estimate,
     print_json,
     print_table,
     say,

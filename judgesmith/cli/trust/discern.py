@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgesmith.cli.shared.command import tool
-from judgesmith.cli.shared.estimates import judging_estimate, print_estimate
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.judge_models import asked_models
+from judgesmith.cli.shared.judge_models import asked_models, judging_estimate
 from judgesmith.cli.shared.judged import Named, criterion_option, named
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.shared.options import (
@@ -30,6 +29,7 @@ from judgesmith.cli.shared.options import (
 from judgesmith.cli.shared.places import OUTPUT, check_place
 from judgesmith.cli.shared.printing import (
     full_option,
+    print_estimate,
     print_json,
     print_table,
     say,
@@ -49,11 +49,11 @@ if TYPE_CHECKING:
     import dspy
 
     from judgesmith.data import DataSet
-    from judgesmith.experiments.estimates import RunEstimate
     from judgesmith.experiments.robustness.discerning import Discerned, WeakPair
     from judgesmith.experiments.robustness.perturbed_scores import By, VersionScores
     from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
     from judgesmith.experiments.robustness.version_weights import Shares, VersionWeights
+    from judgesmith.experiments.scoring.estimates import RunEstimate
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
     from judgesmith.programs.lm import Usage
 

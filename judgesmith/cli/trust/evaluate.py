@@ -18,9 +18,8 @@ from judgesmith.cli.shared.agreement import (
 )
 from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.data_options import data_options, data_words, load_data, target_options
-from judgesmith.cli.shared.estimates import judging_estimate, nothing_asked, print_estimate
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.judge_models import asked_models
+from judgesmith.cli.shared.judge_models import asked_models, judging_estimate, nothing_asked
 from judgesmith.cli.shared.judged import (
     UNTRACED,
     Named,
@@ -34,6 +33,7 @@ from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option,
 from judgesmith.cli.shared.options import dry_run_option, json_option, seed_option
 from judgesmith.cli.shared.printing import (
     full_option,
+    print_estimate,
     print_json,
     print_table,
     say,

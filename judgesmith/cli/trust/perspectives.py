@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgesmith.cli.shared.agreement import estimate_text, print_order
-from judgesmith.cli.shared.estimates import by_name, nothing_asked, print_estimate
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.judge_models import asked_models
+from judgesmith.cli.shared.judge_models import asked_models, by_name, nothing_asked
 from judgesmith.cli.shared.judged import UNTRACED, Named
 from judgesmith.cli.shared.model_options import ModelChoice
 from judgesmith.cli.shared.options import Command, WholeNumber, given_options, together
 from judgesmith.cli.shared.printing import (
     counted,
+    print_estimate,
     print_json,
     print_table,
     say,
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     import dspy
 
     from judgesmith.data import DataSet
-    from judgesmith.experiments.estimates import RunEstimate
     from judgesmith.experiments.evaluate.perspectives.direct import DirectReport
     from judgesmith.experiments.evaluate.perspectives.report import (
         GlobalReport,
         LocalReport,
         PerspectiveReport,
     )
+    from judgesmith.experiments.scoring.estimates import RunEstimate
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved
     from judgesmith.signatures.scale import Scale
 

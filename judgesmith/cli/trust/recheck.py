@@ -14,12 +14,12 @@ import click
 
 from judgesmith.cli.shared.cassettes import RECORD, REPLAY
 from judgesmith.cli.shared.command import tool
-from judgesmith.cli.shared.estimates import judging_estimate, print_estimate
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.judge_models import asked_models
+from judgesmith.cli.shared.judge_models import asked_models, judging_estimate
 from judgesmith.cli.shared.model_options import AskedChoice, allow_model_option, model_options
 from judgesmith.cli.shared.options import Number, WholeNumber, dry_run_option, json_option
 from judgesmith.cli.shared.printing import (
+    print_estimate,
     print_json,
     say,
     say_notes,

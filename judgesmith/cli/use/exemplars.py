@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.cli.shared.command import tool
-from judgesmith.cli.shared.estimates import print_estimate
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import asked_models
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
@@ -16,7 +15,14 @@ from judgesmith.cli.shared.options import (
     recording_options,
 )
 from judgesmith.cli.shared.places import OUTPUT, lines_place
-from judgesmith.cli.shared.printing import counted, print_json, say, say_notes, usage_text
+from judgesmith.cli.shared.printing import (
+    counted,
+    print_estimate,
+    print_json,
+    say,
+    say_notes,
+    usage_text,
+)
 from judgesmith.cli.shared.progress import stage_progress
 from judgesmith.cli.shared.role_options import role_option
 
@@ -54,7 +60,7 @@ def command(
     from judgesmith.data.columns import column_map
     from judgesmith.data.problems import nothing_in
     from judgesmith.experiments.benchmark.exemplars import write_exemplars
-    from judgesmith.experiments.estimates import estimate_exemplars
+    from judgesmith.experiments.scoring.estimates import estimate_exemplars
     from judgesmith.programs.artifacts.saved import SavedJudge
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
     from judgesmith.programs.families.exemplar import ExemplarConfig

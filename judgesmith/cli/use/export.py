@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgesmith.cli.shared.command import tool
-from judgesmith.cli.shared.estimates import judging_estimate, nothing_asked, print_estimate
 from judgesmith.cli.shared.faults import OptionError, blaming
-from judgesmith.cli.shared.judge_models import models_of_all
+from judgesmith.cli.shared.judge_models import judging_estimate, models_of_all, nothing_asked
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.shared.options import dry_run_option, json_option
 from judgesmith.cli.shared.places import OUTPUT, check_place
-from judgesmith.cli.shared.printing import counted, print_json, say, say_notes
+from judgesmith.cli.shared.printing import counted, print_estimate, print_json, say, say_notes
 
 if TYPE_CHECKING:
     from judgesmith.programs.artifacts.saved_ensembles import AnySaved

@@ -8,7 +8,6 @@ import click
 
 from judgesmith.cli.shared.agreement import print_order
 from judgesmith.cli.shared.command import tool
-from judgesmith.cli.shared.estimates import print_estimate
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import asked_models
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
@@ -21,7 +20,14 @@ from judgesmith.cli.shared.options import (
     seed_option,
 )
 from judgesmith.cli.shared.places import OUTPUT, lines_place
-from judgesmith.cli.shared.printing import counted, print_json, say, say_notes, usage_text
+from judgesmith.cli.shared.printing import (
+    counted,
+    print_estimate,
+    print_json,
+    say,
+    say_notes,
+    usage_text,
+)
 from judgesmith.cli.shared.progress import stage_progress
 
 if TYPE_CHECKING:
@@ -62,8 +68,8 @@ def command(
     """
     from judgesmith.data import stream_items
     from judgesmith.data.columns import column_map
-    from judgesmith.experiments.estimates import estimate_comparing
     from judgesmith.experiments.evaluate.preferring import pairs_of, record_pairs
+    from judgesmith.experiments.scoring.estimates import estimate_comparing
     from judgesmith.programs.artifacts.saved import SavedJudge
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
     from judgesmith.programs.families.pairwise import PairwiseConfig

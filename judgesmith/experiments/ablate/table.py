@@ -25,7 +25,7 @@ from judgesmith.experiments.compile.notes import NothingScoredError
 from judgesmith.experiments.compile.settings import CompileSettings
 from judgesmith.experiments.compile.split import parts_of
 from judgesmith.experiments.compile.tuning import Progress
-from judgesmith.experiments.estimates import NO_CALLS, RunEstimate
+from judgesmith.experiments.scoring.estimates import NO_CALLS, RunEstimate
 from judgesmith.experiments.tables import Table
 from judgesmith.optimizers import PredictionTable
 from judgesmith.optimizers.rows import Rows

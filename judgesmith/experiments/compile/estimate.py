@@ -13,14 +13,14 @@ from judgesmith.experiments.compile.chosen_targets import ChosenTargets, chosen_
 from judgesmith.experiments.compile.human_criteria import human_rubric
 from judgesmith.experiments.compile.settings import CompileSettings, settings_without_labels
 from judgesmith.experiments.compile.split import parts_of
-from judgesmith.experiments.estimates import (
+from judgesmith.experiments.scoring.estimates import (
     JudgingEffort,
     MeanLengths,
     RunEstimate,
     calls_per_text,
     effort_per_text,
     judging_effort,
-    price_of,
+    known_price,
     sizes_of,
 )
 from judgesmith.optimizers.effect_search import EFFORTS
@@ -356,7 +356,7 @@ def estimate_run(
     demonstrations = n_demonstrations * len(templates) * (lengths.source + lengths.response)
     characters = effort.characters + settings.protocol.samples * n_shown * demonstrations
     whole = replace(effort, characters=characters) + taught
-    costs = [whole.usd(price_of(one)) for one in (lm, *others)]
+    costs = [whole.usd(known_price(one)) for one in (lm, *others)]
     known_costs = [one for one in costs if one is not None]
     return RunEstimate.of(
         whole,

@@ -16,7 +16,7 @@ from judgesmith.experiments.distil.sampling import (
     Sampled,
     sample,
 )
-from judgesmith.experiments.estimates import NO_CALLS, RunEstimate, estimate_judging
+from judgesmith.experiments.scoring.estimates import NO_CALLS, RunEstimate, estimate_judging
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, narrowed, pointed_rubric
 from judgesmith.programs.families.ensemble.merging import share_of
 from judgesmith.programs.families.forms import DISTILLED

@@ -17,12 +17,6 @@ from judgesmith.data.items import DataSet
 from judgesmith.errors import InputError
 from judgesmith.experiments.compile.compiling import MOST_ITEMS, golden_items
 from judgesmith.experiments.compile.versions import DiscernmentReport, discernment_report
-from judgesmith.experiments.estimates import (
-    RunEstimate,
-    efforts_of_all,
-    estimate_asking,
-    supervising,
-)
 from judgesmith.experiments.evaluate.agreement import (
     Gain,
     Report,
@@ -38,6 +32,12 @@ from judgesmith.experiments.panel.notes import (
     unreported_notes,
 )
 from judgesmith.experiments.panel.rows import PanelParts, PanelSettings, panel_parts, panel_to_learn
+from judgesmith.experiments.scoring.estimates import (
+    RunEstimate,
+    efforts_of_all,
+    estimate_asking,
+    supervising,
+)
 from judgesmith.optimizers import PanelSelection
 from judgesmith.optimizers.fitting.cross_validation import FEWEST_ROWS
 from judgesmith.optimizers.predictions import SCORE

@@ -21,7 +21,6 @@ from judgesmith.experiments.compile.searching import SearchFiles
 from judgesmith.experiments.compile.settings import without_equal_ratings
 from judgesmith.experiments.compile.split import unseen_places
 from judgesmith.experiments.compile.tuning import Progress, endpoints_of
-from judgesmith.experiments.estimates import RunEstimate, estimate_judging
 from judgesmith.experiments.evaluate.agreement import (
     agreement_report,
     judged_criteria,
@@ -40,6 +39,7 @@ from judgesmith.experiments.runs.heldout import (
     table_held_out,
 )
 from judgesmith.experiments.runs.models import RunModels
+from judgesmith.experiments.scoring.estimates import RunEstimate, estimate_judging
 from judgesmith.experiments.specs import Cell, Spec, cells_of, settings_of
 from judgesmith.experiments.specs.settings import said_plainly
 from judgesmith.optimizers.predictions import on_criterion

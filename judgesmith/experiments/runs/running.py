@@ -17,11 +17,11 @@ from judgesmith.errors import FileError, InputError, MissingExtraError
 from judgesmith.experiments.compile.estimate import estimate_run
 from judgesmith.experiments.compile.settings import without_equal_ratings
 from judgesmith.experiments.compile.tuning import Progress
-from judgesmith.experiments.estimates import RunEstimate
 from judgesmith.experiments.runs.cell_runner import Maker, estimate_saved
 from judgesmith.experiments.runs.claims import claim_cell
 from judgesmith.experiments.runs.folder import RunFolder
 from judgesmith.experiments.runs.models import RunModels
+from judgesmith.experiments.scoring.estimates import RunEstimate
 from judgesmith.experiments.specs import Cell, Spec, cells_of, read_sets, settings_of
 from judgesmith.experiments.specs.settings import said_plainly
 

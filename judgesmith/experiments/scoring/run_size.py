@@ -12,7 +12,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from judgesmith.errors import InputError
-from judgesmith.experiments.estimates import CHARACTERS_PER_TOKEN, judging_efforts
+from judgesmith.experiments.scoring.estimates import CHARACTERS_PER_TOKEN, judging_efforts
 from judgesmith.programs.judging.runner import iter_scores, was_not_asked
 from judgesmith.programs.lm import AnyModel, lm_client_of
 from judgesmith.programs.lm.budget import BATCH_SHARE, Price

@@ -12,7 +12,6 @@ import numpy as np
 from judgesmith.data.items import DataSet, check_dataset
 from judgesmith.data.targets import nobody_rated
 from judgesmith.errors import InputError
-from judgesmith.experiments.estimates import RunEstimate, estimate_comparing
 from judgesmith.experiments.evaluate.agreement import Unscored
 from judgesmith.experiments.evaluate.perspectives.perspectives import (
     TEMPERATURE,
@@ -23,6 +22,7 @@ from judgesmith.experiments.evaluate.perspectives.perspectives import (
 from judgesmith.experiments.evaluate.perspectives.ratings import builders, errors_of
 from judgesmith.experiments.evaluate.perspectives.report import built_by_itself
 from judgesmith.experiments.evaluate.preferring import plain_order
+from judgesmith.experiments.scoring.estimates import RunEstimate, estimate_comparing
 from judgesmith.metrics import Estimate
 from judgesmith.metrics.arrays import FloatArray
 from judgesmith.metrics.pairs import (

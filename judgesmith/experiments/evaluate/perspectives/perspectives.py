@@ -17,7 +17,6 @@ from judgesmith.data.score_files import PairedAnswers, Scores, recorded_among
 from judgesmith.data.scores import names_in, placed_rows
 from judgesmith.data.targets import meant_by, nobody_rated
 from judgesmith.errors import InputError
-from judgesmith.experiments.estimates import RunEstimate, estimate_judging
 from judgesmith.experiments.evaluate.agreement import judged_criteria
 from judgesmith.experiments.evaluate.perspectives.ratings import (
     RightLevels,
@@ -35,6 +34,7 @@ from judgesmith.experiments.evaluate.perspectives.report import (
     none_kept,
     perspective_report,
 )
+from judgesmith.experiments.scoring.estimates import RunEstimate, estimate_judging
 from judgesmith.optimizers.predictions import on_criterion
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, with_sampling

@@ -12,8 +12,8 @@ from judgesmith.data import read_items, read_scores
 from judgesmith.data.items import DataSet
 from judgesmith.data.problems import DataError
 from judgesmith.experiments import CompileSettings, compile_judge, score_shards
-from judgesmith.experiments.estimates import MeanLengths, judging_effort
 from judgesmith.experiments.scoring import parts, shards_of, unscored_items
+from judgesmith.experiments.scoring.estimates import MeanLengths, judging_effort
 from judgesmith.experiments.scoring.run_size import (
     Means,
     OnRecord,

@@ -298,7 +298,7 @@ NO_CALLS = RunEstimate(calls=0, max_calls=0, input_tokens=0, output_tokens=0, co
 """What reading scores on file takes."""
 
 
-def price_of(lm: AnyModel) -> Price | None:
+def known_price(lm: AnyModel) -> Price | None:
     """Return the price that a model was given; None where there is none."""
     from judgesmith.programs.lm import lm_client_of
 
@@ -311,7 +311,7 @@ def estimate_asking(
 ) -> RunEstimate:
     """Return what asking several models takes: each its own, one of ``lms`` by name, or ``lm``."""
     total = sum((one.effort for one in efforts), JudgingEffort())
-    costs = [one.effort.usd(price_of(one.own or lms.get(one.model, lm))) for one in efforts]
+    costs = [one.effort.usd(known_price(one.own or lms.get(one.model, lm))) for one in efforts]
     known = [one for one in costs if one is not None]
     return RunEstimate.of(total, cost_usd=math.fsum(known) if len(known) == len(costs) else None)
 
