@@ -193,9 +193,9 @@ class _Session:
     def made(self) -> Judging:
         """Return what judges for the session."""
         if self.judging is None:
-            from judgesmith.pytest_session import Asked, Judging
+            from judgesmith.pytest_session import Judging, SessionModel
 
-            self.judging = Judging(Asked(**self._told()), self._folder())
+            self.judging = Judging(SessionModel(**self._told()), self._folder())
         return self.judging
 
     def spent(self) -> dict[str, float | None] | None:

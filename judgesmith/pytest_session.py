@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class SessionModel:
     """Which model a session asks, and how much of it."""
 
     model: str | None = None
@@ -45,7 +45,7 @@ class Judging:
         Where names of judges are looked for, after the working folder.
     """
 
-    def __init__(self, asked: Asked, folder: Path) -> None:
+    def __init__(self, asked: SessionModel, folder: Path) -> None:
         self.asked = asked
         self.folder = folder
         self.n_judged = 0

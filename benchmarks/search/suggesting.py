@@ -25,8 +25,13 @@ from benchmarks.harness import Row, benchmark, rated, seeds_of, spread
 from benchmarks.search.stages import TARGETS
 from judgesmith.data import DataSet, Targets, targets_of
 from judgesmith.data.rating_sheets import RANDOM
-from judgesmith.experiments.compile.split import rated_rows
-from judgesmith.experiments.labels.suggesting import STRATEGIES, CandidateItems, diverse, doubts_of
+from judgesmith.experiments.compile.split import rows_to_fit
+from judgesmith.experiments.labels.suggesting import (
+    STRATEGIES,
+    CandidateItems,
+    diverse_rows,
+    doubts_of,
+)
 from judgesmith.metrics import q
 from judgesmith.optimizers.fitting.aggregation import FitAggregation
 from judgesmith.programs import ActiveCritic, score_batch
@@ -82,11 +87,11 @@ def labelled(name: str, seed: int, strategy: str, n_sources: int | None) -> list
         )
         order = STRATEGIES[strategy](candidates, n, np.random.default_rng([seed, 2, len(known)]))
         if strategy != RANDOM:
-            order = diverse(candidates, order, n, known=set(data.groups[known].tolist()))
+            order = diverse_rows(candidates, order, n, known=set(data.groups[known].tolist()))
         known += [rest[place] for place in order[:n]]
         fit = FitAggregation("q", lexical=True, seed=seed, confirm=None)
         learned = fit.choose(
-            rated_rows(data, targets, known), [judgements[place] for place in known]
+            rows_to_fit(data, targets, known), [judgements[place] for place in known]
         )
         reached.append(q(targets.values[heldout], scores(learned, heldout)))
     return reached

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from judgesmith.cli.shared.faults import described
+from judgesmith.cli.shared.faults import fault_parts
 from judgesmith.cli.shared.printing import say
 from judgesmith.cli.shared.stopping import finishing, has_stopped, spent_text, stopping_well
 from judgesmith.errors import JudgesmithError
@@ -235,7 +235,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (JudgesmithError, click.ClickException) as fault:
         if debug:
             traceback.print_exc()
-        _tell(described(fault), as_json="--json" in arguments)
+        _tell(fault_parts(fault), as_json="--json" in arguments)
         return BAD_INPUT
     except Exception as fault:
         if has_stopped(fault):

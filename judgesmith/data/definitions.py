@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pydantic import ValidationError
 
 from judgesmith.data.items import DEFINITIONS, DataSet
-from judgesmith.data.problems import shown
+from judgesmith.data.problems import shown_value
 from judgesmith.data.rows import as_mapping
 from judgesmith.data.targets import meant_by
 from judgesmith.errors import InputError
@@ -47,17 +47,17 @@ def definitions_in(dataset: DataSet, wanted: Sequence[str]) -> Definitions:
         several = read.texts.get(name, {})
         if several:
             text, where = next(iter(several.items()))
-            criteria[name] = criterion_of(name, text, where=where)
+            criteria[name] = defined_criterion(name, text, where=where)
     return Definitions(criteria=criteria, notes=tuple(read.notes(wanted)))
 
 
-def criterion_of(name: str, text: str, *, where: str) -> Criterion:
+def defined_criterion(name: str, text: str, *, where: str) -> Criterion:
     """Return a criterion with a definition that somebody wrote into the data."""
     fault = definition_fault(name, text)
     if not fault:
         return Criterion(name=name, definition=text)
     raise InputError(
-        f"the definition of {shown(name)} would be part of every question, but {fault} "
+        f"the definition of {shown_value(name)} would be part of every question, but {fault} "
         f"Change it under {DEFINITIONS!r}, or define the criterion in a rubric (--rubric).",
         at=where,
     )
@@ -127,7 +127,7 @@ class _Reading:
         except ValueError:
             meant = None
         if meant is None:
-            self.strangers[shown(name)] = None
+            self.strangers[shown_value(name)] = None
         return meant
 
     def notes(self, wanted: Sequence[str]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from judgesmith.data.columns import ColumnMap, column_map
 from judgesmith.data.formats.opening import open_rows, options_of
 from judgesmith.data.formats.raw import ReadOptions
 from judgesmith.data.items import DataSet
-from judgesmith.data.problems import DataError, Problem, shown
+from judgesmith.data.problems import DataError, Problem, shown_value
 from judgesmith.data.rating_sheets import SUGGESTED_BY, RatingForm, Strays, chosen_note, stated_key
 from judgesmith.data.reading import ColumnsGiven, read_part
 from judgesmith.data.rows import ScaleGiven
@@ -71,7 +71,7 @@ def read_many(
     joined = _Joined()
     sheets = []
     each = _options_each(sources, options)
-    headers = [columns_of(*one) for one in zip(sources, each, strict=True)]
+    headers = [first_columns(*one) for one in zip(sources, each, strict=True)]
     mapped = column_map(columns)
     rated = set().union(*mapped.criteria.values())
     has_rated = any(one & rated for one in headers)
@@ -242,7 +242,7 @@ def _options_each(sources: Sequence[str | Path], options: ReadOptions) -> list[R
     return each
 
 
-def columns_of(source: str | Path, options: ReadOptions) -> set[str]:
+def first_columns(source: str | Path, options: ReadOptions) -> set[str]:
     """Return the columns of a file's first row; of standard input none."""
     if str(source) == "-":
         return set()
@@ -256,7 +256,7 @@ def is_sheet(columns: set[str]) -> bool:
 
 
 def _twice(name: str, item: RatedItem, criterion: str, other: str) -> DataError:
-    whose = ", ".join(shown(one) for one in (item.source_id, item.system_id) if one)
+    whose = ", ".join(shown_value(one) for one in (item.source_id, item.system_id) if one)
     expected = "items that are rated in one file only, or in copies of one sheet"
     came = f"a rating of {whose or 'a row without ids'}, which {other} has, too"
     return DataError([Problem(where=name, field=criterion, expected=expected, came=came)])

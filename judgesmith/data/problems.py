@@ -46,13 +46,13 @@ class Problem:
         return asdict(self)
 
 
-def listed(problems: Sequence[object], named: tuple[str, str], what: str, shown: int) -> str:
+def listed(problems: Sequence[object], named: tuple[str, str], what: str, shown_value: int) -> str:
     """Return faults on a line each below their number, those beyond ``shown`` only counted."""
     n = len(problems)
     lines = [f"{n} {named[n != 1]} in the {what}:"]
-    lines += [f"  {one}" for one in problems[:shown]]
-    if n > shown:
-        lines.append(f"  … and {n - shown} more")
+    lines += [f"  {one}" for one in problems[:shown_value]]
+    if n > shown_value:
+        lines.append(f"  … and {n - shown_value} more")
     return "\n".join(lines)
 
 
@@ -90,7 +90,7 @@ def nothing_in(name: str) -> DataError:
     return DataError([Problem(where=name, field="file", expected="at least one row", came="none")])
 
 
-def shown(value: object) -> str:
+def shown_value(value: object) -> str:
     """Return ``value`` as a message shows it: quoted, on one line, cut when long."""
     if value is None:
         return "nothing"

@@ -14,7 +14,7 @@ from judgesmith.data.columns import SCORE_NAMES, ColumnMap, column_map, plain_na
 from judgesmith.data.formats.opening import open_rows
 from judgesmith.data.formats.raw import RawRows, ReadOptions
 from judgesmith.data.items import DataSet
-from judgesmith.data.problems import DataError, Problem, shown
+from judgesmith.data.problems import DataError, Problem, shown_value
 from judgesmith.data.rating_sheets import (
     COMMENT,
     MARKS,
@@ -334,7 +334,7 @@ def _across_rows(raw: RawRows, items: Sequence[tuple[int, RatedItem]]) -> list[s
         first, second = itertools.islice(places.values(), 2)
         found = (
             f"{len(mixed)} of {len(texts)} source ids stand for several source texts, the first "
-            f"{shown(name)} ({raw.where(first)} and {raw.where(second)})"
+            f"{shown_value(name)} ({raw.where(first)} and {raw.where(second)})"
         )
         if len(mixed) > _MOST_IDS_WITH_SEVERAL_SOURCES * len(texts):
             expected = (

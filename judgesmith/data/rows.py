@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from judgesmith.data.columns import KNOWN_NAMES, OVERALL, ColumnMap
 from judgesmith.data.formats.raw import RawRows
-from judgesmith.data.problems import Problem, shown
+from judgesmith.data.problems import Problem, shown_value
 from judgesmith.data.targets import expected_rating, rating_points
 from judgesmith.errors import InputError
 from judgesmith.signatures.items import source_hash
@@ -118,7 +118,7 @@ class StatedScales:
                 where=where,
                 field=f"scale.{criterion}",
                 expected="[lowest, highest]",
-                came=f"{shown(value)} ({error})",
+                came=f"{shown_value(value)} ({error})",
             )
         known = self.by_criterion.setdefault(criterion, scale)
         first = self._first.setdefault(criterion, where)
@@ -202,7 +202,7 @@ class TextReader:
             self._note(number, name, "spelled")
             return json.dumps(value)
         else:
-            self._raw.problem(number, at=column, expected="a text", came=shown(value))
+            self._raw.problem(number, at=column, expected="a text", came=shown_value(value))
         return ""
 
     def _id(self, number: int, row: Mapping[str, Any], name: str) -> str:
@@ -219,7 +219,7 @@ class TextReader:
             # Table libraries turn a column of whole numbers with a gap into 3.0, 4.0, …
             return str(int(value)) if value == int(value) else str(value)
         else:
-            self._raw.problem(number, at=column, expected="an id", came=shown(value))
+            self._raw.problem(number, at=column, expected="an id", came=shown_value(value))
         return ""
 
     def _reference_texts(self, number: int, row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -230,7 +230,7 @@ class TextReader:
                 if isinstance(text, str):
                     texts += [self._unicode(number, column, text)] if text else []
                 elif not _is_missing(text):
-                    came = shown(text)
+                    came = shown_value(text)
                     self._raw.problem(number, at=column, expected="texts", came=came)
         return tuple(texts)
 
@@ -323,8 +323,8 @@ class _Markers:
             except InputError:
                 continue
             raise InputError(
-                f"{shown(marker)} is a rating on the scale {scale} of {criterion}, and cannot mark "
-                "a missing one.",
+                f"{shown_value(marker)} is a rating on the scale {scale} of {criterion}, and "
+                "cannot mark a missing one.",
                 where="--missing",
                 hint="leave it out, or state another scale.",
             )
@@ -480,7 +480,7 @@ class RatingReader:
             content = "[ratings]" if name == "human" else "[lowest, highest]"
             hint = " (or say --map score=human)" if name == "human" else ""
             expected = f"{{criterion: {content}}}{hint}"
-            self._raw.problem(number, at=name, expected=expected, came=shown(value))
+            self._raw.problem(number, at=name, expected=expected, came=shown_value(value))
         return {}
 
 
@@ -505,7 +505,7 @@ def _listed(value: Any) -> list[Any]:
 def _some(wrong: list[Any]) -> str:
     """Return the first few values of a cell as a message shows them."""
     more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
-    return ", ".join(map(shown, wrong[:3])) + more
+    return ", ".join(map(shown_value, wrong[:3])) + more
 
 
 def _is_number(value: Any) -> TypeGuard[int | float]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from judgesmith.data.columns import OVERALL
 from judgesmith.data.items import DataSet
-from judgesmith.data.problems import DataError, Problem, shown
+from judgesmith.data.problems import DataError, Problem, shown_value
 from judgesmith.data.scores import (
     NO_ANSWER,
     Criteria,
@@ -173,7 +173,7 @@ def paired_answers(
         ),
         label=label,
         file=file,
-        example=shown(key_of(rows[0][1])[1]),
+        example=shown_value(key_of(rows[0][1])[1]),
         criterion=None if criterion is None else str(criterion),
         n_unused=n_unused,
     )
@@ -183,7 +183,7 @@ def _votes(row: Mapping[str, Any]) -> FloatArray:
     """Return the answers of one comparison; refuse what is no preference."""
     given = row["scores"] if "scores" in row else [row.get("score")]
     if not isinstance(given, list):
-        raise InputError(shown(given))
+        raise InputError(shown_value(given))
     votes = [number_in(one) for one in given if one is not None and one != ""]
     for vote in votes:
         if vote not in (0.0, 0.5, 1.0):
@@ -411,5 +411,5 @@ def _both_kinds(name: str, rows: Sequence[Placed], pairs: Sequence[Placed]) -> P
         field="system_id",
         expected="scores of single rows, or comparisons of two, and not both (put them into two "
         "files, or give each a judge's name)",
-        came=f"{shown(key_of(single)[1])} and {shown(key_of(pairs[0][1])[1])}",
+        came=f"{shown_value(key_of(single)[1])} and {shown_value(key_of(pairs[0][1])[1])}",
     )

@@ -18,7 +18,7 @@ import numpy as np
 from judgesmith.data.formats.opening import open_rows
 from judgesmith.data.formats.raw import RawRows, Row
 from judgesmith.data.items import DataSet
-from judgesmith.data.problems import DataError, Problem, nothing_in, shown
+from judgesmith.data.problems import DataError, Problem, nothing_in, shown_value
 from judgesmith.data.sheets import as_written, cell_of
 from judgesmith.errors import InputError, file_faults
 from judgesmith.signatures.judgement import Cause, CriterionScore, Judgement, Reason
@@ -66,7 +66,9 @@ def pair_in(row: Mapping[str, Any], wanted: Container[Key]) -> tuple[Key, Key] |
 
 def named_key(key: Key) -> str:
     """Return source and system, as a message names them."""
-    return ", ".join(shown(one) for one in key if one) or "a row without source_id and system_id"
+    return (
+        ", ".join(shown_value(one) for one in key if one) or "a row without source_id and system_id"
+    )
 
 
 def same_kind(row: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
@@ -93,7 +95,7 @@ def only_one(
     expected = (
         f"one of {', '.join(names)} (say which with {hint})" if names else f"no {field} to be named"
     )
-    came = shown(wanted)
+    came = shown_value(wanted)
     raise DataError([Problem(where=where, field=field, expected=expected, came=came)])
 
 
@@ -117,7 +119,7 @@ def value_in(row: Mapping[str, Any]) -> tuple[float, Cause | None]:
     if "scores" in row:
         given = row["scores"]
         if not isinstance(given, list):
-            raise InputError(shown(given))
+            raise InputError(shown_value(given))
         numbers = [number_in(one) for one in given if one is not None]
         if not numbers:
             return math.nan, NO_ANSWER
@@ -130,7 +132,7 @@ def value_in(row: Mapping[str, Any]) -> tuple[float, Cause | None]:
     return number_in(row["score"]), None
 
 
-def judgement_of(value: float, cause: Cause | None, criteria: Criteria) -> Judgement:
+def recorded_judgement(value: float, cause: Cause | None, criteria: Criteria) -> Judgement:
     """Return the judgement that a row gives."""
     if cause is not None:
         return Judgement.unscored(cause, criteria=criteria)
@@ -152,7 +154,7 @@ def criteria_in(row: Mapping[str, Any]) -> Criteria:
     found = {}
     for name, one in given.items():
         if not isinstance(one, Mapping) or "score" not in one:
-            raise InputError(f"{shown(one)} for {shown(name)}")
+            raise InputError(f"{shown_value(one)} for {shown_value(name)}")
         points = None if one["score"] is None else number_in(one["score"])
         # The words matter only where they say why there is no score.
         words = str(one.get("explanation") or "") if points is None else ""
@@ -174,7 +176,7 @@ def number_in(given: object) -> float:
     except (TypeError, ValueError):
         number = math.nan
     if not math.isfinite(number):
-        raise InputError(shown(given))
+        raise InputError(shown_value(given))
     return number
 
 
@@ -418,13 +420,13 @@ def nothing_in_common(name: str, rows: Sequence[Placed], dataset: DataSet) -> Pr
         came = f"none that does, the first {named_key(key_of(rows[0][1]))}"
         return Problem(where=name, field="source_id, system_id", expected=expected, came=came)
     systems = sorted({system for source, system in wanted if source == same[0]})
-    theirs = shown(", ".join(filter(None, systems))) if any(systems) else "none"
+    theirs = shown_value(", ".join(filter(None, systems))) if any(systems) else "none"
     return Problem(
         where=name,
         field="system_id",
-        expected=f"systems that occur in {dataset.name}, where {shown(same[0])} has {theirs} "
+        expected=f"systems that occur in {dataset.name}, where {shown_value(same[0])} has {theirs} "
         "(source ids match, systems do not: give score and evaluate the same --map)",
-        came=shown(same[1] or None),
+        came=shown_value(same[1] or None),
     )
 
 

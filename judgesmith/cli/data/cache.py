@@ -52,7 +52,9 @@ def stats(ledger: str, as_json: bool) -> None:
 @click.option("--older-than-days", type=Number(0), help="Only answers older than this many days.")
 @click.option("--model", metavar="NAME", help="Only answers of this provider/model.")
 @json_option
-def prune(ledger: str, older_than_days: float | None, model: str | None, as_json: bool) -> None:
+def prune_command(
+    ledger: str, older_than_days: float | None, model: str | None, as_json: bool
+) -> None:
     """Take answers out; what they answered will be asked, and paid for, again.
 
     The spending of runs is kept. To start anew, delete the file.
@@ -79,7 +81,7 @@ def prune(ledger: str, older_than_days: float | None, model: str | None, as_json
 @click.option("-o", "--output", metavar="FILE", help="JSON Lines file [default: standard output].")
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 @json_option
-def export(ledger: str, output: str | None, force: bool, as_json: bool) -> None:
+def export_command(ledger: str, output: str | None, force: bool, as_json: bool) -> None:
     """Write every answer as JSON Lines."""
     from judgesmith.programs.lm import ResponseCache
     from judgesmith.programs.lm.cache.admin import export as exported
@@ -115,7 +117,7 @@ def export(ledger: str, output: str | None, force: bool, as_json: bool) -> None:
 @ledger_option
 @click.option("-o", "--output", required=True, metavar="NEW", help="New cache file.")
 @json_option
-def rescue(ledger: str, output: str, as_json: bool) -> None:
+def rescue_command(ledger: str, output: str, as_json: bool) -> None:
     """Take what is sound of a damaged ledger into a new one.
 
     The damaged file stays as it is. Answers that are left behind will be asked for again.

@@ -23,7 +23,7 @@ def command() -> None:
 
 @command.command("list")
 @json_option
-def listed(as_json: bool) -> None:
+def list_command(as_json: bool) -> None:
     """Say which datasets can be converted, and which files they are made of."""
     from judgesmith.data.convert import CONVERSIONS
 

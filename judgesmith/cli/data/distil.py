@@ -24,7 +24,7 @@ from judgesmith.cli.shared.options import (
     text_options,
     together,
 )
-from judgesmith.cli.shared.places import OUTPUT, check_place
+from judgesmith.cli.shared.places import OUTPUT, check_output
 from judgesmith.cli.shared.printing import (
     counted,
     print_estimate,
@@ -129,7 +129,7 @@ def command(
     choice = replace(ModelChoice.taken_from(rest), needs_keys=not dry_run)
     with record_faults():
         settings = DistilSettings.model_validate(rest)
-    place = check_place(output)
+    place = check_output(output)
     with blaming("--map"):
         _check_map(columns)
     dataset = _texts(data, columns)

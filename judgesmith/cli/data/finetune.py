@@ -18,7 +18,7 @@ from judgesmith.cli.shared.options import (
     seed_option,
     together,
 )
-from judgesmith.cli.shared.places import OUTPUT, check_place
+from judgesmith.cli.shared.places import OUTPUT, check_output
 from judgesmith.cli.shared.printing import counted, print_json, say
 from judgesmith.cli.shared.progress import stage_progress
 
@@ -89,7 +89,7 @@ def command(
         training_run,
     )
 
-    place = check_place(output)
+    place = check_output(output)
     with blaming("--at-once"):
         recipe = Recipe.model_validate(rest)
     with blaming(folders[0] if len(folders) == 1 else "DATA"):

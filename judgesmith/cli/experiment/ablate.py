@@ -16,7 +16,7 @@ from judgesmith.cli.shared.data_options import (
 from judgesmith.cli.shared.faults import blaming
 from judgesmith.cli.shared.model_options import ModelChoice, model_options
 from judgesmith.cli.shared.options import Number, dry_run_option, field_options, json_option
-from judgesmith.cli.shared.places import OUTPUT, check_place
+from judgesmith.cli.shared.places import OUTPUT, check_output
 from judgesmith.cli.shared.printing import (
     print_estimate,
     print_json,
@@ -89,7 +89,7 @@ def command(
     given = [name.strip() for name in rows.split(",") if name.strip()]
     with blaming("--parts"):
         names = chosen_rows(given if rows else None)
-    folder = check_place(output)
+    folder = check_output(output)
     choice = ModelChoice.taken_from(rest)
     with record_faults():
         settings = CompileSettings.model_validate(rest)

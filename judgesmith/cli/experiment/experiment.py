@@ -15,7 +15,7 @@ from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.model_options import allow_model_option, announced, only_host_option
 from judgesmith.cli.shared.options import WholeNumber, dry_run_option, json_option, together
-from judgesmith.cli.shared.places import OUTPUT, check_place
+from judgesmith.cli.shared.places import OUTPUT, check_output
 from judgesmith.cli.shared.printing import (
     counted,
     print_json,
@@ -206,7 +206,7 @@ def command(
             hint=f"write one with 'judgesmith init {spec}'.",
         )
     declared = read_spec(spec)
-    place = check_place(output)
+    place = check_output(output)
     address = tracking_address(track, tracking_uri)
     with blaming(OUTPUT):
         begun = check_run(place, declared.fingerprint, overwrite=force)

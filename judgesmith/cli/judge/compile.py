@@ -17,16 +17,16 @@ from judgesmith.cli.judge.compile_options import (
     judge_options,
     objective_note,
     refuse_search_with_ratings,
-    settings_of,
+    settings_from_options,
 )
 from judgesmith.cli.judge.compiled import (
+    compile_summary,
     print_again,
     print_compile_answer,
     print_compiled,
     print_examples,
     print_nothing,
     print_saved,
-    summary,
 )
 from judgesmith.cli.shared.command import DataArgument, tool
 from judgesmith.cli.shared.data_options import (
@@ -47,7 +47,7 @@ from judgesmith.cli.shared.printing import (
     say_notes,
 )
 from judgesmith.cli.shared.progress import stage_progress
-from judgesmith.cli.shared.role_options import RunModels, run_models
+from judgesmith.cli.shared.role_options import RoleModels, run_models
 from judgesmith.experiments.compile.fields import CompileFields
 from judgesmith.signatures.config import InferenceSettings
 
@@ -92,7 +92,7 @@ class CompileRun:
     settings: CompileSettings
     calibration: CalibrationChoice
     before: SavedJudge | None
-    asked: RunModels
+    asked: RoleModels
     fingerprint: str
 
     @property
@@ -395,7 +395,7 @@ def command(
     folder = judge_place(output)
     choice = ModelChoice.taken_from(rest)
     before = earlier_judge(earlier) if earlier else None
-    settings = settings_of(before, first=choice.model_name or "offline", **rest)
+    settings = settings_from_options(before, first=choice.model_name or "offline", **rest)
     calibration = CalibrationChoice(calibrate=calibrate, confidence=confidence, within=within)
     calibration.refuse_for(settings)
     dataset = load_all(data, columns, scales)
@@ -430,7 +430,7 @@ def command(
         saved.save(folder, overwrite=True)
     usage = run.usage
     if as_json:
-        print_json(summary(saved, folder, usage))
+        print_json(compile_summary(saved, folder, usage))
     else:
         print_compile_answer(found, run.dataset, folder, data_words(data))
         print_compiled(found, run.dataset, usage)

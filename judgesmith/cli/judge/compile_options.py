@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgesmith.cli.shared.data_options import names_in
+from judgesmith.cli.shared.data_options import comma_names
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.options import Command, field_options, given_options, together
 from judgesmith.cli.shared.role_options import roles_of
@@ -266,7 +266,7 @@ def picked_of(chosen: Sequence[str]) -> dict[str, str]:
     return picked
 
 
-def protocol_of(
+def protocol_from_options(
     family: JudgeFamily, parts: Mapping[str, Any], picked: Mapping[str, str]
 ) -> JudgeConfig:
     """Return the protocol that the options describe."""
@@ -284,7 +284,7 @@ def protocol_of(
         return decided
 
 
-def lines_of(files: Mapping[str, str | None]) -> dict[str, Any]:
+def file_lines(files: Mapping[str, str | None]) -> dict[str, Any]:
     """Return the parts of a protocol that files hold by criterion, of those that are named."""
     from judgesmith.programs.judging.ask_once import QUESTIONS, STEPS
 
@@ -316,7 +316,7 @@ def earlier_judge(folder: str) -> SavedJudge:
     return before
 
 
-def settings_of(
+def settings_from_options(
     before: SavedJudge | None,
     *,
     judge: str,
@@ -371,7 +371,7 @@ def settings_of(
             rest["objective"] = RANKED_OBJECTIVE
         refuse_over_sources(rest["objective"], judge=own.name)
     files = {name: rest.pop(name) for name in LINES}
-    start |= lines_of(files)
+    start |= file_lines(files)
     settings = _settings(
         kind,
         start,
@@ -443,10 +443,10 @@ def _settings(
     source = "given" if criteria == "general" or (rubric and criteria is None) else criteria
     if len(rest["target"]) > 1 and source == "given" and rubric:
         source = None  # several targets are the criteria; the rubric defines them
-    protocol = protocol_of(family, start, picked)
+    protocol = protocol_from_options(family, start, picked)
     fixed = dict.fromkeys((*_said(without), *picked))
     for name in ("kinds", "holdout_kinds"):
-        rest[name] = names_in(rest[name])
+        rest[name] = comma_names(rest[name])
     if not given_options("n_trials"):  # the default depends on the search
         del rest["n_trials"]
     if not family.has_demonstrations:

@@ -93,7 +93,7 @@ def _kind_rows(found: Noticed) -> Iterator[list[str]]:
         yield [name, str(found.n_pairs[name]), estimate_text(one)]
 
 
-def summary(saved: AnySaved, folder: Path, usage: Usage | None) -> dict[str, Any]:
+def compile_summary(saved: AnySaved, folder: Path, usage: Usage | None) -> dict[str, Any]:
     """Return what ``--json`` prints of a judge; why it has no calibration where it lacks one."""
     missing = NO_CALIBRATION in saved.settings
     return {
@@ -117,7 +117,7 @@ def _rows(counts: Mapping[str, int]) -> dict[str, int]:
 def print_again(saved: AnySaved, folder: Path, *, as_json: bool) -> None:
     """Print the result that this very run had before."""
     if as_json:
-        print_json(summary(saved, folder, None))
+        print_json(compile_summary(saved, folder, None))
         return
     from judgesmith.programs.artifacts.card import judge_card
 

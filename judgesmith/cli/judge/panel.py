@@ -15,9 +15,9 @@ from judgesmith.cli.judge.compiled import print_discernment, print_saved
 from judgesmith.cli.shared.agreement import basis_text, print_agreement
 from judgesmith.cli.shared.command import tool
 from judgesmith.cli.shared.data_options import (
+    comma_names,
     data_options,
     load_data,
-    names_in,
 )
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import panel_models
@@ -283,8 +283,8 @@ def command(
                 "outliers": outliers or "auto",
                 "subsets": subsets,
                 "task": task,
-                "kinds": names_in(kinds),
-                "holdout_kinds": names_in(holdout_kinds),
+                "kinds": comma_names(kinds),
+                "holdout_kinds": comma_names(holdout_kinds),
                 "versions": versions,
             }
         )

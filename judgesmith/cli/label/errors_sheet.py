@@ -100,7 +100,7 @@ def write_errors(
 
 @tool("read-errors")
 @reading_options
-def read_errors(sheets: tuple[str, ...], as_json: bool) -> None:
+def read_errors_command(sheets: tuple[str, ...], as_json: bool) -> None:
     """Read filled sheets about errors: what raters say, and how far they agree.
 
     Give the copies of one sheet, one file per rater, each named after its rater.

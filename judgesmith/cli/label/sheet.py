@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judgesmith.cli.label.errors_sheet import read_errors, write_errors
+from judgesmith.cli.label.errors_sheet import read_errors_command, write_errors
 from judgesmith.cli.label.sheet_reading import (
     cut_notes,
     number_text,
@@ -32,7 +32,7 @@ def command() -> None:
 
 
 command.add_command(write_errors)
-command.add_command(read_errors)
+command.add_command(read_errors_command)
 
 
 @command.command("write", cls=ToolCommand)

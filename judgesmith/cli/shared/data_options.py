@@ -156,6 +156,6 @@ def _scale(text: str) -> str | Scale:
     return Scale.categorical(*(one.strip() for one in text.split("|")))
 
 
-def names_in(text: str | None) -> tuple[str, ...]:
+def comma_names(text: str | None) -> tuple[str, ...]:
     """Return the names between commas."""
     return tuple(one.strip() for one in (text or "").split(",") if one.strip())

@@ -46,7 +46,7 @@ def _is_of(fault: Exception, *names: str) -> bool:
     return errors is not None and isinstance(fault, tuple(getattr(errors, one) for one in names))
 
 
-def described(fault: Exception) -> dict[str, str | None]:
+def fault_parts(fault: Exception) -> dict[str, str | None]:
     """Return ``error``, ``where`` and ``hint`` of a fault, each None if missing.
 
     What is said in the hint is not said in the error again.

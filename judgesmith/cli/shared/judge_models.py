@@ -30,12 +30,12 @@ def models_of_all(
     names = list(dict.fromkeys(name for one in judges for name in one.models))
     if choice.model_name is not None:
         return {choice.model_name: choice.lm(run_id=run_id)}
-    refuse_unnamed(names, choice)
+    refuse_unnamed_models(names, choice)
     lms = choice.lms(*names[1:], default=names[0], run_id=run_id)
     return dict(zip(names, lms, strict=True))
 
 
-def refuse_unnamed(
+def refuse_unnamed_models(
     names: Iterable[str], choice: ModelChoice, *, given: Collection[str] = ()
 ) -> None:
     """Refuse models of saved judges that the command line does not name, before any is asked."""
@@ -104,7 +104,7 @@ def _with_roles(
     asked = {**saved.roles, **given}
     main = choice.model_name or saved.model
     names = list(dict.fromkeys((main, *asked.values())))
-    refuse_unnamed(names, choice, given=given.values())
+    refuse_unnamed_models(names, choice, given=given.values())
     lms = dict(zip(names, choice.lms(*names[1:], default=main, run_id=run_id), strict=True))
     for name, lm in lms.items():
         choice.check_key(lm, option="--model" if name == main else ROLE)
@@ -162,7 +162,7 @@ def panel_models(
         )
     names = panel.models_beside(given)
     if choice.model_name is None:
-        refuse_unnamed(
+        refuse_unnamed_models(
             names, choice, given=[one.name for one in given.values() if one.address is None]
         )
     asked = dict.fromkeys(names, choice.model_name) if choice.model_name else {n: n for n in names}

@@ -138,7 +138,7 @@ def unscored_status(n_rows: int, causes: Mapping[Cause, int], most: float) -> in
     Rows that a budget did not reach, that scores on file leave out, or that a calibrated judge
     leaves to people are none that failed.
     """
-    from judgesmith.experiments.evaluate.agreement import grouped
+    from judgesmith.experiments.evaluate.agreement import grouped_reasons
     from judgesmith.signatures.judgement import Reason, by_sentence
 
     unasked = (Reason.OVER_BUDGET, Reason.NO_ROW)
@@ -149,7 +149,7 @@ def unscored_status(n_rows: int, causes: Mapping[Cause, int], most: float) -> in
     n_failed = sum(failed.values())
     if n_failed <= most * n_asked:
         return 0
-    reason, n = next(iter(grouped(by_sentence(failed)).items()))
+    reason, n = next(iter(grouped_reasons(by_sentence(failed)).items()))
     warning = (
         f"warning: {n_failed} of {counted(n_asked, 'row')} that were asked about have no score, "
         f"more than {most:.0%} (--max-unscored): {n} × {shortened(reason).removesuffix('.')}."

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 OUTPUT = "--output"
 
 
-def check_place(output: str, *, option: str = OUTPUT) -> Path:
+def check_output(output: str, *, option: str = OUTPUT) -> Path:
     """Return ``output`` as a path whose folder is there and can be written."""
     path = Path(output)
     if not path.name:
@@ -44,7 +44,7 @@ def check_place(output: str, *, option: str = OUTPUT) -> Path:
 
 def judge_place(output: str) -> Path:
     """Return ``output`` as :func:`check_place` does, refusing a folder that holds no judge."""
-    folder = check_place(output)
+    folder = check_output(output)
     if folder.exists() and not (folder / "judge.json").is_file():
         raise OptionError(
             f"{folder} is there and holds no judge.", option=OUTPUT, hint="name another folder."
@@ -69,7 +69,7 @@ def made_before(folder: Path, run: str, *, force: bool) -> AnySaved | None:
 
 def file_place(output: str, *read: str | None, like: str, option: str = OUTPUT) -> Path:
     """Return ``output`` as :func:`check_place` does, refusing folders and what is read."""
-    place = check_place(output, option=option)
+    place = check_output(output, option=option)
     if place.is_dir():
         raise OptionError(
             f"{output} is a folder.", option=option, hint=f"name a file, such as {like}."

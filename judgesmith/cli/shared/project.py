@@ -361,12 +361,12 @@ def _columns_of(file: str, encoding: str | None) -> set[str]:
     """Return the columns of a file's first row; of standard input, or a fault, none."""
     from judgesmith.data.formats.opening import options_of
     from judgesmith.data.formats.raw import ReadOptions
-    from judgesmith.data.joining import columns_of
+    from judgesmith.data.joining import first_columns
 
     if not Path(file).is_file():
         return set()
     try:
-        return columns_of(file, options_of(file, ReadOptions.of(encoding=encoding)))
+        return first_columns(file, options_of(file, ReadOptions.of(encoding=encoding)))
     except JudgesmithError:
         return set()
 

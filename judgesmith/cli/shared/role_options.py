@@ -77,7 +77,7 @@ def _named(given: Sequence[str]) -> dict[str, str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunModels:
+class RoleModels:
     """All models of a run, under one budget and one ledger.
 
     Attributes
@@ -116,7 +116,7 @@ class RunModels:
 
 def run_models(
     choice: ModelChoice, settings: CompileSettings, *, run_id: str | None = None
-) -> RunModels:
+) -> RoleModels:
     """Return the models of a run, each made once however many parts it has."""
     from judgesmith.programs.judging.program import check_scores_texts
     from judgesmith.programs.judging.registry import family_of
@@ -132,7 +132,7 @@ def run_models(
             except ModelError as fault:
                 option = "--model" if name == first else "--models"
                 raise OptionError(fault, option=option) from None
-    return RunModels(
+    return RoleModels(
         lm=made[first],
         competing={name: made[name] for name in settings.models},
         roles={role: made[name] for role, name in settings.roles.items()},

@@ -35,7 +35,7 @@ def print_verdict(found: Verdict) -> None:
         say(f"Next: {found.next_command}")
 
 
-def interval(low: float, high: float) -> str:
+def interval_of_two(low: float, high: float) -> str:
     """Return an interval to two decimals; an end near 0 keeps its sign."""
     from judgesmith.cli.shared.agreement import interval_text
 
@@ -93,7 +93,7 @@ def agreement_verdict(
             next_command=check,
         )
     known = not (math.isnan(estimate.low) or estimate.has_few_groups)
-    shown = interval(estimate.low, estimate.high) if known else "[no interval]"
+    shown = interval_of_two(estimate.low, estimate.high) if known else "[no interval]"
     where = " within sources" if within else ""
     parts = [f"r = {estimate.value:.2f} {shown} with human ratings{where} on {estimate.n} {rows}"]
     if gain is not None and not math.isnan(gain.second):

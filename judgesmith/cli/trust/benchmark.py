@@ -21,7 +21,7 @@ from judgesmith.cli.shared.options import (
     seed_option,
     together,
 )
-from judgesmith.cli.shared.places import OUTPUT, check_place
+from judgesmith.cli.shared.places import OUTPUT, check_output
 from judgesmith.cli.shared.printing import (
     print_json,
     print_table,
@@ -320,7 +320,7 @@ def command(
     from judgesmith.programs.judging.rows import usage_of
     from judgesmith.programs.lm import BudgetSpent
 
-    place = check_place(output)
+    place = check_output(output)
     choice = ModelChoice.taken_from(rest)
     named = benchmark_roles(roles)
     settings = _settings(perspective, criteria, rest)

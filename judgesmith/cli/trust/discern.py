@@ -26,7 +26,7 @@ from judgesmith.cli.shared.options import (
     text_options,
     together,
 )
-from judgesmith.cli.shared.places import OUTPUT, check_place
+from judgesmith.cli.shared.places import OUTPUT, check_output
 from judgesmith.cli.shared.printing import (
     full_option,
     print_estimate,
@@ -113,7 +113,7 @@ def weights_for(
 _WORDS = 240
 
 
-def estimate_of(
+def discern_estimate(
     judge: AnySaved, perturbed: PerturbedSet, models: Mapping[str, dspy.LM]
 ) -> RunEstimate:
     """Return what it takes to judge every text of a set."""
@@ -355,7 +355,7 @@ def command(
 
     given = named(judge)
     _refuse_mixed(given, criterion)
-    folder = None if output is None else check_place(output)
+    folder = None if output is None else check_output(output)
     dataset = texts_in(data, columns)
     task = known_task(task, dataset)
     chosen = {"kinds": kinds, "task": task, "sample": sample, "seed": seed}
@@ -386,10 +386,10 @@ def command(
         if metrics := _metrics_of(saved, by):  # refused here, before anything is asked
             weights_for(weights, shares, perturbed, metrics, task)
         if dry_run:
-            print_estimate(estimate_of(planned, perturbed, models), as_json=as_json)
+            print_estimate(discern_estimate(planned, perturbed, models), as_json=as_json)
             return 0
         saved, lms = asked_models(saved, asked, run_id=f"discern {run}", roles=roles)
-        announce(estimate_of(saved, perturbed, models), perturbed, as_json=as_json)
+        announce(discern_estimate(saved, perturbed, models), perturbed, as_json=as_json)
         scores = _of_judge(saved, perturbed, by, lms[0], judge, concurrency, quiet=as_json)
     found = discern(
         scores,

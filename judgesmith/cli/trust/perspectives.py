@@ -71,7 +71,7 @@ def perspective_options(command: Command) -> Command:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class PerspectiveChoice:
     """Which perspective is asked for, and how.
 
     Attributes
@@ -101,7 +101,7 @@ def answer_scale(answers: str | None) -> Scale | None:
 
 def asked_perspective(
     perspective: str | None, samples: int | None, scale: Scale | None, *, on_file: bool
-) -> Asked | None:
+) -> PerspectiveChoice | None:
     """Return what the options ask for; None where it is no perspective."""
     if perspective is None:
         unread = {"--samples": samples, "--answers": None if on_file else scale}
@@ -120,11 +120,11 @@ def asked_perspective(
                 f"models answer in whole points, at most {_MOST_STEPS + 1} of them; got {scale}.",
                 option="--answers",
             )
-    return Asked(perspective=perspective, samples=samples, answers=scale)
+    return PerspectiveChoice(perspective=perspective, samples=samples, answers=scale)
 
 
 def report_perspective(
-    asked: Asked,
+    asked: PerspectiveChoice,
     given: Named,
     dataset: DataSet,
     *,
@@ -205,11 +205,11 @@ def report_perspective(
     say_notes([*dataset.notes, *found.notes, *notes], as_json=as_json)
 
 
-def _judge(asked: Asked, given: Named, dataset: DataSet) -> tuple[AnySaved, bool]:
+def _judge(asked: PerspectiveChoice, given: Named, dataset: DataSet) -> tuple[AnySaved, bool]:
     """Return the judge, and whether it compares texts instead of scoring them."""
     import numpy as np
 
-    from judgesmith.experiments.evaluate.perspectives.ratings import errors_of
+    from judgesmith.experiments.evaluate.perspectives.ratings import error_counts
     from judgesmith.programs.artifacts.saved import SavedJudge
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
     from judgesmith.programs.judging.runner import judges_sources
@@ -217,7 +217,7 @@ def _judge(asked: Asked, given: Named, dataset: DataSet) -> tuple[AnySaved, bool
     saved = load_saved(given.text)
     ranks = judges_sources(saved)
     # Texts of which nobody says how many errors they have are ranked, in the judge's own way.
-    compares = ranks and asked.perspective == "local" and bool(np.any(errors_of(dataset) > 0))
+    compares = ranks and asked.perspective == "local" and bool(np.any(error_counts(dataset) > 0))
     if asked.samples is not None and not isinstance(saved, SavedJudge):
         raise OptionError(
             "samples are taken of a judge that judges texts itself, and this one holds others.",
@@ -253,7 +253,7 @@ def _judge(asked: Asked, given: Named, dataset: DataSet) -> tuple[AnySaved, bool
 
 
 def _estimate(
-    asked: Asked,
+    asked: PerspectiveChoice,
     saved: AnySaved,
     dataset: DataSet,
     common: Mapping[str, Any],
@@ -274,7 +274,7 @@ def _estimate(
 
 
 def _of_scores(
-    asked: Asked,
+    asked: PerspectiveChoice,
     given: Named,
     dataset: DataSet,
     common: dict[str, Any],

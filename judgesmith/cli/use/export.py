@@ -12,7 +12,7 @@ from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.judge_models import judging_estimate, models_of_all, nothing_asked
 from judgesmith.cli.shared.model_options import ModelChoice, allow_model_option, model_options
 from judgesmith.cli.shared.options import dry_run_option, json_option
-from judgesmith.cli.shared.places import OUTPUT, check_place
+from judgesmith.cli.shared.places import OUTPUT, check_output
 from judgesmith.cli.shared.printing import counted, print_estimate, print_json, say, say_notes
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def command(
         form_of,
     )
 
-    place = check_place(output)
+    place = check_output(output)
     saved = load_saved(judge)
     with blaming("--to"):
         found = form_of(form)

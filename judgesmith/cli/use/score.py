@@ -65,7 +65,7 @@ def command(
     continues where an interrupted one was.
     """
     from judgesmith.data.scores import sampled_text, stated_text
-    from judgesmith.experiments.evaluate.agreement import grouped
+    from judgesmith.experiments.evaluate.agreement import grouped_reasons
     from judgesmith.experiments.scoring import score_shards, unscored_items
     from judgesmith.experiments.scoring.watching import Pulse
     from judgesmith.programs.artifacts.saved_ensembles import load_saved
@@ -181,7 +181,7 @@ def command(
         )
     else:
         say(f"{counted(found.n_rows, 'row')} in {files.output}, {found.n_unscored} without a score")
-        for problem, n in list(grouped(found.reasons).items())[:5]:
+        for problem, n in list(grouped_reasons(found.reasons).items())[:5]:
             say(f"  {n} × {problem}")
         say(usage_text(usage))
     stated = [*stated_text(found.stated, found.n_rows), *sampled_text(found.sampled, found.n_rows)]

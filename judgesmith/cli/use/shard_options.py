@@ -10,7 +10,7 @@ import click
 
 from judgesmith.cli.shared.faults import OptionError, blaming
 from judgesmith.cli.shared.options import Command, map_option, reading, text_options, together
-from judgesmith.cli.shared.places import OUTPUT, check_place, file_place
+from judgesmith.cli.shared.places import OUTPUT, check_output, file_place
 
 if TYPE_CHECKING:
     from judgesmith.experiments.scoring import Shard
@@ -95,7 +95,7 @@ class ShardChoice:
                 hint=f"leave it out, or name a folder ({self.output}/).",
             )
         if into_folder:
-            place = check_place(self.output)
+            place = check_output(self.output)
             if place.exists() and not place.is_dir():
                 raise OptionError(f"{place} is a file.", option=OUTPUT, hint="name a folder.")
             if (place / "judge.json").exists():

@@ -19,7 +19,7 @@ from judgesmith.data.convert.records import Conversion, PublishedFiles, lacks_ra
 from judgesmith.data.convert.stories import HANNA, OPENMEVA_ROC, OPENMEVA_WP
 from judgesmith.data.convert.summaries import NEWSROOM, QAGS_CNNDM, QAGS_XSUM, SUMMEVAL
 from judgesmith.data.convert.translations import WIKI_DA, WMT_MQM
-from judgesmith.data.problems import DataError, nothing_in, shown
+from judgesmith.data.problems import DataError, nothing_in, shown_value
 from judgesmith.drafts import draft_beside, put
 from judgesmith.errors import InputError, did_you_mean, file_faults
 from judgesmith.signatures.plain_data import json_line
@@ -194,7 +194,8 @@ def convert(
                     if (system := row.get("system_id")) is not None:
                         item = row["source_id"], system
                         if item in seen:
-                            came = f"{shown(item[0])} of {shown(system)} again, after {seen[item]}"
+                            what = f"{shown_value(item[0])} of {shown_value(system)}"
+                            came = f"{what} again, after {seen[item]}"
                             record.problem("item", expected="each item once", came=came)
                             continue
                         seen[item] = record.where

@@ -28,13 +28,13 @@ from judgesmith.data.convert.records import (
     ConvertedRow,
     Numbering,
     PublishedFiles,
-    Record,
+    SourceRecord,
     rated_row,
     whole_document,
 )
 from judgesmith.data.formats.raw import RawRows
 from judgesmith.data.items import DEFINITIONS, PROVENANCE
-from judgesmith.data.problems import DataError, Problem, shown
+from judgesmith.data.problems import DataError, Problem, shown_value
 from judgesmith.signatures.scale import Scale
 
 _USR_CRITERIA = {
@@ -119,7 +119,7 @@ def _sf_rows(about: Conversion, files: PublishedFiles) -> Iterator[ConvertedRow]
             name = record.text("dataset").strip().upper()
             if name not in _SF_SETS:
                 record.problem(
-                    "dataset", expected=f"one of {', '.join(_SF_SETS)}", came=shown(name)
+                    "dataset", expected=f"one of {', '.join(_SF_SETS)}", came=shown_value(name)
                 )
                 continue
             if name != about.name.upper():
@@ -135,7 +135,7 @@ def _sf_rows(about: Conversion, files: PublishedFiles) -> Iterator[ConvertedRow]
                 yield record, row
 
 
-def _sf_tabled(about: Conversion, record: Record) -> dict[str, Any]:
+def _sf_tabled(about: Conversion, record: SourceRecord) -> dict[str, Any]:
     source = record.id("mr")
     return rated_row(
         about.dataset,
@@ -171,7 +171,7 @@ def _sf_listed(about: Conversion, files: PublishedFiles, path: Any) -> Iterator[
             yield record, row
 
 
-def _sf_item(record: Record) -> int | str | None:
+def _sf_item(record: SourceRecord) -> int | str | None:
     """Return which item of the list a row is, where it says so."""
     given = record.cells.get("doc_id")
     plain = type(given) is int
@@ -241,7 +241,7 @@ def _dual_criterion(aspect: str) -> str:
 
 
 def _dual_row(
-    about: Conversion, record: Record, sources: Numbering, steps: Mapping[str, int]
+    about: Conversion, record: SourceRecord, sources: Numbering, steps: Mapping[str, int]
 ) -> dict[str, Any]:
     criterion = _dual_criterion(record.id("aspect"))
     context = record.text("addition") if record.has("addition") else None
@@ -290,16 +290,16 @@ def _dual_texts(raw: RawRows, document: Any) -> Iterator[tuple[int, dict[str, An
             for step, text in enumerate(texts):
                 number += 1
                 if not isinstance(text, dict):
-                    raw.problem(number, at="text", expected="an object", came=shown(text))
+                    raw.problem(number, at="text", expected="an object", came=shown_value(text))
                     continue
                 yield number, {**text, _DUAL_STEP: step} if local else text
 
 
 def _dual_other_form(raw: RawRows, came: object) -> Problem:
-    return Problem(where=raw.name, field="file", expected=_DUAL_FORM, came=shown(came))
+    return Problem(where=raw.name, field="file", expected=_DUAL_FORM, came=shown_value(came))
 
 
-def _dual_mixed(record: Record) -> Problem:
+def _dual_mixed(record: SourceRecord) -> Problem:
     expected = "one perspective (convert the files of the other by themselves)"
     return Problem(where=record.where, field="file", expected=expected, came="both")
 

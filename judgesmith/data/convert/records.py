@@ -13,13 +13,13 @@ from typing import IO, Any
 from judgesmith.data.formats.opening import STANDARD_INPUT, RowReader, open_rows
 from judgesmith.data.formats.raw import RawRows, Row
 from judgesmith.data.formats.text import json_document, text_lines
-from judgesmith.data.problems import DataError, Problem, shown
+from judgesmith.data.problems import DataError, Problem, shown_value
 from judgesmith.data.targets import rating_points
 from judgesmith.errors import InputError
 from judgesmith.signatures.scale import Scale
 
 
-class Record:
+class SourceRecord:
     """Fields by name; what is not as expected is written down, and empty."""
 
     def __init__(self, raw: RawRows, number: int, cells: Mapping[str, Any], path: str = "") -> None:
@@ -89,30 +89,30 @@ class Record:
         read = [self._read(f"{name}[{at}]", one, scale) for at, one in enumerate(value)]
         return tuple(points for (points,) in read) if all(read) else ()
 
-    def within(self, name: str) -> Record:
+    def within(self, name: str) -> SourceRecord:
         """Return the object in a field as a record of its own."""
         value = self.cells.get(name)
         if not isinstance(value, Mapping):
             self.problem(name, expected="an object", came=self._came(name))
             value = {}
-        return Record(self._raw, self._number, value, f"{self._path}{name}.")
+        return SourceRecord(self._raw, self._number, value, f"{self._path}{name}.")
 
-    def many(self, name: str) -> Iterator[Record]:
+    def many(self, name: str) -> Iterator[SourceRecord]:
         """Yield the objects of a list in a field."""
         for at, part in enumerate(self._parts(name, "a list of objects")):
             value = part.cells[""]
             if isinstance(value, Mapping):
-                yield Record(self._raw, self._number, value, f"{self._path}{name}[{at}].")
+                yield SourceRecord(self._raw, self._number, value, f"{self._path}{name}[{at}].")
             else:
-                self.problem(f"{name}[{at}]", expected="an object", came=shown(value))
+                self.problem(f"{name}[{at}]", expected="an object", came=shown_value(value))
 
-    def _parts(self, name: str, expected: str) -> Sequence[Record]:
+    def _parts(self, name: str, expected: str) -> Sequence[SourceRecord]:
         value = self.cells.get(name)
         if not isinstance(value, list):
             self.problem(name, expected=expected, came=self._came(name))
             return ()
         return [
-            Record(self._raw, self._number, {"": one}, f"{self._path}{name}[{at}]")
+            SourceRecord(self._raw, self._number, {"": one}, f"{self._path}{name}[{at}]")
             for at, one in enumerate(value)
         ]
 
@@ -120,12 +120,12 @@ class Record:
         try:
             return (rating_points(value, scale),)
         except ValueError as fault:
-            came = shown(value) if value is not None else self._came(name)
+            came = shown_value(value) if value is not None else self._came(name)
             self.problem(name, expected=str(fault), came=came)
             return ()
 
     def _came(self, name: str) -> str:
-        return shown(self.cells[name]) if name in self.cells else "no such field"
+        return shown_value(self.cells[name]) if name in self.cells else "no such field"
 
 
 _MOST_NAMED, _LONGEST_NAME = 12, 40
@@ -161,7 +161,7 @@ class PublishedFiles:
 
     def records(
         self, path: Path, *needed: str, reader: RowReader | None = None, unit: str = "line"
-    ) -> Iterator[Record]:
+    ) -> Iterator[SourceRecord]:
         """Yield the rows of a file."""
         raw = open_rows(path, reader=reader)
         if reader is not None:
@@ -172,7 +172,7 @@ class PublishedFiles:
             if not n_rows:
                 check_form(raw, cells, needed)
             n_rows += 1
-            yield Record(raw, number, cells)
+            yield SourceRecord(raw, number, cells)
         if not n_rows and not raw.found:
             raw.problem(0, at="file", expected="at least one row", came="none")
 
@@ -237,17 +237,17 @@ class Gathered:
         Who gave them.
     """
 
-    record: Record
+    record: SourceRecord
     same: dict[str, Any]
     human: dict[str, list[float]] = field(default_factory=dict)
     raters: list[str] = field(default_factory=list)
 
-    def agrees(self, record: Record, same: dict[str, Any]) -> bool:
+    def agrees(self, record: SourceRecord, same: dict[str, Any]) -> bool:
         """Say whether a row is one of the same item, and write down where it is not."""
         for name, value in same.items():
             if self.same[name] != value:
-                expected = f"{shown(self.same[name])}, as in {self.record.where}"
-                record.problem(name, expected=expected, came=shown(value))
+                expected = f"{shown_value(self.same[name])}, as in {self.record.where}"
+                record.problem(name, expected=expected, came=shown_value(value))
         return self.same == same
 
     def add(self, human: dict[str, tuple[float, ...]], rater: str | None = None) -> None:
@@ -259,7 +259,9 @@ class Gathered:
 
 
 def group_ratings(
-    rated: Iterable[tuple[Hashable, Record, dict[str, Any], dict[str, tuple[float, ...]], str]],
+    rated: Iterable[
+        tuple[Hashable, SourceRecord, dict[str, Any], dict[str, tuple[float, ...]], str]
+    ],
 ) -> Iterator[Gathered]:
     """Yield items once all of their rows are read, in the order of their first ones.
 
@@ -342,7 +344,7 @@ class Numbering:
 
 _FILE = re.compile(r"[\w.-]+\.(?:jsonl|json|csv)\b")
 
-ConvertedRow = tuple[Record, dict[str, Any]]
+ConvertedRow = tuple[SourceRecord, dict[str, Any]]
 """A row, and what in the files it was made of, for messages."""
 
 

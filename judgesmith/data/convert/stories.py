@@ -22,13 +22,13 @@ from judgesmith.data.convert.records import (
     ConvertedRow,
     Numbering,
     PublishedFiles,
-    Record,
+    SourceRecord,
     group_ratings,
     rated_row,
     whole_document,
 )
 from judgesmith.data.formats.raw import RawRows
-from judgesmith.data.problems import DataError, Problem, shown
+from judgesmith.data.problems import DataError, Problem, shown_value
 from judgesmith.signatures.scale import Scale
 
 _HANNA_COLUMNS = ("Relevance", "Coherence", "Empathy", "Surprise", "Engagement", "Complexity")
@@ -93,13 +93,15 @@ def _openmeva_entries(raw: RawRows, document: Any) -> Iterator[tuple[int, dict[s
         stories = list(document.items())
     else:
         expected = "an object of stories by id, or a list of them"
-        problem = Problem(where=raw.name, field="file", expected=expected, came=shown(document))
+        problem = Problem(
+            where=raw.name, field="file", expected=expected, came=shown_value(document)
+        )
         raise DataError([problem])
     for number, (name, story) in enumerate(stories, start=1):
         if isinstance(story, dict):
             yield number, story if name is None else {**story, "doc_id": name}
         else:
-            raw.problem(number, at="story", expected="an object", came=shown(story))
+            raw.problem(number, at="story", expected="an object", came=shown_value(story))
 
 
 def _openmeva_rows(about: Conversion, files: PublishedFiles) -> Iterator[ConvertedRow]:
@@ -134,7 +136,7 @@ def _openmeva_rows(about: Conversion, files: PublishedFiles) -> Iterator[Convert
                     yield story, row
 
 
-def _openmeva_ratings(story: Record) -> tuple[tuple[float, ...], str]:
+def _openmeva_ratings(story: SourceRecord) -> tuple[tuple[float, ...], str]:
     """Return what people said, and whether one by one."""
     if isinstance(story.cells["score"], Mapping):
         return story.within("score").rating("human", _OPENMEVA_SCALE), MEAN

@@ -31,13 +31,13 @@ from judgesmith.data.convert.records import (
     ConvertedRow,
     Numbering,
     PublishedFiles,
-    Record,
+    SourceRecord,
     group_ratings,
     rated_row,
     whole_document,
 )
 from judgesmith.data.formats.raw import RawRows
-from judgesmith.data.problems import DataError, Problem, shown
+from judgesmith.data.problems import DataError, Problem, shown_value
 from judgesmith.signatures.scale import Scale
 
 _SUMMEVAL_SCALES = {
@@ -70,7 +70,9 @@ def _summeval_is_rated(cells: Mapping[str, Any]) -> bool:
     return "expert_annotations" in cells
 
 
-def _summeval_row(about: Conversion, record: Record, articles: Mapping[str, str]) -> dict[str, Any]:
+def _summeval_row(
+    about: Conversion, record: SourceRecord, articles: Mapping[str, str]
+) -> dict[str, Any]:
     source_id = record.id("id")
     text = record.text("text") if record.has("text") else articles.get(source_id, "")
     return rated_row(
@@ -90,7 +92,7 @@ def _summeval_row(about: Conversion, record: Record, articles: Mapping[str, str]
     )
 
 
-def _summeval_ratings(record: Record, name: str) -> dict[str, list[float]]:
+def _summeval_ratings(record: SourceRecord, name: str) -> dict[str, list[float]]:
     raters = list(record.many(name))
     if not raters:
         record.problem(name, expected="at least one rater", came="none")
@@ -125,7 +127,7 @@ def _qags_rows(about: Conversion, files: PublishedFiles) -> Iterator[ConvertedRo
                 yield record, row
 
 
-def _qags_row(about: Conversion, record: Record, source_id: str) -> dict[str, Any]:
+def _qags_row(about: Conversion, record: SourceRecord, source_id: str) -> dict[str, Any]:
     texts, votes_on, by_worker = list[str](), list[list[int]](), dict[str, list[int]]()
     for sentence in record.many("summary_sentences"):
         votes: list[int] = []
@@ -251,7 +253,9 @@ def _newsroom_prompts(
         prompt = record.text("instance")
         summary, found, article = prompt.removeprefix(_SUMMARY).partition(_ARTICLE)
         if not found or not prompt.startswith(_SUMMARY):
-            record.problem("instance", expected="a summary and its article", came=shown(prompt))
+            record.problem(
+                "instance", expected="a summary and its article", came=shown_value(prompt)
+            )
         ids = {"ArticleID": articles[article]}
         human = _newsroom_annotated(record)
         if record.sound:
@@ -263,16 +267,16 @@ def _newsroom_prompts(
 def _newsroom_instances(raw: RawRows, document: Any) -> Iterator[tuple[int, dict[str, Any]]]:
     rows = document.get("instances") if isinstance(document, dict) else None
     if not isinstance(rows, list):
-        expected, came = "an object with a list of instances", shown(document)
+        expected, came = "an object with a list of instances", shown_value(document)
         raise DataError([Problem(where=raw.name, field="file", expected=expected, came=came)])
     for number, row in enumerate(rows, start=1):
         if isinstance(row, dict):
             yield number, row
         else:
-            raw.problem(number, at="instance", expected="an object", came=shown(row))
+            raw.problem(number, at="instance", expected="an object", came=shown_value(row))
 
 
-def _newsroom_annotated(record: Record) -> dict[str, tuple[float, ...]]:
+def _newsroom_annotated(record: SourceRecord) -> dict[str, tuple[float, ...]]:
     said = record.within("annotations")
     return {
         name.lower(): said.within(name).ratings("individual_human_scores", _NEWSROOM_SCALE)

@@ -25,12 +25,12 @@ from judgesmith.data.convert.records import (
     Conversion,
     ConvertedRow,
     PublishedFiles,
-    Record,
+    SourceRecord,
     group_ratings,
     rated_row,
     tab_separated,
 )
-from judgesmith.data.problems import shown
+from judgesmith.data.problems import shown_value
 from judgesmith.signatures.scale import Scale
 
 _MQM_MARK = re.compile(r"</?v>")
@@ -185,7 +185,7 @@ _MQM_BELOW = "ratings below -25, where raters marked more: the scale begins at t
 class _MqmItem:
     """A translation, and what each rater found in it."""
 
-    record: Record
+    record: SourceRecord
     source: str
     target: str
     points: dict[str, float] = field(default_factory=dict)
@@ -243,7 +243,7 @@ def _mqm_was_in_a_spreadsheet(files: PublishedFiles, path: Path) -> bool:
 
 
 def _mqm_read(
-    record: Record,
+    record: SourceRecord,
     items: dict[tuple[str, str, str], _MqmItem],
     files: PublishedFiles,
     *,
@@ -274,7 +274,7 @@ def _mqm_read(
     name = severity_name(severity)
     if name is None:
         expected = f"{', '.join(SEVERITIES)} or No-error"
-        record.problem("severity", expected=expected, came=shown(severity))
+        record.problem("severity", expected=expected, came=shown_value(severity))
         return
     item.points[rater] += error_weight(category, name)
     places = _mqm_places(item, source, target, files)

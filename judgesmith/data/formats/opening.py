@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 
 from judgesmith.data.formats import tables, text
 from judgesmith.data.formats.raw import RawRows, ReadOptions, Row
-from judgesmith.data.problems import DataError, Problem, shown
+from judgesmith.data.problems import DataError, Problem, shown_value
 from judgesmith.data.samples import sample_path
 from judgesmith.errors import FileError, InputError, MissingFileError
 
@@ -258,7 +258,7 @@ def _unknown(path: Path) -> DataError:
                 field="file name",
                 expected=f"an ending of {', '.join(endings())} (all but Parquet and workbooks also "
                 "with .gz), or - for JSON Lines on standard input",
-                came=shown("".join(path.suffixes)),
+                came=shown_value("".join(path.suffixes)),
             )
         ]
     )

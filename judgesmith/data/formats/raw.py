@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from judgesmith.data.problems import Problem, shown
+from judgesmith.data.problems import Problem, shown_value
 from judgesmith.errors import InputError
 
 Row = tuple[int, dict[str, Any]]
@@ -83,13 +83,13 @@ def _codec(name: str) -> str:
     except (LookupError, UnicodeError, ValueError):
         close = difflib.get_close_matches(name.lower(), _ENCODINGS, n=1)
         raise InputError(
-            f"there is no encoding {shown(name)}.",
+            f"there is no encoding {shown_value(name)}.",
             where="--encoding",
             hint=f"did you mean {close[0]}?" if close else f"such as {', '.join(_ENCODINGS[1:4])}.",
         ) from None
 
 
-class Line(int):
+class RawLine(int):
     """The line at which a record begins, where its number is not that of the record."""
 
     record: int
@@ -141,7 +141,7 @@ class RawRows:
         """
         if self.unit != "line":
             return f"{self.name}, row {number}"
-        record = f" (record {number.record})" if isinstance(number, Line) else ""
+        record = f" (record {number.record})" if isinstance(number, RawLine) else ""
         return f"{self.name}:{int(number)}{record}"
 
     def problem(self, number: int, *, at: str, expected: str, came: str) -> None:

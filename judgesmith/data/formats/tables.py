@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from judgesmith.data.formats.raw import RawRows, Row
-from judgesmith.data.problems import DataError, Problem, shown
+from judgesmith.data.problems import DataError, Problem, shown_value
 from judgesmith.errors import MissingExtraError, did_you_mean
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _sheet_of(raw: RawRows, workbook: Any) -> Any:
     wanted = raw.options.sheet
     if wanted is not None and wanted not in names:
         hint = did_you_mean(wanted, names)
-        came = shown(wanted) + (f"; {hint}" if hint else "")
+        came = shown_value(wanted) + (f"; {hint}" if hint else "")
         raise _refused(raw.name, "--sheet", f"one of the sheets {', '.join(names)}", came)
     if not names:
         raise _refused(raw.name, "file", "a workbook with a sheet of cells", "one without")
@@ -213,7 +213,7 @@ def hub_rows(raw: RawRows, address: str) -> Iterator[Row]:
     name, _, split = address.partition("://")[2].partition(":")
     owner, *rest = name.strip("/").split("/")
     if not owner or len(rest) > 2 or not all(rest):
-        raise _refused(address, "address", "hf://OWNER/NAME[/CONFIG][:SPLIT]", shown(name))
+        raise _refused(address, "address", "hf://OWNER/NAME[/CONFIG][:SPLIT]", shown_value(name))
     path, config = "/".join([owner, *rest[:1]]), (rest[1] if len(rest) > 1 else None)
     try:
         found = datasets.load_dataset(path, config, split=split or None)
@@ -257,7 +257,7 @@ def _numbered(raw: RawRows, rows: Any) -> Iterator[Row]:
         if isinstance(row, Mapping):
             yield number, {str(name): _native(value) for name, value in row.items()}
         else:
-            raw.problem(number, at="row", expected="a mapping of columns", came=shown(row))
+            raw.problem(number, at="row", expected="a mapping of columns", came=shown_value(row))
 
 
 def _frame_rows(frame: pd.DataFrame) -> Callable[..., Iterator[Row]]:

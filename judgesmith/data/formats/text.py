@@ -14,8 +14,8 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any
 
-from judgesmith.data.formats.raw import Line, RawRows, Row
-from judgesmith.data.problems import DataError, Problem, shown
+from judgesmith.data.formats.raw import RawLine, RawRows, Row
+from judgesmith.data.problems import DataError, Problem, shown_value
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 LONGEST_LINE = 64 * 2**20
@@ -113,17 +113,17 @@ def json_lines(raw: RawRows, stream: IO[bytes]) -> Iterator[Row]:
         if not line.strip():
             continue
         record += 1
-        number = Line.of(place, record)
+        number = RawLine.of(place, record)
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
-            came = f"{shown(line.strip())} ({_not_json(error, line)})"
+            came = f"{shown_value(line.strip())} ({_not_json(error, line)})"
             raw.problem(number, at="line", expected="one JSON object", came=came)
             continue
         if isinstance(row, dict):
             yield number, row
         else:
-            raw.problem(number, at="line", expected="one JSON object", came=shown(row))
+            raw.problem(number, at="line", expected="one JSON object", came=shown_value(row))
 
 
 def _not_json(error: Exception, text: str) -> str:
@@ -168,7 +168,9 @@ def json_rows(raw: RawRows, stream: IO[bytes]) -> Iterator[Row]:
     if not isinstance(rows, list):
         is_object = isinstance(document, dict)
         kind = (
-            f"an object with {', '.join(document) or 'nothing'}" if is_object else shown(document)
+            f"an object with {', '.join(document) or 'nothing'}"
+            if is_object
+            else shown_value(document)
         )
         expected = "a list of objects, also under 'rows' or 'data'"
         raise DataError([Problem(where=raw.name, field="file", expected=expected, came=kind)])
@@ -176,7 +178,7 @@ def json_rows(raw: RawRows, stream: IO[bytes]) -> Iterator[Row]:
         if isinstance(row, dict):
             yield number, row
         else:
-            raw.problem(number, at="row", expected="a JSON object", came=shown(row))
+            raw.problem(number, at="row", expected="a JSON object", came=shown_value(row))
 
 
 def _delimited(ending: str) -> Callable[[RawRows, IO[bytes]], Iterator[Row]]:
@@ -205,7 +207,7 @@ def _delimited(ending: str) -> Callable[[RawRows, IO[bytes]], Iterator[Row]]:
         record = 0
         while True:
             line, size = table.line_num + 1, 0
-            number = Line.of(line, record + 1, headed=True) if header is not None else line
+            number = RawLine.of(line, record + 1, headed=True) if header is not None else line
             try:
                 cells = next(table)
             except StopIteration:

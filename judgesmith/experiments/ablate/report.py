@@ -10,7 +10,7 @@ import numpy as np
 
 from judgesmith.experiments.ablate.folder import FinishedRow, RowCalls
 from judgesmith.experiments.ablate.rows import BLOCKS, FULL, PEOPLES, Block, PlannedRow
-from judgesmith.experiments.tables import Table, interval, markdown_cell
+from judgesmith.experiments.tables import Table, estimate_cell, markdown_cell
 from judgesmith.metrics import Estimate, PairedEstimate
 from judgesmith.metrics.correlation import Statistic, agreement_difference
 from judgesmith.optimizers import PredictionTable
@@ -51,7 +51,7 @@ class CriterionSides:
     definitions: Mapping[str, str]
 
 
-def difference(
+def row_difference(
     first: PredictionTable, second: PredictionTable, statistic: Statistic, *, seed: int
 ) -> PairedEstimate:
     """Return how much better ``first`` agrees, with the same resamples for every comparison."""
@@ -74,7 +74,7 @@ def explanation_effects(tables: Tables, *, seed: int) -> tuple[ExplanationEffect
             block=block,
             variant=variant,
             gains={
-                name: difference(tables[block, variant], tables[block, bare], name, seed=seed)
+                name: row_difference(tables[block, variant], tables[block, bare], name, seed=seed)
                 for name in CORRELATIONS
             },
         )
@@ -295,7 +295,7 @@ def table_of(
         full = (place[0], FULL)
         if place == full or full not in tables:
             return None
-        return difference(tables[place], tables[full], "q", seed=seed)
+        return row_difference(tables[place], tables[full], "q", seed=seed)
 
     rows = tuple(
         AblationRow(
@@ -352,8 +352,8 @@ def table_rows(table: AblationTable, block: Block) -> list[list[str]]:
         [
             row.name,
             *(value_text(row.agreement[name]) for name in ("pearson", "spearman", "kendall")),
-            interval(row.agreement["q"]),
-            "" if row.difference is None else interval(row.difference, signed=True),
+            estimate_cell(row.agreement["q"]),
+            "" if row.difference is None else estimate_cell(row.difference, signed=True),
         ]
         for row in table.rows
         if row.block == block
@@ -381,7 +381,7 @@ def effect_rows(table: AblationTable) -> list[list[str]]:
     return [
         [
             f"{one.variant}, {TITLES[one.block].lower()}",
-            *(interval(gain, signed=True) for gain in one.gains.values()),
+            *(estimate_cell(gain, signed=True) for gain in one.gains.values()),
         ]
         for one in table.effects
     ]

@@ -10,13 +10,13 @@ import numpy as np
 
 from judgesmith.data.columns import OVERALL
 from judgesmith.data.items import DataSet
-from judgesmith.data.problems import SHOWN, shown
+from judgesmith.data.problems import SHOWN, shown_value
 from judgesmith.data.targets import UselessTargetError, targets_of
 from judgesmith.errors import InputError
 from judgesmith.experiments.benchmark.anchor_texts import texts_looked_at
 from judgesmith.experiments.benchmark.models import BenchmarkModels, refuse_unfinished
 from judgesmith.experiments.benchmark.plan import Plan, Progress
-from judgesmith.experiments.benchmark.rows import BenchmarkSource, drawn_sources, sources_of
+from judgesmith.experiments.benchmark.rows import BenchmarkSource, drawn_sources, texts_by_source
 from judgesmith.experiments.benchmark.settings import (
     BenchmarkSettings,
     Dropped,
@@ -102,7 +102,7 @@ def benchmark_start(
     if names is None and dataset.criteria == (OVERALL,):
         names = (OVERALL,)
     found = human_rubric(dataset, names=names, rubric=rubric)
-    every = sources_of(dataset)
+    every = texts_by_source(dataset)
     if settings.perspective == "global" and len(every) < 2:
         raise InputError(
             f"{dataset.name} has rated data about one source only, and a global benchmark "
@@ -170,7 +170,7 @@ def _without_anchors(
 def _nothing_rated(dataset: DataSet) -> InputError:
     """Return the error that there are no ratings, with the columns that could hold some."""
     columns = list(dataset[0].extra) if len(dataset) else []
-    named = ", ".join(map(shown, columns[:SHOWN])) + (", …" if len(columns) > SHOWN else "")
+    named = ", ".join(map(shown_value, columns[:SHOWN])) + (", …" if len(columns) > SHOWN else "")
     unread = f"; not read as ratings: {named}" if columns else ""
     return InputError(
         f"nothing is rated in {dataset.name}, and a benchmark is made of what people rated"

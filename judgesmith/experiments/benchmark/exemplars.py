@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgesmith.data.problems import nothing_in, shown
+from judgesmith.data.problems import nothing_in, shown_value
 from judgesmith.drafts import draft_beside, put
 from judgesmith.errors import ExistingFileError, file_faults
 from judgesmith.experiments.scoring.resume_check import WAY_OUT
@@ -65,7 +65,7 @@ def _own_rows(path: Path, *, judge: str, writer: str) -> Iterator[Mapping[str, A
             if (found.get("judge"), found.get("writer")) != (judge, writer):
                 raise ExistingFileError(
                     f"expected an exemplar of this judge ({judge}) by {writer}; "
-                    f"got {shown(line.rstrip())}.",
+                    f"got {shown_value(line.rstrip())}.",
                     at=f"{path}:{number}",
                     hint=WAY_OUT,
                 )

@@ -293,7 +293,7 @@ class OneMore:
     worse: Target
 
 
-def kind_of(error: InjectedError) -> str:
+def error_name(error: InjectedError) -> str:
     """Return what an error is called: its rule and its side, or its side alone."""
     return error.sub_aspect if error.kind == MODEL else f"{error.kind} ({error.sub_aspect})"
 
@@ -335,5 +335,7 @@ def seen_errors(
         ),
         similar=found.tally.n_similar / len(answered) if answered else float("nan"),
         n_unanswered=found.tally.n_unanswered,
-        kinds=seen_kinds([kind_of(one.worse.errors[-1]) for one in pairs], signs, sources=sources),
+        kinds=seen_kinds(
+            [error_name(one.worse.errors[-1]) for one in pairs], signs, sources=sources
+        ),
     )

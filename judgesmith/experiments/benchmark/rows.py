@@ -31,7 +31,7 @@ class BenchmarkSource:
         return task if isinstance(task, str) and task else None
 
 
-def sources_of(dataset: DataSet) -> tuple[BenchmarkSource, ...]:
+def texts_by_source(dataset: DataSet) -> tuple[BenchmarkSource, ...]:
     """Return the sources of rated data, in the order of their first rows."""
     rows: dict[int, list[int]] = {}
     for index, group in enumerate(dataset.groups.tolist()):

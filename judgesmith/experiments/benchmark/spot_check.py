@@ -17,7 +17,7 @@ import numpy as np
 from judgesmith.data.formats.opening import open_rows
 from judgesmith.data.formats.raw import RawRows
 from judgesmith.data.items import DEFINITIONS, PROVENANCE
-from judgesmith.data.problems import DataError, Problem, shown
+from judgesmith.data.problems import DataError, Problem, shown_value
 from judgesmith.data.sheets import cell_of, number_cell, sheet_bytes
 from judgesmith.errors import InputError
 from judgesmith.metrics import Estimate, percent_agreement
@@ -171,7 +171,7 @@ def read_spot_checks(paths: Sequence[str | Path], rows: Sequence[Row]) -> SpotCh
     filled: dict[str, dict[str, str]] = {}
     for path in map(Path, paths):
         if path.stem in filled:
-            came = f"another file for {shown(path.stem)}"
+            came = f"another file for {shown_value(path.stem)}"
             expected = "one file per rater, named after the rater"
             problems.append(
                 Problem(where=str(path), field="file name", expected=expected, came=came)
@@ -248,7 +248,7 @@ def _read(raw: RawRows, checks: Mapping[str, SpotCheck]) -> dict[str, str]:
     for number, row in raw.rows:
         cells = {str(name).strip().casefold(): _cell(value) for name, value in row.items()}
         if not {"id", "answer"} <= set(cells):
-            came = shown(", ".join(cells))
+            came = shown_value(", ".join(cells))
             raw.problem(0, at="header", expected="the columns of the sheet: id, answer", came=came)
             return {}
         if not any(cells.values()):
@@ -256,12 +256,12 @@ def _read(raw: RawRows, checks: Mapping[str, SpotCheck]) -> dict[str, str]:
         name = cells["id"]
         if name not in checks or name in found:
             expected = "an id of this benchmark's sheet, once (copy it from spot_check.csv)"
-            raw.problem(number, at="id", expected=expected, came=shown(name or None))
+            raw.problem(number, at="id", expected=expected, came=shown_value(name or None))
             continue
         answer = _answer(cells["answer"], checks[name])
         if answer is None:
             expected = _wanted(checks[name])
-            raw.problem(number, at="answer", expected=expected, came=shown(cells["answer"]))
+            raw.problem(number, at="answer", expected=expected, came=shown_value(cells["answer"]))
         else:
             found[name] = answer
     return found

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from judgesmith.data.definitions import definition_fault
-from judgesmith.data.problems import SHOWN, shown
+from judgesmith.data.problems import SHOWN, shown_value
 from judgesmith.errors import InputError, file_faults
 from judgesmith.experiments.compile.human_criteria import name_fault
 from judgesmith.signatures.perturbation import SubAspect
@@ -53,7 +53,7 @@ def sub_aspects_in(text: str, criteria: Sequence[str], *, where: str) -> tuple[S
     except ValueError as fault:
         raise InputError(fault, at=where) from None
     if not isinstance(plain, Mapping) or not plain:
-        raise InputError(f"expected {_FORM}; got {shown(plain)}.", at=where)
+        raise InputError(f"expected {_FORM}; got {shown_value(plain)}.", at=where)
     reading = _Reading({folded(name): name for name in criteria}, _lines_of(text), [])
     found = tuple(side for name, sides in plain.items() for side in reading.sides(name, sides))
     if reading.faults:
@@ -83,7 +83,7 @@ class _Reading:
         elif isinstance(sides, Mapping):
             several = list(sides.items())
         else:
-            self._refuse([given], f"expected {_FORM}; got {shown(sides)}.")
+            self._refuse([given], f"expected {_FORM}; got {shown_value(sides)}.")
             return
         if not several:
             self._refuse([given], "names no side; name one, or leave the criterion out.")
@@ -105,7 +105,7 @@ class _Reading:
         if fault := name_fault(side):
             return f"cannot be the name of a side: {fault.rstrip('.')}."
         if definition is not None and not isinstance(definition, str):
-            return f"expected a definition in words; got {shown(definition)}."
+            return f"expected a definition in words; got {shown_value(definition)}."
         said = " ".join((definition or "").split())
         if said and (fault := definition_fault(side, said)):
             return f"its definition would be part of questions, but {fault}"
@@ -119,7 +119,7 @@ class _Reading:
 
     def _refuse(self, path: Sequence[str], fault: str) -> None:
         line = self.lines.get(tuple(path)) or self.lines.get((path[0],), 1)
-        said = ", ".join(shown(one) for one in path)
+        said = ", ".join(shown_value(one) for one in path)
         self.faults.append(f"line {line}: {said}: {fault}")
 
 

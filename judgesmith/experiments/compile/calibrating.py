@@ -11,7 +11,7 @@ import numpy as np
 from judgesmith.data.items import DataSet, check_dataset
 from judgesmith.data.targets import targets_of
 from judgesmith.errors import InputError
-from judgesmith.experiments.compile.split import rated_rows, unseen_places
+from judgesmith.experiments.compile.split import rows_to_fit, unseen_places
 from judgesmith.optimizers import Calibrator
 from judgesmith.optimizers.fitting.cross_validation import FEWEST_ROWS
 from judgesmith.optimizers.rows import Rows
@@ -125,7 +125,7 @@ def calibrate_judge(
             hint="give more rated rows.",
         )
     learner = Calibrator(confidence=confidence, within=within, seed=seed)
-    rows = rated_rows(dataset, targets, places)
+    rows = rows_to_fit(dataset, targets, places)
     parts = learner.parts(rows)
     asking = _Asking(judge, lm, concurrency, progress)
     said = [asking.judged(part, "calibration") for part in parts]
@@ -138,7 +138,7 @@ def calibrate_judge(
         held = targets_of(check, judge.target, aggregate)
         known = judge.seen_keys | {item.key for item in rows.items}
         if len(kept := unseen_places(check, held, known)):
-            tested = rated_rows(check, held, kept)
+            tested = rows_to_fit(check, held, kept)
             report = _held_to(learned, tested, asking.judged(tested, "held-out rows, calibrated"))
     golden = tuple(
         one.model_copy(update={"judgement": calibrated(one.judgement, learned)})

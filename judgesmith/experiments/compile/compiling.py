@@ -89,7 +89,7 @@ MOST_LETTERS = 400_000
 """Characters of all their texts together, past the first five: a judge is a file to keep in git."""
 
 
-def golden_items(
+def drawn_golden(
     items: Sequence[RatedItem], judgements: Sequence[Judgement]
 ) -> tuple[GoldenItem, ...]:
     """Return scored items from the best to the worst, at even steps, as a sample of all.
@@ -524,7 +524,7 @@ class _Report:
                 "select": _keys(parts.selection),
                 **_seen_besides(parts, rubric=self._taught, earlier=known),
             },
-            golden=golden_items(heldout_items, self.heldout_judgements) if keeps_texts else (),
+            golden=drawn_golden(heldout_items, self.heldout_judgements) if keeps_texts else (),
             history=tuple(work.history),
             settings={
                 **settings.model_dump(mode="json", exclude={"protocol"}),

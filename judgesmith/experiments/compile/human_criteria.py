@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from judgesmith.data.columns import OVERALL
 from judgesmith.data.definitions import definitions_in, unprintable
 from judgesmith.data.items import DataSet
-from judgesmith.data.problems import shown
+from judgesmith.data.problems import shown_value
 from judgesmith.data.targets import meant_by, nobody_rated
 from judgesmith.errors import InputError
 from judgesmith.signatures.rubric import DEFAULT_RUBRIC, Criterion, Rubric, folded
@@ -196,7 +196,7 @@ def _refuse_names(names: Sequence[str]) -> None:
             fault = f"it is the same as {by_folded[folded(name)]!r} in all but case, '_' and blanks"
         if fault:
             raise InputError(
-                f"the criterion {shown(name)} cannot stand in a rubric: {fault.rstrip('.')}.",
+                f"the criterion {shown_value(name)} cannot stand in a rubric: {fault.rstrip('.')}.",
                 hint="give "
                 "its column another name (--map NAME=COLUMN), or rename it under 'human'.",
             )

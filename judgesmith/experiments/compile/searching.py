@@ -110,11 +110,11 @@ def tested_text(found: ConfirmationResult) -> str:
         return f"{number_text(found.gain, '+.3f')}, untested among {found.n_compared} compared"
     return (
         f"{number_text(found.gain, '+.3f')}, standard error {number_text(found.standard_error)}, "
-        f"p {p_text(found.p_value)} over {found.n_compared} compared"
+        f"p {p_value_text(found.p_value)} over {found.n_compared} compared"
     )
 
 
-def p_text(value: float) -> str:
+def p_value_text(value: float) -> str:
     """Return a p-value, or ``undefined``."""
     return "below 0.001" if value < 0.001 else number_text(value)
 
@@ -579,7 +579,7 @@ class Weighed:
         )
 
 
-def weighed(
+def fitted_winner(
     winner: Judge,
     start: Judge,
     tuning: Sequence[Rows],

@@ -235,7 +235,7 @@ def unseen_places(dataset: DataSet, targets: Targets, known: frozenset[str]) -> 
     return rated[~np.isin(dataset.groups[rated], dataset.groups[seen])]
 
 
-def rated_rows(
+def rows_to_fit(
     dataset: DataSet,
     targets: Targets,
     places: Sequence[int] | IntArray,

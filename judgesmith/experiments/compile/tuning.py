@@ -20,13 +20,13 @@ from judgesmith.experiments.compile.searching import (
     confirmation_record,
     effect_notes,
     effect_search,
+    fitted_winner,
     outcome_note,
     plain_trial,
     protocol_search,
     search_notes,
     searched,
     text_search,
-    weighed,
 )
 from judgesmith.experiments.compile.settings import CompileSettings
 from judgesmith.experiments.compile.split import Parts, examples_of
@@ -398,7 +398,7 @@ class Tuning:
 
     def _kept_when_weighed(self, winner: Judge, start: Judge, parts: Parts, lm: Any) -> Judge:
         """Return the winner, or the start where that is better with learned weights."""
-        found = weighed(
+        found = fitted_winner(
             winner,
             start,
             parts.tuning,

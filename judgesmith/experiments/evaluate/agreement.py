@@ -195,7 +195,7 @@ def unscored(*tables: PredictionTable) -> Unscored:
 _VALUE = re.compile(r"(?<!HTTP )-?\b\d+(?:\.\d+)?|'[^']*'|\"[^\"]*\"")
 
 
-def grouped(reasons: Mapping[str, int]) -> dict[str, int]:
+def grouped_reasons(reasons: Mapping[str, int]) -> dict[str, int]:
     """Return reasons with counts, those that differ by a number or a quotation as one.
 
     The commonest stands for its group; groups are in the order of their counts.
@@ -218,7 +218,7 @@ def unscored_text(unscored: Unscored) -> str:
     """
     if not unscored.n:
         return f"all {unscored.n_rows} have a score"
-    shown = list(grouped(unscored.reasons).items())[:3]
+    shown = list(grouped_reasons(unscored.reasons).items())[:3]
     # A reason may be a whole sentence; this is part of one.
     reasons = "; ".join(f"{n} × {reason.removesuffix('.')}" for reason, n in shown)
     n_others = sum(unscored.reasons.values()) - sum(n for _, n in shown)

@@ -25,7 +25,7 @@ from judgesmith.experiments.evaluate.judged_rows import JudgedRows, rows_of_judg
 from judgesmith.experiments.evaluate.within_source import (
     LEVEL,
     check_within_source,
-    within_sources,
+    only_within_sources,
 )
 from judgesmith.metrics import PairedEstimate, holm, permutation_test, tie_aware_accuracy_difference
 from judgesmith.metrics.arrays import fraction
@@ -406,7 +406,7 @@ def compare_rows(
             n_resamples=_n_resamples(tables[0]),
         )
         tested = {level: row for level, row in gain.items() if not ranking or level == LEVEL}
-        gains.append(within_sources(gain) if ranking else gain)
+        gains.append(only_within_sources(gain) if ranking else gain)
         tests = tests or comparison_tests(
             *tables, tested, rng=np.random.default_rng(seeds[1]), confidence=confidence
         )

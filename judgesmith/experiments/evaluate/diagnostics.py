@@ -13,7 +13,7 @@ from judgesmith.data.targets import Targets, ratings_behind
 from judgesmith.experiments.evaluate.agreement import Report, agreement_report, plain
 from judgesmith.experiments.evaluate.describing import rater_table
 from judgesmith.experiments.evaluate.judged_rows import JudgedRows
-from judgesmith.experiments.evaluate.within_source import undefined, within_sources
+from judgesmith.experiments.evaluate.within_source import only_within_sources, undefined
 from judgesmith.metrics import (
     Estimate,
     confusion_matrix,
@@ -118,7 +118,7 @@ def diagnostics_of(
     }
     kendall_c = agreement_report(table, rng=rng, statistics=("kendall_c",))
     if judged.ranks:
-        pairs["dataset"], kendall_c = undefined(pairs["dataset"]), within_sources(kendall_c)
+        pairs["dataset"], kendall_c = undefined(pairs["dataset"]), only_within_sources(kendall_c)
     return Diagnostics(
         pairs=pairs,
         kendall_c=kendall_c,

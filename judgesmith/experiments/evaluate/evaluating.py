@@ -23,7 +23,7 @@ from judgesmith.experiments.evaluate.agreement import (
 )
 from judgesmith.experiments.evaluate.diagnostics import Diagnostics, diagnostics_of
 from judgesmith.experiments.evaluate.judged_rows import JudgedRows, rows_of_judge, rows_of_scores
-from judgesmith.experiments.evaluate.within_source import within_sources
+from judgesmith.experiments.evaluate.within_source import only_within_sources
 from judgesmith.metrics.systems import SystemMean, system_means
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.families.ensemble.judges import AnyJudge
@@ -297,4 +297,4 @@ def _report(judged: JudgedRows, chosen: np.ndarray, rng: np.random.Generator) ->
     if not chosen.any():
         return None
     report = agreement_report(judged.table.take(np.flatnonzero(chosen)), rng=rng)
-    return within_sources(report) if judged.ranks else report
+    return only_within_sources(report) if judged.ranks else report

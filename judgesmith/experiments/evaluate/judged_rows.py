@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from judgesmith.data.items import DataSet
 from judgesmith.data.score_files import Scores
-from judgesmith.data.scores import judgement_of
+from judgesmith.data.scores import recorded_judgement
 from judgesmith.data.targets import Targets
 from judgesmith.experiments.evaluate.agreement import judged_criteria, oriented
 from judgesmith.optimizers.predictions import PredictionTable, on_criterion, prediction_table
@@ -81,7 +81,7 @@ def rows_of_scores(
     Scores that do not say what their judge was compiled for are compared whatever the target.
     """
     judgements = [
-        judgement_of(float(value), cause, criteria)
+        recorded_judgement(float(value), cause, criteria)
         for value, cause, criteria in zip(
             scores.values,
             scores.problems,

@@ -31,7 +31,7 @@ _Level = TypeVar("_Level", bound=str)
 _Name = TypeVar("_Name", bound=str)
 
 
-def within_sources(
+def only_within_sources(
     report: Mapping[_Level, Mapping[_Name, _Any]],
 ) -> dict[_Level, dict[_Name, _Any]]:
     """Return a report, or a gain, that is undefined but within sources.

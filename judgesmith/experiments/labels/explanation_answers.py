@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from judgesmith.data.formats.opening import open_rows
 from judgesmith.data.formats.raw import RawRows
-from judgesmith.data.problems import DataError, Problem, shown
+from judgesmith.data.problems import DataError, Problem, shown_value
 from judgesmith.errors import InputError
 
 OVERALL_PART = "overall"
@@ -152,7 +152,7 @@ def read_filled(
         twin = next((one for one in drafts if one.rater == draft.rater), None)
         if twin is not None:
             expected = "one file per rater, named after the rater"
-            came = f"another file for {shown(path.stem)}"
+            came = f"another file for {shown_value(path.stem)}"
             problems.append(
                 Problem(where=str(path), field="file name", expected=expected, came=came)
             )
@@ -166,7 +166,7 @@ def read_filled(
         drafts.append(draft)
         first = next((one for one in drafts if one.sheet), draft)
         if draft.sheet != first.sheet and draft.sheet:
-            expected = f"the sheet {first.sheet}, as from {shown(first.rater)}"
+            expected = f"the sheet {first.sheet}, as from {shown_value(first.rater)}"
             came = f"{draft.sheet} (give sheets of one draw; read others apart)"
             problems.append(Problem(where=path.name, field="id", expected=expected, came=came))
     # Only all sheets together tell which texts have explained criteria.
@@ -212,7 +212,7 @@ def _read(raw: RawRows, draft: _Draft, questions: Sequence[SheetQuestion]) -> No
         missing = [name for name in needed if name not in cells]
         if missing:
             expected = f"the columns of the sheet, also {', '.join(missing)}"
-            raw.problem(0, at="header", expected=expected, came=shown(", ".join(cells)))
+            raw.problem(0, at="header", expected=expected, came=shown_value(", ".join(cells)))
             return
         if not any(cells.values()):
             continue
@@ -229,7 +229,7 @@ def _row_id(raw: RawRows, number: int, cells: Mapping[str, str], draft: _Draft) 
     found = RowId.read(cells["id"])
     if found is None or not 1 <= found.number <= found.n_rows:
         expected = "an id as sheet write gave it (copy it from the blank sheet)"
-        raw.problem(number, at="id", expected=expected, came=shown(cells["id"] or None))
+        raw.problem(number, at="id", expected=expected, came=shown_value(cells["id"] or None))
         return None
     draft.sheet = draft.sheet or found.sheet
     if found.sheet != draft.sheet:
@@ -243,7 +243,7 @@ def _row_id(raw: RawRows, number: int, cells: Mapping[str, str], draft: _Draft) 
         return None
     if part_mark(cells["part"]) != found.part:
         expected = f"the part of its id, {found.part} (sort whole rows, not single columns)"
-        raw.problem(number, at="part", expected=expected, came=shown(cells["part"] or None))
+        raw.problem(number, at="part", expected=expected, came=shown_value(cells["part"] or None))
         return None
     draft.rows[found.number], draft.places[found.number] = found, number
     draft.parts[found.number] = OVERALL_PART if found.is_whole else cells["part"]
@@ -265,14 +265,16 @@ def _answers(
         if not question.is_asked(whole=row.is_whole, aspects=True):
             if cell != NOT_ASKED:
                 expected = f"'{NOT_ASKED}', as this is asked of overall explanations alone"
-                raw.problem(number, at=question.name, expected=expected, came=shown(cell))
+                raw.problem(number, at=question.name, expected=expected, came=shown_value(cell))
             continue
         if cell == NOT_ASKED and question.of_aspects:
             draft.dashes.append((row.number, question, raw.where(number)))
             continue
         answer = _answer(cell, question)
         if answer is None:
-            raw.problem(number, at=question.name, expected=_wanted(question), came=shown(cell))
+            raw.problem(
+                number, at=question.name, expected=_wanted(question), came=shown_value(cell)
+            )
         else:
             draft.answers[at] = answer
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgesmith.data.formats.raw import RawRows
-from judgesmith.data.problems import DataError, Problem, shown
+from judgesmith.data.problems import DataError, Problem, shown_value
 from judgesmith.data.reading import ColumnsGiven, stream_items
 from judgesmith.data.scores import open_scores
 from judgesmith.data.sheets import cell_of, digest_of, is_cut, number_cell, sheet_place, write_cells
@@ -80,16 +80,18 @@ def read_explained(path: str | Path, *, scale: Scale | None = None) -> Explained
         if run is None and not raw.found and "key" not in row and "run" not in row:
             # No row of such a file would do: saying it once is enough.
             expected = "the score, key and run that score writes into every row"
-            came = f"the fields {shown(', '.join(row))}"
+            came = f"the fields {shown_value(', '.join(row))}"
             raw.problem(number, at="row", expected=expected, came=came)
             break
         read = _Row(raw, number, row)
         score, key, of_run = read.number("score", row), read.text("key"), read.text("run")
         run = run or of_run
         if of_run and of_run != run:
-            raw.problem(number, at="run", expected=f"rows of one run, {run}", came=shown(of_run))
+            raw.problem(
+                number, at="run", expected=f"rows of one run, {run}", came=shown_value(of_run)
+            )
         if scale is not None and score is not None and score not in scale:
-            raw.problem(number, at="score", expected=f"a score on {scale}", came=shown(score))
+            raw.problem(number, at="score", expected=f"a score on {scale}", came=shown_value(score))
         criteria, explanation = read.criteria(), read.words("explanation", row)
         if len(raw.found) > n_problems:
             continue
@@ -183,7 +185,7 @@ class _Row:
         return both
 
     def _wrong(self, field: str, expected: str, came: object) -> None:
-        self.raw.problem(self.at, at=field, expected=expected, came=shown(came))
+        self.raw.problem(self.at, at=field, expected=expected, came=shown_value(came))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,7 +264,7 @@ def _texts(
     if strange:
         # Another file has none of the texts: one line says so better than one per row.
         more = f", with {len(strange)} such rows of {len(rows)}" if len(strange) > 1 else ""
-        came = f"{shown(strange[0].key)}{more}"
+        came = f"{shown_value(strange[0].key)}{more}"
         raise DataError(
             [Problem(where=strange[0].where, field="key", expected=expected, came=came)]
         )
@@ -376,7 +378,7 @@ def _rated(
     given = ~np.isnan(table)
     of_part = np.array(parts, dtype=object)
     # The overall explanation comes last, as in each text's rows.
-    shown = sorted(dict.fromkeys(parts), key=lambda part: part == OVERALL_PART)
+    shown_value = sorted(dict.fromkeys(parts), key=lambda part: part == OVERALL_PART)
     return QuestionRatings(
         value=_value(question, table, items, confidence),
         alpha=krippendorff_alpha_interval(
@@ -390,7 +392,7 @@ def _rated(
         n_blank=int(given.size - given.sum()),
         parts={
             part: _value(question, table[of_part == part], items[of_part == part], confidence)
-            for part in shown
+            for part in shown_value
         },
         raters={rater: _of_rater(column) for rater, column in filled.columns(table).items()},
     )

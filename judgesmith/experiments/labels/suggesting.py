@@ -205,7 +205,7 @@ STRATEGIES: Mapping[str, Strategy] = {
 """All strategies by name."""
 
 
-def diverse(
+def diverse_rows(
     candidates: CandidateItems,
     order: Sequence[int],
     n: int,
@@ -444,7 +444,7 @@ def suggest(
         order = STRATEGIES[strategy](candidates, n, ordering)
         drawn = set(chosen)
         taken = [place for place, at in enumerate(scored) if at in drawn]
-        best = diverse(candidates, order, n, taken=taken, known=unrated.known)
+        best = diverse_rows(candidates, order, n, taken=taken, known=unrated.known)
         rows += [(candidates.items[place], strategy) for place in best]
     return Suggestions(
         rows=tuple(rows[int(place)] for place in shuffling.permutation(len(rows))),

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from pydantic import ValidationError
 
-from judgesmith.data.problems import DataError, Problem, nothing_in, shown
+from judgesmith.data.problems import DataError, Problem, nothing_in, shown_value
 from judgesmith.data.reading import ColumnsGiven, ItemStream, stream_items
 from judgesmith.data.scores import Placed, given_in, open_scores
 from judgesmith.experiments.monitor.snapshot import (
@@ -314,7 +314,7 @@ def load_scores(
         if whose is not None and whose != judge:
             expected = f"scores of the judge {judge}"
             raise DataError(
-                [Problem(where=where, field="judge", expected=expected, came=shown(whose))]
+                [Problem(where=where, field="judge", expected=expected, came=shown_value(whose))]
             )
         value, _, criteria, _ = given
         n_nameless += whose is None

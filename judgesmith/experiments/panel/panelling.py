@@ -15,7 +15,7 @@ import numpy as np
 
 from judgesmith.data.items import DataSet
 from judgesmith.errors import InputError
-from judgesmith.experiments.compile.compiling import MOST_ITEMS, golden_items
+from judgesmith.experiments.compile.compiling import MOST_ITEMS, drawn_golden
 from judgesmith.experiments.compile.versions import DiscernmentReport, discernment_report
 from judgesmith.experiments.evaluate.agreement import (
     Gain,
@@ -309,7 +309,7 @@ def _unreported(
                 "unscored": sum(one.score is None for one in said),
                 "known": parts.n_known,
             },
-            "golden": golden_items(parts.texts, said),
+            "golden": drawn_golden(parts.texts, said),
             "settings": {
                 **settings.model_dump(mode="json"),
                 "run": run,
@@ -384,7 +384,7 @@ def _golden(
     concurrency: int,
 ) -> tuple[GoldenItem, ...]:
     """Return a few texts with what the panel says of them, words and all."""
-    items = [one.item for one in golden_items(rows.items, judgements)]
+    items = [one.item for one in drawn_golden(rows.items, judgements)]
     said = score_batch(panel, items, lm=lm, concurrency=concurrency)
     return tuple(
         GoldenItem.of(item, found)

@@ -15,7 +15,7 @@ from judgesmith.data.targets import Targets, nobody_said, targets_of
 from judgesmith.errors import InputError
 from judgesmith.experiments.compile.compiling import MOST_ITEMS
 from judgesmith.experiments.compile.settings import UNRATED, CompileSettings
-from judgesmith.experiments.compile.split import rated_rows
+from judgesmith.experiments.compile.split import rows_to_fit
 from judgesmith.experiments.compile.versions import (
     ChosenVersions,
     chosen_versions,
@@ -296,8 +296,8 @@ def _rows(
 ) -> Rows:
     """Return the rows at ``places``, with changed versions where the objective looks at them."""
     if changed is None:
-        return rated_rows(dataset, targets, places)
-    found = rated_rows(dataset, targets, places, changed.of(places.tolist(), unseen=unseen))
+        return rows_to_fit(dataset, targets, places)
+    found = rows_to_fit(dataset, targets, places, changed.of(places.tolist(), unseen=unseen))
     return changed.enough(found)
 
 

@@ -272,7 +272,7 @@ _SPARE = 60_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Written:
+class WrittenReport:
     """How much of a run is on its page.
 
     Attributes
@@ -299,7 +299,7 @@ def write_report(
     *,
     figures: bool = True,
     why: str = "",
-) -> Written:
+) -> WrittenReport:
     """Write the page of a run, of less than 3 MB, and return what is on it.
 
     Parameters
@@ -328,7 +328,7 @@ def write_report(
     rows = explorer(run, sets, room=LARGEST - used, why=why)
     page = _page(run, Markup(joined(warned, board, cells, rows.section))).encode()
     put_text(place, page.decode())
-    return Written(
+    return WrittenReport(
         n_bytes=len(page),
         shown=rows.shown,
         n_rows=rows.n_rows,

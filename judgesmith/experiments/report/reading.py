@@ -51,7 +51,7 @@ class RunNames(Value):
     cells: tuple[CellNames, ...]
 
 
-class OnCriterion(Value):
+class ReadCriterion(Value):
     """A score on one criterion, and why."""
 
     score: FiniteFloat | None = None
@@ -70,7 +70,7 @@ class ReportRow(Value):
     score: FiniteFloat | None
     problem: str | None = None
     explanation: str = ""
-    criteria: Mapping[str, OnCriterion] = Field(default_factory=dict)
+    criteria: Mapping[str, ReadCriterion] = Field(default_factory=dict)
     errors: tuple[ErrorSpan, ...] = ()
 
 

@@ -74,7 +74,7 @@ def weak_pairs(
             wrong = np.where(np.isfinite(wrong), -wrong, -np.inf)
         column = int(np.argmax(wrong))
         metric = scores.metrics[column]
-        before, after = differing(originals[place].response, version.response)
+        before, after = first_difference(originals[place].response, version.response)
         judged = scores.of_versions[kind][place]
         assert judged is not None
         found.append(
@@ -102,7 +102,7 @@ def _weighted(gains: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArra
     return np.where(total > 0, mean, np.nan)
 
 
-def differing(original: str, version: str) -> tuple[str, str]:
+def first_difference(original: str, version: str) -> tuple[str, str]:
     """Return both texts around the place where they first differ, cut."""
     pairs = enumerate(zip(original, version, strict=False))
     shorter = min(len(original), len(version))

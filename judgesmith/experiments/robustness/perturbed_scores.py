@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from judgesmith.data.items import DataSet
 from judgesmith.data.score_files import Scores
-from judgesmith.data.scores import judgement_of
+from judgesmith.data.scores import recorded_judgement
 from judgesmith.errors import InputError
 from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
 from judgesmith.programs import score_batch
@@ -172,7 +172,7 @@ def recorded_versions(
         If there is no such criterion.
     """
     said = {
-        _named(item): judgement_of(float(value), cause, own)
+        _named(item): recorded_judgement(float(value), cause, own)
         for item, value, cause, own in zip(
             dataset,
             scores.values,

@@ -189,7 +189,7 @@ def held_against(
     )
 
 
-def taken(before: Usage | None, after: Usage | None, seconds: float) -> dict[str, Any]:
+def model_usage(before: Usage | None, after: Usage | None, seconds: float) -> dict[str, Any]:
     """Return what went through the models between two moments."""
     if before is None or after is None:
         return {**dict.fromkeys(NOTHING), "seconds": round(seconds, 3)}
@@ -254,7 +254,7 @@ def judged_by_saved(
     before, begun = usage_of(*models.made), time.monotonic()
     items = [dataset[i] for i in places.tolist()]
     judged = list(score_batch(bound, items, lm=lms[0], concurrency=concurrency))
-    usage = taken(before, usage_of(*models.made), time.monotonic() - begun)
+    usage = model_usage(before, usage_of(*models.made), time.monotonic() - begun)
     if any(map(was_not_asked, judged)):
         return None
     # Which of several models a call went to, a judgement does not say.
@@ -365,7 +365,7 @@ class Maker:
             progress=self.progress,
             files=files,
         )
-        usage = taken(before, usage_of(*self.models.made), time.monotonic() - begun)
+        usage = model_usage(before, usage_of(*self.models.made), time.monotonic() - begun)
         judged = found.heldout_judgements
         if not found.complete or any(map(was_not_asked, judged)):
             return None

@@ -46,7 +46,7 @@ class ScoringJob:
     marks: Marks
 
 
-class Place(NamedTuple):
+class FeedPlace(NamedTuple):
     """Where an item that is being judged belongs."""
 
     item: RatedItem
@@ -73,8 +73,8 @@ class Feed(Iterator[RatedItem]):
         self.outputs: deque[tuple[ScoringJob, OutputFile]] = deque()
         self.n_kept = 0
         self.notes: dict[str, None] = {}
-        self._queue: deque[Place] = deque()
-        self._by_item: dict[int, list[Place]] = {}
+        self._queue: deque[FeedPlace] = deque()
+        self._by_item: dict[int, list[FeedPlace]] = {}
         self._items = chain.from_iterable(map(self._of_job, jobs))
 
     def __next__(self) -> RatedItem:
@@ -86,7 +86,7 @@ class Feed(Iterator[RatedItem]):
             self._by_item.setdefault(id(place.item), []).append(place)
         return place.item
 
-    def place_of(self, item: RatedItem) -> Place:
+    def place_of(self, item: RatedItem) -> FeedPlace:
         """Return where an item that was handed out belongs, once."""
         if self._ordered:
             place = self._queue.popleft() if self._queue else None
@@ -107,7 +107,7 @@ class Feed(Iterator[RatedItem]):
         """How many items were handed out and did not come back."""
         return len(self._queue) + sum(map(len, self._by_item.values()))
 
-    def _of_job(self, job: ScoringJob) -> Iterator[Place]:
+    def _of_job(self, job: ScoringJob) -> Iterator[FeedPlace]:
         output = self._begin(job)
         self.outputs.append((job, output))
         for source in job.sources:
@@ -117,7 +117,7 @@ class Feed(Iterator[RatedItem]):
                 opened = Opened(reader, reader)
             for item in opened.items:
                 if output.wants(item):
-                    yield Place(item, output, output.n_read, source.name, output.row)
+                    yield FeedPlace(item, output, output.n_read, source.name, output.row)
                 else:
                     self.n_kept += 1
             self.notes.update(dict.fromkeys(getattr(opened.reader, "notes", ())))

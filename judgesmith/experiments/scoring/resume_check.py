@@ -10,7 +10,7 @@ from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
-from judgesmith.data.problems import DataError, shown
+from judgesmith.data.problems import DataError, shown_value
 from judgesmith.data.scores import open_scores
 from judgesmith.errors import ExistingFileError, file_faults
 from judgesmith.signatures import RatedItem
@@ -60,7 +60,7 @@ def earlier_rows(path: Path, run: str) -> Iterator[EarlierRow]:
         if not isinstance(row, Mapping) or row.get("run") != run or "key" not in row:
             raise ExistingFileError(
                 f"{path}:{number}: expected a row of this run, as one JSON object; got "
-                f"{shown(came)}.",
+                f"{shown_value(came)}.",
                 hint=WAY_OUT,
             )
         place = (str(row.get("file") or ""), int(row["row"])) if row.get("row") else None
@@ -141,7 +141,7 @@ def refuse_loss(path: Path, new: Iterable[EarlierRow], run: str) -> None:
 
 
 def _named(item: RatedItem, number: int) -> str:
-    ids = ", ".join(shown(one) for one in (item.source_id, item.system_id) if one)
+    ids = ", ".join(shown_value(one) for one in (item.source_id, item.system_id) if one)
     return f"row {number} of this run{f', {ids}' if ids else ''}"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from judgesmith.data.problems import listed, shown
+from judgesmith.data.problems import listed, shown_value
 from judgesmith.errors import InputError
 from judgesmith.signatures.plain_data import Place, plain_fault
 
@@ -137,7 +137,7 @@ def faults_of(fault: ValidationError, fields: Sequence[str]) -> Iterator[tuple[P
 
 
 def _said(one: Mapping[str, Any]) -> str:
-    got = shown(one["input"])
+    got = shown_value(one["input"])
     if one["type"] == "literal_error":
         known = re.findall(r"'([^']*)'", one["ctx"]["expected"])
         near = meant(one["input"], known) or "."

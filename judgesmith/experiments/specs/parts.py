@@ -69,7 +69,7 @@ Amount = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
 Switch = Annotated[bool, Field(strict=True)]
 
 
-class Part(BaseModel):
+class SpecPart(BaseModel):
     """A part of a specification, which cannot be changed and takes no other field."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -93,7 +93,7 @@ class Part(BaseModel):
         return {name: value for name, value in values.items() if value is not None}
 
 
-_Part = TypeVar("_Part", bound=Part)
+_Part = TypeVar("_Part", bound=SpecPart)
 
 
 def settings_fields(
@@ -133,7 +133,7 @@ def _strict_type(field: DeclaredField) -> Any:
 
 
 @settings_fields(CompileFields, "aggregate", "task", "kinds", "holdout_kinds", "versions")
-class DataSpec(Part):
+class DataSpec(SpecPart):
     """A rated set, and what judges are held against on it."""
 
     if TYPE_CHECKING:
@@ -165,7 +165,7 @@ _WHAT: Mapping[Kind, str] = {
 @settings_fields(ActiveCriticConfig, "variant", "criteria_calls", "explain")
 @settings_fields(InferenceSettings, "inference")
 @settings_fields(CompileFields, "partial_demos", "lexical", "roles")
-class JudgeSpec(Part):
+class JudgeSpec(SpecPart):
     """A judge that is compiled or was saved, recorded scores, or a panel of others."""
 
     if TYPE_CHECKING:
@@ -236,7 +236,7 @@ class JudgeSpec(Part):
     "objective",
     open_default=("optimizer", "n_trials", "objective"),
 )
-class OptimizerSpec(Part):
+class OptimizerSpec(SpecPart):
     """What is searched for a judge, and how long."""
 
     if TYPE_CHECKING:
@@ -246,7 +246,7 @@ class OptimizerSpec(Part):
     vary_samples: Switch = False
 
 
-class ModelSpec(Part):
+class ModelSpec(SpecPart):
     """A model, and how it is asked. Keys come from the environment."""
 
     model: Text | None = None
@@ -257,7 +257,7 @@ class ModelSpec(Part):
     tpm: Amount | None = None
 
 
-class Budget(Part):
+class SpecBudget(SpecPart):
     """What the whole run may take at most.
 
     ``calls``, ``tokens``: At least 1; None is without bound.
@@ -269,7 +269,7 @@ class Budget(Part):
     minutes: Amount | None = None
 
 
-class Combination(Part):
+class Combination(SpecPart):
     """Cells by their coordinates; what is not named is any."""
 
     data: Names = ()

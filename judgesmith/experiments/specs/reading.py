@@ -14,18 +14,18 @@ from judgesmith.experiments.specs.checking import check_combinations, check_part
 from judgesmith.experiments.specs.faults import Mistake, Origin, SpecError, faults_of
 from judgesmith.experiments.specs.grid import cells_of
 from judgesmith.experiments.specs.parts import (
-    Budget,
     Combination,
     DataSpec,
     JudgeSpec,
     ModelSpec,
     OptimizerSpec,
-    Part,
+    SpecBudget,
+    SpecPart,
 )
 from judgesmith.experiments.specs.spec import Spec
 from judgesmith.signatures.plain_data import Place, read_placed_yaml
 
-_SECTIONS: Mapping[str, Part] = {
+_SECTIONS: Mapping[str, SpecPart] = {
     "data": DataSpec(path="sample"),
     "judges": JudgeSpec(),
     "optimizers": OptimizerSpec(optimizer="none"),
@@ -187,7 +187,7 @@ class _Reader:
         self.stood_in_for.add((section,))
         return {}
 
-    def _made(self, section: str, entries: Mapping[str, Any]) -> dict[str, Part]:
+    def _made(self, section: str, entries: Mapping[str, Any]) -> dict[str, SpecPart]:
         """Return the entries of a section."""
         plain: dict[str, Any] = {}
         for name, entry in entries.items():
@@ -198,7 +198,7 @@ class _Reader:
         whole, origins = inherited(plain, section=section, blame=self.blame)
         self.origins |= {(section, name): by_field for name, by_field in origins.items()}
         stand_in = _SECTIONS[section]
-        made: dict[str, Part] = {}
+        made: dict[str, SpecPart] = {}
         for name in plain:
             made[name] = stand_in
             if name not in whole or (section, name) in self.stood_in_for:
@@ -210,12 +210,12 @@ class _Reader:
                 self.stood_in_for.add((section, name))
         return made or {"…": stand_in}
 
-    def _budget(self, given: dict[str, Any]) -> Budget:
+    def _budget(self, given: dict[str, Any]) -> SpecBudget:
         try:
-            return Budget.model_validate(given)
+            return SpecBudget.model_validate(given)
         except ValidationError as fault:
-            self._tell(fault, ("budget",), Budget)
-            return Budget()
+            self._tell(fault, ("budget",), SpecBudget)
+            return SpecBudget()
 
     def _left_out(self, given: list[Any]) -> list[Combination]:
         """Return the combinations that are left out."""

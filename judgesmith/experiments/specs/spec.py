@@ -14,14 +14,14 @@ from judgesmith.errors import InputError, file_faults
 from judgesmith.experiments.compile.fields import CompileFields
 from judgesmith.experiments.specs.faults import Origin, SpecError, unknown_name
 from judgesmith.experiments.specs.parts import (
-    Budget,
     Combination,
     DataSpec,
     JudgeSpec,
     ModelSpec,
     Name,
     OptimizerSpec,
-    Part,
+    SpecBudget,
+    SpecPart,
     Text,
     Whole,
     settings_fields,
@@ -34,7 +34,7 @@ DATA_FOLDER = "JUDGESMITH_DATA"
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
 
 
-def place_of(path: str, folder: str | Path = ".") -> Path:
+def spec_place(path: str, folder: str | Path = ".") -> Path:
     """Return where a file is."""
     found = Path(_VARIABLE.sub(_value, path)).expanduser()
     if found.is_absolute():
@@ -48,7 +48,7 @@ def place_of(path: str, folder: str | Path = ".") -> Path:
 
 def file_at(path: str, folder: str | Path = ".") -> Path:
     """Return where a file is, as :func:`place_of` does, and refuse one that is not there."""
-    place = place_of(path, folder)
+    place = spec_place(path, folder)
     if place.is_file():
         return place
     if place.is_dir():
@@ -78,7 +78,7 @@ _DECIDES_NOTHING = {"name", "about", "budget"}
 
 
 @settings_fields(CompileFields, "holdout", "split_rows", "percent_of_max")
-class Spec(Part):
+class Spec(SpecPart):
     """What is run: every judge with every optimizer, model and seed, on every target of every set.
 
     Parameters
@@ -123,13 +123,13 @@ class Spec(Part):
         split_rows: bool = False
     objective: Text | None = None
     perspectives: tuple[Literal["global", "local"], ...] = ()
-    budget: Budget = Budget()
+    budget: SpecBudget = SpecBudget()
     leave_out: tuple[Combination, ...] = ()
     origin: Annotated[Origin, SkipValidation] = Field(default=Origin(), exclude=True)
 
     def place(self, path: str) -> Path:
         """Return where a file is that the specification names."""
-        return place_of(path, self.origin.folder)
+        return spec_place(path, self.origin.folder)
 
     def model_name(self, name: str) -> str:
         """Return what one of the models is called by its provider."""

@@ -11,7 +11,7 @@ import pytest
 from judgesmith.cli.judge.calibration_options import NO_CALIBRATION
 from judgesmith.cli.judge.compiled import _print_objective, print_again
 from judgesmith.cli.shared.faults import OptionError
-from judgesmith.cli.shared.places import check_place, file_place, judge_place
+from judgesmith.cli.shared.places import check_output, file_place, judge_place
 from judgesmith.data.samples import sample_path
 from judgesmith.programs import SavedCalibrated, SavedJudge, load_saved
 
@@ -565,25 +565,25 @@ def test_without_a_key_it_is_said_that_a_judge_keeps_no_address(run, data, serve
 
 def test_a_place_in_a_folder_that_is_there_is_returned_and_left_alone(tmp_path):
     place = tmp_path / "out.jsonl"
-    assert check_place(str(place)) == place
+    assert check_output(str(place)) == place
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_missing_folder_is_not_made(tmp_path):
     with pytest.raises(OptionError, match=r"there is no folder .*/a to put b in; make it"):
-        check_place(str(tmp_path / "a" / "b"))
+        check_output(str(tmp_path / "a" / "b"))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_takes_nothing_is_refused():
     with pytest.raises(OptionError, match="nothing can be written in /proc"):
-        check_place("/proc/judge")
+        check_output("/proc/judge")
 
 
 @pytest.mark.parametrize("nothing", ["", "/", "."])
 def test_a_place_needs_a_name(nothing):
     with pytest.raises(OptionError, match="names no file or folder"):
-        check_place(nothing)
+        check_output(nothing)
 
 
 def test_a_file_is_neither_a_folder_nor_what_is_read(tmp_path):

@@ -14,7 +14,7 @@ import pytest
 
 from judgesmith.cli import main
 from judgesmith.cli.judge.compile import command
-from judgesmith.cli.judge.compile_options import settings_of
+from judgesmith.cli.judge.compile_options import settings_from_options
 from judgesmith.cli.shared.model_options import ModelChoice
 from judgesmith.data import read_items
 from judgesmith.programs.artifacts.saved import SavedJudge
@@ -422,7 +422,7 @@ def test_screening_has_a_number_of_trials_of_its_own_unless_one_is_said(said, n)
         ModelChoice.taken_from(found)
         apart = {*inspect.signature(command.callback).parameters, "record", "replay"}
         options = {name: value for name, value in found.items() if name not in apart}
-        assert settings_of(None, first="offline", **options).n_trials == n
+        assert settings_from_options(None, first="offline", **options).n_trials == n
 
 
 # compile unlabelled

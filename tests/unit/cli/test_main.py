@@ -20,7 +20,7 @@ from working import wait_for
 
 from judgesmith import FileError, InputError, JudgesmithError
 from judgesmith.cli.main import COMMANDS, RELATED, VISIBLE, command_of
-from judgesmith.cli.shared.faults import OptionError, blaming, described
+from judgesmith.cli.shared.faults import OptionError, blaming, fault_parts
 from judgesmith.data import DataError, Problem
 from judgesmith.errors import MissingFileError, file_faults
 from judgesmith.programs.lm import BudgetSpent
@@ -310,7 +310,7 @@ def test_a_full_disk_under_the_output_is_one_message(judge, data, command):
     ],
 )
 def test_a_fault_says_where_and_what_to_do_if_it_can(fault, where, hint):
-    found = described(fault)
+    found = fault_parts(fault)
     assert (found["where"], found["hint"]) == (where, hint)
 
 
@@ -326,7 +326,7 @@ def test_a_fault_of_the_system_is_a_sentence(fault, kind):
     with pytest.raises(kind) as caught, file_faults("b"):
         raise fault
     assert isinstance(caught.value, FileError)
-    assert described(caught.value)["error"] == str(caught.value) == "a: Permission denied"
+    assert fault_parts(caught.value)["error"] == str(caught.value) == "a: Permission denied"
     assert (caught.value.errno, caught.value.filename) == (fault.errno, "a")
 
 
@@ -339,13 +339,13 @@ def test_bad_data_says_where_the_first_problem_is():
     problems = [
         Problem(where=f"a.csv:{n}", field="score", expected="a number", came="'x'") for n in (3, 9)
     ]
-    found = described(DataError(problems))
+    found = fault_parts(DataError(problems))
     assert found["where"] == "a.csv:3"
     assert "a.csv:9" in found["error"]
 
 
 def test_advice_is_given_once():
-    found = described(InputError("it is a folder.", hint="name a file."))
+    found = fault_parts(InputError("it is a folder.", hint="name a file."))
     assert (found["error"], found["hint"]) == ("it is a folder.", "name a file.")
 
 
@@ -353,24 +353,24 @@ def test_a_fault_that_is_raised_again_keeps_its_advice():
     inner = InputError("no scale.", hint="give one.")
     outer = InputError(inner, at="a.csv")
     assert str(outer) == "a.csv: no scale; give one."
-    assert described(outer) == {
+    assert fault_parts(outer) == {
         "error": "a.csv: no scale.",
         "where": "a.csv",
         "hint": "give one.",
     }
-    assert described(InputError(ValueError("no luck"), at="b"))["error"] == "b: no luck"
-    assert described(pickle.loads(pickle.dumps(outer))) == described(outer)
+    assert fault_parts(InputError(ValueError("no luck"), at="b"))["error"] == "b: no luck"
+    assert fault_parts(pickle.loads(pickle.dumps(outer))) == fault_parts(outer)
 
 
 def test_nobody_looks_for_advice_in_a_sentence():
-    found = described(InputError("it is a folder; name a file."))
+    found = fault_parts(InputError("it is a folder; name a file."))
     assert (found["error"], found["hint"]) == ("it is a folder; name a file.", None)
 
 
 def test_what_an_option_says_wrong_is_blamed_on_it():
     with pytest.raises(OptionError) as caught, blaming("--target"):
         raise InputError("no ratings of 'x'.", hint="did you mean y?")
-    assert described(caught.value) == {
+    assert fault_parts(caught.value) == {
         "error": "no ratings of 'x'.",
         "where": "--target",
         "hint": "did you mean y?",
@@ -382,7 +382,7 @@ def test_what_an_option_says_wrong_is_blamed_on_it():
 def test_an_option_that_was_not_given_is_not_to_blame():
     with pytest.raises(ValueError, match="no luck") as caught, blaming("--target", given=False):
         raise InputError("no luck")
-    assert described(caught.value)["where"] is None
+    assert fault_parts(caught.value)["where"] is None
 
 
 @pytest.mark.parametrize(
@@ -414,7 +414,7 @@ def test_faults_of_libraries_are_blamed_in_words_of_our_own(cause, said):
 
 
 def test_a_fault_that_may_pass_says_that_the_same_command_goes_on():
-    found = described(TransientModelError("m at x: busy (HTTP 503)", status=503).tried(6))
+    found = fault_parts(TransientModelError("m at x: busy (HTTP 503)", status=503).tried(6))
     assert found == {
         "error": "m at x: busy (HTTP 503), tried 6 times",
         "where": None,

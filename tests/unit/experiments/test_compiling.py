@@ -15,7 +15,11 @@ from judgesmith.experiments.compile.chosen_targets import chosen_targets
 from judgesmith.experiments.compile.notes import NothingScoredError, criteria_notes
 from judgesmith.experiments.compile.split import parts_of
 from judgesmith.experiments.compile.starting import starting_from
-from judgesmith.experiments.evaluate.agreement import agreement_report, criterion_reports, plain
+from judgesmith.experiments.evaluate.agreement import (
+    agreement_report,
+    criterion_reports,
+    plain,
+)
 from judgesmith.optimizers import ImprovementTest, parse_objective
 from judgesmith.programs import DirectJudge, SavedJudge, score_batch
 from judgesmith.programs.artifacts.record import GoldenItem

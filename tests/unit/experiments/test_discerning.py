@@ -17,7 +17,7 @@ from judgesmith.experiments.compile.estimate import estimate_run
 from judgesmith.experiments.compile.settings import settings_without_labels
 from judgesmith.experiments.compile.split import parts_of
 from judgesmith.experiments.compile.versions import unnoticed_note
-from judgesmith.experiments.robustness.discerning import differing, weak_pairs
+from judgesmith.experiments.robustness.discerning import first_difference, weak_pairs
 from judgesmith.experiments.robustness.discernment_folder import (
     check_discerned,
     conclusions,
@@ -681,6 +681,6 @@ def test_unscored_pairs_are_no_weak_spots():
 
 @pytest.mark.parametrize("change", ["", "b", "a" * 500 + "b", "\ud800", "\u202e"])
 def test_texts_are_cut_around_their_first_difference(change):
-    first, second = differing("a" * 500 + "c" * 500, "a" * 500 + change)
+    first, second = first_difference("a" * 500 + "c" * 500, "a" * 500 + change)
     assert max(len(first), len(second)) <= 122
     assert first.startswith("…")

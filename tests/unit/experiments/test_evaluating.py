@@ -22,7 +22,7 @@ from judgesmith.experiments.evaluate.agreement import (
     agreement_report,
     criterion_reports,
     gain_report,
-    grouped,
+    grouped_reasons,
     judged_criteria,
     oriented,
     plain,
@@ -409,7 +409,7 @@ def test_reasons_that_differ_by_a_value_are_counted_together_and_statuses_are_no
         "the answer 12 is outside 1..5": 3,
         "m: overloaded (HTTP 429)": 1,
     }
-    assert grouped(reasons) == {
+    assert grouped_reasons(reasons) == {
         "the answer 12 is outside 1..5 (or alike)": 6,
         "m: overloaded (HTTP 503)": 4,
         "m: overloaded (HTTP 429)": 1,

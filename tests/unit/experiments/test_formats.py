@@ -19,7 +19,7 @@ from judgesmith.data.columns import ColumnMap
 from judgesmith.data.formats.opening import open_rows
 from judgesmith.data.formats.raw import RawRows
 from judgesmith.data.items import DataSet
-from judgesmith.data.problems import DataError, shown
+from judgesmith.data.problems import DataError, shown_value
 from judgesmith.data.rows import GivenScales, RatingReader, TextReader, given_scales
 from judgesmith.data.sheets import LONGEST_CELL, cell_of, is_cut, number_cell
 from judgesmith.data.targets import targets_of
@@ -28,7 +28,7 @@ from judgesmith.experiments.compile.settings import CompileSettings
 from judgesmith.experiments.compile.split import (
     examples_of,
     parts_of,
-    rated_rows,
+    rows_to_fit,
     set_aside,
     unseen_places,
 )
@@ -380,7 +380,7 @@ def test_ids_may_be_numbers_and_floats_of_whole_numbers_are_written_whole():
 def test_other_ids_are_problems():
     for wrong in (True, ["x"], math.inf):
         fields, problems, _ = texts({"response": "a", "sys": wrong, "id": "x"})
-        assert problems == [f"a.jsonl:7: sys: expected an id; got {shown(wrong)}"]
+        assert problems == [f"a.jsonl:7: sys: expected an id; got {shown_value(wrong)}"]
         assert fields["system_id"] == ""
 
 
@@ -657,9 +657,9 @@ def test_rows_can_be_split_instead_of_sources():
     shared = {item.source for item in found.selection.items}
     assert shared & {item.source for item in found.heldout.items}
     assert not set(used(found)["selection"]) & set(used(found)["heldout"])
-    shown = {item.source for item in found.pool.items}
-    assert shown
-    assert not shown & {item.source for item in found.selection.items}
+    shown_value = {item.source for item in found.pool.items}
+    assert shown_value
+    assert not shown_value & {item.source for item in found.selection.items}
 
 
 def test_rows_keep_what_people_said():
@@ -756,6 +756,6 @@ def test_what_is_set_aside_shares_no_source_with_the_rest():
 
 def test_rated_rows_say_what_people_said():
     data, targets = sample()
-    rows = rated_rows(data, targets, [3, 1])
+    rows = rows_to_fit(data, targets, [3, 1])
     assert rows.human.tolist() == [targets.values[3], targets.values[1]]
     assert [one.key for one in rows.items] == [data[3].key, data[1].key]

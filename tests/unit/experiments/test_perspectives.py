@@ -16,7 +16,7 @@ from judgesmith.experiments.evaluate.perspectives.perspectives import asked_on, 
 from judgesmith.experiments.evaluate.perspectives.ratings import (
     SampledScores,
     builders,
-    errors_of,
+    error_counts,
     on_levels_of,
     right_levels,
 )
@@ -25,7 +25,7 @@ from judgesmith.experiments.evaluate.perspectives.report import (
     UNREADABLE,
     global_report,
     local_report,
-    mean_estimate,
+    mean_of_criteria,
     ratings_of,
 )
 from judgesmith.metrics import weighted_kappa, weighted_kappa_interval
@@ -322,10 +322,12 @@ def test_what_built_a_benchmark_is_read_from_its_rows_whatever_they_hold():
     items = [RatedItem(response="", extra={"provenance": one}) for one in made]
     data = DataSet(name="toy", items=tuple(items))
     assert builders(data) == {"writer": ("a",), "injector": ("b",)}
-    np.testing.assert_equal(errors_of(data), [2, np.nan, np.nan])
+    np.testing.assert_equal(error_counts(data), [2, np.nan, np.nan])
     odd = [{"n_errors": one} for one in (True, -1, "2", 10**30, 0)]
     items = [RatedItem(response="", extra={"provenance": one}) for one in odd]
-    np.testing.assert_equal(errors_of(DataSet(name="toy", items=tuple(items))), [np.nan] * 4 + [0])
+    np.testing.assert_equal(
+        error_counts(DataSet(name="toy", items=tuple(items))), [np.nan] * 4 + [0]
+    )
 
 
 @pytest.mark.data
@@ -346,9 +348,9 @@ def test_summeval_keeps_as_many_as_published_at_both_ends_and_no_more_between(da
 def test_the_mean_leaves_out_what_is_undefined_and_counts_it():
     part = ratio_of_sums(np.array([1.0, 0, 1]), np.ones(3), np.arange(3), 3)
     nothing = Counted(value=np.nan, of_counts=lambda c: np.full(len(c), np.nan), n_units=3)
-    found = mean_estimate([part, nothing], 3, n=3, rng=RNG(0))
+    found = mean_of_criteria([part, nothing], 3, n=3, rng=RNG(0))
     assert (found.value, found.n_undefined) == (pytest.approx(2 / 3), 1)
-    assert np.isnan(mean_estimate([nothing], 3, n=3, rng=RNG(0)).value)
+    assert np.isnan(mean_of_criteria([nothing], 3, n=3, rng=RNG(0)).value)
 
 
 def test_the_interval_of_a_mean_of_one_is_near_that_of_the_one():
@@ -387,8 +389,8 @@ def test_the_interval_of_a_mean_of_one_is_near_that_of_the_one():
 def test_a_criterion_that_is_undefined_takes_no_part_in_the_interval_of_the_mean():
     half = ratio_of_sums(np.array([1.0, 1.0, 0.0, 0.0]), np.ones(4), np.arange(4), 4)
     none = ratio_of_sums(np.zeros(4), np.zeros(4), np.arange(4), 4)
-    found = mean_estimate([half, none], 4, n=4, rng=RNG(0))
-    alone = mean_estimate([half], 4, n=4, rng=RNG(0))
+    found = mean_of_criteria([half, none], 4, n=4, rng=RNG(0))
+    alone = mean_of_criteria([half], 4, n=4, rng=RNG(0))
     assert (found.value, found.n_undefined) == (0.5, 1)
     assert (found.low, found.high) == (alone.low, alone.high)
     assert found.low < 0.5 < found.high

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import judgesmith
 from judgesmith.data.columns import KNOWN_NAMES, ColumnMap, column_map, recognised
-from judgesmith.data.problems import DataError, Problem, shown
+from judgesmith.data.problems import DataError, Problem, shown_value
 from judgesmith.data.reading import read_items, stream_items
 from judgesmith.signatures.scale import Scale
 
@@ -704,5 +704,5 @@ def test_a_problem_is_plain_data_for_machines():
 
 
 def test_long_values_are_cut_and_line_breaks_are_spelled():
-    assert shown("a\nb") == r"'a\nb'"
-    assert len(shown("x" * 1000)) == 80
+    assert shown_value("a\nb") == r"'a\nb'"
+    assert len(shown_value("x" * 1000)) == 80

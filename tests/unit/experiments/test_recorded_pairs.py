@@ -27,7 +27,7 @@ from judgesmith.experiments.benchmark.plan import (
     same_source,
 )
 from judgesmith.experiments.benchmark.settings import BenchmarkSettings
-from judgesmith.experiments.compile.compiling import MOST_ITEMS, MOST_LETTERS, golden_items
+from judgesmith.experiments.compile.compiling import MOST_ITEMS, MOST_LETTERS, drawn_golden
 from judgesmith.experiments.evaluate.preferring import evaluate_preferences, pairs_of, record_pairs
 from judgesmith.metrics.anchors import rating_of
 from judgesmith.metrics.comparators import comparator_accuracy
@@ -556,14 +556,14 @@ def scored(scores):
 
 
 def test_few_are_all_kept_from_the_best_to_the_worst_but_those_without_a_score():
-    kept = golden_items(rows(4), scored([2, None, 5, 2]))
+    kept = drawn_golden(rows(4), scored([2, None, 5, 2]))
     assert [one.response[0] for one in kept] == ["2", "0", "3"]
-    assert golden_items(rows(2), scored([None, None])) == ()
+    assert drawn_golden(rows(2), scored([None, None])) == ()
 
 
 def test_of_many_the_mean_is_that_of_all():
     scores = np.random.default_rng(0).normal(50, 20, 500).tolist()
-    kept = golden_items(rows(500), scored(scores))
+    kept = drawn_golden(rows(500), scored(scores))
     assert len(kept) == MOST_ITEMS
     found = [one.judgement.score for one in kept]
     assert abs(np.mean(found) - np.mean(scores)) < 1
@@ -572,7 +572,7 @@ def test_of_many_the_mean_is_that_of_all():
 
 
 def test_of_long_texts_five_are_kept_all_over_the_scores():
-    kept = golden_items(rows(60, letters=MOST_LETTERS // 10), scored(range(60)))
+    kept = drawn_golden(rows(60, letters=MOST_LETTERS // 10), scored(range(60)))
     assert [one.judgement.score for one in kept] == [53, 41, 29, 17, 5]
 
 

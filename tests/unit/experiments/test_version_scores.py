@@ -12,7 +12,7 @@ from judgesmith.data.score_files import Scores
 from judgesmith.experiments import CompileSettings, compile_judge
 from judgesmith.experiments.compile import tuning
 from judgesmith.experiments.compile.chosen_targets import chosen_targets
-from judgesmith.experiments.compile.searching import Weighed, weighed
+from judgesmith.experiments.compile.searching import Weighed, fitted_winner
 from judgesmith.experiments.compile.split import parts_of
 from judgesmith.experiments.compile.versions import chosen_versions
 from judgesmith.experiments.robustness.perturbed_rows import get_perturbed
@@ -420,7 +420,7 @@ def fit(rule, **budget):
 def both(start_rule, winner_rule, **budget):
     judge = ActiveCritic(variant="vanilla")
     rows = rows_of(examples(range(12)), LIKERT)
-    return weighed(
+    return fitted_winner(
         judge,
         judge,
         [rows.take(range(12)), rows.take(range(12, 24))],
@@ -454,7 +454,7 @@ def test_rows_that_either_shows_are_left_out_for_both():
     protocol = {"variant": "vanilla", "demonstrations": {"overall": (shown,)}}
     name = next(name for name, _ in ActiveCritic(variant="vanilla").named_predictors())
     protocol["demonstrations"] = {name: (shown,)}
-    found = weighed(
+    found = fitted_winner(
         ActiveCritic(**protocol),
         ActiveCritic(variant="vanilla"),
         [rows_of(rated, LIKERT)],

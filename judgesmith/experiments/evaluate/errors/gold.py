@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from judgesmith.data.items import DataSet
-from judgesmith.data.problems import DataError, Problem, shown
+from judgesmith.data.problems import DataError, Problem, shown_value
 from judgesmith.errors import InputError
 from judgesmith.experiments.evaluate.errors.found import severity_points
 from judgesmith.experiments.robustness.perturbed_rows import edits_of, get_perturbed, is_perturbed
@@ -99,7 +99,7 @@ def _refuse_unreadable(dataset: DataSet) -> None:
             where=f"{dataset.name}, row {number}",
             field="edits",
             expected="[start, end, text] each, with 0 <= start <= end in the original",
-            came=shown(list(stated)),
+            came=shown_value(list(stated)),
         )
         for number, item in enumerate(dataset, start=1)
         if (stated := _stated_edits(item)) and not edits_of(item)
@@ -157,7 +157,7 @@ def marked_errors(dataset: DataSet) -> list[tuple[GoldError, ...] | None]:
                         where=f"{dataset.name}, row {number}",
                         field=f"errors[{place}]",
                         expected=str(fault),
-                        came=shown(one),
+                        came=shown_value(one),
                     )
                 )
         found.append(tuple(errors))

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from judgesmith.data.items import DataSet
-from judgesmith.data.problems import DataError, Problem, shown
+from judgesmith.data.problems import DataError, Problem, shown_value
 from judgesmith.data.score_files import NO_ROW
 from judgesmith.data.scores import (
     Criteria,
@@ -35,7 +35,7 @@ def rows_of_member(rows: Sequence[Placed], member: str, name: str) -> list[Place
     known = dict.fromkeys(str(one) for _, row in rows for one in _by_member(row, "annotations"))
     if member not in known:
         names = f"one of {', '.join(known)}" if known else "rows of a panel of judges with errors"
-        problem = Problem(where=name, field="annotations", expected=names, came=shown(member))
+        problem = Problem(where=name, field="annotations", expected=names, came=shown_value(member))
         raise DataError([problem])
     return [(where, _own(row, member)) for where, row in rows]
 
@@ -71,7 +71,7 @@ def read_errors(
     ours = only_one(ours, "judge", judge, where=name, hint=f"{path}:NAME")
     if not any("errors" in row for _, row in ours):
         expected = "rows with a list of errors (use what score wrote)"
-        came = f"rows with {shown(', '.join(ours[0][1]))}"
+        came = f"rows with {shown_value(', '.join(ours[0][1]))}"
         raise DataError([Problem(where=name, field="errors", expected=expected, came=came)])
     if member is not None:
         ours = rows_of_member(ours, member, name)
@@ -114,14 +114,14 @@ def _read(where: str, row: Mapping[str, Any]) -> _Row | Problem:
     stated = row.get("errors")
     if not isinstance(stated, list):
         expected = "a list of errors, as score writes it"
-        return Problem(where=where, field="errors", expected=expected, came=shown(stated))
+        return Problem(where=where, field="errors", expected=expected, came=shown_value(stated))
     errors = []
     for number, one in enumerate(stated):
         error = _error(one)
         if error is None:
             expected = "an error with a text, and numbers for start, end and severity, or null"
             at = f"errors[{number}]"
-            return Problem(where=where, field=at, expected=expected, came=shown(one))
+            return Problem(where=where, field=at, expected=expected, came=shown_value(one))
         errors.append(error)
     notes = row.get("notes")
     return _Row(
@@ -163,7 +163,7 @@ def _misplaced(row: _Row, item: RatedItem) -> list[Problem]:
             where=row.where,
             field=f"errors[{number}]",
             expected=f"0 <= start <= end <= {length}, the characters of the response, or no place",
-            came=f"{shown(error.start)} to {shown(error.end)}",
+            came=f"{shown_value(error.start)} to {shown_value(error.end)}",
         )
         for number, error in enumerate(row.errors)
         if not _is_within(error, length)

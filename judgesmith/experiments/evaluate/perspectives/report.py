@@ -20,7 +20,7 @@ from judgesmith.experiments.evaluate.perspectives.ratings import (
     OUTSIDE,
     RightLevels,
     SampledScores,
-    errors_of,
+    error_counts,
     on_levels_of,
 )
 from judgesmith.metrics import Estimate, confusion_matrix, weighted_kappa_interval
@@ -344,7 +344,7 @@ def perspective_report(
     """Return the reports on all criteria that have one, and their mean."""
     reports: dict[str, GlobalReport | LocalReport] = {}
     refused = dict(left_out)
-    n_errors = errors_of(dataset)
+    n_errors = error_counts(dataset)
     # The same resamples for every criterion: none depends on which others there are.
     seed = int(rng.integers(2**63))
     for name, scores in found.items():
@@ -362,7 +362,7 @@ def perspective_report(
         label=label,
         perspective=perspective,
         reports={name: reports[name] for name in dataset.criteria if name in reports},
-        mean=mean_estimate(
+        mean=mean_of_criteria(
             [one.counted for one in reports.values()],
             int(dataset.groups.max(initial=-1)) + 1,
             n=sum(one.value.n for one in reports.values()),
@@ -373,7 +373,7 @@ def perspective_report(
     )
 
 
-def mean_estimate(
+def mean_of_criteria(
     parts: Sequence[Counted], n_sources: int, *, n: int, rng: np.random.Generator
 ) -> Estimate:
     """Return the mean over the parts that are defined, with an interval over shared sources."""

@@ -27,7 +27,7 @@ from judgesmith.errors import (
 from judgesmith.experiments.scoring import Scored
 from judgesmith.experiments.scoring.clusters.connecting import (
     ClusterError,
-    connected,
+    connected_ray,
     processors,
     said_by_ray,
 )
@@ -88,7 +88,7 @@ def score_addresses(
     n_workers = None if address is not None else workers or processors()
     with (
         in_environment(None if client is None else client.ledger),
-        connected(address, n_workers=None if n_workers is None else n_workers + 1) as ray,
+        connected_ray(address, n_workers=None if n_workers is None else n_workers + 1) as ray,
         _quietly_in_order(ray),
         _plain_faults(ray),
     ):

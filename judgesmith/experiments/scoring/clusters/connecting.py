@@ -56,7 +56,7 @@ def ray_module(*, alone: bool = False) -> ModuleType:
 
 
 @contextmanager
-def connected(address: str | None, *, n_workers: int | None = None) -> Iterator[ModuleType]:
+def connected_ray(address: str | None, *, n_workers: int | None = None) -> Iterator[ModuleType]:
     """Return a block in which Ray is connected to a cluster, and after which it is as before."""
     own = address is None or address == LOCAL
     ray = ray_module(alone=own)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgesmith.data.columns import ColumnMap, column_map, recognised
 from judgesmith.data.formats.raw import RawRows
-from judgesmith.data.problems import DataError, shown
+from judgesmith.data.problems import DataError, shown_value
 from judgesmith.data.reading import ColumnsGiven
 from judgesmith.data.rows import RATED_FIELDS, TextReader
 from judgesmith.data.scores import COLUMNS, field_of
@@ -22,7 +22,7 @@ from judgesmith.experiments.scoring.clusters.connecting import (
 )
 from judgesmith.experiments.scoring.clusters.judging import fault_of, refuse_unfit
 from judgesmith.experiments.scoring.clusters.recipes import JudgeRecipe
-from judgesmith.experiments.scoring.clusters.worker import Text, Worker, elsewhere
+from judgesmith.experiments.scoring.clusters.worker import RowText, Worker, elsewhere
 from judgesmith.experiments.scoring.formats import schema_of
 from judgesmith.experiments.scoring.marks import asked_by
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
@@ -203,12 +203,12 @@ class TableWorker:
 
         rows = table.to_pylist()
         items = (
-            items_of_lines(rows, self._columns) if self._lines else items_of(rows, self._columns)
+            items_of_lines(rows, self._columns) if self._lines else block_items(rows, self._columns)
         )
         presence = await self._worker.ready(self._recipe)
         if presence.fault is not None:
             raise fault_of(presence.fault, node=presence.node)
-        done = await self._worker.judged([Text.of(item) for item in items])
+        done = await self._worker.judged([RowText.of(item) for item in items])
         if done.fault is not None:
             raise fault_of(done.fault)
         cells = []
@@ -222,7 +222,7 @@ class TableWorker:
         yield kept
 
 
-def items_of(rows: Sequence[Mapping[str, Any]], columns: ColumnMap) -> list[RatedItem]:
+def block_items(rows: Sequence[Mapping[str, Any]], columns: ColumnMap) -> list[RatedItem]:
     """Return the items of rows, which stand somewhere in a dataset."""
     raw = RawRows(name="a batch of the dataset", unit="row")
     texts = TextReader(columns, raw, ignored=RATED_FIELDS)
@@ -246,7 +246,7 @@ def items_of_lines(rows: Sequence[Mapping[str, Any]], columns: ColumnMap) -> lis
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict):
-            came = shown(row["line"])
+            came = shown_value(row["line"])
             raw.problem(row["number"], at="line", expected="one JSON object", came=came)
             continue
         fields = texts.fields(row["number"], found)

@@ -18,7 +18,7 @@ from typing import Any
 from judgesmith.errors import InputError
 from judgesmith.experiments.scoring.clusters.connecting import (
     ClusterError,
-    connected,
+    connected_ray,
     nodes_elsewhere,
     own_address,
     said_by_ray,
@@ -27,10 +27,10 @@ from judgesmith.experiments.scoring.clusters.recipes import JudgeRecipe, in_envi
 from judgesmith.experiments.scoring.clusters.worker import (
     NEW,
     Done,
-    Fault,
     Presence,
+    RowFault,
+    RowText,
     Tallies,
-    Text,
     Worker,
     elsewhere,
 )
@@ -151,7 +151,7 @@ class RayJudging:
                     if piece is None:
                         break
                     hand.room -= 1
-                    texts = [Text.of(item) for item in piece.items]
+                    texts = [RowText.of(item) for item in piece.items]
                     under_way[hand.actor.judged.remote(texts)] = hand, piece
             while in_order and (done := in_order[0].done) is not None:
                 piece = in_order.popleft()
@@ -254,7 +254,7 @@ class RayJudging:
             self._await(hand)
 
 
-def fault_of(fault: Fault, *, node: str | None = None) -> Exception:
+def fault_of(fault: RowFault, *, node: str | None = None) -> Exception:
     """Return a worker's fault as what one process would have raised."""
     if fault.kind == "model":
         return ModelError(fault.message, status=fault.status)
@@ -324,7 +324,7 @@ def ray_judging(
     recipe = JudgeRecipe.of(judge, lm)
     client = lm_client_of(lm)
     ledger = None if client is None else client.ledger
-    with in_environment(ledger), connected(address, n_workers=workers) as ray:
+    with in_environment(ledger), connected_ray(address, n_workers=workers) as ray:
         home = own_address() if recipe.is_of_one_machine else None
         if home is not None and (others := nodes_elsewhere(ray, home)):
             raise ClusterError(elsewhere(others[0], home))

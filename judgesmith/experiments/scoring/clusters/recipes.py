@@ -42,7 +42,7 @@ def is_of_one_machine(told: str | None) -> bool:
     return told is not None and not is_postgres(told)
 
 
-def told_of(ledger: ResponseCache | None) -> str | None:
+def ledger_place(ledger: ResponseCache | None) -> str | None:
     """Return where a ledger is, as it may travel: a path, or an address without password."""
     if ledger is None:
         return None
@@ -121,7 +121,7 @@ class ModelRecipe:
             settings={
                 "name": recipe["name"],
                 "api_base": recipe["api_base"],
-                "ledger": told_of(client.ledger),
+                "ledger": ledger_place(client.ledger),
                 "rpm": recipe["rpm"],
                 "tpm": recipe["tpm"],
                 "timeout": recipe["timeout"],

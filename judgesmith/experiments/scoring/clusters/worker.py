@@ -35,7 +35,7 @@ NEW = "new"
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class RowText:
     """What is judged of a row, and nothing else of it: ids, ratings and other fields stay."""
 
     source: str
@@ -44,7 +44,7 @@ class Text:
     references: tuple[str, ...]
 
     @classmethod
-    def of(cls, item: RatedItem) -> Text:
+    def of(cls, item: RatedItem) -> RowText:
         """Return what is judged of an item."""
         return cls(item.source, item.context, item.response, item.references)
 
@@ -60,7 +60,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class RowFault:
     """Why a worker went no further, in a form that every process can read."""
 
     kind: str
@@ -68,7 +68,7 @@ class Fault:
     status: int | None = None
 
     @classmethod
-    def of(cls, fault: BaseException) -> Fault:
+    def of(cls, fault: BaseException) -> RowFault:
         """Return an expected fault."""
         if isinstance(fault, ModelError):
             return cls(kind="model", message=str(fault), status=fault.status)
@@ -86,7 +86,7 @@ class Done:
     """What became of a piece of rows."""
 
     judgements: tuple[Judgement, ...]
-    fault: Fault | None
+    fault: RowFault | None
     life: str
     usage: Usage | None
     adaptations: tuple[str, ...]
@@ -98,7 +98,7 @@ class Presence:
 
     node: str
     process: int
-    fault: Fault | None
+    fault: RowFault | None
 
 
 class Worker:
@@ -117,7 +117,7 @@ class Worker:
         self._places = asyncio.Semaphore(concurrency)
         self._moved = asyncio.Event()
         self._node = own_address()
-        self._fault: Fault | None = Fault(kind=NEW, message="the judge is not set yet.")
+        self._fault: RowFault | None = RowFault(kind=NEW, message="the judge is not set yet.")
 
     async def ready(self, recipe: JudgeRecipe) -> Presence:
         """Take a judge, if none is set, and report where this is, and whether it can work.
@@ -129,7 +129,7 @@ class Worker:
             self._fault = self._opened(recipe)
         return Presence(node=self._node, process=os.getpid(), fault=self._fault)
 
-    def _opened(self, recipe: JudgeRecipe) -> Fault | None:
+    def _opened(self, recipe: JudgeRecipe) -> RowFault | None:
         """Make the judge and its models; return why that cannot be."""
         try:
             if self._home is not None and self._node != self._home:
@@ -138,7 +138,7 @@ class Worker:
             self._work = OneByOne(Executor.of(judge, lm), read_rate_of(lm))
             self._may_begin = beginning(self._n_workers * calls_per_item(judge), lm)
         except JudgesmithError as fault:
-            return Fault.of(fault)
+            return RowFault.of(fault)
         return None
 
     async def stop(self) -> None:
@@ -146,7 +146,7 @@ class Worker:
         with STOPPING.attended():
             STOPPING.request()
 
-    async def judged(self, texts: Sequence[Text]) -> Done:
+    async def judged(self, texts: Sequence[RowText]) -> Done:
         """Return the judgements of a piece of rows, in order."""
         if self._fault is not None:
             return self._done([], self._fault)
@@ -154,11 +154,11 @@ class Worker:
         judgements: list[Judgement] = []
         for one in found:
             if isinstance(one, BaseException):
-                return self._done(judgements, Fault.of(one))
+                return self._done(judgements, RowFault.of(one))
             judgements.append(one)
         return self._done(judgements, None)
 
-    async def _judged(self, text: Text) -> Judgement:
+    async def _judged(self, text: RowText) -> Judgement:
         async with self._places:
             while not self._may_begin(self._busy):
                 self._moved.clear()
@@ -179,7 +179,7 @@ class Worker:
                 self._moved.set()
         return judgement
 
-    def _done(self, judgements: Sequence[Judgement], fault: Fault | None) -> Done:
+    def _done(self, judgements: Sequence[Judgement], fault: RowFault | None) -> Done:
         clients = [client for one in self._models if (client := lm_client_of(one)) is not None]
         notes = (note for client in clients for note in client.adaptations)
         return Done(

@@ -37,7 +37,7 @@ from judgesmith.experiments.benchmark.report import (
     report_text,
     save_benchmark,
 )
-from judgesmith.experiments.benchmark.rows import drawn_sources, sources_of
+from judgesmith.experiments.benchmark.rows import drawn_sources, texts_by_source
 from judgesmith.experiments.benchmark.settings import ROLES, BenchmarkSettings, rating_levels
 from judgesmith.metrics.anchors import rating_of
 from judgesmith.programs.lm import BudgetSpent, LMClient, ModelAnswer, model
@@ -424,7 +424,7 @@ def test_errors_that_the_budget_did_not_reach_end_the_run():
 
 
 def test_sources_are_drawn_in_their_order_and_differ_by_seed():
-    several = sources_of(DataSet(name="toy", items=tuple(rows(places=tuple("abcdefghij")))))
+    several = texts_by_source(DataSet(name="toy", items=tuple(rows(places=tuple("abcdefghij")))))
     drawn = [drawn_sources(several, 4, rng=np.random.default_rng(seed)) for seed in range(4)]
     for own in drawn:
         assert [one.id for one in own] == sorted(one.id for one in own)
@@ -435,7 +435,7 @@ def test_sources_are_drawn_in_their_order_and_differ_by_seed():
 def test_sources_without_an_id_get_one_and_none_has_that_of_another():
     items = [RatedItem(source=text, response="r") for text in ("a", "b", "a")]
     items.append(RatedItem(source_id="source-1", source="c", response="r"))
-    found = sources_of(DataSet(name="toy", items=tuple(items)))
+    found = texts_by_source(DataSet(name="toy", items=tuple(items)))
     assert [one.indices for one in found] == [(0, 2), (1,), (3,)]
     assert len({one.id for one in found}) == 3
 

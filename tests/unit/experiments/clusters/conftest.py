@@ -69,11 +69,11 @@ def with_ray():
 @pytest.fixture(scope="module")
 def ray(with_ray):
     """A cluster of this machine's own, to which this process is connected, with a key."""
-    from judgesmith.experiments.scoring.clusters.connecting import connected
+    from judgesmith.experiments.scoring.clusters.connecting import connected_ray
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_API_KEY", KEY)
-        with connected(None, n_workers=2) as module:
+        with connected_ray(None, n_workers=2) as module:
             yield module
 
 

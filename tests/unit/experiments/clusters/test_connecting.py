@@ -26,7 +26,7 @@ from judgesmith.experiments.scoring.clusters import (
     worker,
 )
 from judgesmith.experiments.scoring.clusters.addresses import score_addresses
-from judgesmith.experiments.scoring.clusters.datasets import TableWorker, items_of
+from judgesmith.experiments.scoring.clusters.datasets import TableWorker, block_items
 from judgesmith.experiments.scoring.clusters.recipes import JudgeRecipe, ModelRecipe, in_environment
 from judgesmith.programs import score_batch
 from judgesmith.programs.judging.rows import score_row
@@ -364,8 +364,8 @@ def judged(made, rows):
     return table
 
 
-def test_a_table_gets_the_columns_of_scores(table_worker, saved, items_of):
-    items = items_of(6)
+def test_a_table_gets_the_columns_of_scores(table_worker, saved, block_items):
+    items = block_items(6)
     table = judged(table_worker(), rows_of(items))
     assert table.column_names[:3] == ["n", "source_id", "system_id"]
     assert table["n"].to_pylist() == list(range(6))
@@ -377,16 +377,16 @@ def test_a_table_gets_the_columns_of_scores(table_worker, saved, items_of):
 def test_rows_that_cannot_be_read_are_all_named(table_worker):
     rows = [{"source": "a", "answer": ["b"]}, {"source": None, "answer": "c"}]
     with pytest.raises(DataError, match="a batch of the dataset, row 1: answer: expected a text"):
-        items_of(rows, COLUMNS)
-    assert [one.source for one in items_of(rows[1:], COLUMNS)] == [""]
+        block_items(rows, COLUMNS)
+    assert [one.source for one in block_items(rows[1:], COLUMNS)] == [""]
 
 
-def test_what_ends_a_run_ends_it_here(table_worker, items_of, monkeypatch):
+def test_what_ends_a_run_ends_it_here(table_worker, block_items, monkeypatch):
     with pytest.raises(ClusterError, match=r"the worker at 127\.0\.0\.1: judgesmith is"):
-        judged(table_worker(made_by="0.0"), rows_of(items_of(1)))
+        judged(table_worker(made_by="0.0"), rows_of(block_items(1)))
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     with pytest.raises(ModelError, match="ANTHROPIC_API_KEY"):
-        judged(table_worker(client_model("anthropic/m", ledger=None)), rows_of(items_of(1)))
+        judged(table_worker(client_model("anthropic/m", ledger=None)), rows_of(block_items(1)))
 
 
 @pytest.mark.parametrize(
@@ -403,8 +403,8 @@ def test_columns_that_cannot_be_kept_are_refused(keep, said):
 @pytest.mark.no_cover
 @pytest.mark.filterwarnings("ignore")
 class TestOnRay:
-    def test_a_dataset_gets_the_columns_of_scores(self, ray, saved, items_of, lm_at, server):
-        items = items_of(150)
+    def test_a_dataset_gets_the_columns_of_scores(self, ray, saved, block_items, lm_at, server):
+        items = block_items(150)
         given = ray.data.from_items(rows_of(items), override_num_blocks=4)
         lm = client_model("offline", ledger=None)
         options = {"columns": "response=answer", "keep": ["n"], "workers": 1}

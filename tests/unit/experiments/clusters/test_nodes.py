@@ -8,7 +8,7 @@ import crashing
 import pytest
 
 from judgesmith.experiments.scoring.clusters import ray_judging
-from judgesmith.experiments.scoring.clusters.connecting import connected, ray_module
+from judgesmith.experiments.scoring.clusters.connecting import connected_ray, ray_module
 
 pytestmark = [pytest.mark.ray, pytest.mark.no_cover, pytest.mark.filterwarnings("ignore")]
 
@@ -31,7 +31,10 @@ def test_a_node_that_is_lost_takes_no_row_with_it(cluster, saved, items_of, lm_a
     made, nodes = cluster
     server.script({"latency": 0.1})
     items, lm = items_of(400), lm_at()
-    with connected(made.address) as ray, ray_judging(saved, lm, workers=2, concurrency=4) as judge:
+    with (
+        connected_ray(made.address) as ray,
+        ray_judging(saved, lm, workers=2, concurrency=4) as judge,
+    ):
         rows, found = judge(iter(items)), []
         while len(judge.workers) < 2:
             found.append(next(rows))

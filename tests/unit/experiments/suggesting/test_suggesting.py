@@ -20,7 +20,7 @@ from judgesmith.experiments.labels.suggesting import (
     STRATEGIES,
     CandidateItems,
     asked_criteria,
-    diverse,
+    diverse_rows,
     doubts_of,
     read_rates,
     suggest,
@@ -339,11 +339,11 @@ def test_stratified_takes_the_least_sure_of_every_part_of_the_range():
 def test_a_batch_has_no_source_twice_and_no_copies_while_there_are_others():
     texts = ["one two three four"] * 3 + ["five six", "seven eight"]
     rows = candidates([1, 2, 3, 4, 5], sources=[0, 1, 2, 3, 3], texts=texts)
-    assert diverse(rows, range(5), 2) == [0, 3]
-    assert diverse(rows, range(5), 3) == [0, 3, 4]
-    assert diverse(rows, range(5), 9) == [0, 3, 4, 1, 2]
-    assert diverse(rows, range(5), 1, taken=[0]) == [3]
-    assert diverse(rows, range(5), 1, known={0, 1, 2}) == [3]
+    assert diverse_rows(rows, range(5), 2) == [0, 3]
+    assert diverse_rows(rows, range(5), 3) == [0, 3, 4]
+    assert diverse_rows(rows, range(5), 9) == [0, 3, 4, 1, 2]
+    assert diverse_rows(rows, range(5), 1, taken=[0]) == [3]
+    assert diverse_rows(rows, range(5), 1, known={0, 1, 2}) == [3]
 
 
 # suggesting
