@@ -85,7 +85,11 @@ def stub_door(
         for line in ast.parse(stub.read_text(encoding="utf-8")).body
         if isinstance(line, ast.ImportFrom)
     ]
-    places = {name.name: f"{line.module}:{name.name}" for line in imports for name in line.names}
+    places = {
+        name.asname or name.name: f"{line.module}:{name.name}"
+        for line in imports
+        for name in line.names
+    }
     names = sorted(name for name, place in places.items() if place != f"{package}:{name}")
     places |= {name: f"{package}.{name}:" for name in places if name not in names}
     find = front_door(package, places)

@@ -115,9 +115,10 @@ def check_dataset(given: object) -> None:
     """Refuse what is no data set, such as the path of one."""
     if not isinstance(given, DataSet):
         example = f"judgesmith.read({given!r})" if isinstance(given, str) else "judgesmith.read(…)"
-        raise TypeError(
-            f"expected a DataSet; got {type(given).__name__}. Read it first: {example}."
-        )
+        said = f"expected a DataSet; got {type(given).__name__}. Read it first: {example}."
+        if not isinstance(given, str):
+            said += " Arrays of scores are for judgesmith.metrics, such as pearson_difference."
+        raise TypeError(said)
 
 
 def grouped(items: Iterable[RatedItem]) -> NDArray[np.intp]:

@@ -28,7 +28,7 @@ from judgesmith.experiments.evaluate.within_source import (
     only_within_sources,
 )
 from judgesmith.metrics import PairedEstimate, holm, permutation_test, tie_aware_accuracy_difference
-from judgesmith.metrics.arrays import fraction
+from judgesmith.metrics.arrays import Rng, fraction, generator
 from judgesmith.metrics.comparing import SignificanceTest, Swap, williams_test
 from judgesmith.metrics.correlation import Level, Statistic
 from judgesmith.metrics.pairs import PairLevel
@@ -285,7 +285,7 @@ def compare_judges(
     objective: Agreement | str | None = None,
     aggregate: Aggregate = "mean",
     lm: dspy.LM | None = None,
-    rng: np.random.Generator,
+    rng: Rng = 0,
     confidence: float = 0.95,
     labels: tuple[str, str] = ("A", "B"),
     concurrency: int = 32,
@@ -312,7 +312,7 @@ def compare_judges(
         How several ratings become one value on the target of None.
     lm : dspy.LM or None
         The model that judges ask; None takes DSPy's current one, or the offline model.
-    rng : Generator
+    rng : int or Generator
         Draws the intervals.
     confidence : float, between 0 and 1
         Nominal coverage of the intervals.
@@ -342,6 +342,7 @@ def compare_judges(
     >>> found.gain.n, found.gain.value == found.gain.first - found.gain.second
     (160, True)
     """
+    rng = generator(rng)
     check_dataset(dataset)
     wanted = parse_agreement(objective) if isinstance(objective, str) else objective
     own: str | None = None

@@ -24,6 +24,7 @@ from judgesmith.experiments.evaluate.agreement import (
 from judgesmith.experiments.evaluate.diagnostics import Diagnostics, diagnostics_of
 from judgesmith.experiments.evaluate.judged_rows import JudgedRows, rows_of_judge, rows_of_scores
 from judgesmith.experiments.evaluate.within_source import only_within_sources
+from judgesmith.metrics.arrays import Rng, generator
 from judgesmith.metrics.systems import SystemMean, system_means
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved
 from judgesmith.programs.families.ensemble.judges import AnyJudge
@@ -132,7 +133,7 @@ def evaluate_judge(
     *,
     aggregate: Aggregate = "mean",
     lm: dspy.LM | None = None,
-    rng: np.random.Generator,
+    rng: Rng = 0,
     label: str = "judge",
     concurrency: int = 32,
     progress: Callable[[int], None] | None = None,
@@ -156,7 +157,7 @@ def evaluate_judge(
         How several ratings become one value on the criteria, and on the target of None.
     lm : dspy.LM or None
         The model; None takes DSPy's current one, or the offline model.
-    rng : Generator
+    rng : int or Generator
         Draws the intervals.
     label : str
         What the judge is called in the report.
@@ -178,6 +179,7 @@ def evaluate_judge(
     >>> found.target, found.n_unseen, found.seen is None
     ('overall', 160, True)
     """
+    rng = generator(rng)
     own = getattr(judge, "target", None)
     check_dataset(dataset)
     if targets is None:
@@ -204,7 +206,7 @@ def evaluate_scores(
     *,
     answers: Scale | None = None,
     aggregate: Aggregate = "mean",
-    rng: np.random.Generator,
+    rng: Rng = 0,
 ) -> Evaluation:
     """Report the agreement of scores that are already there.
 
@@ -223,7 +225,7 @@ def evaluate_scores(
         What the scores are points of; with None there is no kappa and no concordance.
     aggregate : {"mean", "median", "mode", "unanimous"}
         How several ratings become one value on the criteria.
-    rng : Generator
+    rng : int or Generator
         Draws the intervals.
 
     Returns
@@ -232,6 +234,7 @@ def evaluate_scores(
         Agreement over all rows, of which none counts as one the judge was made from, and by
         criterion.
     """
+    rng = generator(rng)
     found = rows_of_scores(scores, dataset, targets, answers=answers)
     evaluation = _evaluation(
         found, dataset, targets, criteria_on="all", aggregate=aggregate, rng=rng

@@ -15,6 +15,7 @@ from judgesmith.experiments.robustness.perturbed_scores import VersionScores
 from judgesmith.experiments.robustness.perturbed_set import PerturbedSet
 from judgesmith.experiments.robustness.version_weights import VersionWeights
 from judgesmith.metrics import discernment
+from judgesmith.metrics.arrays import Rng, generator
 from judgesmith.metrics.perturbations import Discernment, PerturbationDiscernment
 from judgesmith.signatures import Judgement, RatedItem
 from judgesmith.signatures.perturbation import Perturbation
@@ -330,7 +331,7 @@ def discern(
     *,
     weights: VersionWeights | None = None,
     form: Literal["normalised", "printed"] = "normalised",
-    rng: np.random.Generator,
+    rng: Rng = 0,
     n_resamples: int = 1000,
 ) -> Discerned:
     """Return how well a judge discerns, from its scores of originals and versions.
@@ -345,7 +346,7 @@ def discern(
         Expert weights; None knows of none.
     form : {"normalised", "printed"}
         Of the harmonic mean over metrics; see :func:`judgesmith.metrics.discernment`.
-    rng : Generator
+    rng : int or Generator
         Draws the intervals.
     n_resamples : int
         How many for each.
@@ -368,6 +369,7 @@ def discern(
     >>> [one.kind.name for one in found.damaging if one.scored_lower]
     ['character_typos/minor']
     """
+    rng = generator(rng)
     if not perturbed.originals or not perturbed.kinds:
         raise InputError(
             f"need an original and a change of it; got {len(perturbed.originals)} originals and "

@@ -24,9 +24,10 @@ from judgesmith.experiments.compile.tuning import (
 )
 from judgesmith.experiments.evaluate.evaluating import evaluate_judge
 from judgesmith.experiments.panel import panelling
-from judgesmith.experiments.panel.panelling import estimate_judging, estimate_panel, learn_panel
+from judgesmith.experiments.panel.panelling import estimate_panel, learn_panel
 from judgesmith.experiments.panel.rows import PanelSettings, panel_parts, panel_to_learn
 from judgesmith.experiments.run_folders import check_folder, json_object_in, write_rows
+from judgesmith.experiments.scoring.estimates import estimate_judging
 from judgesmith.optimizers import PredictionTable, parse_objective
 from judgesmith.optimizers.objectives.agreement import Agreement
 from judgesmith.optimizers.objectives.grammar import parse_objectives

@@ -35,6 +35,7 @@ from judgesmith.experiments.evaluate.perspectives.report import (
     perspective_report,
 )
 from judgesmith.experiments.scoring.estimates import RunEstimate, estimate_judging
+from judgesmith.metrics.arrays import Rng, generator
 from judgesmith.optimizers.predictions import on_criterion
 from judgesmith.programs.artifacts.saved import SavedJudge
 from judgesmith.programs.artifacts.saved_ensembles import AnySaved, with_sampling
@@ -249,7 +250,7 @@ def perspective_of_judge(
     answers: Scale | None = None,
     lm: dspy.LM | None = None,
     models: Sequence[str] = (),
-    rng: np.random.Generator,
+    rng: Rng = 0,
     label: str = "judge",
     concurrency: int = 32,
     progress: Callable[[int], None] | None = None,
@@ -278,7 +279,7 @@ def perspective_of_judge(
         As for ``score_batch``.
     models : sequence of str
         Names of the models that are asked, beside those the judge was compiled with.
-    rng : Generator
+    rng : int or Generator
         Draws the intervals.
     label : str
         What the judge is called in the report.
@@ -288,6 +289,7 @@ def perspective_of_judge(
     ValueError
         If the judge scores nothing that people rated, or no criterion has a report.
     """
+    rng = generator(rng)
     plan = _planned(judge, dataset, perspective, target, aggregate, samples, answers)
     notes, left_out = dict(plan.notes), dict(plan.left_out)
     found: dict[str, SampledScores] = {}
@@ -417,7 +419,7 @@ def perspective_of_scores(
     target: str | None = None,
     aggregate: Aggregate | None = None,
     answers: Scale | Mapping[str, Scale] | None = None,
-    rng: np.random.Generator,
+    rng: Rng = 0,
 ) -> PerspectiveReport:
     """Report one perspective of scores that are already there.
 
@@ -437,6 +439,7 @@ def perspective_of_scores(
     ValueError
         As for ``perspective_of_judge``.
     """
+    rng = generator(rng)
     check_dataset(dataset)
     whole = scores.get("")
     recorded = whole.criterion if whole is not None else None

@@ -184,14 +184,14 @@ def test_ray_is_asked_for_by_its_extra(monkeypatch):
 @pytest.mark.usefixtures("environment")
 def test_a_cluster_of_ones_own_is_for_itself_and_gone_afterwards(given_ray, tmp_path):
     ray = given_ray(Refusing())
-    with connecting.connected(None, n_workers=3):
+    with connecting.connected_ray(None, n_workers=3):
         assert (ray.given["address"], ray.given["num_cpus"]) == ("local", 3)
         assert ray.given["include_dashboard"] is ray.given["log_to_driver"] is False
         folder = ray.given["_temp_dir"]
         assert Path(folder).is_dir()
     assert ray.n_shut == 1
     assert not Path(folder).exists()
-    with connecting.connected("local"):
+    with connecting.connected_ray("local"):
         assert ray.given["num_cpus"] == connecting.processors() >= 1
 
 
@@ -218,7 +218,7 @@ def test_telemetry_is_off_before_ray_is_imported(monkeypatch):
 def test_what_keeps_a_cluster_from_starting_is_said_without_keys(given_ray, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "very-secret-key")
     given_ray(Refusing(RuntimeError("no shared memory for very-secret-key.\nmore of it")))
-    with pytest.raises(ClusterError) as caught, connecting.connected(None):
+    with pytest.raises(ClusterError) as caught, connecting.connected_ray(None):
         pass
     assert str(caught.value) == "Ray could not start here: no shared memory for [key]."
 
@@ -231,7 +231,7 @@ def test_an_address_where_nothing_listens_is_refused_at_once(given_ray):
     ray = given_ray(Refusing())
     for address in (f"127.0.0.1:{port}", f"ray://127.0.0.1:{port}"):
         with pytest.raises(ClusterError, match=rf"no Ray cluster at .*{port}: Connection refused"):
-            connecting.connected(address).__enter__()
+            connecting.connected_ray(address).__enter__()
     assert ray.given is None
 
 
@@ -252,14 +252,14 @@ def test_an_address_where_nothing_listens_is_refused_at_once(given_ray):
 def test_what_is_no_address_is_refused(address, given_ray):
     given_ray(Refusing())
     with pytest.raises(ClusterError, match="HOST:PORT, auto or ray://HOST:PORT"):
-        connecting.connected(address).__enter__()
+        connecting.connected_ray(address).__enter__()
 
 
 @pytest.mark.usefixtures("environment")
 def test_what_ray_says_of_an_address_is_handed_on(given_ray):
     given_ray(Refusing(ConnectionError("Could not find any running Ray instance.")))
     with pytest.raises(ClusterError, match="no Ray cluster at auto: Could not find any running"):
-        connecting.connected("auto").__enter__()
+        connecting.connected_ray("auto").__enter__()
 
 
 @pytest.mark.usefixtures("environment")
@@ -364,8 +364,8 @@ def judged(made, rows):
     return table
 
 
-def test_a_table_gets_the_columns_of_scores(table_worker, saved, block_items):
-    items = block_items(6)
+def test_a_table_gets_the_columns_of_scores(table_worker, saved, items_of):
+    items = items_of(6)
     table = judged(table_worker(), rows_of(items))
     assert table.column_names[:3] == ["n", "source_id", "system_id"]
     assert table["n"].to_pylist() == list(range(6))
@@ -381,12 +381,12 @@ def test_rows_that_cannot_be_read_are_all_named(table_worker):
     assert [one.source for one in block_items(rows[1:], COLUMNS)] == [""]
 
 
-def test_what_ends_a_run_ends_it_here(table_worker, block_items, monkeypatch):
+def test_what_ends_a_run_ends_it_here(table_worker, items_of, monkeypatch):
     with pytest.raises(ClusterError, match=r"the worker at 127\.0\.0\.1: judgesmith is"):
-        judged(table_worker(made_by="0.0"), rows_of(block_items(1)))
+        judged(table_worker(made_by="0.0"), rows_of(items_of(1)))
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     with pytest.raises(ModelError, match="ANTHROPIC_API_KEY"):
-        judged(table_worker(client_model("anthropic/m", ledger=None)), rows_of(block_items(1)))
+        judged(table_worker(client_model("anthropic/m", ledger=None)), rows_of(items_of(1)))
 
 
 @pytest.mark.parametrize(
@@ -403,8 +403,8 @@ def test_columns_that_cannot_be_kept_are_refused(keep, said):
 @pytest.mark.no_cover
 @pytest.mark.filterwarnings("ignore")
 class TestOnRay:
-    def test_a_dataset_gets_the_columns_of_scores(self, ray, saved, block_items, lm_at, server):
-        items = block_items(150)
+    def test_a_dataset_gets_the_columns_of_scores(self, ray, saved, items_of, lm_at, server):
+        items = items_of(150)
         given = ray.data.from_items(rows_of(items), override_num_blocks=4)
         lm = client_model("offline", ledger=None)
         options = {"columns": "response=answer", "keep": ["n"], "workers": 1}
