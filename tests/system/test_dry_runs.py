@@ -68,7 +68,7 @@ def test_the_estimate_is_what_the_run_asks(say, asked, folder, words):
 def test_the_run_asks_no_more_than_the_estimate(say, asked, folder, words):
     planned = say(*words, "--dry-run")
     assert list(folder.iterdir()) == []
-    assert 0 < asked(*words) <= planned["calls"] <= planned["max_calls"]
+    assert 0 < asked(*words) <= planned["calls_at_most"] <= planned["max_calls"]
 
 
 def test_scores_on_file_ask_nothing(say, folder):

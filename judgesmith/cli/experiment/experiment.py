@@ -360,29 +360,19 @@ def _print_estimate(
     as_json: bool,
 ) -> None:
     from judgesmith.experiments.runs.running import estimate_cells
+    from judgesmith.experiments.scoring.estimates import NO_CALLS
 
     found = estimate_cells(spec, sets, folder, allow_models=allow_models)
     known = [one.estimate for one in found if one.estimate is not None]
-    costs = [one.cost_usd for one in known]
     n_finished = sum(one.finished for one in found)
-    usd = None if None in costs else sum(cost for cost in costs if cost is not None)
-    total = {
-        "calls": sum(one.calls for one in known),
-        "expected_calls": sum(
-            one.calls if one.expected_calls is None else one.expected_calls for one in known
-        ),
-        "max_calls": sum(one.max_calls for one in known),
-        "input_tokens": sum(one.input_tokens for one in known),
-        "output_tokens": sum(one.output_tokens for one in known),
-        "cost_usd": usd,
-    }
+    total = sum(known, NO_CALLS)
     if as_json:
         print_json(
             {
                 "run": spec.fingerprint,
                 "cells": [one.to_dict() for one in found],
                 "finished": n_finished,
-                "total": total,
+                "total": total.to_dict(),
             }
         )
         return
@@ -396,10 +386,10 @@ def _print_estimate(
     done = f", {n_finished} of them finished" if n_finished else ""
     title = f"{spec.name}: {counted(len(found), 'cell')}{done}"
     print_table(title, lines, header=("cell", "calls"))
-    cost = "unknown (give a price)" if usd is None else f"${usd:.2f}"
+    cost = "unknown (give a price)" if total.cost_usd is None else f"${total.cost_usd:.2f}"
     say(
-        f"\n{total['calls']} calls if every answer can be read, at most {total['max_calls']}, "
-        f"about {total['expected_calls']} as a rule; cost {cost}.\nNothing was asked. What cells "
+        f"\n{total.calls} calls if every answer can be read, at most {total.max_calls}, "
+        f"about {total.to_dict()['calls']} as a rule; cost {cost}.\nNothing was asked. What cells "
         "share is counted for each of them, and cached answers are not subtracted."
     )
 

@@ -429,15 +429,15 @@ def command(
     with blaming(OUTPUT):
         saved.save(folder, overwrite=True)
     usage = run.usage
+    missing = no_calibration_note(saved.settings)
+    notes = [*missing, *run.dataset.notes, *found.notes, *objective_note(settings)]
+    notes += [*(() if missing else told), *estimate_note(estimate, usage), *run.adaptations]
     if as_json:
-        print_json(compile_summary(saved, folder, usage))
+        print_json({**compile_summary(saved, folder, usage), "notes": notes})
     else:
         print_compile_answer(found, run.dataset, folder, data_words(data))
         print_compiled(found, run.dataset, usage)
-    missing = no_calibration_note(saved.settings)
-    notes = (*missing, *run.dataset.notes, *found.notes, *objective_note(settings))
-    notes += () if missing else tuple(told)
-    say_notes((*notes, *estimate_note(estimate, usage), *run.adaptations), as_json=as_json)
+    say_notes(notes, as_json=as_json)
     if not as_json:
         print_examples(found, saved)
         print_saved(saved, folder, choice.asked_again(saved.models), data_words(data))

@@ -117,7 +117,8 @@ def _rows(counts: Mapping[str, int]) -> dict[str, int]:
 def print_again(saved: AnySaved, folder: Path, *, as_json: bool) -> None:
     """Print the result that this very run had before."""
     if as_json:
-        print_json(compile_summary(saved, folder, None))
+        notes = no_calibration_note(saved.settings)
+        print_json({**compile_summary(saved, folder, None), "notes": list(notes)})
         return
     from judgesmith.programs.artifacts.card import judge_card
 

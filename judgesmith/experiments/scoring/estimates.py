@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Self
 
 from judgesmith.programs.artifacts.saved_ensembles import (
@@ -241,6 +241,7 @@ def supervising(panel: SavedPanel, items: Sequence[RatedItem]) -> list[AskedEffo
 class RunEstimate:
     """How many calls a run makes, and about how many tokens and dollars they take.
 
+    ``calls``: At most, if every answer can be read; ``max_calls`` if each is asked again.
     ``cost_usd``: Of these tokens; None where a price is unknown.
     """
 
@@ -288,10 +289,17 @@ class RunEstimate:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, without calls that are no others than ``calls``."""
-        found = asdict(self)
-        several = ("expected_calls", "calls_without_probabilities")
-        return {name: one for name, one in found.items() if name not in several or one is not None}
+        """Return plain values: under ``calls`` the expected number, and its bounds beside it."""
+        unlisted = self.calls_without_probabilities
+        return {
+            "calls": self.calls if self.expected_calls is None else self.expected_calls,
+            "calls_at_most": self.calls,
+            "max_calls": self.max_calls,
+            "input_tokens": self.input_tokens,
+            "output_tokens": self.output_tokens,
+            "cost_usd": self.cost_usd,
+            **({} if unlisted is None else {"calls_without_probabilities": unlisted}),
+        }
 
 
 NO_CALLS = RunEstimate(calls=0, max_calls=0, input_tokens=0, output_tokens=0, cost_usd=0.0)
